@@ -1,0 +1,1 @@
+//! capture files: reader, decryption, timelines, ledger.

@@ -1,0 +1,1 @@
+//! discrete-event engine: queue, virtual clock, random streams, trace.

@@ -1,0 +1,1 @@
+//! the air for virtual radios.

@@ -1,0 +1,1 @@
+//! WLAN PHY arithmetic: rates, airtimes, interframe spaces, error rates.

@@ -1,0 +1,1 @@
+//! the only crate that knows PyO3.

@@ -1,0 +1,1 @@
+//! ciphers, key derivation and sans-IO handshakes.

@@ -1,0 +1,1 @@
+//! airtime-free value types: instants, durations, octets, rates, powers.

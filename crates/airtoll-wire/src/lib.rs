@@ -1,0 +1,1 @@
+//! octet formats: view, repr, parse and emit, one protocol per file.

@@ -1,0 +1,1 @@
+//! the simulated WLAN: access, hosts, transports, mobility, ledger.

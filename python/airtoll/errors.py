@@ -1,0 +1,97 @@
+"""Every error airtoll raises on purpose.
+
+Takes nothing, gives the exception tree below, never imports another part of airtoll.
+
+    AirtollError                exit 1
+    ├── UsageError              exit 2   an argument that cannot be meant
+    ├── StudyError              exit 2   a study file that says something impossible
+    ├── PolicyError             exit 2   an unknown policy, or one that cannot be composed
+    ├── ProfileError            exit 2   an unknown or malformed device profile
+    ├── DatasetError            exit 2   a data set that is missing or malformed
+    ├── CaptureError            exit 2   a file that is no capture
+    ├── RunError                exit 3   a run that could not be finished; what was measured is kept
+    │   └── StorageError        exit 3   the disk refused (full, read-only, not a run folder)
+    ├── TestbedError            exit 4   a testbed that could not do what its check promised
+    │   └── EnvironmentProblem  exit 4   a tool, module or right that is missing
+    └── Interrupted             exit 130 stopped by the user; resumable
+
+The message is one line. It names the file, key or host and says what to do.
+"""
+
+from __future__ import annotations
+
+
+class AirtollError(Exception):
+    """Base of all errors that airtoll raises on purpose.
+
+    ``exit_code`` is what the command line returns for it.
+    """
+
+    exit_code = 1
+
+
+class UsageError(AirtollError):
+    """An argument that cannot be meant."""
+
+    exit_code = 2
+
+
+class StudyError(AirtollError):
+    """A study file that says something impossible; names file, key path, value, what is allowed."""
+
+    exit_code = 2
+
+
+class PolicyError(AirtollError):
+    """An unknown policy, or policies that cannot be composed."""
+
+    exit_code = 2
+
+
+class ProfileError(AirtollError):
+    """An unknown or malformed device profile."""
+
+    exit_code = 2
+
+
+class DatasetError(AirtollError):
+    """A data set that is missing or malformed."""
+
+    exit_code = 2
+
+
+class CaptureError(AirtollError):
+    """A file that is no capture."""
+
+    exit_code = 2
+
+
+class RunError(AirtollError):
+    """A run that could not be finished; what was measured is kept."""
+
+    exit_code = 3
+
+
+class StorageError(RunError):
+    """The disk refused: full, read-only, or not a run folder."""
+
+    exit_code = 3
+
+
+class TestbedError(AirtollError):
+    """A testbed that could not do what its check promised."""
+
+    __test__ = False
+    exit_code = 4
+
+
+class EnvironmentProblem(TestbedError):
+    """A tool, kernel module or right that is missing; says which command mends it."""
+
+    exit_code = 4
+
+
+class Interrupted(AirtollError):
+    """Stopped by the user; the run can be resumed."""
+
+    exit_code = 130

@@ -1,0 +1,103 @@
+"""The observation schema: names, types, units and row order.
+
+Takes nothing; gives the two Parquet schemas of a run and the list of known metrics.
+Never does IO. Rows carry nothing of the wall clock, so equal runs are equal files.
+
+``observations.parquet`` has one row per (trial, metric, flow, second where the metric is a
+series). ``trials.parquet`` has one row per attempt of a trial, with what became of it: a
+skipped or failed trial is a row there and never a zero here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+SCHEMA_VERSION: Final = 1
+
+OBSERVATIONS: Final[dict[str, pl.DataType]] = {
+    "schema_version": pl.UInt16(),
+    "study": pl.String(),
+    "testbed": pl.String(),  # simulator | linux | analytic | published | imported | capture
+    "cell": pl.String(),  # canonical cell name, e.g. "single/wpa2-psk-ccmp/udp" (+ "?key=value;...")
+    "scenario": pl.String(),
+    "policy": pl.String(),  # catalogue name, never an alias
+    "traffic": pl.String(),
+    "factors": pl.String(),  # canonical JSON object of the other factor levels, "{}" if none
+    "trial": pl.UInt32(),  # 1-based
+    "attempt": pl.UInt32(),  # 1-based; above 1 after a re-run by the study's rule
+    "seed": pl.UInt64(),
+    "flow": pl.String(),  # null where the metric is of the whole cell
+    "station": pl.String(),  # null where the metric is of the whole cell
+    "second": pl.UInt32(),  # 0-based second of a series; null for a value of the whole trial
+    "metric": pl.String(),
+    "value": pl.Float64(),
+    "unit": pl.String(),
+}
+
+TRIALS: Final[dict[str, pl.DataType]] = {
+    "schema_version": pl.UInt16(),
+    "study": pl.String(),
+    "testbed": pl.String(),
+    "cell": pl.String(),
+    "scenario": pl.String(),
+    "policy": pl.String(),
+    "traffic": pl.String(),
+    "factors": pl.String(),
+    "trial": pl.UInt32(),
+    "attempt": pl.UInt32(),
+    "seed": pl.UInt64(),
+    "status": pl.String(),  # ok | warm_up | rerun | skipped | failed
+    "reason": pl.String(),  # why, for everything but ok; null for ok
+}
+
+ROW_ORDER: Final = ("cell", "trial", "attempt", "metric", "flow", "station", "second")
+TRIAL_ORDER: Final = ("cell", "trial", "attempt")
+
+#: metric -> (unit, what it is)
+METRICS: Final[dict[str, tuple[str, str]]] = {
+    "throughput_bps": ("bit/s", "application octets delivered per second, times 8"),
+    "offered_bps": ("bit/s", "application octets offered per second, times 8"),
+    "loss_ratio": ("1", "datagrams sent and not delivered / sent"),
+    "delay_s": ("s", "one-way delay, mean over packets"),
+    "delay_p50_s": ("s", "one-way delay, median"),
+    "delay_p95_s": ("s", "one-way delay, 95th percentile"),
+    "delay_p99_s": ("s", "one-way delay, 99th percentile"),
+    "jitter_s": ("s", "RFC 3550 section 6.4.1 interarrival jitter, at the end of the trial"),
+    "response_time_s": ("s", "request to response"),
+    "transfer_delay_s": ("s", "sender to receiver, first octet sent to last octet delivered"),
+    "association_time_s": ("s", "first authentication frame to association response"),
+    "eap_time_s": ("s", "first EAP message from the client to Access-Accept / EAP-Success"),
+    "key_handshake_time_s": ("s", "first to last message of the key handshake"),
+    "negotiation_time_s": ("s", "first to last packet of all that the policy negotiates"),
+    "authentication_messages": ("1", "messages of all that the policy negotiates"),
+    "handover_gap_s": ("s", "last data frame by the old AP to the first by the new one"),
+    "cpu_share": ("1", "busy share of one CPU"),
+    "energy_j_per_bit": ("J/bit", "energy per delivered bit, by the device profile"),
+    "sender_time_s": ("s", "per packet, time at the sender (Agarwal equation 1, T^s), mean"),
+    "transit_time_s": ("s", "per packet, time in transit (Agarwal equation 1, T^t), mean"),
+    "receiver_time_s": ("s", "per packet, time at the receiver (Agarwal equation 1, T^r), mean"),
+    "packets_sent": ("1", "packets handed to the network by the sender"),
+    "packets_received": ("1", "packets delivered to the receiving application"),
+    "packets_lost": ("1", "packets dropped on the way"),
+    "packets_queued": ("1", "packets still under way when the trial ended"),
+    "tcp_retransmissions": ("1", "TCP segments sent again"),
+    # Airtime ledger of the whole cell: the parts add up to the trial's duration.
+    "airtime_payload_s": ("s", "application octets on air"),
+    "airtime_ip_transport_s": ("s", "LLC, IP and transport header octets on air"),
+    "airtime_mac_phy_s": ("s", "preambles, PLCP headers, MAC headers, FCS, padding"),
+    "airtime_security_s": ("s", "octets that security adds to data frames, on air"),
+    "airtime_ack_s": ("s", "acknowledgements and the SIFS before them"),
+    "airtime_contention_s": ("s", "interframe spaces and back-off while somebody had a frame"),
+    "airtime_retry_s": ("s", "failed exchanges: collisions and frame errors"),
+    "airtime_protection_s": ("s", "RTS, CTS and their SIFS"),
+    "airtime_management_s": ("s", "beacons, authentication, association, key handshakes"),
+    "airtime_idle_s": ("s", "nobody had a frame to send"),
+    "crypto_time_s": ("s", "time that cipher operations took, all engines"),
+    "octets_payload": ("octet", "application octets on air"),
+    "octets_ip_transport": ("octet", "LLC, IP and transport header octets on air"),
+    "octets_mac": ("octet", "MAC header and FCS octets on air"),
+    "octets_security": ("octet", "octets that security adds, on air"),
+    "octets_management": ("octet", "octets of management and key handshake frames"),
+}

@@ -1,0 +1,4 @@
+"""Carries out a plan on a testbed, keeps every trial, resumes where it stopped.
+
+Takes a plan and a testbed; gives a run folder. Never loses a finished trial.
+"""
