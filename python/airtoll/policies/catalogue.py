@@ -1,0 +1,111 @@
+"""The catalogue: which policies are listed, and the names that papers use for them.
+
+Takes a name or an alias; gives the policy. Reads the two tables that ship with the package
+(``aliases.toml``); never reads anything else.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+
+from airtoll.errors import PolicyError
+from airtoll.policies.grammar import parse
+from airtoll.policies.model import Policy
+
+_LISTED = (
+    "open",
+    "mac-acl",
+    "wep-40",
+    "wep-104",
+    "wep-104-shared",
+    "wep-104-auth",
+    "wpa-psk-tkip",
+    "wpa-psk-ccmp",
+    "wpa2-psk-tkip",
+    "wpa2-psk-ccmp",
+    "wpa2-psk-sha256-ccmp",
+    "wpa2-psk-ccmp-256",
+    "wpa2-psk-gcmp",
+    "wpa2-psk-gcmp-256",
+    "wpa2-ft-psk-ccmp",
+    "wpa3-sae-ccmp",
+    "wpa3-sae-gcmp-256",
+    "wpa3-sae-ext-gcmp-256",
+    "wpa3-ft-sae-ccmp",
+    "owe-ccmp",
+    "8021x-md5",
+    "8021x-tls",
+    "8021x-ttls",
+    "8021x-peap",
+    "8021x-leap",
+    "8021x-md5+wep-40",
+    "8021x-md5+wep-104",
+    "8021x-tls+wep-40",
+    "8021x-tls+wep-104",
+    "8021x-peap+wep-104",
+    "8021x-leap+wep-104",
+    "wpa-eap-peap-tkip",
+    "wpa-eap-leap-tkip",
+    "wpa2-eap-tls-ccmp",
+    "wpa2-eap-ttls-ccmp",
+    "wpa2-eap-peap-ccmp",
+    "wpa2-eap-leap-ccmp",
+    "wpa2-ft-eap-tls-ccmp",
+    "wpa3-eap-tls-ccmp",
+    "wpa3-eap-tls-gcmp-256",
+    "wpa-wpa2-psk-transition",
+    "wpa2-wpa3-psk-transition",
+    "tsn-wep-104",
+    "ipsec-des-md5",
+    "ipsec-3des-md5",
+    "ipsec-3des-sha1",
+    "ipsec-aes-cbc-sha1",
+    "ipsec-aes-gcm",
+    "wireguard",
+    "wep-104+ipsec-3des-sha1",
+    "8021x-md5+wep-104+ipsec-3des-md5",
+    "8021x-tls+wep-104+ipsec-3des-md5",
+    "8021x-md5+wep-104+ipsec-3des-sha1",
+    "8021x-tls+wep-104+ipsec-3des-sha1",
+    "wpa2-psk-ccmp+wireguard",
+    "wpa3-sae-ccmp+ipsec-aes-gcm",
+)
+
+
+@cache
+def aliases() -> dict[str, tuple[str, str]]:
+    """Alias (lower case) -> (canonical name, source of the alias)."""
+    text = resources.files(__package__).joinpath("aliases.toml").read_text("utf-8")
+    table: dict[str, dict[str, str]] = tomllib.loads(text)
+    return {
+        alias.lower(): (name, source)
+        for source, rows in table.items()
+        for alias, name in rows.items()
+    }
+
+
+@cache
+def resolve(name: str) -> Policy:
+    """The policy of a name or alias.
+
+    Raises ``PolicyError`` if neither is known or the parts cannot be joined.
+    """
+    wanted = name.strip()
+    hit = aliases().get(wanted.lower())
+    return parse(hit[0] if hit else wanted.lower())
+
+
+def catalogue() -> tuple[Policy, ...]:
+    """The listed policies; the grammar composes many more."""
+    return tuple(parse(name) for name in _LISTED)
+
+
+def check_aliases() -> None:
+    """Raise ``PolicyError`` if an alias leads nowhere (kept by a test)."""
+    for alias, (name, source) in aliases().items():
+        try:
+            parse(name)
+        except PolicyError as error:
+            raise PolicyError(f"alias {alias!r} of {source}: {error}") from error

@@ -1,0 +1,322 @@
+"""Policy names: what each part says, and which parts may be joined.
+
+Takes a canonical name such as ``wpa2-eap-peap-ccmp+ipsec-aes-gcm``; gives a :class:`Policy`.
+Never resolves an alias (see ``catalogue``).
+
+    name     = link *( "+" part )
+    link     = "open" / wep / "8021x-" method / owe / rsn / transition
+    wep      = "wep-" ("40" / "104") [ "-shared" / "-auth" ]
+    owe      = "owe-" cipher
+    rsn      = generation "-" akm [ "-" method ] "-" cipher
+    part     = wep (behind 8021x only) / tunnel / "mac-acl" / "firewall"
+    tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard"
+
+A name may also begin with a tunnel or an access control; the link is then ``open``.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from airtoll.errors import PolicyError
+from airtoll.policies.model import (
+    AccessControl,
+    Cipher,
+    Generation,
+    Link,
+    Policy,
+    Reference,
+    Services,
+    Tunnel,
+)
+
+EAP_METHODS = ("md5", "tls", "ttls", "peap", "leap")
+_KEYING_METHODS = ("tls", "ttls", "peap", "leap")
+_CIPHERS = {
+    "tkip": Cipher.TKIP,
+    "ccmp": Cipher.CCMP_128,
+    "ccmp-256": Cipher.CCMP_256,
+    "gcmp": Cipher.GCMP_128,
+    "gcmp-256": Cipher.GCMP_256,
+}
+_GENERATION_CIPHERS = {
+    "wpa": ("tkip", "ccmp"),
+    "wpa2": ("tkip", "ccmp", "ccmp-256", "gcmp", "gcmp-256"),
+    "wpa3": ("ccmp", "ccmp-256", "gcmp", "gcmp-256"),
+}
+# AKM name -> (generations, 00-0F-AC suite type, 802.11 authentication algorithm, fast transition)
+_AKMS: dict[str, tuple[tuple[str, ...], int, str, bool]] = {
+    "psk": (("wpa", "wpa2"), 2, "open", False),
+    "psk-sha256": (("wpa2",), 6, "open", False),
+    "ft-psk": (("wpa2",), 4, "ft", True),
+    "sae": (("wpa3",), 8, "sae", False),
+    "sae-ext": (("wpa3",), 24, "sae", False),
+    "ft-sae": (("wpa3",), 9, "ft", True),
+    "ft-sae-ext": (("wpa3",), 25, "ft", True),
+    "eap": (("wpa", "wpa2", "wpa3"), 1, "open", False),
+    "ft-eap": (("wpa2", "wpa3"), 3, "ft", True),
+}
+_TRANSITIONS = {
+    "wpa-wpa2-psk-transition": ("wpa2-psk-ccmp", Cipher.TKIP, "wpa-psk-tkip"),
+    "wpa2-wpa3-psk-transition": ("wpa3-sae-ccmp", Cipher.CCMP_128, "wpa2-psk-ccmp"),
+    "tsn-wep-104": ("wpa-psk-tkip", Cipher.WEP_104, "wep-104"),
+}
+_ENCRYPTIONS = ("null", "des", "3des", "aes-cbc", "aes-gcm")
+_INTEGRITIES = ("md5", "sha1")
+
+WEP_BROKEN = Reference(
+    "the key is recovered from captured frames in minutes",
+    "Fluhrer, Mantin, Shamir, SAC 2001; Tews, Weinmann, Pyshkin, WISA 2007; "
+    "deprecated by IEEE 802.11-2020 clause 12.3.1",
+)
+TKIP_BROKEN = Reference(
+    "frames can be decrypted and forged; RC4 biases",
+    "Tews, Beck, WiSec 2009; Vanhoef, Piessens, USENIX Security 2015; "
+    "deprecated by IEEE 802.11-2020 clause 12.1",
+)
+LEAP_BROKEN = Reference(
+    "the MSCHAP challenge and response cross the air in clear: passwords fall to a dictionary",
+    "Wright, asleap, DEF CON 11, 2003",
+)
+MD5_BROKEN = Reference(
+    "no server authentication, no key, dictionary attack on one captured exchange",
+    "RFC 4017 section 3; RFC 3748 section 5.4",
+)
+PSK_DICTIONARY = Reference(
+    "one captured 4-way handshake lets passphrases be tried off-line",
+    "Moskowitz, 2003; IEEE 802.11-2020 clause 12.7.1.1",
+)
+DES_BROKEN = Reference("56-bit keys are searched exhaustively", "RFC 4772")
+SWEET32 = Reference(
+    "64-bit blocks repeat after 32 GB under one key", "Bhargavan, Leurent, CCS 2016"
+)
+OPEN_NOTHING = Reference("anybody reads and writes every frame", "no mechanism at any layer")
+
+
+def parse(name: str) -> Policy:
+    """The policy of a canonical name.
+
+    Raises ``PolicyError`` with what is allowed at the place that cannot be read.
+    """
+    link: Link | None = None
+    tunnels: list[Tunnel] = []
+    access: list[AccessControl] = []
+    for part in name.split("+"):
+        if part in (a.value for a in AccessControl):
+            access.append(AccessControl(part))
+        elif part == "wireguard" or part.startswith("ipsec-"):
+            tunnels.append(_tunnel(part, name))
+        elif part in ("wep-40", "wep-104") and link is not None:
+            link = _static_wep_behind_8021x(link, part, name)
+        elif link is None and not tunnels and not access:
+            link = _link(part, name)
+        else:
+            raise PolicyError(
+                f"policy {name!r}: {part!r} cannot follow {name.split('+')[0]!r}; behind '+' stand "
+                "wep-40 or wep-104 (after 8021x-...), ipsec-..., wireguard, mac-acl, firewall"
+            )
+    link = link or _link("open", name)
+    return Policy(
+        name=name,
+        link=link,
+        tunnels=tuple(tunnels),
+        access_control=tuple(access),
+        services=_services(link, tunnels),
+        broken=_broken(link, tunnels, access),
+    )
+
+
+def _link(part: str, name: str) -> Link:
+    if part == "open":
+        return Link(Generation.OPEN, Cipher.NONE, Cipher.NONE, encrypts_data=False)
+    if part.startswith("wep-"):
+        return _wep(part, name)
+    if part.startswith("8021x-"):
+        method = part.removeprefix("8021x-")
+        if method not in EAP_METHODS:
+            raise PolicyError(
+                f"policy {name!r}: unknown EAP method {method!r}; known: {', '.join(EAP_METHODS)}"
+            )
+        return Link(
+            Generation.PORT_CONTROL,
+            Cipher.NONE,
+            Cipher.NONE,
+            eap_method=method,
+            encrypts_data=False,
+        )
+    if part.startswith("owe-"):
+        cipher = _cipher(part.removeprefix("owe-"), "wpa3", name)
+        return Link(Generation.OWE, cipher, cipher, akm=18, akm_name="owe", pmf="required")
+    if part in _TRANSITIONS:
+        inner, group, other = _TRANSITIONS[part]
+        pmf = "optional" if part.startswith("wpa2-wpa3") else "off"
+        return evolve(_link(inner, name), group_cipher=group, pmf=pmf, transition=other)
+    return _rsn(part, name)
+
+
+def _wep(part: str, name: str) -> Link:
+    size, _, variant = part.removeprefix("wep-").partition("-")
+    if size not in ("40", "104") or variant not in ("", "shared", "auth"):
+        raise PolicyError(
+            f"policy {name!r}: {part!r} is no WEP policy; "
+            "known: wep-40, wep-104, each also -shared or -auth"
+        )
+    cipher = Cipher(f"wep-{size}")
+    return Link(
+        Generation.PRE_RSNA,
+        cipher,
+        cipher,
+        authentication="shared-key" if variant else "open",
+        encrypts_data=variant != "auth",
+    )
+
+
+def _rsn(part: str, name: str) -> Link:
+    generation, _, rest = part.partition("-")
+    if generation not in _GENERATION_CIPHERS:
+        raise PolicyError(
+            f"policy {name!r}: unknown policy {part!r}; `airtoll policies list` shows the catalogue"
+        )
+    for akm_name in sorted(_AKMS, key=len, reverse=True):
+        if rest.startswith(akm_name + "-"):
+            break
+    else:
+        raise PolicyError(
+            f"policy {name!r}: no key management in {part!r}; "
+            f"known for {generation}: {', '.join(_akms_of(generation))}"
+        )
+    generations, akm, authentication, fast = _AKMS[akm_name]
+    if generation not in generations:
+        raise PolicyError(
+            f"policy {name!r}: {generation} has no {akm_name}; "
+            f"it has {', '.join(_akms_of(generation))}"
+        )
+    tail = rest.removeprefix(akm_name + "-")
+    method: str | None = None
+    if akm_name.endswith("eap"):
+        method, _, tail = tail.partition("-")
+        if method not in _KEYING_METHODS:
+            raise PolicyError(
+                f"policy {name!r}: EAP method {method!r} gives no key for {generation}; "
+                f"known: {', '.join(_KEYING_METHODS)}"
+            )
+    cipher = _cipher(tail, generation, name)
+    pmf = "required" if generation == "wpa3" else "off"
+    group = cipher
+    if generation == "wpa3" and akm_name == "eap":
+        # WPA3-Enterprise: AKM 5 (SHA-256), or 12 (Suite B 192-bit) with GCMP-256.
+        akm = 12 if cipher is Cipher.GCMP_256 else 5
+    if generation == "wpa3" and akm_name == "ft-eap" and cipher is Cipher.GCMP_256:
+        akm = 13
+    return Link(
+        Generation(generation),
+        cipher,
+        group,
+        akm=akm,
+        akm_name=akm_name,
+        eap_method=method,
+        authentication=authentication,
+        pmf=pmf,
+        fast_transition=fast,
+    )
+
+
+def _cipher(tail: str, generation: str, name: str) -> Cipher:
+    allowed = _GENERATION_CIPHERS[generation]
+    if tail not in allowed:
+        raise PolicyError(
+            f"policy {name!r}: {tail or 'no cipher'!r} is no cipher of {generation}; "
+            f"allowed: {', '.join(allowed)}"
+        )
+    return _CIPHERS[tail]
+
+
+def _akms_of(generation: str) -> list[str]:
+    return [akm for akm, row in _AKMS.items() if generation in row[0]]
+
+
+def _static_wep_behind_8021x(link: Link, part: str, name: str) -> Link:
+    if link.generation is not Generation.PORT_CONTROL or link.encrypts_data:
+        raise PolicyError(f"policy {name!r}: {part!r} can only follow 8021x-METHOD")
+    cipher = Cipher(part)
+    return evolve(
+        link,
+        cipher=cipher,
+        group_cipher=cipher,
+        encrypts_data=True,
+        # A method that exports a key may hand out WEP keys (dynamic WEP); EAP-MD5 exports none.
+        dynamic_wep=link.eap_method in _KEYING_METHODS,
+    )
+
+
+def _tunnel(part: str, name: str) -> Tunnel:
+    if part == "wireguard":
+        return Tunnel("wireguard", "chacha20-poly1305", "none", "noise")
+    rest = part.removeprefix("ipsec-")
+    exchange = "ikev2"
+    for candidate in ("ikev1", "ikev2"):
+        if rest.endswith("-" + candidate):
+            exchange = candidate
+            rest = rest.removesuffix("-" + candidate)
+    for encryption in sorted(_ENCRYPTIONS, key=len, reverse=True):
+        if rest == encryption or rest.startswith(encryption + "-"):
+            integrity = rest.removeprefix(encryption).removeprefix("-")
+            aead = encryption == "aes-gcm"
+            if (aead and integrity == "") or (not aead and integrity in _INTEGRITIES):
+                if encryption in ("des", "3des") and not part.endswith("ikev2"):
+                    # The papers' tunnels were FreeS/WAN and Windows 2000: IKEv1 only.
+                    exchange = "ikev1"
+                return Tunnel("esp", encryption, integrity or "none", exchange)
+    raise PolicyError(
+        f"policy {name!r}: {part!r} is no tunnel; known: ipsec-aes-gcm and "
+        "ipsec-{null,des,3des,aes-cbc}-{md5,sha1}, each also -ikev1 or -ikev2, and wireguard"
+    )
+
+
+def _services(link: Link, tunnels: list[Tunnel]) -> Services:
+    encrypts = link.encrypts_data and link.cipher is not Cipher.NONE
+    secret = any(t.encryption != "null" for t in tunnels)
+    mutual_eap = link.eap_method in _KEYING_METHODS
+    keyed = link.akm is not None
+    # OWE agrees on keys with a stranger: it authenticates nobody (RFC 8110 section 1).
+    authenticated = link.generation not in (Generation.OPEN, Generation.OWE)
+    return Services(
+        authentication=authenticated or bool(tunnels),
+        confidentiality=encrypts or secret,
+        # WEP's CRC is linear and proves nothing (Borisov, Goldberg, Wagner, MobiCom 2001).
+        integrity=(encrypts and link.cipher not in (Cipher.WEP_40, Cipher.WEP_104))
+        or bool(tunnels),
+        # Only a signature by the user's own key binds the user: certificates on both sides.
+        non_repudiation=link.eap_method == "tls",
+        mutual_authentication=(mutual_eap and link.eap_method != "md5")
+        or (keyed and link.generation is not Generation.OWE)
+        or bool(tunnels),
+        forward_secrecy=(link.akm in (8, 9, 24, 25, 18))
+        or link.eap_method in ("tls", "ttls", "peap")
+        or bool(tunnels),
+    )
+
+
+def _broken(
+    link: Link, tunnels: list[Tunnel], access: list[AccessControl]
+) -> tuple[Reference, ...]:
+    found: list[Reference] = []
+    if link.generation is Generation.OPEN and not tunnels:
+        found.append(OPEN_NOTHING)
+    ciphers = {link.cipher, link.group_cipher}
+    if ciphers & {Cipher.WEP_40, Cipher.WEP_104}:
+        found.append(WEP_BROKEN)
+    if Cipher.TKIP in ciphers:
+        found.append(TKIP_BROKEN)
+    if link.eap_method == "leap":
+        found.append(LEAP_BROKEN)
+    if link.eap_method == "md5":
+        found.append(MD5_BROKEN)
+    if link.akm in (2, 4, 6):
+        found.append(PSK_DICTIONARY)
+    for tunnel in tunnels:
+        if tunnel.encryption == "des":
+            found.append(DES_BROKEN)
+        if tunnel.encryption == "3des":
+            found.append(SWEET32)
+    return tuple(found)
