@@ -20,7 +20,7 @@ OBSERVATIONS: Final[dict[str, pl.DataType]] = {
     "schema_version": pl.UInt16(),
     "study": pl.String(),
     "testbed": pl.String(),  # simulator | linux | analytic | published | imported | capture
-    "cell": pl.String(),  # canonical cell name, e.g. "single/wpa2-psk-ccmp/udp" (+ "?key=value;...")
+    "cell": pl.String(),  # canonical cell name, "single/open/udp" (+ "?key=value;...")
     "scenario": pl.String(),
     "policy": pl.String(),  # catalogue name, never an alias
     "traffic": pl.String(),
