@@ -1,1 +1,13 @@
-//! octet formats: view, repr, parse and emit, one protocol per file.
+//! Octet formats: takes slices, gives views and reprs, and writes reprs back.
+//!
+//! One protocol per file, each in the same order: doc, view over octets with checked length,
+//! repr (owned or borrowed values), parse and emit, tests. Emit appends to a `Vec<u8>`.
+//! Never does IO, reads no clock, holds no state between frames, never panics on any input.
+
+mod cursor;
+mod error;
+mod mac_address;
+
+pub use cursor::Cursor;
+pub use error::{Error, Result};
+pub use mac_address::MacAddress;
