@@ -1,1 +1,13 @@
-//! airtime-free value types: instants, durations, octets, rates, powers.
+//! Value types that carry their unit: instants, durations, octets, rates, powers.
+//!
+//! Takes plain numbers, gives newtypes with the arithmetic that makes sense for the unit and no
+//! other. Never reads a clock and never rounds silently: times are whole nanoseconds, and the
+//! one division that can lose a part says in its name which way it rounds.
+
+mod power;
+mod quantity;
+mod time;
+
+pub use power::{Db, Dbm};
+pub use quantity::{BitRate, Bytes, Hertz};
+pub use time::{Duration, Instant};
