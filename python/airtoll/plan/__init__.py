@@ -2,3 +2,7 @@
 
 Takes a study; gives cells and trials. Never measures and never reads a clock.
 """
+
+from airtoll.plan.cells import DEFAULT_SEED, Cell, Plan, Trial, make_plan, trial_seed
+
+__all__ = ["DEFAULT_SEED", "Cell", "Plan", "Trial", "make_plan", "trial_seed"]

@@ -3,3 +3,43 @@
 Takes a TOML file; gives a checked, frozen :class:`Study`, or an error that names
 file, key, value and what is allowed. Never expands the grid and never runs anything.
 """
+
+from airtoll.study.load import (
+    StudyFile,
+    data_folder,
+    load,
+    parse,
+    shipped,
+    studies_folder,
+    with_values,
+)
+from airtoll.study.model import (
+    Compare,
+    Level,
+    Rerun,
+    Scenario,
+    Select,
+    Station,
+    Study,
+    Traffic,
+    Trials,
+)
+
+__all__ = [
+    "Compare",
+    "Level",
+    "Rerun",
+    "Scenario",
+    "Select",
+    "Station",
+    "Study",
+    "StudyFile",
+    "Traffic",
+    "Trials",
+    "data_folder",
+    "load",
+    "parse",
+    "shipped",
+    "studies_folder",
+    "with_values",
+]

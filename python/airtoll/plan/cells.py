@@ -1,0 +1,170 @@
+"""Cells and trials: what a study's grid expands to, in order, with seeds.
+
+Takes a checked study; gives frozen cells and an ordered stream of trials. Seeds depend on the
+study's seed, the cell's name, the trial and the attempt alone, so neither the order nor the
+number of workers changes a result. Never measures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from functools import cached_property
+
+from attrs import define, evolve, field, frozen
+
+from airtoll.errors import StudyError
+from airtoll.policies import Policy, resolve
+from airtoll.study import Level, Scenario, Study, Traffic
+
+DEFAULT_SEED = 1
+
+_AXES = ("scenario", "policy", "traffic")
+
+
+@define(frozen=True, slots=False)
+class Cell:
+    """One (scenario, policy, traffic) with its factor levels.
+
+    ``settings`` and ``load`` are the scenario and traffic with the factor levels put in.
+    ``profile_names`` substitutes device profiles by name (the level of ``profile_set``).
+    """
+
+    scenario: str
+    policy: str
+    traffic: str
+    factors: tuple[tuple[str, Level], ...]
+    settings: Scenario
+    load: Traffic
+    profile_names: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def name(self) -> str:
+        """Canonical name: ``scenario/policy/traffic`` and ``?key=value;...`` with factors."""
+        tail = ";".join(f"{key}={_text(value)}" for key, value in self.factors)
+        return f"{self.scenario}/{self.policy}/{self.traffic}" + (f"?{tail}" if tail else "")
+
+    @cached_property
+    def factors_json(self) -> str:
+        """The factor levels as a canonical JSON object."""
+        return json.dumps(dict(self.factors), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def security(self) -> Policy:
+        """The policy itself."""
+        return resolve(self.policy)
+
+    def profile(self, name: str | None) -> str:
+        """The device profile that stands behind a profile name in this cell."""
+        wanted = name or "ideal"
+        return dict(self.profile_names).get(wanted, wanted)
+
+
+@frozen
+class Trial:
+    """One repetition of a cell: ``number`` and ``attempt`` count from 1; 0 marks a warm-up."""
+
+    cell: Cell
+    number: int
+    attempt: int
+    seed: int
+    warm_up: bool = False
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What names this attempt in a run."""
+        return (self.cell.name, self.number, self.attempt)
+
+
+@frozen
+class Plan:
+    """The cells of a study and how often each is repeated."""
+
+    study: Study
+    seed: int
+    repetitions: int
+    cells: tuple[Cell, ...] = field(repr=False)
+
+    def trials(self) -> Iterator[Trial]:
+        """The planned trials (first attempts) in the study's order, warm-ups first per cell."""
+        settings = self.study.trials
+        numbers = range(1 - settings.discard_first, self.repetitions + 1)
+        if settings.order == "sequential":
+            pairs: Iterator[tuple[int, Cell]] = (
+                (number, cell) for cell in self.cells for number in numbers
+            )
+        else:
+            pairs = ((number, cell) for number in numbers for cell in self.cells)
+        if settings.order == "random":
+            shuffled = list(pairs)
+            random.Random(self.seed).shuffle(shuffled)
+            pairs = iter(shuffled)
+        for number, cell in pairs:
+            yield self.trial(cell, number, 1)
+
+    def trial(self, cell: Cell, number: int, attempt: int) -> Trial:
+        """One attempt of one trial, with its seed."""
+        return Trial(
+            cell, number, attempt, trial_seed(self.seed, cell.name, number, attempt), number < 1
+        )
+
+
+def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None = None) -> Plan:
+    """Expand a study's grid.
+
+    Raises ``StudyError`` if two cells have the same name.
+    """
+    factors = [key for key in study.grid if key not in _AXES]
+    cells = []
+    for scenario, policy, traffic in itertools.product(*(study.grid[axis] for axis in _AXES)):
+        for levels in itertools.product(*(study.grid[key] for key in factors)):
+            cells.append(
+                _cell(study, str(scenario), str(policy), str(traffic), factors, levels)
+            )
+    if len({cell.name for cell in cells}) != len(cells):
+        raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
+    return Plan(study, seed, repetitions or study.trials.repetitions, tuple(cells))
+
+
+def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:
+    """A 64-bit seed: the first eight octets of SHA-256 over what names the attempt."""
+    text = f"airtoll\0{study_seed}\0{cell}\0{number}\0{attempt}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+
+
+def _cell(
+    study: Study,
+    scenario: str,
+    policy: str,
+    traffic: str,
+    factors: list[str],
+    levels: tuple[Level, ...],
+) -> Cell:
+    cell = Cell(
+        scenario=scenario,
+        policy=policy,
+        traffic=traffic,
+        factors=tuple(sorted(zip(factors, levels, strict=True))),
+        settings=study.scenario[scenario],
+        load=study.traffic[traffic],
+    )
+    for key, level in cell.factors:
+        table, _, name = key.partition(".")
+        if key == "profile_set":
+            cell = evolve(
+                cell, profile_names=tuple(sorted(study.profile_set[str(level)].items()))
+            )
+        elif table == "scenario":
+            merged = {**cell.settings.model_dump(exclude_unset=True), name: level}
+            cell = evolve(cell, settings=Scenario.model_validate(merged))
+        else:
+            merged = {**cell.load.model_dump(exclude_unset=True), name: level}
+            cell = evolve(cell, load=Traffic.model_validate(merged))
+    return cell
+
+
+def _text(value: Level) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,264 @@
+"""Study files from disk or from the shipped ones.
+
+Takes a path or the name of a shipped study; gives a checked :class:`Study`. Every mistake becomes
+one :class:`StudyError` line: file, key path, value, what is allowed. Never expands the grid.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from attrs import frozen
+from pydantic import BaseModel, ValidationError
+
+from airtoll.errors import PolicyError, StudyError
+from airtoll.policies import resolve
+from airtoll.study.model import Level, Scenario, Study, Traffic
+
+_AXES = ("scenario", "policy", "traffic")
+
+
+@frozen
+class StudyFile:
+    """A checked study, where it came from and what its text hashes to (SHA-256)."""
+
+    study: Study
+    path: Path
+    text: str
+    sha256: str
+
+
+def studies_folder() -> Path:
+    """The folder of shipped studies."""
+    return data_folder("studies")
+
+
+def data_folder(name: str) -> Path:
+    """A folder of data that ships with airtoll: beside the package, or in the checkout above it.
+
+    Raises ``StudyError`` if the installation lacks it.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "data" / name, package.parents[1] / name):
+        if candidate.is_dir():
+            return candidate
+    raise StudyError(f"{name}: the folder that ships with airtoll is missing; install it again")
+
+
+def shipped() -> dict[str, Path]:
+    """Name -> file of every shipped study."""
+    return {path.stem: path for path in sorted(studies_folder().glob("*.toml"))}
+
+
+def load(name_or_path: str | Path) -> StudyFile:
+    """The study of a path, or of the name of a shipped study.
+
+    Raises ``StudyError`` for a missing, unreadable or wrong file.
+    """
+    path = _find(str(name_or_path))
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: cannot be read: {_reason(error)}") from error
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> StudyFile:
+    """The study of a TOML text; ``path`` is only named in errors."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{path}: no valid TOML: {error}") from error
+    try:
+        study = Study.model_validate(data)
+    except ValidationError as error:
+        raise StudyError(_first_mistake(error, path)) from error
+    study = _check_grid(study, path)
+    return StudyFile(study, path, text, hashlib.sha256(text.encode()).hexdigest())
+
+
+def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
+    """The same study with some dotted keys set, checked again.
+
+    Raises ``StudyError`` if a key does not exist or a value does not fit.
+    """
+    data = file.study.model_dump(mode="python", exclude_unset=True)
+    for key, value in values.items():
+        _put(data, key, value, file.path)
+    try:
+        study = Study.model_validate(data)
+    except ValidationError as error:
+        raise StudyError(_first_mistake(error, file.path)) from error
+    return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
+
+
+def _find(name: str) -> Path:
+    path = Path(name)
+    if path.suffix == ".toml" or path.exists():
+        if path.is_dir():
+            raise StudyError(f"{path}: is a folder; name a study file")
+        return path
+    known = shipped()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"shipped: {', '.join(known)}"
+    raise StudyError(f"{name}: no such study file and no shipped study; {hint}")
+
+
+def _first_mistake(error: ValidationError, path: Path) -> str:
+    """One line for the first mistake; says how many more there are."""
+    errors = error.errors()
+    first = errors[0]
+    loc = [part for part in first["loc"] if part not in ("tuple", "function-after")]
+    where = _dotted(loc)
+    kind = first["type"]
+    if kind == "extra_forbidden":
+        allowed = _keys_at(loc[:-1])
+        near = difflib.get_close_matches(str(loc[-1]), allowed, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        text = f"unknown key; {hint}allowed: {', '.join(sorted(allowed))}"
+    elif kind == "missing":
+        text = "is missing"
+    else:
+        value = first["input"]
+        shown = "" if isinstance(value, dict | list | BaseModel) else f"{value!r}: "
+        message = first["msg"].removeprefix("Value error, ")
+        text = f"{shown}{message[:1].lower() + message[1:]}"
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{path}: {where}: {text}{more}"
+
+
+def _dotted(loc: Sequence[Any]) -> str:
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "file"
+
+
+def _keys_at(loc: Sequence[Any]) -> list[str]:
+    """Keys that the table at ``loc`` may have."""
+    model: Any = Study
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            field = model.model_fields.get(str(part))
+            model = _inner_model(field.annotation) if field else None
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return list(model.model_fields)
+    return []
+
+
+def _inner_model(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for arg in get_args(annotation):
+        found = _inner_model(arg)
+        if found is not None:
+            return found
+    return None
+
+
+def _check_grid(study: Study, path: Path) -> Study:
+    """Canonical policies in the grid; every axis and factor exists."""
+    grid = dict(study.grid)
+    for axis, table in (("scenario", study.scenario), ("traffic", study.traffic)):
+        levels = grid.get(axis) or tuple(table)
+        for level in levels:
+            if level not in table:
+                raise StudyError(
+                    f"{path}: grid.{axis}: {level!r} is not defined; defined: {', '.join(table)}"
+                )
+        grid[axis] = levels
+    if not grid.get("policy"):
+        raise StudyError(f"{path}: grid.policy: is missing; name at least one policy")
+    try:
+        policies = tuple(resolve(str(level)).name for level in grid["policy"])
+    except PolicyError as error:
+        raise StudyError(f"{path}: grid.policy: {error}") from error
+    for axis, levels in (*grid.items(), ("policy", policies)):
+        if len(set(levels)) != len(levels):
+            raise StudyError(f"{path}: grid.{axis}: the same level stands there twice")
+    if study.study.baseline not in policies:
+        raise StudyError(
+            f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy; "
+            f"there are: {', '.join(policies)}"
+        )
+    grid["policy"] = policies
+    for key, levels in grid.items():
+        if key in _AXES:
+            continue
+        _check_factor(study, key, levels, path)
+    for name in study.study.combine:
+        if name not in study.traffic:
+            raise StudyError(f"{path}: study.combine: no traffic {name!r}")
+    for key in study.as_printed:
+        _locate(study.model_dump(mode="python"), key, path)
+    return study.model_copy(update={"grid": grid})
+
+
+def _check_factor(study: Study, key: str, levels: tuple[Level, ...], path: Path) -> None:
+    if key == "profile_set":
+        for level in levels:
+            if level not in study.profile_set:
+                raise StudyError(
+                    f"{path}: grid.profile_set: {level!r} is not defined; "
+                    f"defined: {', '.join(study.profile_set) or 'none'}"
+                )
+        return
+    table, _, field = key.partition(".")
+    models: dict[str, type[BaseModel]] = {"scenario": Scenario, "traffic": Traffic}
+    model = models.get(table)
+    if model is None or not field:
+        raise StudyError(
+            f"{path}: grid.{key}: no such factor; allowed: scenario, policy, traffic, profile_set, "
+            "'scenario.FIELD', 'traffic.FIELD'"
+        )
+    if field not in model.model_fields:
+        near = difflib.get_close_matches(field, model.model_fields, 1)
+        hint = f"did you mean {table}.{near[0]}? " if near else ""
+        raise StudyError(
+            f"{path}: grid.{key}: {table} has no {field!r}; {hint}"
+            f"allowed: {', '.join(model.model_fields)}"
+        )
+    axis = study.grid.get(table) or tuple(getattr(study, table))
+    for level in levels:
+        for name in axis:
+            base = getattr(study, table)[str(name)].model_dump(exclude_unset=True)
+            try:
+                model.model_validate({**base, field: level})
+            except ValidationError as error:
+                message = error.errors()[0]["msg"].removeprefix("Value error, ")
+                raise StudyError(
+                    f"{path}: grid.{key}: {level!r} does not fit {table}.{name}: {message}"
+                ) from error
+
+
+def _locate(data: dict[str, Any], key: str, path: Path) -> tuple[dict[str, Any], str]:
+    parts = key.split(".")
+    place: Any = data
+    for part in parts[:-1]:
+        if not isinstance(place, dict) or part not in place:
+            raise StudyError(f"{path}: as_printed.{key}: there is no {part!r}")
+        place = place[part]
+    return place, parts[-1]
+
+
+def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> None:
+    parts = key.split(".")
+    place: Any = data
+    for part in parts[:-1]:
+        place = place.setdefault(part, {})
+        if not isinstance(place, dict):
+            raise StudyError(f"{path}: {key}: {part!r} is no table")
+    place[parts[-1]] = value
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,0 +1,308 @@
+"""What a study file may say: every table and key, with units and limits.
+
+Takes a parsed TOML mapping; gives frozen values. Never reads a file and never expands a grid.
+Quantities carry their unit in the key. ``None`` means "as the standard or the profile says".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from airtoll.errors import PolicyError
+from airtoll.policies import resolve
+
+Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
+Topology = Literal["uplink", "downlink", "station-to-station"]
+Overhead = Literal["of_baseline", "of_secured", "difference_bps"]
+Order = Literal["interleaved", "random", "sequential"]
+Level = str | int | float | bool
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class Station(_Table):
+    """One wireless station."""
+
+    name: str = Field(min_length=1, description="name of the station in flows and results")
+    profile: str | None = Field(None, description="device profile; default: `ideal`")
+    rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
+        None, description="signal level at the AP and back, dBm; overrides positions"
+    )
+    position_m: tuple[float, float] | None = Field(None, description="place, metres")
+    walls: Annotated[int, Field(ge=0, le=20)] = Field(0, description="walls between it and the AP")
+    rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
+    phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
+    policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
+
+    @field_validator("policy")
+    @classmethod
+    def _known_policy(cls, name: str | None) -> str | None:
+        return name if name is None else _canonical(name)
+
+
+class AccessPoint(_Table):
+    """The access point."""
+
+    profile: str | None = Field(None, description="device profile; default: `ideal`")
+    position_m: tuple[float, float] = Field((0.0, 0.0), description="place, metres")
+
+
+class WiredHost(_Table):
+    """The wired host behind the AP."""
+
+    profile: str | None = Field(None, description="device profile; default: `ideal`")
+
+
+class WiredLink(_Table):
+    """The wired link between the AP and the wired host."""
+
+    rate_mbps: Positive = Field(100.0, description="rate, Mb/s")
+    delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
+    queue_packets: Count = Field(1000, description="queue limit, packets")
+
+
+class Radio(_Table):
+    """Propagation and receivers."""
+
+    tx_power_dbm: float = Field(15.0, description="transmit power, dBm")
+    noise_figure_db: NotNegative = Field(7.0, description="receiver noise figure, dB")
+    path_loss_exponent: Positive = Field(3.0, description="log-distance exponent")
+    wall_db: NotNegative = Field(6.0, description="loss of one wall, dB")
+    carrier_sense_dbm: float = Field(-82.0, description="energy that makes the medium busy, dBm")
+    capture_db: NotNegative | None = Field(
+        None, description="a frame this much stronger survives a collision, dB; default: none"
+    )
+
+
+class Scenario(_Table):
+    """Topology, radio set-up, positions."""
+
+    about: str = Field("", description="what the scenario stands for")
+    topology: Topology = Field("uplink", description="who sends to whom by default")
+    phy: Phy = Field("802.11a", description="PHY standard")
+    rate_mbps: Positive | None = Field(None, description="data rate b/a/g, Mb/s; default: highest")
+    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(None, description="MCS index n/ac/ax/be")
+    width_mhz: Literal[20, 40, 80, 160, 320] = Field(20, description="channel width, MHz")
+    guard_interval_ns: Literal[400, 800, 1600, 3200] | None = Field(
+        None, description="guard interval, ns; default: 800"
+    )
+    streams: Annotated[int, Field(ge=1, le=8)] = Field(1, description="spatial streams")
+    rate_control: Literal["fixed", "aarf", "minstrel"] = Field("fixed", description="rate control")
+    preamble: Literal["long", "short"] | None = Field(None, description="DSSS preamble")
+    protection: Literal["none", "cts-to-self", "rts-cts"] = Field(
+        "none", description="protection of OFDM frames in a mixed b/g cell"
+    )
+    beacons: bool = Field(True, description="whether the AP sends beacons")
+    beacon_interval_tu: Count = Field(100, description="beacon interval, time units of 1024 us")
+    ssids: Count = Field(1, description="SSIDs, each with its own beacons")
+    ampdu_max_octets: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="A-MPDU limit, octets; 0 = off; default: the standard's limit"
+    )
+    amsdu_max_octets: Annotated[int, Field(ge=0)] = Field(0, description="A-MSDU limit; 0 = off")
+    rts_threshold_octets: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="RTS before longer frames, octets; default: never"
+    )
+    fragmentation_threshold_octets: Annotated[int, Field(ge=256)] | None = Field(
+        None, description="fragment longer frames, octets; default: never"
+    )
+    cw_min: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmin, slots")
+    cw_max: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmax, slots")
+    retry_limit: Count = Field(7, description="attempts per frame")
+    frame_bursting_us: NotNegative = Field(
+        0.0, description="burst of frames SIFS apart after one contention, microseconds; 0 = off"
+    )
+    edca: bool = Field(False, description="four access categories instead of one")
+    queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
+    queue_type: Literal["fifo", "codel"] = Field("fifo", description="queue discipline")
+    stations: tuple[Station, ...] = Field(
+        (Station(name="A"),), min_length=1, description="the stations"
+    )
+    clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
+        None, description="take this many stations; the last one named is repeated"
+    )
+    hidden: tuple[tuple[str, str], ...] = Field(
+        (), description="pairs of stations that do not hear one another"
+    )
+    ap: AccessPoint = Field(AccessPoint(), description="the access point")
+    server: WiredHost = Field(WiredHost(), description="the wired host")
+    wired: WiredLink = Field(WiredLink(), description="the wired link")
+    radio: Radio = Field(Radio(), description="propagation and receivers")
+
+    @model_validator(mode="after")
+    def _names(self) -> Scenario:
+        names = [s.name for s in self.stations]
+        if len(set(names)) != len(names):
+            raise ValueError(f"station names must differ, got {', '.join(names)}")
+        for pair in self.hidden:
+            for name in pair:
+                if name not in names:
+                    raise ValueError(f"hidden: no station {name!r}; there are {', '.join(names)}")
+        if self.topology == "station-to-station" and len(names) < 2:
+            raise ValueError("station-to-station needs two stations")
+        return self
+
+
+class Traffic(_Table):
+    """One kind of flow, offered by every station (or those named)."""
+
+    about: str = Field("", description="what the traffic stands for")
+    transport: Literal["udp", "tcp"] = Field(description="transport protocol")
+    ip: Literal["ipv4", "ipv6"] = Field("ipv4", description="network protocol")
+    application: Literal["stream", "request-response", "voip", "http", "ftp"] = Field(
+        "stream", description="what makes the data"
+    )
+    direction: Literal["up", "down", "both"] | None = Field(
+        None, description="default: as the topology says"
+    )
+    offered_mbps: Positive | None = Field(
+        None, description="application rate per station, Mb/s; default: as much as goes"
+    )
+    payload_bytes: Annotated[int, Field(ge=1, le=65507)] | None = Field(
+        None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
+    )
+    write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
+    mss_bytes: Annotated[int, Field(ge=64, le=9000)] | None = Field(
+        None, description="TCP maximum segment size, octets; default 1460 (IPv4), 1440 (IPv6)"
+    )
+    window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
+    tcp: Literal["newreno", "cubic"] | None = Field(
+        None, description="congestion control; default: the host profile's"
+    )
+    timestamps: bool | None = Field(None, description="TCP timestamps; default: the profile's")
+    sack: bool | None = Field(None, description="TCP SACK; default: the profile's")
+    socket_buffer_kbytes: Positive | None = Field(None, description="UDP socket buffer, KB")
+    transfer_bytes: Count | None = Field(
+        None, description="stop after this many octets; the duration is then a limit"
+    )
+    request_bytes: Count = Field(64, description="request of request-response, octets")
+    response_bytes: Count = Field(64, description="response of request-response, octets")
+    duration_s: Positive = Field(10.0, description="length of a trial, seconds")
+    warm_up_s: NotNegative = Field(0.0, description="left out at the start, seconds")
+    stations: tuple[str, ...] | None = Field(None, description="only these stations send")
+    flows_per_station: Count = Field(1, description="parallel flows per station")
+    wmm: Literal["background", "best-effort", "video", "voice"] = Field(
+        "best-effort", description="access category under EDCA"
+    )
+    series: bool = Field(False, description="also one value per second")
+
+    @model_validator(mode="after")
+    def _belongs(self) -> Traffic:
+        if self.transport == "udp":
+            for key in ("write_bytes", "mss_bytes", "window_kbytes", "tcp", "timestamps", "sack"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"{key} is for transport = 'tcp'")
+        elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
+            raise ValueError(
+                "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "
+                "for tcp say mss_bytes or write_bytes"
+            )
+        if self.warm_up_s >= self.duration_s:
+            raise ValueError("warm_up_s must be shorter than duration_s")
+        return self
+
+
+class Select(_Table):
+    """Which trials count: a named rule of `airtoll.analyse.selection`."""
+
+    rule: Literal["all", "closest_to_mean", "discard_first", "agreement"] = "all"
+    keep: Count | None = Field(None, description="closest_to_mean: how many to keep")
+    count: Count | None = Field(None, description="discard_first: how many to drop")
+    ratio: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="agreement: least ratio between two attempts"
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Select:
+        needs = {"closest_to_mean": "keep", "discard_first": "count", "agreement": "ratio"}
+        key = needs.get(self.rule)
+        if key and getattr(self, key) is None:
+            raise ValueError(f"rule {self.rule!r} needs {key}")
+        return self
+
+
+class Rerun(_Table):
+    """Run a trial again when it lies too far below those before it (McCarter, 5.4.1.3)."""
+
+    below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
+    minimum_trials: Annotated[int, Field(ge=2)] = Field(2, description="trials before it applies")
+    metric: str = Field("throughput_bps", description="metric that is judged")
+    limit: Count = Field(5, description="attempts per trial at most")
+
+
+class Trials(_Table):
+    """How to repeat."""
+
+    repetitions: Count = Field(5, description="trials per cell")
+    order: Order = Field("interleaved", description="order of trials")
+    discard_first: Annotated[int, Field(ge=0)] = Field(0, description="unrecorded warm-up trials")
+    select: Select = Field(Select(), description="which trials count")
+    rerun: Rerun | None = Field(None, description="when to run a trial again")
+
+
+class Compare(_Table):
+    """Which cells answer to which readings of a data set."""
+
+    dataset: str = Field(description="data set, see `airtoll datasets list`")
+    cells: dict[str, Level] = Field(description="scenario, traffic and factor levels of our cells")
+    readings: dict[str, Level] = Field(description="columns of the readings they answer to")
+    metric: str = Field("throughput_bps", description="metric compared")
+    caveat: str = Field("", description="what to know about these readings")
+
+
+class Head(_Table):
+    """The [study] table."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", description="short name")
+    title: str = Field(min_length=1, description="title of the report")
+    about: str = Field("", description="what the study repeats or asks")
+    source: str = Field("", description="publication it repeats")
+    baseline: str = Field("open", description="policy against which overhead is taken")
+    overhead: Overhead = Field("of_baseline", description="definition of overhead")
+    combine: tuple[str, ...] = Field(
+        (), description="traffics whose overhead percentages are averaged per scenario"
+    )
+    leaves_out: tuple[str, ...] = Field((), description="what the model leaves out, in words")
+
+    @field_validator("baseline")
+    @classmethod
+    def _known_policy(cls, name: str) -> str:
+        return _canonical(name)
+
+
+class Study(_Table):
+    """A whole study file."""
+
+    study: Head
+    trials: Trials = Trials()
+    scenario: dict[str, Scenario] = Field(min_length=1)
+    traffic: dict[str, Traffic] = Field(min_length=1)
+    profile_set: dict[str, dict[str, str]] = Field(
+        default_factory=dict, description="named substitutions of device profiles"
+    )
+    grid: dict[str, tuple[Level, ...]]
+    compare: tuple[Compare, ...] = ()
+    as_printed: dict[str, Level] = Field(
+        default_factory=dict, description="dotted key -> value that --as-printed puts there"
+    )
+
+    @field_validator("grid", mode="before")
+    @classmethod
+    def _lists(cls, grid: Any) -> Any:
+        if not isinstance(grid, dict):
+            raise ValueError("must be a table of lists")  # noqa: TRY004 - pydantic wants ValueError
+        return {key: value if isinstance(value, list) else [value] for key, value in grid.items()}
+
+
+def _canonical(name: str) -> str:
+    try:
+        return resolve(name).name
+    except PolicyError as error:
+        raise ValueError(str(error)) from error

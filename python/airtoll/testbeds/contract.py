@@ -1,0 +1,107 @@
+"""What every testbed promises.
+
+Takes nothing; gives the :class:`Testbed` protocol and the values that cross it. Never measures.
+
+A testbed checks every cell before the first trial: a cell that it cannot carry out is a
+:class:`Skip` with a reason, never an error in mid-run and never a zero. ``measure`` returns what
+was seen, or a failure by name (for example "did not authenticate: MIC failure, reason 23").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+
+from airtoll.plan import Cell, Trial
+
+
+@frozen
+class Skip:
+    """Why a testbed cannot carry out a cell."""
+
+    reason: str
+
+
+@frozen
+class Row:
+    """One observed value; units as in ``airtoll.observe.schema.METRICS``."""
+
+    metric: str
+    value: float
+    unit: str
+    flow: str | None = None
+    station: str | None = None
+    second: int | None = None
+
+
+@frozen
+class Measured:
+    """What became of a trial.
+
+    ``failure`` is ``None`` when the policy and the traffic came about; otherwise one line that
+    names the state reached. ``caveats`` say what the values must not be taken for.
+    """
+
+    rows: tuple[Row, ...] = ()
+    failure: str | None = None
+    caveats: tuple[str, ...] = ()
+    files: tuple[Path, ...] = field(default=())
+
+
+class Testbed(Protocol):
+    """Something that can carry out trials."""
+
+    __test__ = False
+
+    @property
+    def name(self) -> str:
+        """``simulator``, ``linux`` or ``analytic``."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether several trials may be measured at once."""
+
+    def check(self, cell: Cell) -> Skip | None:
+        """``None`` if the cell can be carried out. Cheap, and without side effects."""
+
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, seconds, for ``airtoll check``."""
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        """Carry out one trial; captures go into the folder if one is given.
+
+        Raises ``TestbedError`` if the testbed itself broke (the trial is then not counted).
+        """
+
+    def environment(self) -> dict[str, str]:
+        """Versions and settings that shape the results, for ``run.json``."""
+
+    def close(self) -> None:
+        """Stop everything that was started."""
+
+
+def rows_of(columns: dict[str, Sequence[object]], trial_index: int | None = None) -> list[Row]:
+    """Rows from the column form in which the native module returns them."""
+    rows = []
+    wanted = columns.get("trial")
+    for index, metric in enumerate(columns["metric"]):
+        if trial_index is not None and wanted is not None and wanted[index] != trial_index:
+            continue
+        second = columns["second"][index]
+        flow, station = columns["flow"][index], columns["station"][index]
+        value = columns["value"][index]
+        assert isinstance(value, int | float)
+        rows.append(
+            Row(
+                metric=str(metric),
+                value=float(value),
+                unit=str(columns["unit"][index]),
+                flow=None if flow is None else str(flow),
+                station=None if station is None else str(station),
+                second=second if isinstance(second, int) else None,
+            )
+        )
+    return rows
