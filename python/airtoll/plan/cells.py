@@ -121,9 +121,7 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
     cells = []
     for scenario, policy, traffic in itertools.product(*(study.grid[axis] for axis in _AXES)):
         for levels in itertools.product(*(study.grid[key] for key in factors)):
-            cells.append(
-                _cell(study, str(scenario), str(policy), str(traffic), factors, levels)
-            )
+            cells.append(_cell(study, str(scenario), str(policy), str(traffic), factors, levels))
     if len({cell.name for cell in cells}) != len(cells):
         raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
     return Plan(study, seed, repetitions or study.trials.repetitions, tuple(cells))
@@ -154,9 +152,7 @@ def _cell(
     for key, level in cell.factors:
         table, _, name = key.partition(".")
         if key == "profile_set":
-            cell = evolve(
-                cell, profile_names=tuple(sorted(study.profile_set[str(level)].items()))
-            )
+            cell = evolve(cell, profile_names=tuple(sorted(study.profile_set[str(level)].items())))
         elif table == "scenario":
             merged = {**cell.settings.model_dump(exclude_unset=True), name: level}
             cell = evolve(cell, settings=Scenario.model_validate(merged))

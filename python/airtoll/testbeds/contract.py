@@ -54,8 +54,6 @@ class Measured:
 class Testbed(Protocol):
     """Something that can carry out trials."""
 
-    __test__ = False
-
     @property
     def name(self) -> str:
         """``simulator``, ``linux`` or ``analytic``."""
