@@ -1,1 +1,12 @@
-//! ciphers, key derivation and sans-IO handshakes.
+//! Ciphers, key derivation and sans-IO handshakes, and what each costs in octets.
+//!
+//! Takes keys, frames and packets as octets; gives octets back. Never does IO, never reads a
+//! clock, never draws randomness: nonces, packet numbers and times come from the caller.
+
+pub mod akm;
+pub mod suite;
+pub mod tunnel;
+
+pub use akm::{AkmHash, AkmSuite};
+pub use suite::CipherSuite;
+pub use tunnel::{OuterIp, Tunnel, TunnelSuite};
