@@ -1,0 +1,201 @@
+"""The journal of a running study: every trial, the moment it ends.
+
+Takes finished trials; gives them back after a crash. One JSON line per attempt, appended with one
+write and synced to the disk. A torn last line (power cut, full disk) is cut off on opening, so the
+trial before it is the last one. Never rewrites a line that was finished.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from attrs import frozen
+
+from airtoll.errors import StorageError
+
+#: An observed value: metric, flow, station, second, value, unit.
+RowTuple = tuple[str, str | None, str | None, int | None, float, str]
+
+_SYNC_INTERVAL_S = 0.05
+
+
+@frozen
+class Record:
+    """One attempt of one trial: its identity, what became of it, and its rows."""
+
+    cell: str
+    trial: int
+    attempt: int
+    seed: int
+    status: str
+    reason: str | None
+    caveats: tuple[str, ...]
+    rows: tuple[RowTuple, ...]
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What names the attempt."""
+        return (self.cell, self.trial, self.attempt)
+
+
+class Journal:
+    """An append-only journal. Use as a context manager; one writer at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._synced = 0.0
+        try:
+            _cut_torn_tail(path)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise storage_error(path, error) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise StorageError(
+                f"{path}: another airtoll writes this run; wait for it or choose another --out"
+            ) from error
+
+    def append(self, record: Record) -> None:
+        """Write one record.
+
+        Records that end within 50 ms share one sync; a killed process loses none of them.
+        Raises ``StorageError`` if the disk refuses; what stood there before stays.
+        """
+        line = _encode(record)
+        size = os.fstat(self._file).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+            self._sync()
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise storage_error(self.path, error) from error
+
+    def close(self) -> None:
+        """Sync and close."""
+        if self._file >= 0:
+            os.fsync(self._file)
+            os.close(self._file)
+            self._file = -1
+
+    def _sync(self) -> None:
+        now = time.monotonic()
+        if now - self._synced >= _SYNC_INTERVAL_S:
+            os.fsync(self._file)
+            self._synced = time.monotonic()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def read(path: Path) -> Iterator[Record]:
+    """The finished records of a journal, in the order in which they were written.
+
+    Raises ``StorageError`` for a missing file, or a damaged line that is not the last.
+    """
+    for _offset, record in read_with_offsets(path):
+        yield record
+
+
+def read_with_offsets(path: Path) -> Iterator[tuple[int, Record]]:
+    """Like :func:`read`, with the octet at which each record starts."""
+    offset = 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    record = _decode(line)
+                except (ValueError, KeyError, TypeError) as error:
+                    raise StorageError(
+                        f"{path}: line {number} is damaged; move the run folder away and run again"
+                    ) from error
+                yield offset, record
+                offset += len(line)
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+def read_at(path: Path, offsets: Sequence[int]) -> Iterator[Record]:
+    """The records that start at the given octets, in that order."""
+    try:
+        with path.open("rb") as file:
+            for offset in offsets:
+                file.seek(offset)
+                yield _decode(file.readline())
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+def storage_error(path: Path, error: OSError) -> StorageError:
+    """The error of a refusing disk, with what to do."""
+    reason = error.strerror or str(error)
+    return StorageError(
+        f"{path}: {reason}; make room or choose another --out, then repeat with --resume"
+    )
+
+
+def _encode(record: Record) -> bytes:
+    data = {
+        "cell": record.cell,
+        "trial": record.trial,
+        "attempt": record.attempt,
+        "seed": record.seed,
+        "status": record.status,
+        "reason": record.reason,
+        "caveats": record.caveats,
+        "rows": record.rows,
+    }
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _decode(line: bytes) -> Record:
+    data = json.loads(line)
+    return Record(
+        cell=data["cell"],
+        trial=data["trial"],
+        attempt=data["attempt"],
+        seed=data["seed"],
+        status=data["status"],
+        reason=data["reason"],
+        caveats=tuple(data["caveats"]),
+        rows=tuple((m, f, s, n, float(v), u) for m, f, s, n, v, u in data["rows"]),
+    )
+
+
+def _cut_torn_tail(path: Path) -> None:
+    """Cut an unfinished last line off, so that appending starts on a fresh one."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        step = 1 << 16
+        position = end
+        while position > 0:
+            start = max(0, position - step)
+            file.seek(start)
+            block = file.read(position - start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                file.truncate(start + newline + 1)
+                return
+            position = start
+        file.truncate(0)

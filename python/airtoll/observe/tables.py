@@ -1,0 +1,163 @@
+"""Tables on disk: the journal compacted to Parquet, and read back.
+
+Takes a journal and what its cells stand for; gives ``observations.parquet`` and
+``trials.parquet`` in canonical order. Equal journals give equal files, whatever the order in
+which their trials ended. Works through the journal in slices: memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import polars as pl
+from attrs import frozen
+
+from airtoll.errors import StorageError
+from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
+from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
+
+_SLICE_TRIALS = 2000
+
+
+@frozen
+class CellLabels:
+    """What a cell's name stands for, as columns."""
+
+    scenario: str
+    policy: str
+    traffic: str
+    factors: str
+
+
+def write_tables(
+    journal: Path, folder: Path, *, study: str, testbed: str, cells: Mapping[str, CellLabels]
+) -> None:
+    """Compact a journal into the two tables of a run.
+
+    Raises ``StorageError`` if the disk refuses; the journal stays as it was.
+    """
+    index = sorted((record.key, offset) for offset, record in read_with_offsets(journal))
+    # A killed run may have written one attempt twice after resuming; the first one counts.
+    first: dict[tuple[str, int, int], int] = {}
+    for key, offset in index:
+        first.setdefault(key, offset)
+    trials_path = folder / "trials.parquet"
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".compact-") as scratch:
+            parts, trial_parts = [], []
+            pending = iter(first.values())
+            number = 0
+            while chunk := list(islice(pending, _SLICE_TRIALS)):
+                records = list(read_at(journal, chunk))
+                part = Path(scratch) / f"o{number:06}.parquet"
+                observations_frame(records, study, testbed, cells).write_parquet(part)
+                parts.append(part)
+                part = Path(scratch) / f"t{number:06}.parquet"
+                trials_frame(records, study, testbed, cells).write_parquet(part)
+                trial_parts.append(part)
+                number += 1
+            _join(parts, folder / "observations.parquet", OBSERVATIONS)
+            _join(trial_parts, trials_path, TRIALS)
+    except OSError as error:
+        raise storage_error(folder, error) from error
+
+
+def observations_frame(
+    records: Sequence[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
+) -> pl.DataFrame:
+    """Observation rows of some records, each record's rows in canonical order."""
+    columns: dict[str, list[object]] = {name: [] for name in OBSERVATIONS}
+    for record in records:
+        labels = cells[record.cell]
+        rows = sorted(record.rows, key=_row_key)
+        count = len(rows)
+        columns["schema_version"] += [SCHEMA_VERSION] * count
+        columns["study"] += [study] * count
+        columns["testbed"] += [testbed] * count
+        columns["cell"] += [record.cell] * count
+        columns["scenario"] += [labels.scenario] * count
+        columns["policy"] += [labels.policy] * count
+        columns["traffic"] += [labels.traffic] * count
+        columns["factors"] += [labels.factors] * count
+        columns["trial"] += [record.trial] * count
+        columns["attempt"] += [record.attempt] * count
+        columns["seed"] += [record.seed] * count
+        for metric, flow, station, second, value, unit in rows:
+            columns["metric"].append(metric)
+            columns["flow"].append(flow)
+            columns["station"].append(station)
+            columns["second"].append(second)
+            columns["value"].append(value)
+            columns["unit"].append(unit)
+    return pl.DataFrame(columns, schema=OBSERVATIONS)
+
+
+def trials_frame(
+    records: Iterable[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
+) -> pl.DataFrame:
+    """One row per record, with what became of it."""
+    rows = []
+    for record in records:
+        labels = cells[record.cell]
+        rows.append(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "study": study,
+                "testbed": testbed,
+                "cell": record.cell,
+                "scenario": labels.scenario,
+                "policy": labels.policy,
+                "traffic": labels.traffic,
+                "factors": labels.factors,
+                "trial": record.trial,
+                "attempt": record.attempt,
+                "seed": record.seed,
+                "status": record.status,
+                "reason": record.reason,
+            }
+        )
+    return pl.DataFrame(rows, schema=TRIALS)
+
+
+def read_observations(folder: Path) -> pl.DataFrame:
+    """The observations of a run folder. Raises ``StorageError`` if there are none."""
+    return _read(folder / "observations.parquet")
+
+
+def read_trials(folder: Path) -> pl.DataFrame:
+    """The trials of a run folder. Raises ``StorageError`` if there are none."""
+    return _read(folder / "trials.parquet")
+
+
+def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
+    """The observations of the trials that count: no warm-ups, no attempts that were run again."""
+    kept = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt")
+    return observations.join(kept, on=["cell", "trial", "attempt"], how="semi")
+
+
+def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) -> tuple[object, ...]:
+    metric, flow, station, second, _value, _unit = row
+    return (metric, flow or "", station or "", -1 if second is None else second)
+
+
+def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]) -> None:
+    scratch = target.with_suffix(".tmp")
+    if parts:
+        pl.scan_parquet(list(parts), glob=False).sink_parquet(scratch, maintain_order=True)
+    else:
+        pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
+    scratch.replace(target)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if not path.exists():
+        raise StorageError(
+            f"{path}: no such table; name a run folder, or finish the run with --resume"
+        )
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StorageError(f"{path}: no readable Parquet table: {error}") from error
