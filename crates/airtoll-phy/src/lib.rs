@@ -1,1 +1,36 @@
-//! WLAN PHY arithmetic: rates, airtimes, interframe spaces, error rates.
+//! WLAN PHY arithmetic: what can be sent, how long it takes and how often it arrives.
+//!
+//! Takes a transmission vector (format, rate, width, guard interval, streams) and a length in
+//! octets; gives airtimes, interframe spaces, response rates and error probabilities. Pure
+//! functions and tables: no state, no clock, no randomness, and no floating-point function that
+//! is not from `libm`, so that every machine gives the same bits.
+//!
+//! Clause and equation numbers are those of IEEE Std 802.11-2020 (HE: IEEE Std 802.11ax-2021,
+//! EHT: IEEE Std 802.11be-2024) unless a line says otherwise.
+
+mod airtime;
+mod ampdu;
+
+mod frame_sizes;
+mod modulation;
+
+mod response;
+
+mod timing;
+mod txvector;
+
+pub use airtime::{airtime, preamble};
+pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
+pub use frame_sizes::{
+    ACK_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS,
+    PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
+};
+pub use modulation::{CodeRate, Mcs, Modulation};
+pub use response::{BasicRates, control_response, non_ht_reference_rate};
+pub use timing::{
+    AccessCategory, EdcaParameters, TimingSet, ack_timeout, aifs, difs, edca_parameters, eifs,
+    rx_phy_start_delay,
+};
+pub use txvector::{
+    Band, DsssRate, Format, GuardInterval, OfdmRate, Preamble, TxVector, TxVectorError, Width,
+};

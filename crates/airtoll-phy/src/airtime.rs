@@ -1,0 +1,126 @@
+//! How long a PPDU is on air.
+//!
+//! Takes a [`TxVector`] and the octets of the PSDU; gives the time from the first sample of the
+//! preamble to the end of the last symbol, signal extension included. Exact: DSSS is rounded up
+//! to whole microseconds and OFDM to whole symbols, as the standard's TXTIME equations do.
+
+use airtoll_units::Duration;
+
+use crate::txvector::{Format, GuardInterval, TxVector};
+
+/// Time on air of a PSDU of `psdu_octets` octets.
+///
+/// DSSS and HR/DSSS: TXTIME of 16.3.4, `PreambleLength + PLCPHeaderTime +
+/// ceil(8 LENGTH / DATARATE)`. OFDM: (17-29), ERP-OFDM: 18.5.3 with 6 us of signal extension,
+/// HT: (19-90), VHT: (21-107), where a data field with the short guard interval is padded to the
+/// next 4 us boundary; HE: (27-135) with packet extension 0; EHT: 36.4.3.
+#[must_use]
+#[inline]
+pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
+    let bits = psdu_octets as u64 * 8;
+    let data_ns = match v.format() {
+        // bits / (n * 0.1 Mb/s) microseconds, rounded up.
+        Format::Dsss => (bits * 10).div_ceil(v.bits_per_symbol as u64) * 1_000,
+        _ => {
+            let symbols = (bits + v.service_and_tail as u64).div_ceil(v.bits_per_symbol as u64);
+            let ns = symbols * v.symbol_ns as u64;
+            match v.guard_interval() {
+                GuardInterval::Ns400 => ns.div_ceil(4_000) * 4_000,
+                _ => ns,
+            }
+        }
+    };
+    Duration::from_nanos(v.preamble_ns as u64 + data_ns + v.extension_ns as u64)
+}
+
+/// The part of the airtime before the first data symbol: preamble and PLCP or SIGNAL headers.
+#[must_use]
+pub const fn preamble(v: &TxVector) -> Duration {
+    Duration::from_nanos(v.preamble_ns as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::txvector::{Band, DsssRate, OfdmRate, Preamble, Width};
+    use proptest::prelude::*;
+
+    fn us(v: TxVector, octets: u32) -> f64 {
+        airtime(&v, octets).as_micros_f64()
+    }
+
+    #[test]
+    fn dsss_is_rounded_up_to_whole_microseconds() {
+        let long11 = TxVector::dsss(DsssRate::M11, Preamble::Long).unwrap();
+        let short11 = TxVector::dsss(DsssRate::M11, Preamble::Short).unwrap();
+        // 1536 octets: 1117.09 us of data.
+        assert_eq!(us(long11, 1536), 192.0 + 1118.0);
+        assert_eq!(us(short11, 1536), 96.0 + 1118.0);
+        let ack = TxVector::dsss(DsssRate::M2, Preamble::Long).unwrap();
+        assert_eq!(us(ack, 14), 248.0);
+    }
+
+    #[test]
+    fn ofdm_is_counted_in_symbols() {
+        let a54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
+        // 16 + 8 * 1536 + 6 = 12310 bits in 57 symbols of 216.
+        assert_eq!(us(a54, 1536), 20.0 + 57.0 * 4.0);
+        let a24 = TxVector::ofdm(OfdmRate::M24, Band::Ghz5);
+        assert_eq!(us(a24, 14), 28.0);
+        let g54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz2_4);
+        assert_eq!(us(g54, 1536), us(a54, 1536) + 6.0);
+    }
+
+    #[test]
+    fn newer_formats_have_their_preambles() {
+        let ht = TxVector::ht(7, Width::Mhz20, GuardInterval::Ns800, Band::Ghz5).unwrap();
+        // 36 us of preamble, 12310 bits in 48 symbols of 260.
+        assert_eq!(us(ht, 1536), 36.0 + 48.0 * 4.0);
+        let short = TxVector::ht(7, Width::Mhz20, GuardInterval::Ns400, Band::Ghz5).unwrap();
+        // 48 symbols of 3.6 us are 172.8 us, padded to 176 us.
+        assert_eq!(us(short, 1536), 36.0 + 176.0);
+        let vht = TxVector::vht(9, Width::Mhz80, GuardInterval::Ns800, 1).unwrap();
+        assert_eq!(us(vht, 1536), 40.0 + 8.0 * 4.0);
+        let he = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        // 20 + 4 + 8 + 4 + 7.2 us; 8166 bits a symbol.
+        assert_eq!(us(he, 1536), 43.2 + 2.0 * 13.6);
+    }
+
+    #[test]
+    fn eight_more_octets_often_cost_nothing() {
+        let a54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
+        assert_eq!(airtime(&a54, 1500), airtime(&a54, 1508));
+    }
+
+    fn any_vector() -> impl Strategy<Value = TxVector> {
+        prop_oneof![
+            (0..4usize).prop_map(|i| TxVector::dsss(DsssRate::ALL[i], Preamble::Long).unwrap()),
+            (0..8usize).prop_map(|i| TxVector::ofdm(OfdmRate::ALL[i], Band::Ghz2_4)),
+            (0..32u8).prop_map(
+                |m| TxVector::ht(m, Width::Mhz40, GuardInterval::Ns400, Band::Ghz5).unwrap()
+            ),
+            (0..12u8, 1..9u8).prop_map(|(m, n)| TxVector::he(
+                m,
+                Width::Mhz160,
+                GuardInterval::Ns1600,
+                n,
+                Band::Ghz6
+            )
+            .unwrap()),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn longer_never_takes_less(v in any_vector(), n in 0u32..60_000, more in 0u32..2_000) {
+            prop_assert!(airtime(&v, n + more) >= airtime(&v, n));
+        }
+
+        #[test]
+        fn no_psdu_beats_the_nominal_rate(v in any_vector(), n in 1u32..60_000) {
+            let data = airtime(&v, n) - preamble(&v);
+            let rate = f64::from(n) * 8.0 / data.as_secs_f64();
+            prop_assert!(rate <= v.bit_rate().0 as f64 + 1.0);
+        }
+    }
+}
