@@ -1,1 +1,10 @@
-//! the simulated WLAN: access, hosts, transports, mobility, ledger.
+//! The simulated WLAN: a resolved [`Scenario`] and a seed in, rows of observations out.
+//!
+//! Never reads a clock, a file or ambient randomness: the same scenario and seed give the same
+//! rows on every machine.
+
+pub mod outcome;
+pub mod scenario;
+
+pub use outcome::{Outcome, Row};
+pub use scenario::{Scenario, ScenarioError};

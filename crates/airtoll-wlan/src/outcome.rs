@@ -1,0 +1,39 @@
+//! What a simulated trial gives: rows of metric, flow, station, second, value and unit.
+//!
+//! Metric names and units are those of the observation schema. A metric that cannot be measured
+//! (the delay of a flow that delivered nothing) has no row; it is never zero.
+
+/// All rows of one trial, in a fixed order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// One value of one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Name of the metric.
+    pub metric: &'static str,
+    /// Flow, where the metric is of one flow.
+    pub flow: Option<String>,
+    /// Station (or other node), where the metric is of one.
+    pub station: Option<String>,
+    /// Second of a series, from 0 at the end of the warm-up.
+    pub second: Option<u32>,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+impl Outcome {
+    /// The value of a metric of a flow (or of the whole cell, for `None`), not of a series.
+    #[must_use]
+    pub fn value(&self, metric: &str, flow: Option<&str>) -> Option<f64> {
+        self.rows
+            .iter()
+            .find(|r| r.metric == metric && r.flow.as_deref() == flow && r.second.is_none())
+            .map(|r| r.value)
+    }
+}

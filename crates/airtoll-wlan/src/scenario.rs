@@ -1,0 +1,103 @@
+//! The fully resolved scenario: what one simulated trial is made of, in numbers and enums.
+//!
+//! Takes JSON (or the same structures built in Rust), gives a checked [`Scenario`]. Never looks
+//! anything up: device profiles, policies and study defaults are resolved by whoever writes it.
+//! Unknown fields are errors, and every error names the path of the field.
+//!
+//! Units stand in the field names: `_s`, `_us`, `_ns`, `_octets`, `_bps`, `_mbps`, `_db`, `_dbm`,
+//! `_m`, `_w`. Nodes, BSSs and flows refer to one another by name.
+
+mod bss;
+mod check;
+mod flow;
+mod node;
+mod radio;
+
+pub use bss::{
+    Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
+};
+pub use flow::{
+    AccessCategory, Arrivals, CongestionControl, Flow, IpVersion, Pattern, TcpOptions, Transport,
+    UdpOptions,
+};
+pub use node::{
+    Cipher, CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel,
+    TunnelKind, WiredLink,
+};
+pub use radio::{LinkBudget, PathLoss, Radio, Wall};
+
+use serde::{Deserialize, Serialize};
+
+/// One trial to simulate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Simulated length of the trial, warm-up included, seconds.
+    pub duration_s: f64,
+    /// Left out of every metric at the start, seconds; shorter than `duration_s`.
+    #[serde(default)]
+    pub warm_up_s: f64,
+    /// Whether to give one throughput, delay, jitter and loss row per flow and second as well.
+    #[serde(default)]
+    pub series: bool,
+    /// Propagation and receivers.
+    #[serde(default)]
+    pub radio: Radio,
+    /// The basic service sets. BSSs with the same `channel` contend with one another.
+    pub bss: Vec<Bss>,
+    /// Stations, access points and wired hosts.
+    pub nodes: Vec<Node>,
+    /// Wired links between access points and wired hosts; packets take the shortest way.
+    #[serde(default)]
+    pub links: Vec<WiredLink>,
+    /// The traffic.
+    pub flows: Vec<Flow>,
+}
+
+/// Why a scenario cannot be simulated. The message names the field and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// The JSON text does not describe a scenario.
+    #[error("scenario field {field}: {problem}")]
+    Malformed {
+        /// Path of the field, e.g. `nodes[2].host.crypto.engine`.
+        field: String,
+        /// What the reader of the JSON says about it.
+        problem: String,
+    },
+    /// A field has a value that cannot be meant.
+    #[error("scenario field {field} is {value}: {allowed}")]
+    Invalid {
+        /// Path of the field.
+        field: String,
+        /// The value found.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// The caller asked to stop.
+    #[error("the simulation was interrupted")]
+    Interrupted,
+}
+
+impl Scenario {
+    /// Reads and checks a scenario.
+    ///
+    /// # Errors
+    /// [`ScenarioError::Malformed`] where the text is no scenario, [`ScenarioError::Invalid`]
+    /// where a value cannot be meant; both name the field.
+    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let scenario: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            ScenarioError::Malformed {
+                field: error.path().to_string(),
+                problem: error.inner().to_string(),
+            }
+        })?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+}
+
+#[cfg(test)]
+mod tests;

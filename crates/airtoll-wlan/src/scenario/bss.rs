@@ -1,0 +1,249 @@
+//! A basic service set: PHY, access rules, rates, aggregation, beacons.
+
+use serde::{Deserialize, Serialize};
+
+/// One basic service set: an access point and its stations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bss {
+    /// Name, referred to by `nodes[].bss`.
+    pub name: String,
+    /// Radio channel; BSSs with the same number share the air, others do not disturb.
+    #[serde(default)]
+    pub channel: u32,
+    /// PHY of the BSS; a station may be older (`nodes[].standard`).
+    pub standard: Standard,
+    /// Frequency band; default 2.4 GHz for b and g, 5 GHz for the others.
+    #[serde(default)]
+    pub band: Option<Band>,
+    /// Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz.
+    #[serde(default = "width")]
+    pub width_mhz: u16,
+    /// Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns.
+    #[serde(default = "guard_interval")]
+    pub guard_interval_ns: u16,
+    /// DSSS/CCK preamble (b, and b rates in g); 1 Mb/s always uses the long one.
+    #[serde(default)]
+    pub preamble: DsssPreamble,
+    /// 802.11g: 9 us slots instead of 20 us (which a b station in the BSS forces).
+    #[serde(default = "yes")]
+    pub short_slot: bool,
+    /// 802.11g: protection of OFDM frames against b stations.
+    #[serde(default)]
+    pub protection: Protection,
+    /// Basic rates, Mb/s; control responses use the highest not above the data rate. Default: the
+    /// mandatory rates of the PHY (1, 2 for b; 6, 12, 24 for OFDM; both sets where b stations may be).
+    #[serde(default)]
+    pub basic_rates_mbps: Option<Vec<f64>>,
+    /// Rate of data frames; a station may have its own (`nodes[].rate`).
+    pub rate: Rate,
+    /// EDCA instead of DCF (QoS data frames, four access categories). Default: on from 802.11n.
+    #[serde(default)]
+    pub edca: Option<bool>,
+    /// EDCA parameters in the order background, best effort, video, voice; default: the standard's
+    /// (IEEE 802.11-2020 Table 9-155).
+    #[serde(default)]
+    pub edca_parameters: Option<[EdcaParameters; 4]>,
+    /// CWmin of DCF (and of best effort and background under EDCA), slots; default: the PHY's.
+    #[serde(default)]
+    pub cw_min: Option<u32>,
+    /// CWmax, slots; default: the PHY's.
+    #[serde(default)]
+    pub cw_max: Option<u32>,
+    /// Attempts per frame before it is dropped.
+    #[serde(default = "attempts")]
+    pub max_attempts: u8,
+    /// RTS/CTS before MPDUs longer than this, octets; null: never.
+    #[serde(default)]
+    pub rts_threshold_octets: Option<u32>,
+    /// MPDUs longer than this are fragmented, octets (at least 256); null: never.
+    #[serde(default)]
+    pub fragmentation_threshold_octets: Option<u32>,
+    /// Without EDCA: frames of one queue follow one another SIFS apart for this long after one
+    /// contention, us; 0: one frame per contention.
+    #[serde(default)]
+    pub frame_burst_us: f64,
+    /// A-MPDU and A-MSDU (n and later).
+    #[serde(default)]
+    pub aggregation: Aggregation,
+    /// Beacons of the AP; null: none.
+    #[serde(default)]
+    pub beacons: Option<Beacons>,
+}
+
+/// PHY generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Standard {
+    /// 802.11b: DSSS and CCK, 1 to 11 Mb/s.
+    #[serde(rename = "802.11b")]
+    B,
+    /// 802.11a: OFDM at 5 GHz, 6 to 54 Mb/s.
+    #[serde(rename = "802.11a")]
+    A,
+    /// 802.11g: ERP-OFDM at 2.4 GHz, 6 to 54 Mb/s, and the rates of b.
+    #[serde(rename = "802.11g")]
+    G,
+    /// 802.11n: HT.
+    #[serde(rename = "802.11n")]
+    N,
+    /// 802.11ac: VHT.
+    #[serde(rename = "802.11ac")]
+    Ac,
+    /// 802.11ax: HE, single user.
+    #[serde(rename = "802.11ax")]
+    Ax,
+    /// 802.11be: EHT, single user.
+    #[serde(rename = "802.11be")]
+    Be,
+}
+
+/// Frequency band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Band {
+    /// 2.4 GHz.
+    #[serde(rename = "2.4ghz")]
+    Ghz2,
+    /// 5 GHz.
+    #[serde(rename = "5ghz")]
+    Ghz5,
+    /// 6 GHz.
+    #[serde(rename = "6ghz")]
+    Ghz6,
+}
+
+/// DSSS preamble and header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DsssPreamble {
+    /// 192 us.
+    #[default]
+    Long,
+    /// 96 us.
+    Short,
+}
+
+/// Protection of OFDM frames against stations that hear only DSSS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protection {
+    /// None.
+    #[default]
+    None,
+    /// CTS-to-self.
+    CtsToSelf,
+    /// RTS/CTS.
+    RtsCts,
+}
+
+/// How the rate of data frames is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "control", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Rate {
+    /// One rate of 802.11b/a/g.
+    Fixed {
+        /// Mb/s: 1, 2, 5.5, 11 or 6, 9, 12, 18, 24, 36, 48, 54.
+        mbps: f64,
+    },
+    /// One MCS of 802.11n/ac/ax/be.
+    FixedMcs {
+        /// MCS index within `streams` (0-7 n, 0-9 ac, 0-11 ax, 0-13 be); for n also 8-31, which
+        /// then says the streams itself.
+        mcs: u8,
+        /// Spatial streams, 1 to 8.
+        #[serde(default = "one")]
+        streams: u8,
+    },
+    /// AARF: up after successes, down after two failures, longer waits after a failed try
+    /// (Lacage, Manshaei, Turletti 2004).
+    Aarf {
+        /// Highest number of spatial streams to use.
+        #[serde(default = "one")]
+        streams: u8,
+    },
+    /// Sampling of rates and choice by expected throughput, as the Minstrel of Linux does.
+    Minstrel {
+        /// Highest number of spatial streams to use.
+        #[serde(default = "one")]
+        streams: u8,
+    },
+}
+
+/// EDCA parameters of one access category.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdcaParameters {
+    /// AIFSN, slots after SIFS.
+    pub aifsn: u8,
+    /// CWmin, slots.
+    pub cw_min: u32,
+    /// CWmax, slots.
+    pub cw_max: u32,
+    /// TXOP limit, us; 0: one frame exchange.
+    #[serde(default)]
+    pub txop_us: f64,
+}
+
+/// Aggregation limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aggregation {
+    /// Longest A-MPDU, octets; 0: no A-MPDU; null: the standard's limit (65,535 n, 1,048,575 ac,
+    /// 6,500,631 ax and be).
+    #[serde(default)]
+    pub ampdu_max_octets: Option<u32>,
+    /// Longest A-MSDU, octets; 0: no A-MSDU.
+    #[serde(default)]
+    pub amsdu_max_octets: u32,
+    /// Block-ack window, MPDUs; null: 64 (n, ac), 256 (ax), 1024 (be).
+    #[serde(default)]
+    pub window: Option<u16>,
+}
+
+/// Beacons of an access point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beacons {
+    /// Interval, us (100 time units are 102,400 us).
+    #[serde(default = "beacon_interval")]
+    pub interval_us: f64,
+    /// Length of the beacon MPDU with FCS, octets.
+    #[serde(default = "beacon_octets")]
+    pub octets: u32,
+    /// Rate of the beacon, Mb/s; null: the lowest basic rate.
+    #[serde(default)]
+    pub rate_mbps: Option<f64>,
+    /// How many SSIDs, each with a beacon of its own.
+    #[serde(default = "one")]
+    pub ssids: u8,
+    /// Instant of the first beacon, us.
+    #[serde(default)]
+    pub offset_us: f64,
+}
+
+fn width() -> u16 {
+    20
+}
+
+fn guard_interval() -> u16 {
+    800
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn attempts() -> u8 {
+    7
+}
+
+fn one() -> u8 {
+    1
+}
+
+fn beacon_interval() -> f64 {
+    102_400.0
+}
+
+fn beacon_octets() -> u32 {
+    120
+}

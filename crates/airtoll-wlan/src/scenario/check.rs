@@ -1,0 +1,361 @@
+//! Checks of a scenario that its types cannot express.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+
+use super::{
+    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
+    Transport,
+};
+
+type Checked = Result<(), ScenarioError>;
+
+impl Scenario {
+    /// Checks what the types cannot express: references, ranges, combinations.
+    ///
+    /// # Errors
+    /// [`ScenarioError::Invalid`] for the first value that cannot be meant.
+    pub fn check(&self) -> Checked {
+        positive("duration_s", self.duration_s)?;
+        not_negative("warm_up_s", self.warm_up_s)?;
+        if self.warm_up_s >= self.duration_s {
+            return invalid("warm_up_s", self.warm_up_s, "shorter than duration_s");
+        }
+        if self.duration_s > 1e6 {
+            return invalid("duration_s", self.duration_s, "at most 1e6 seconds");
+        }
+        self.check_names()?;
+        for (i, bss) in self.bss.iter().enumerate() {
+            bss.check(&format!("bss[{i}]"))?;
+            let aps = self.nodes.iter().filter(|n| {
+                n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss.name.as_str())
+            });
+            let count = aps.count();
+            if count != 1 {
+                return invalid(
+                    &format!("bss[{i}]"),
+                    format!("{count} access points"),
+                    "exactly one",
+                );
+            }
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            self.check_node(&format!("nodes[{i}]"), node)?;
+        }
+        for (i, link) in self.links.iter().enumerate() {
+            let at = format!("links[{i}]");
+            for name in &link.nodes {
+                let end = self.node(&format!("{at}.nodes"), name)?;
+                if end.role == Role::Station {
+                    return invalid(
+                        &format!("{at}.nodes"),
+                        name,
+                        "an access point or a wired host",
+                    );
+                }
+            }
+            positive(&format!("{at}.rate_bps"), link.rate_bps)?;
+            not_negative(&format!("{at}.delay_s"), link.delay_s)?;
+        }
+        for (i, budget) in self.radio.budgets.iter().enumerate() {
+            self.check_budget(&format!("radio.budgets[{i}]"), budget)?;
+        }
+        for (i, pair) in self.radio.hidden.iter().enumerate() {
+            for name in pair {
+                self.node(&format!("radio.hidden[{i}]"), name)?;
+            }
+        }
+        if self.flows.is_empty() {
+            return invalid("flows", "empty", "at least one flow");
+        }
+        for (i, flow) in self.flows.iter().enumerate() {
+            self.check_flow(&format!("flows[{i}]"), flow)?;
+        }
+        Ok(())
+    }
+
+    fn check_names(&self) -> Checked {
+        unique("bss", self.bss.iter().map(|b| b.name.as_str()))?;
+        unique("nodes", self.nodes.iter().map(|n| n.name.as_str()))?;
+        unique("flows", self.flows.iter().map(|f| f.name.as_str()))
+    }
+
+    fn node(&self, field: &str, name: &str) -> Result<&Node, ScenarioError> {
+        self.nodes
+            .iter()
+            .find(|n| n.name == name)
+            .ok_or_else(|| ScenarioError::Invalid {
+                field: field.to_owned(),
+                value: name.to_owned(),
+                allowed: "the name of a node".to_owned(),
+            })
+    }
+
+    fn check_node(&self, at: &str, node: &Node) -> Checked {
+        match (node.role, node.bss.as_deref()) {
+            (Role::Wired, Some(name)) => {
+                return invalid(&format!("{at}.bss"), name, "absent for a wired host");
+            }
+            (Role::Wired, None) => {}
+            (_, None) => return invalid(&format!("{at}.bss"), "null", "the name of a BSS"),
+            (_, Some(name)) => {
+                let Some(bss) = self.bss.iter().find(|b| b.name == name) else {
+                    return invalid(&format!("{at}.bss"), name, "the name of a BSS");
+                };
+                if let Some(rate) = &node.rate {
+                    let standard = node.standard.unwrap_or(bss.standard);
+                    check_rate(&format!("{at}.rate"), rate, standard)?;
+                }
+            }
+        }
+        for (label, cost) in [
+            ("transmit", &node.host.transmit),
+            ("receive", &node.host.receive),
+            ("forward", &node.host.forward),
+        ] {
+            check_cost(&format!("{at}.host.{label}"), cost)?;
+        }
+        for (i, cipher) in node.host.ciphers.iter().enumerate() {
+            check_cost(&format!("{at}.host.ciphers[{i}].encrypt"), &cipher.encrypt)?;
+            check_cost(&format!("{at}.host.ciphers[{i}].decrypt"), &cipher.decrypt)?;
+        }
+        for (i, tunnel) in node.tunnels.iter().enumerate() {
+            self.node(&format!("{at}.tunnels[{i}].peer"), &tunnel.peer)?;
+            if tunnel.peer == node.name {
+                return invalid(
+                    &format!("{at}.tunnels[{i}].peer"),
+                    &tunnel.peer,
+                    "another node",
+                );
+            }
+        }
+        if node.queue.packets == 0 {
+            return invalid(&format!("{at}.queue.packets"), 0, "at least 1");
+        }
+        if !(256..=65_535).contains(&node.mtu_octets) {
+            return invalid(
+                &format!("{at}.mtu_octets"),
+                node.mtu_octets,
+                "256 to 65,535",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_budget(&self, at: &str, budget: &LinkBudget) -> Checked {
+        for name in &budget.nodes {
+            self.node(&format!("{at}.nodes"), name)?;
+        }
+        if budget.rssi_dbm.is_some() == budget.loss_db.is_some() {
+            return invalid(at, "rssi_dbm and loss_db", "exactly one of the two");
+        }
+        Ok(())
+    }
+
+    fn check_flow(&self, at: &str, flow: &Flow) -> Checked {
+        self.node(&format!("{at}.source"), &flow.source)?;
+        self.node(&format!("{at}.destination"), &flow.destination)?;
+        if flow.source == flow.destination {
+            return invalid(
+                &format!("{at}.destination"),
+                &flow.destination,
+                "not the source",
+            );
+        }
+        not_negative(&format!("{at}.start_s"), flow.start_s)?;
+        let (octets, udp) = match flow.pattern {
+            Pattern::Saturated { payload_octets }
+            | Pattern::Transfer { payload_octets, .. }
+            | Pattern::Voip { payload_octets, .. } => (payload_octets, false),
+            Pattern::Paced {
+                payload_octets,
+                rate_bps,
+                ..
+            } => {
+                positive(&format!("{at}.pattern.rate_bps"), rate_bps)?;
+                (payload_octets, false)
+            }
+            Pattern::RequestResponse {
+                request_octets,
+                response_octets,
+                server_s,
+                think_s,
+                retry_s,
+                ..
+            } => {
+                not_negative(&format!("{at}.pattern.server_s"), server_s)?;
+                not_negative(&format!("{at}.pattern.think_s"), think_s)?;
+                positive(&format!("{at}.pattern.retry_s"), retry_s)?;
+                (request_octets.min(response_octets), true)
+            }
+        };
+        if octets == 0 {
+            return invalid(&format!("{at}.pattern"), "0 octets", "at least 1 octet");
+        }
+        if matches!(flow.transport, Transport::Udp(_)) && !udp && octets > 65_507 {
+            return invalid(
+                &format!("{at}.pattern.payload_octets"),
+                octets,
+                "at most 65,507",
+            );
+        }
+        if let Pattern::Voip { interval_ms, .. } = flow.pattern {
+            positive(&format!("{at}.pattern.interval_ms"), interval_ms)?;
+        }
+        if let Transport::Tcp(options) = flow.transport {
+            if options.window_octets == 0 {
+                return invalid(&format!("{at}.transport.window_octets"), 0, "at least 1");
+            }
+            if options.delayed_ack_segments == 0 {
+                return invalid(
+                    &format!("{at}.transport.delayed_ack_segments"),
+                    0,
+                    "at least 1",
+                );
+            }
+            not_negative(
+                &format!("{at}.transport.delayed_ack_timeout_ms"),
+                options.delayed_ack_timeout_ms,
+            )?;
+            positive(&format!("{at}.transport.min_rto_ms"), options.min_rto_ms)?;
+        }
+        Ok(())
+    }
+}
+
+impl Bss {
+    fn check(&self, at: &str) -> Checked {
+        let widths: &[u16] = match self.standard {
+            Standard::B | Standard::A | Standard::G => &[20],
+            Standard::N => &[20, 40],
+            Standard::Ac | Standard::Ax => &[20, 40, 80, 160],
+            Standard::Be => &[20, 40, 80, 160, 320],
+        };
+        if !widths.contains(&self.width_mhz) {
+            return invalid(
+                &format!("{at}.width_mhz"),
+                self.width_mhz,
+                format!("one of {widths:?}"),
+            );
+        }
+        let intervals: &[u16] = match self.standard {
+            Standard::B | Standard::A | Standard::G => &[800],
+            Standard::N | Standard::Ac => &[400, 800],
+            Standard::Ax | Standard::Be => &[800, 1600, 3200],
+        };
+        if !intervals.contains(&self.guard_interval_ns) {
+            return invalid(
+                &format!("{at}.guard_interval_ns"),
+                self.guard_interval_ns,
+                format!("one of {intervals:?}"),
+            );
+        }
+        check_rate(&format!("{at}.rate"), &self.rate, self.standard)?;
+        if self.max_attempts == 0 {
+            return invalid(&format!("{at}.max_attempts"), 0, "at least 1");
+        }
+        not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
+        if let Some(octets) = self.fragmentation_threshold_octets
+            && octets < 256
+        {
+            return invalid(
+                &format!("{at}.fragmentation_threshold_octets"),
+                octets,
+                "at least 256 octets",
+            );
+        }
+        if let Some(beacons) = &self.beacons {
+            positive(&format!("{at}.beacons.interval_us"), beacons.interval_us)?;
+            not_negative(&format!("{at}.beacons.offset_us"), beacons.offset_us)?;
+        }
+        Ok(())
+    }
+}
+
+const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
+const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
+
+fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
+    match *rate {
+        Rate::Fixed { mbps } => {
+            let dsss = matches!(standard, Standard::B | Standard::G);
+            let ofdm = !matches!(standard, Standard::B);
+            if (dsss && DSSS.contains(&mbps)) || (ofdm && OFDM.contains(&mbps)) {
+                return Ok(());
+            }
+            invalid(&format!("{at}.mbps"), mbps, "a rate of the PHY")
+        }
+        Rate::FixedMcs { mcs, streams } => {
+            let top = match standard {
+                Standard::N => 31,
+                Standard::Ac => 9,
+                Standard::Ax => 11,
+                Standard::Be => 13,
+                _ => {
+                    return invalid(
+                        &format!("{at}.control"),
+                        "fixed_mcs",
+                        "fixed for b, a and g",
+                    );
+                }
+            };
+            if mcs > top {
+                return invalid(&format!("{at}.mcs"), mcs, format!("0 to {top}"));
+            }
+            let most = if standard == Standard::N { 4 } else { 8 };
+            if !(1..=most).contains(&streams) {
+                return invalid(&format!("{at}.streams"), streams, format!("1 to {most}"));
+            }
+            if standard == Standard::N && mcs > 7 && streams != 1 && streams != mcs / 8 + 1 {
+                return invalid(&format!("{at}.streams"), streams, "what the MCS index says");
+            }
+            Ok(())
+        }
+        Rate::Aarf { streams } | Rate::Minstrel { streams } => {
+            if (1..=8).contains(&streams) {
+                return Ok(());
+            }
+            invalid(&format!("{at}.streams"), streams, "1 to 8")
+        }
+    }
+}
+
+fn check_cost(at: &str, cost: &Cost) -> Checked {
+    not_negative(&format!("{at}.fixed_ns"), cost.fixed_ns)?;
+    not_negative(&format!("{at}.per_octet_ns"), cost.per_octet_ns)
+}
+
+fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
+    let mut seen = HashSet::new();
+    for (i, name) in names.enumerate() {
+        if name.is_empty() {
+            return invalid(&format!("{field}[{i}].name"), "empty", "a name");
+        }
+        if !seen.insert(name) {
+            return invalid(&format!("{field}[{i}].name"), name, "a name used once");
+        }
+    }
+    Ok(())
+}
+
+fn positive(field: &str, value: f64) -> Checked {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    invalid(field, value, "above zero")
+}
+
+fn not_negative(field: &str, value: f64) -> Checked {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    invalid(field, value, "zero or more")
+}
+
+fn invalid(field: &str, value: impl Display, allowed: impl Display) -> Checked {
+    Err(ScenarioError::Invalid {
+        field: field.to_owned(),
+        value: value.to_string(),
+        allowed: allowed.to_string(),
+    })
+}

@@ -1,0 +1,209 @@
+//! Flows: who sends what to whom.
+
+use serde::{Deserialize, Serialize};
+
+/// One flow of application data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Name in results.
+    pub name: String,
+    /// Station that results of this flow are filed under; null: none.
+    #[serde(default)]
+    pub station: Option<String>,
+    /// Node that sends (and that asks, in request-response).
+    pub source: String,
+    /// Node that receives.
+    pub destination: String,
+    /// Network protocol.
+    #[serde(default)]
+    pub ip: IpVersion,
+    /// Transport protocol and its options.
+    pub transport: Transport,
+    /// What the application sends, and when.
+    pub pattern: Pattern,
+    /// When it starts, s.
+    #[serde(default)]
+    pub start_s: f64,
+    /// When the application stops sending, s; null: never.
+    #[serde(default)]
+    pub stop_s: Option<f64>,
+    /// Access category under EDCA.
+    #[serde(default)]
+    pub access_category: AccessCategory,
+}
+
+/// Network protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IpVersion {
+    /// IPv4, 20 header octets.
+    #[default]
+    Ipv4,
+    /// IPv6, 40 header octets (8 more in each fragment).
+    Ipv6,
+}
+
+/// EDCA access category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessCategory {
+    /// AC_BK.
+    Background,
+    /// AC_BE.
+    #[default]
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+/// Transport protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "protocol", rename_all = "snake_case")]
+pub enum Transport {
+    /// UDP.
+    Udp(UdpOptions),
+    /// TCP.
+    Tcp(TcpOptions),
+}
+
+/// UDP options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UdpOptions {
+    /// Send buffer, octets of payload between application and radio; null: as much as the transmit
+    /// queue and a full aggregate take.
+    pub socket_buffer_octets: Option<u32>,
+}
+
+/// TCP options, the same at both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpOptions {
+    /// Maximum segment size without options, octets; null: MTU less IP and TCP headers.
+    pub mss_octets: Option<u32>,
+    /// Receive window, octets; above 65,535 window scaling is on.
+    pub window_octets: u32,
+    /// Congestion control.
+    pub congestion_control: CongestionControl,
+    /// Initial congestion window, segments (RFC 6928).
+    pub initial_window_segments: u32,
+    /// Segments per acknowledgement; 1: every segment is acknowledged at once.
+    pub delayed_ack_segments: u8,
+    /// Longest delay of an acknowledgement, ms.
+    pub delayed_ack_timeout_ms: f64,
+    /// Timestamps (RFC 7323): 12 header octets.
+    pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Smallest retransmission time-out, ms.
+    pub min_rto_ms: f64,
+}
+
+/// Congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CongestionControl {
+    /// NewReno (RFC 6582).
+    NewReno,
+    /// CUBIC (RFC 9438).
+    #[default]
+    Cubic,
+}
+
+/// What the application sends, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pattern {
+    /// As much as goes.
+    Saturated {
+        /// UDP payload or length of one TCP write, octets.
+        payload_octets: u32,
+    },
+    /// A fixed offered rate.
+    Paced {
+        /// UDP payload or length of one TCP write, octets.
+        payload_octets: u32,
+        /// Offered rate of payload, bit/s.
+        rate_bps: f64,
+        /// Spacing of the writes.
+        #[serde(default)]
+        arrivals: Arrivals,
+    },
+    /// A given amount, as fast as it goes (FTP-like).
+    Transfer {
+        /// Total, octets.
+        octets: u64,
+        /// UDP payload or length of one TCP write, octets.
+        payload_octets: u32,
+    },
+    /// A request, a response, a pause, and again (RPC- or HTTP-like).
+    RequestResponse {
+        /// Request, octets.
+        request_octets: u32,
+        /// Response, octets.
+        response_octets: u32,
+        /// Time the server takes to answer, s.
+        #[serde(default)]
+        server_s: f64,
+        /// Pause between a response and the next request, s.
+        #[serde(default)]
+        think_s: f64,
+        /// How many exchanges; null: until the end.
+        #[serde(default)]
+        count: Option<u32>,
+        /// UDP: repeat the request if there is no answer within this time, s.
+        #[serde(default = "retry")]
+        retry_s: f64,
+    },
+    /// One direction of a voice call: 160 octets of G.711 and 12 of RTP every 20 ms by default.
+    Voip {
+        /// Voice and RTP octets per packet.
+        #[serde(default = "voip_octets")]
+        payload_octets: u32,
+        /// Spacing of packets, ms.
+        #[serde(default = "voip_interval")]
+        interval_ms: f64,
+    },
+}
+
+/// Spacing of paced writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Equal spacing.
+    #[default]
+    Constant,
+    /// Exponential spacing.
+    Poisson,
+}
+
+impl Default for TcpOptions {
+    fn default() -> Self {
+        Self {
+            mss_octets: None,
+            window_octets: 131_072,
+            congestion_control: CongestionControl::Cubic,
+            initial_window_segments: 10,
+            delayed_ack_segments: 2,
+            delayed_ack_timeout_ms: 40.0,
+            timestamps: false,
+            sack: true,
+            min_rto_ms: 200.0,
+        }
+    }
+}
+
+fn retry() -> f64 {
+    1.0
+}
+
+fn voip_octets() -> u32 {
+    172
+}
+
+fn voip_interval() -> f64 {
+    20.0
+}

@@ -1,0 +1,90 @@
+//! Propagation and receivers.
+
+use serde::{Deserialize, Serialize};
+
+/// Propagation and receivers, common to all nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Radio {
+    /// Path loss between positions.
+    pub path_loss: PathLoss,
+    /// Walls; each adds its loss to every straight line of sight that crosses it.
+    pub walls: Vec<Wall>,
+    /// Explicit budgets of pairs of nodes, in both directions; they override positions.
+    pub budgets: Vec<LinkBudget>,
+    /// Pairs of nodes (names) that never sense one another.
+    pub hidden: Vec<[String; 2]>,
+    /// Receiver noise figure, dB over kTB.
+    pub noise_figure_db: f64,
+    /// Power from which a frame makes the medium busy, dBm.
+    pub carrier_sense_dbm: f64,
+    /// Whether frames fail by noise (SNR and modulation); if not, only by collisions.
+    pub frame_errors: bool,
+    /// Preamble detection among overlapping frames: a receiver locks on to the strongest of those
+    /// that start together if it is this far above the others, dB; null: overlapping frames are
+    /// all lost.
+    pub preamble_capture_db: Option<f64>,
+    /// Frame capture: a later frame that is this much stronger takes over the receiver, dB; null:
+    /// never.
+    pub frame_capture_db: Option<f64>,
+}
+
+/// Mean path loss by distance; positions are in metres.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PathLoss {
+    /// The same loss between every two nodes.
+    Constant {
+        /// Loss, dB.
+        loss_db: f64,
+    },
+    /// `reference_db + 10 * exponent * log10(d / 1 m)`, and `reference_db` below one metre.
+    LogDistance {
+        /// Loss at one metre, dB (46.7 at 5.15 GHz, 40.0 at 2.4 GHz in free space).
+        reference_db: f64,
+        /// Exponent (2 free space, 3 indoors).
+        exponent: f64,
+    },
+}
+
+/// A straight wall, seen from above.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wall {
+    /// One end, metres.
+    pub from_m: [f64; 2],
+    /// The other end, metres.
+    pub to_m: [f64; 2],
+    /// Loss of a line that crosses it, dB.
+    pub loss_db: f64,
+}
+
+/// The link budget of a pair of nodes; exactly one of `rssi_dbm` and `loss_db`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkBudget {
+    /// The two nodes.
+    pub nodes: [String; 2],
+    /// Power received at either from the other, dBm.
+    #[serde(default)]
+    pub rssi_dbm: Option<f64>,
+    /// Path loss, dB.
+    #[serde(default)]
+    pub loss_db: Option<f64>,
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Self {
+            path_loss: PathLoss::Constant { loss_db: 60.0 },
+            walls: Vec::new(),
+            budgets: Vec::new(),
+            hidden: Vec::new(),
+            noise_figure_db: 7.0,
+            carrier_sense_dbm: -82.0,
+            frame_errors: true,
+            preamble_capture_db: None,
+            frame_capture_db: None,
+        }
+    }
+}

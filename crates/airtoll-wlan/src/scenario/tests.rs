@@ -1,0 +1,57 @@
+//! What a scenario reads as, and how it complains.
+
+use super::*;
+
+const SINGLE: &str = r#"{
+  "duration_s": 2, "warm_up_s": 1,
+  "bss": [{"name": "cell", "standard": "802.11a", "rate": {"control": "fixed", "mbps": 54}}],
+  "nodes": [
+    {"name": "A", "role": "station", "bss": "cell", "cipher": "ccmp-128"},
+    {"name": "ap", "role": "access_point", "bss": "cell"},
+    {"name": "server", "role": "wired"}
+  ],
+  "links": [{"nodes": ["ap", "server"], "rate_bps": 1e9}],
+  "flows": [{"name": "up", "station": "A", "source": "A", "destination": "server",
+             "transport": {"protocol": "udp"},
+             "pattern": {"type": "saturated", "payload_octets": 1472}}]
+}"#;
+
+#[test]
+fn a_small_scenario_reads_with_its_defaults() {
+    let scenario = Scenario::from_json(SINGLE).unwrap();
+    assert_eq!(scenario.bss[0].max_attempts, 7);
+    assert_eq!(scenario.nodes[0].cipher, Cipher::Ccmp128);
+    let again = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(Scenario::from_json(&again).unwrap(), scenario);
+}
+
+#[test]
+fn mistakes_name_the_field() {
+    let unknown = SINGLE.replace("\"cipher\"", "\"cypher\"");
+    let error = Scenario::from_json(&unknown).unwrap_err().to_string();
+    assert!(
+        error.contains("nodes[0]") && error.contains("cypher"),
+        "{error}"
+    );
+
+    let rate = SINGLE.replace("\"mbps\": 54", "\"mbps\": 55");
+    let error = Scenario::from_json(&rate).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "scenario field bss[0].rate.mbps is 55: a rate of the PHY"
+    );
+
+    let node = SINGLE.replace("\"destination\": \"server\"", "\"destination\": \"serwer\"");
+    let error = Scenario::from_json(&node).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "scenario field flows[0].destination is serwer: the name of a node"
+    );
+
+    let option = SINGLE.replace("\"udp\"}", "\"udp\", \"window_octets\": 1}");
+    let error = Scenario::from_json(&option).unwrap_err().to_string();
+    assert!(
+        error.contains("flows[0].transport") && error.contains("window_octets"),
+        "{error}"
+    );
+}
