@@ -8,6 +8,8 @@ mod cursor;
 mod error;
 mod mac_address;
 
+pub mod eap;
+
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use mac_address::MacAddress;
