@@ -9,6 +9,12 @@ mod error;
 mod mac_address;
 
 pub mod eap;
+pub mod esp;
+pub mod isakmp;
+pub mod mobile_ipv4;
+pub mod radius;
+pub mod tls;
+pub mod wireguard;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};
