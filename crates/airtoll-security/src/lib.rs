@@ -4,9 +4,13 @@
 //! clock, never draws randomness: nonces, packet numbers and times come from the caller.
 
 pub mod akm;
+pub mod error;
+pub mod keys;
+pub mod rc4;
 pub mod suite;
 pub mod tunnel;
 
 pub use akm::{AkmHash, AkmSuite};
+pub use error::{CipherError, KeyError};
 pub use suite::CipherSuite;
 pub use tunnel::{OuterIp, Tunnel, TunnelSuite};
