@@ -6,7 +6,8 @@
 
 use airtoll_units::Duration;
 
-use crate::txvector::{Format, GuardInterval, TxVector};
+use crate::parameters::GuardInterval;
+use crate::txvector::{Format, TxVector};
 
 /// Time on air of a PSDU of `psdu_octets` octets.
 ///
@@ -42,7 +43,7 @@ pub const fn preamble(v: &TxVector) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::txvector::{Band, DsssRate, OfdmRate, Preamble, Width};
+    use crate::parameters::{Band, DsssRate, OfdmRate, Preamble, Width};
     use proptest::prelude::*;
 
     fn us(v: TxVector, octets: u32) -> f64 {

@@ -87,7 +87,7 @@ pub fn max_mpdus(v: &TxVector, mpdu_octets: u32, max_octets: u32, window: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::txvector::{Band, GuardInterval, Width};
+    use crate::parameters::{Band, GuardInterval, Width};
 
     #[test]
     fn only_the_last_subframe_goes_unpadded() {

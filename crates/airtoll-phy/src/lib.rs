@@ -11,26 +11,36 @@
 mod airtime;
 mod ampdu;
 
+mod dsss_error;
+mod error_rate;
 mod frame_sizes;
 mod modulation;
+mod parameters;
+mod propagation;
 
 mod response;
+mod sensitivity;
 
 mod timing;
 mod txvector;
 
 pub use airtime::{airtime, preamble};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
+pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
 pub use frame_sizes::{
     ACK_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS,
     PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
 };
 pub use modulation::{CodeRate, Mcs, Modulation};
+pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
+pub use propagation::{
+    HEAVY_WALL, LIGHT_WALL, LogDistance, free_space_loss, from_milliwatts, milliwatts, noise_floor,
+    ratio,
+};
 pub use response::{BasicRates, control_response, non_ht_reference_rate};
+pub use sensitivity::minimum_sensitivity;
 pub use timing::{
     AccessCategory, EdcaParameters, TimingSet, ack_timeout, aifs, difs, edca_parameters, eifs,
     rx_phy_start_delay,
 };
-pub use txvector::{
-    Band, DsssRate, Format, GuardInterval, OfdmRate, Preamble, TxVector, TxVectorError, Width,
-};
+pub use txvector::{Format, TxVector, TxVectorError};

@@ -4,7 +4,8 @@
 //! vector of the response (10.6.6.5.2). Never answers in an HT or later format: a non-HT
 //! response is what every receiver of a mixed BSS can decode.
 
-use crate::txvector::{Band, DsssRate, Format, OfdmRate, Preamble, TxVector};
+use crate::parameters::{Band, DsssRate, OfdmRate, Preamble};
+use crate::txvector::{Format, TxVector};
 
 /// The BSS basic rate set, split by modulation class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +121,7 @@ fn dsss(rate: DsssRate, preamble: Preamble) -> TxVector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::txvector::{GuardInterval, Width};
+    use crate::parameters::{GuardInterval, Width};
 
     fn mbps(v: TxVector) -> f64 {
         v.bit_rate().0 as f64 / 1e6

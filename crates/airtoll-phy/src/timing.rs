@@ -63,7 +63,7 @@ impl TimingSet {
     pub const fn of(v: &TxVector) -> Self {
         match (v.format(), v.band()) {
             (Format::Dsss, _) => Self::DSSS,
-            (_, crate::txvector::Band::Ghz2_4) => Self::ERP,
+            (_, crate::parameters::Band::Ghz2_4) => Self::ERP,
             _ => Self::OFDM,
         }
     }
@@ -167,7 +167,7 @@ pub fn edca_parameters(ac: AccessCategory, t: &TimingSet, dsss: bool) -> EdcaPar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::txvector::{Band, DsssRate, OfdmRate, Preamble};
+    use crate::parameters::{Band, DsssRate, OfdmRate, Preamble};
 
     #[test]
     fn interframe_spaces_of_each_phy() {
