@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -162,13 +161,13 @@ class Dataset:
 def datasets_root() -> Path:
     """Folder of the shipped data sets.
 
-    ``AIRTOLL_DATASETS`` if set, else ``datasets/`` above the package, else
-    ``share/airtoll/datasets`` of the installation. Raises DatasetError if there is none.
+    ``AIRTOLL_DATASETS`` if set, else the folder beside the package, else that of the checkout
+    above it. Raises DatasetError if there is none.
     """
     chosen = os.environ.get("AIRTOLL_DATASETS")
     candidates = [Path(chosen)] if chosen else []
-    candidates += [parent / "datasets" for parent in Path(__file__).resolve().parents]
-    candidates.append(Path(sys.prefix) / "share" / "airtoll" / "datasets")
+    package = Path(__file__).resolve().parents[1]
+    candidates += [package / "data" / "datasets", package.parents[1] / "datasets"]
     for folder in candidates:
         if any(folder.glob("*/dataset.toml")):
             return folder

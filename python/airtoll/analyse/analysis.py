@@ -1,0 +1,310 @@
+"""From observations to estimates, overheads and comparisons of a whole run.
+
+Takes the two tables of a run (or of a data set); gives a frozen :class:`Analysis`: estimates per
+cell and metric over the selected trials, overhead against the baseline policy in the same
+scenario, traffic and factors, and Holm-corrected comparisons. Vectorised over cells.
+Never reads a file and never runs a trial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import polars as pl
+from attrs import frozen
+from scipy import stats
+
+from airtoll.analyse.comparison import holm_adjust, verdict, welch_p_values
+from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.overhead import (
+    DEFINITIONS,
+    Definition,
+    fieller_ends,
+    mean_of_estimates,
+    satterthwaite,
+)
+from airtoll.analyse.selection import select_rows
+from airtoll.errors import UsageError
+
+#: The metric that overhead is defined on.
+THROUGHPUT: Final = "throughput_bps"
+
+_CELL: Final = ["cell", "scenario", "policy", "traffic", "factors"]
+_PART: Final = ["flow", "station"]
+_SAME: Final = ["scenario", "traffic", "factors", "flow", "station", "metric"]
+
+#: Metrics of which more is better; of the others less is, or neither.
+_MORE_IS_FASTER: Final = (THROUGHPUT,)
+
+
+class Selection(Protocol):
+    """Which trials count; the ``select`` table of a study file is one."""
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule."""
+
+    @property
+    def keep(self) -> int | None:
+        """closest_to_mean: how many to keep."""
+
+    @property
+    def count(self) -> int | None:
+        """discard_first: how many to drop."""
+
+    @property
+    def ratio(self) -> float | None:
+        """agreement: least ratio between two attempts."""
+
+
+@frozen(eq=False)
+class Analysis:
+    """Estimates of one set of observations.
+
+    ``estimates``: one row per cell, metric, flow and station with value, deviation, low, high,
+    n, n_all (trials before selection), unit, method. ``overheads``: one row per secured cell
+    with value, low, high, n, unit, definition, baseline_cell. ``comparisons``: one row per
+    secured cell and metric with difference, low, high, p, p_holm, effect (Hedges' g), unit, n,
+    verdict. Intervals hold at ``level``.
+    """
+
+    level: float
+    baseline: str
+    definition: Definition
+    selection: str
+    estimates: pl.DataFrame
+    overheads: pl.DataFrame
+    comparisons: pl.DataFrame
+
+    def estimate(
+        self, cell: str, metric: str, flow: str | None = None, station: str | None = None
+    ) -> Estimate | None:
+        """Estimate of one metric of one cell, or None if it was not observed."""
+        return self._one(self.estimates.filter(metric=metric), cell, flow, station)
+
+    def overhead(
+        self, cell: str, flow: str | None = None, station: str | None = None
+    ) -> Estimate | None:
+        """Overhead of one secured cell, or None if there is no baseline cell for it."""
+        return self._one(self.overheads, cell, flow, station)
+
+    def combined_overhead(self, cells: Sequence[str]) -> Estimate | None:
+        """Mean of the overheads of some cells (TCP and UDP, say); None if one is missing."""
+        parts = [self.overhead(cell) for cell in cells]
+        known = [part for part in parts if part is not None]
+        return mean_of_estimates(known) if known and len(known) == len(parts) else None
+
+    def _one(
+        self, frame: pl.DataFrame, cell: str, flow: str | None, station: str | None
+    ) -> Estimate | None:
+        rows = frame.filter(
+            (pl.col("cell") == cell)
+            & pl.col("flow").eq_missing(flow)
+            & pl.col("station").eq_missing(station)
+        )
+        if rows.is_empty():
+            return None
+        row = rows.row(0, named=True)
+        return estimate_of_row(row, self.level)
+
+
+def estimate_of_row(row: dict[str, Any], level: float) -> Estimate:
+    """The Estimate in a row of ``Analysis.estimates`` or ``Analysis.overheads``."""
+
+    def number(value: float | None) -> float:
+        return math.nan if value is None else value
+
+    return Estimate(
+        number(row["value"]),
+        number(row["low"]),
+        number(row["high"]),
+        level,
+        int(row["n"]),
+        row["method"],
+        row["unit"],
+    )
+
+
+def analyse(
+    observations: pl.DataFrame,
+    trials: pl.DataFrame | None = None,
+    *,
+    baseline: str = "open",
+    overhead: Definition = "of_baseline",
+    select: Selection | None = None,
+    level: float = 0.95,
+) -> Analysis:
+    """Analyse the observations of a run.
+
+    ``trials``: the run's trials table; attempts whose status is not ``ok`` are left out (None:
+    every observation counts). Values of a series (``second`` not null) take no part.
+    """
+    if overhead not in DEFINITIONS:
+        raise UsageError(f"overhead definition {overhead!r}: allowed are {', '.join(DEFINITIONS)}")
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie between 0 and 1, got {level}")
+    rows = observations.filter(pl.col("second").is_null() & pl.col("value").is_finite())
+    if trials is not None and not trials.is_empty():
+        good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
+        rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
+    by = [*_CELL, *_PART, "metric", "unit"]
+    rule, number = _rule(select)
+    counts = rows.group_by(by).agg(n_all=pl.len())
+    chosen = select_rows(rows, by, rule, number)
+    estimates = _estimates(chosen, by, level).join(counts, on=by, nulls_equal=True)
+    estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
+    pairs = _pairs(estimates, baseline)
+    return Analysis(
+        level=level,
+        baseline=baseline,
+        definition=overhead,
+        selection=rule if number is None else f"{rule}({number:g})",
+        estimates=estimates,
+        overheads=_overheads(pairs.filter(metric=THROUGHPUT), overhead, level),
+        comparisons=_comparisons(pairs, level),
+    )
+
+
+def _rule(select: Selection | None) -> tuple[str, float | None]:
+    if select is None or select.rule == "all":
+        return "all", None
+    number = {
+        "closest_to_mean": select.keep,
+        "discard_first": select.count,
+        "agreement": select.ratio,
+    }.get(select.rule)
+    return select.rule, number
+
+
+def _estimates(rows: pl.DataFrame, by: list[str], level: float) -> pl.DataFrame:
+    frame = rows.group_by(by).agg(
+        value=pl.col("value").mean(), deviation=pl.col("value").std(ddof=1), n=pl.len()
+    )
+    n = frame["n"].to_numpy().astype(np.float64)
+    deviation = frame["deviation"].fill_null(math.nan).to_numpy()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = stats.t.ppf((1 + level) / 2, n - 1) * deviation / np.sqrt(n)
+    value = frame["value"].to_numpy()
+    return frame.with_columns(
+        low=pl.Series(value - half),
+        high=pl.Series(value + half),
+        method=pl.when(pl.col("n") > 1).then(pl.lit("mean, t")).otherwise(pl.lit("single reading")),
+    )
+
+
+def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Every secured row beside the baseline's row (columns ending in ``_0``)."""
+    keep = [*_SAME, "cell", "value", "deviation", "n"]
+    zero = estimates.filter(policy=baseline).select(keep)
+    zero = zero.rename({name: f"{name}_0" for name in ("cell", "value", "deviation", "n")})
+    secured = estimates.filter(pl.col("policy") != baseline)
+    return secured.join(zero, on=_SAME, how="inner", nulls_equal=True)
+
+
+def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    n1 = pairs["n_0"].to_numpy().astype(np.float64)
+    n2 = pairs["n"].to_numpy().astype(np.float64)
+    return {
+        "t1": pairs["value_0"].to_numpy(),
+        "t2": pairs["value"].to_numpy(),
+        "s1": pairs["deviation_0"].fill_null(math.nan).to_numpy(),
+        "s2": pairs["deviation"].fill_null(math.nan).to_numpy(),
+        "n1": n1,
+        "n2": n2,
+        "v1": pairs["deviation_0"].fill_null(math.nan).to_numpy() ** 2 / n1,
+        "v2": pairs["deviation"].fill_null(math.nan).to_numpy() ** 2 / n2,
+    }
+
+
+def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
+    a = _arrays(pairs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if definition == "of_baseline":
+            value = 1 - a["t2"] / a["t1"]
+            low, high = fieller_ends(a["t2"], a["t1"], a["v2"], a["v1"], a["n2"], a["n1"], level)
+            low, high = 1 - high, 1 - low
+        elif definition == "of_secured":
+            value = a["t1"] / a["t2"] - 1
+            low, high = fieller_ends(a["t1"], a["t2"], a["v1"], a["v2"], a["n1"], a["n2"], level)
+            low, high = low - 1, high - 1
+        else:
+            value, low, high = _welch_interval(a, level)
+    unit = "bit/s" if definition == "difference_bps" else "1"
+    method = "Welch" if definition == "difference_bps" else "Fieller"
+    known = np.isfinite(a["v1"]) & np.isfinite(a["v2"])
+    return pairs.select(
+        *_CELL,
+        *_PART,
+        pl.col("cell_0").alias("baseline_cell"),
+        value=pl.Series(value),
+        low=pl.Series(np.where(known, low, np.nan)),
+        high=pl.Series(np.where(known, high, np.nan)),
+        n=pl.col("n") + pl.col("n_0"),
+        unit=pl.lit(unit),
+        method=pl.lit(f"{definition}, {method}"),
+    )
+
+
+def _welch_interval(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], level: float
+) -> tuple[Any, Any, Any]:
+    value = a["t2"] - a["t1"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = satterthwaite(a["v1"], a["v2"], a["n1"], a["n2"])
+        half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(a["v1"] + a["v2"])
+    half = np.where((a["v1"] == 0) & (a["v2"] == 0), 0.0, half)
+    return value, value - half, value + half
+
+
+def _comparisons(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
+    a = _arrays(pairs)
+    value, low, high = _welch_interval(a, level)
+    p = welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = a["n1"] + a["n2"] - 2
+        pooled = np.sqrt(((a["n1"] - 1) * a["s1"] ** 2 + (a["n2"] - 1) * a["s2"] ** 2) / degrees)
+        effect = value / pooled * (1 - 3 / (4 * degrees - 1))
+    effect = np.where((pooled == 0) & (value == 0), 0.0, effect)
+    metrics = pairs["metric"].to_numpy()
+    adjusted = np.full(p.shape, np.nan)
+    for metric in np.unique(metrics) if metrics.size else []:
+        family = metrics == metric
+        adjusted[family] = holm_adjust(p[family])
+    words = [
+        verdict(
+            Estimate(v, lo, hi, level, int(n), "difference, Welch", unit),
+            q,
+            math.nan,
+            math.nan,
+            "faster" if metric in _MORE_IS_FASTER else "higher",
+            "slower" if metric in _MORE_IS_FASTER else "lower",
+        )
+        for v, lo, hi, n, unit, q, metric in zip(
+            value,
+            low,
+            high,
+            a["n1"] + a["n2"],
+            pairs["unit"].to_list(),
+            adjusted,
+            metrics,
+            strict=True,
+        )
+    ]
+    return pairs.select(
+        *_CELL,
+        *_PART,
+        "metric",
+        "unit",
+        pl.col("cell_0").alias("baseline_cell"),
+        difference=pl.Series(value),
+        low=pl.Series(low),
+        high=pl.Series(high),
+        p=pl.Series(p),
+        p_holm=pl.Series(adjusted),
+        effect=pl.Series(effect),
+        n=pl.col("n") + pl.col("n_0"),
+        verdict=pl.Series(words, dtype=pl.String),
+    )

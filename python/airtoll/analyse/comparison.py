@@ -1,0 +1,179 @@
+"""Differences: is one policy slower than another, and can these readings tell?
+
+Takes two samples (or arrays of summaries); gives a test, an effect size and a verdict in words.
+A family of tests is corrected by Holm (1979). Never says "no difference": either one was found,
+or none was detectable at this n, or the two are equivalent within a stated margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from attrs import evolve, frozen
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from airtoll.analyse.estimate import Array, Estimate, sample
+from airtoll.analyse.overhead import Summary, difference, satterthwaite
+
+Method = Literal["welch", "mann-whitney"]
+
+
+@frozen
+class Test:
+    """Outcome of comparing ``secured`` with ``baseline`` (secured - baseline).
+
+    ``p``: two-sided p value; ``p_holm``: after Holm over its family (equal to p alone).
+    ``effect``: Hedges' g (Welch) or Cliff's delta (Mann-Whitney). ``equivalence_p``: the larger
+    p value of the two one-sided tests for the margin (NaN without one).
+    """
+
+    __test__ = False
+
+    difference: Estimate
+    method: Method
+    p: float
+    p_holm: float
+    effect: float
+    equivalence_p: float
+    margin: float
+    verdict: str
+
+
+def compare_samples(
+    secured: ArrayLike,
+    baseline: ArrayLike,
+    unit: str,
+    *,
+    method: Method = "welch",
+    level: float = 0.95,
+    margin: float = math.nan,
+    higher_is: str = "faster",
+    lower_is: str = "slower",
+) -> Test:
+    """Welch's t test (1947) or Mann and Whitney's U (1947), with TOST if a margin is given.
+
+    ``margin`` is absolute, in ``unit``. The verdict is that of this single test; use
+    :func:`holm` for a family.
+    """
+    x, y = sample(secured), sample(baseline)
+    a, b = Summary.of(x), Summary.of(y)
+    estimate = difference(a, b, unit, level)
+    if method == "mann-whitney":
+        p, effect = _mann_whitney(x, y)
+    else:
+        p, effect = welch_p(a, b), hedges_g(a, b)
+    equivalence = tost_p(a, b, margin)
+    words = verdict(estimate, p, equivalence, margin, higher_is, lower_is)
+    return Test(estimate, method, p, p, effect, equivalence, margin, words)
+
+
+def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slower") -> list[Test]:
+    """The same tests with Holm's step-down correction (1979) and verdicts after it."""
+    corrected = holm_adjust(np.array([test.p for test in tests]))
+    return [
+        evolve(
+            test,
+            p_holm=float(p),
+            verdict=verdict(
+                test.difference, float(p), test.equivalence_p, test.margin, higher_is, lower_is
+            ),
+        )
+        for test, p in zip(tests, corrected, strict=True)
+    ]
+
+
+def holm_adjust(p: Array) -> Array:
+    """Holm-adjusted p values of a family; NaN stays NaN and counts for nothing."""
+    adjusted = np.full(p.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    m = order.size
+    steps = np.maximum.accumulate(p[order] * (m - np.arange(m)))
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+def welch_p(a: Summary, b: Summary) -> float:
+    """Two-sided p value of Welch's test; NaN if a spread is unknown."""
+    return float(
+        welch_p_values(
+            np.array([a.mean - b.mean]),
+            np.array([a.variance_of_mean]),
+            np.array([b.variance_of_mean]),
+            np.array([float(a.n)]),
+            np.array([float(b.n)]),
+        )[0]
+    )
+
+
+def welch_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array) -> Array:
+    """Two-sided Welch p values, elementwise; va, vb squared standard errors.
+
+    Without any spread, equal means give 1 and different ones 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(va + vb)
+        p = 2 * stats.t.sf(np.abs(delta) / error, satterthwaite(va, vb, na, nb))
+    exact = error == 0
+    return np.asarray(np.where(exact, np.where(delta == 0, 1.0, 0.0), p), dtype=np.float64)
+
+
+def hedges_g(a: Summary, b: Summary) -> float:
+    """Standardised difference with Hedges' small-sample factor (Hedges 1981)."""
+    degrees = a.n + b.n - 2
+    if degrees < 1 or math.isnan(a.deviation) or math.isnan(b.deviation):
+        return math.nan
+    pooled = math.sqrt(((a.n - 1) * a.deviation**2 + (b.n - 1) * b.deviation**2) / degrees)
+    if pooled == 0:
+        return 0.0 if a.mean == b.mean else math.copysign(math.inf, a.mean - b.mean)
+    return (a.mean - b.mean) / pooled * (1 - 3 / (4 * degrees - 1))
+
+
+def tost_p(a: Summary, b: Summary, margin: float) -> float:
+    """Larger p value of the two one-sided tests against -margin and +margin (Schuirmann 1987)."""
+    va, vb = a.variance_of_mean, b.variance_of_mean
+    if math.isnan(margin) or math.isnan(va) or math.isnan(vb):
+        return math.nan
+    delta, error = a.mean - b.mean, math.sqrt(va + vb)
+    if error == 0:
+        return 0.0 if abs(delta) < margin else 1.0
+    degrees = float(
+        satterthwaite(np.array(va), np.array(vb), np.array(float(a.n)), np.array(float(b.n)))
+    )
+    return float(
+        max(
+            stats.t.sf((delta + margin) / error, degrees),
+            stats.t.cdf((delta - margin) / error, degrees),
+        )
+    )
+
+
+def verdict(
+    estimate: Estimate,
+    p: float,
+    equivalence_p: float,
+    margin: float,
+    higher_is: str = "faster",
+    lower_is: str = "slower",
+) -> str:
+    """The outcome in words, at the estimate's level."""
+    alpha = 1 - estimate.level
+    if math.isnan(p):
+        return "spread unknown: cannot be judged"
+    if not math.isnan(equivalence_p) and equivalence_p < alpha:
+        return f"equivalent within {margin:g} {estimate.unit}"
+    if p < alpha:
+        return higher_is if estimate.value > 0 else lower_is
+    return f"no detectable difference at n = {estimate.n}"
+
+
+def _mann_whitney(x: Array, y: Array) -> tuple[float, float]:
+    if min(x.size, y.size) == 0:
+        return math.nan, math.nan
+    result = stats.mannwhitneyu(x, y, alternative="two-sided")
+    delta = 2 * float(result.statistic) / (x.size * y.size) - 1
+    return float(result.pvalue), delta

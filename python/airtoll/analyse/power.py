@@ -1,0 +1,109 @@
+"""How many trials: the smallest effect that n trials show, and the n that an effect needs.
+
+Takes deviations from pilot readings; gives differences in the unit of the readings or numbers of
+trials per cell. Two-sided test at ``1 - level`` with the given power, noncentral t (Cohen 1988,
+section 2.4), equal n on both sides. Never guesses a deviation.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from airtoll.errors import UsageError
+
+#: More trials than this per cell and the answer is "not with trials".
+MOST_TRIALS = 1_000_000
+
+
+def power_of(
+    effect: float, deviation_a: float, deviation_b: float, n: int, level: float = 0.95
+) -> float:
+    """Probability that Welch's test with n trials a side detects a true difference ``effect``."""
+    if n < 2:
+        return 0.0
+    va, vb = deviation_a**2 / n, deviation_b**2 / n
+    if va + vb == 0:
+        return 1.0 if effect != 0 else 1 - level
+    degrees = (va + vb) ** 2 / ((va**2 + vb**2) / (n - 1))
+    centre = abs(effect) / math.sqrt(va + vb)
+    critical = stats.t.ppf((1 + level) / 2, degrees)
+    power = stats.nct.sf(critical, degrees, centre) + stats.nct.cdf(-critical, degrees, centre)
+    if np.isnan(power):  # far out the noncentral t underflows; the normal limit is exact there
+        power = stats.norm.sf(critical - centre)
+    return float(power)
+
+
+def minimum_detectable(
+    deviation_a: float, deviation_b: float, n: int, level: float = 0.95, power: float = 0.8
+) -> float:
+    """Smallest true difference that n trials a side detect with the given power."""
+    if n < 2:
+        return math.inf
+    low, high = 0.0, max(deviation_a, deviation_b, 1e-300)
+    while power_of(high, deviation_a, deviation_b, n, level) < power:
+        high *= 2
+        if high > 1e300:
+            return math.inf
+    for _ in range(80):
+        middle = (low + high) / 2
+        if power_of(middle, deviation_a, deviation_b, n, level) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def trials_needed(
+    effect: float,
+    deviation_a: float,
+    deviation_b: float,
+    level: float = 0.95,
+    power: float = 0.8,
+) -> int:
+    """Trials per cell that detect a true difference ``effect`` with the given power (at least 2).
+
+    Raises UsageError if no number of trials up to MOST_TRIALS does.
+    """
+    if effect == 0:
+        raise UsageError("a difference of zero cannot be detected; name one above zero")
+    low, high = 1, 2
+    while power_of(effect, deviation_a, deviation_b, high, level) < power:
+        low, high = high, high * 2
+        if high > MOST_TRIALS:
+            raise UsageError(
+                f"more than {MOST_TRIALS} trials would be needed: ask for a larger difference"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        if power_of(effect, deviation_a, deviation_b, middle, level) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def trials_for_precision(half_width: float, deviation: float, level: float = 0.95) -> int:
+    """Trials whose t interval of the mean has at most this half-width (same unit)."""
+    if half_width <= 0:
+        raise UsageError("the wanted half-width must be above zero")
+
+    def width(n: int) -> float:
+        return float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation / math.sqrt(n)
+
+    low, high = 1, 2
+    while width(high) > half_width:
+        low, high = high, high * 2
+        if high > MOST_TRIALS:
+            raise UsageError(
+                f"more than {MOST_TRIALS} trials would be needed: ask for a wider interval"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        if width(middle) > half_width:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,203 @@
+"""Our estimates beside printed ones.
+
+Takes an analysis, a published data set and which cells answer to which readings; gives one
+:class:`Comparison` per quantity that both have. Never converts one overhead definition into
+another silently: ours is recomputed by the study's own definition.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import polars as pl
+from attrs import frozen
+
+from airtoll.analyse.analysis import THROUGHPUT, Analysis
+from airtoll.analyse.estimate import Estimate, mean_t
+from airtoll.observe.datasets import Dataset
+
+_AXES = ("scenario", "policy", "traffic")
+_COLUMNS = (
+    "table",
+    "configuration",
+    "security",
+    "transport",
+    "ip",
+    "offered_mbps",
+    "packet_bytes",
+    "client",
+)
+
+
+class Correspondence(Protocol):
+    """Which cells answer to which readings; the ``[[compare]]`` table of a study file is one."""
+
+    @property
+    def cells(self) -> Mapping[str, Any]:
+        """Scenario, traffic and factor levels of our cells."""
+
+    @property
+    def readings(self) -> Mapping[str, Any]:
+        """Columns of the readings they answer to."""
+
+    @property
+    def metric(self) -> str:
+        """Metric compared."""
+
+    @property
+    def caveat(self) -> str:
+        """What to know about these readings."""
+
+
+@frozen
+class Comparison:
+    """One published quantity and ours, both in SI units.
+
+    ``quantity``: the metric, or ``overhead``. ``relative_error``: (ours - published) /
+    published; for ``overhead`` use ``absolute_error`` (fractions). ``printed``: the digits.
+    """
+
+    dataset: str
+    table: str
+    cell: str
+    scenario: str
+    policy: str
+    traffic: str
+    client: str
+    quantity: str
+    published: Estimate
+    ours: Estimate
+    printed: str
+    printed_unit: str
+    caveat: str
+
+    @property
+    def absolute_error(self) -> float:
+        """Ours - published, in their unit."""
+        return self.ours.value - self.published.value
+
+    @property
+    def relative_error(self) -> float:
+        """(ours - published) / published; NaN for a published zero."""
+        if self.published.value == 0:
+            return math.nan
+        return self.absolute_error / self.published.value
+
+
+def compare(
+    analysis: Analysis, dataset: Dataset, mapping: Sequence[Correspondence]
+) -> list[Comparison]:
+    """Every printed mean and overhead that one of our cells answers to, in the mapping's order."""
+    names = {ours: theirs for theirs, ours in dataset.meta.get("metrics", {}).items()}
+    found: list[Comparison] = []
+    for entry in mapping:
+        cells = _our_cells(analysis, entry.cells)
+        figures = _their_rows(dataset.figures, entry.readings)
+        theirs = names.get(entry.metric, entry.metric)
+        for cell in cells.iter_rows(named=True):
+            of_policy = figures.filter(policy=cell["policy"])
+            found += _quantity(
+                analysis, dataset, entry, cell, of_policy, entry.metric, theirs, "mean"
+            )
+            if entry.metric == THROUGHPUT and cell["policy"] != analysis.baseline:
+                found += _quantity(
+                    analysis, dataset, entry, cell, of_policy, "overhead", "overhead", "overhead"
+                )
+    return found
+
+
+def _our_cells(analysis: Analysis, wanted: Mapping[str, Any]) -> pl.DataFrame:
+    frame = analysis.estimates.select("cell", *_AXES, "factors").unique(maintain_order=True)
+    for key, value in wanted.items():
+        if key in _AXES:
+            frame = frame.filter(pl.col(key) == str(value))
+        elif key not in ("flow", "station"):
+            keep = [_level(json.loads(text).get(key)) == _level(value) for text in frame["factors"]]
+            frame = frame.filter(pl.Series(keep, dtype=pl.Boolean))
+    return frame
+
+
+def _their_rows(figures: pl.DataFrame, wanted: Mapping[str, Any]) -> pl.DataFrame:
+    for key, value in wanted.items():
+        if key in _COLUMNS:
+            figures = figures.filter(
+                pl.col(key).map_elements(_level, return_dtype=pl.String) == _level(value)
+            )
+        elif key in figures.columns:
+            figures = figures.filter(pl.col(key).cast(pl.String) == str(value))
+    return figures
+
+
+def _quantity(
+    analysis: Analysis,
+    dataset: Dataset,
+    entry: Correspondence,
+    cell: Mapping[str, Any],
+    rows: pl.DataFrame,
+    quantity: str,
+    theirs: str,
+    statistic: str,
+) -> list[Comparison]:
+    flow, station = entry.cells.get("flow"), entry.cells.get("station")
+    if quantity == "overhead":
+        ours = analysis.overhead(cell["cell"], flow, station)
+    else:
+        ours = analysis.estimate(cell["cell"], quantity, flow, station)
+    if ours is None:
+        return []
+    printed = rows.filter(
+        (pl.col("metric") == theirs)
+        & (pl.col("statistic") == statistic)
+        & (pl.col("kind") == "published")
+        & ~pl.col("table").str.starts_with("prose")
+    )
+    if quantity == "overhead":
+        printed = printed.filter(pl.col("unit") == "%")
+    readings = rows.filter((pl.col("metric") == theirs) & (pl.col("kind") == "trial"))
+    results = []
+    seen: set[tuple[str, str]] = set()
+    for row in printed.iter_rows(named=True):
+        key = (row["client"], row["value"])
+        if key in seen:  # a mean that a later table repeats
+            continue
+        seen.add(key)
+        sample = readings.filter(pl.col("table") == row["table"], pl.col("client") == row["client"])
+        interval = mean_t(sample["si"].to_numpy(), row["si_unit"], analysis.level)
+        published = Estimate(
+            row["si"],
+            interval.low if quantity != "overhead" else math.nan,
+            interval.high if quantity != "overhead" else math.nan,
+            analysis.level,
+            sample.height if quantity != "overhead" else 0,
+            "printed; t of its readings" if sample.height > 1 else "printed",
+            row["si_unit"],
+        )
+        results.append(
+            Comparison(
+                dataset=dataset.name,
+                table=row["table"],
+                cell=cell["cell"],
+                scenario=cell["scenario"],
+                policy=cell["policy"],
+                traffic=cell["traffic"],
+                client=row["client"],
+                quantity=quantity,
+                published=published,
+                ours=ours,
+                printed=row["value"],
+                printed_unit=row["unit"],
+                caveat=entry.caveat,
+            )
+        )
+    return results
+
+
+def _level(value: Any) -> str:
+    """Factor levels and printed cells as comparable text: 140, 140.0 and "140" are one."""
+    try:
+        return f"{float(value):g}"
+    except (TypeError, ValueError):
+        return str(value)

@@ -1,0 +1,89 @@
+"""Series of one run: its readings are not independent trials.
+
+Takes the per-second (or per-point) values of one trial in order; gives the warm-up to cut and a
+mean whose interval allows for correlation. Never treats points of one run as repetitions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtoll.analyse.estimate import RESAMPLES, Estimate, mean_t, sample
+
+
+def mser(values: ArrayLike, batch: int = 5) -> int:
+    """Points to cut as warm-up by MSER-5 (White 1997; White, Cobb and Spratt 2000).
+
+    Takes the cut, a multiple of ``batch``, that minimises the marginal standard error of the
+    remaining batch means; only the first half of the series is searched. 0 if too short.
+    """
+    x = sample(values)
+    k = x.size // batch
+    if k < 2:
+        return 0
+    means = x[: k * batch].reshape(k, batch).mean(axis=1)
+    best, cut = math.inf, 0
+    for d in range(k // 2 + 1):
+        rest = means[d:]
+        statistic = float(np.sum((rest - rest.mean()) ** 2)) / rest.size**2
+        if statistic < best * (1 - 1e-12):
+            best, cut = statistic, d
+    return cut * batch
+
+
+def batch_means(values: ArrayLike, unit: str, batches: int = 10, level: float = 0.95) -> Estimate:
+    """Mean of a series with the t interval of its batch means (Schmeiser 1982).
+
+    The tail that fills no batch is left out of the interval, not of the value.
+    """
+    x = sample(values)
+    size = x.size // batches
+    if size < 1:
+        value = float(x.mean()) if x.size else math.nan
+        return Estimate(value, math.nan, math.nan, level, x.size, "series too short", unit)
+    means = x[: size * batches].reshape(batches, size).mean(axis=1)
+    inner = mean_t(means, unit, level)
+    value = float(x.mean())
+    half = inner.half_width
+    return Estimate(value, value - half, value + half, level, x.size, "mean, batch means", unit)
+
+
+def block_bootstrap(
+    values: ArrayLike,
+    unit: str,
+    rng: np.random.Generator,
+    block: int | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Estimate:
+    """Mean of a series with a circular block bootstrap interval (Politis and Romano 1992).
+
+    ``block`` defaults to the cube root of the length, rounded up.
+    """
+    x = sample(values)
+    n = x.size
+    if n < 4:
+        value = float(x.mean()) if n else math.nan
+        return Estimate(value, math.nan, math.nan, level, n, "series too short", unit)
+    length = block or math.ceil(n ** (1 / 3))
+    count = math.ceil(n / length)
+    starts = rng.integers(0, n, size=(resamples, count))
+    index = (starts[:, :, np.newaxis] + np.arange(length)) % n
+    draws = x[index.reshape(resamples, -1)[:, :n]].mean(axis=1)
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(
+        float(x.mean()), float(low), float(high), level, n, f"mean, block {length}", unit
+    )
+
+
+def lag_one(values: ArrayLike) -> float:
+    """Lag-one autocorrelation; NaN for a series without spread or under three points."""
+    x = sample(values)
+    centred = x - x.mean() if x.size else x
+    power = float(np.sum(centred**2))
+    if x.size < 3 or power == 0:
+        return math.nan
+    return float(np.sum(centred[1:] * centred[:-1])) / power

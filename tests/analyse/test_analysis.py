@@ -1,0 +1,153 @@
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+
+from airtoll.analyse import analyse, compare
+from airtoll.analyse.overhead import overhead
+from airtoll.errors import UsageError
+from airtoll.observe.datasets import POLICY_OF_LABEL, load_dataset
+from airtoll.observe.schema import OBSERVATIONS
+from airtoll.policies import resolve
+
+
+@dataclass(frozen=True)
+class Select:
+    rule: str = "all"
+    keep: int | None = None
+    count: int | None = None
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    cells: dict
+    readings: dict
+    metric: str = "throughput_bps"
+    caveat: str = ""
+
+
+def table(cells: int, trials: int, seed: int = 0, policies=("open", "wpa2-psk-ccmp")):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for index in range(cells):
+        for number, policy in enumerate(policies):
+            values = rng.normal(20e6 - number * 1e6, 2e5, trials)
+            scenario = f"s{index}"
+            rows += [
+                {
+                    "cell": f"{scenario}/{policy}/udp",
+                    "scenario": scenario,
+                    "policy": policy,
+                    "traffic": "udp",
+                    "factors": "{}",
+                    "trial": trial,
+                    "attempt": 1,
+                    "metric": "throughput_bps",
+                    "value": value,
+                    "unit": "bit/s",
+                }
+                for trial, value in enumerate(values, 1)
+            ]
+    return pl.DataFrame(rows).with_columns(
+        [
+            pl.lit(None, kind).alias(name)
+            for name, kind in OBSERVATIONS.items()
+            if name not in rows[0]
+        ]
+    )
+
+
+def test_estimates_overheads_and_verdicts():
+    frame = table(2, 10)
+    result = analyse(frame, overhead="of_secured")
+    values = {
+        policy: frame.filter(scenario="s1", policy=policy)["value"].to_numpy()
+        for policy in ("open", "wpa2-psk-ccmp")
+    }
+    ours = result.overhead("s1/wpa2-psk-ccmp/udp")
+    alone = overhead(values["open"], values["wpa2-psk-ccmp"], "of_secured")
+    assert ours.value == pytest.approx(alone.value)
+    assert (ours.low, ours.high) == pytest.approx((alone.low, alone.high))
+    assert result.comparisons["verdict"].to_list() == ["slower", "slower"]
+    assert result.overhead("s1/open/udp") is None
+    combined = result.combined_overhead(["s0/wpa2-psk-ccmp/udp", "s1/wpa2-psk-ccmp/udp"])
+    assert combined.value == pytest.approx(result.overheads["value"].mean())
+
+
+def test_selection_and_failed_trials():
+    frame = table(1, 20)
+    trials = frame.select("cell", "trial", "attempt").with_columns(
+        status=pl.when(pl.col("trial") == 3).then(pl.lit("rerun")).otherwise(pl.lit("ok"))
+    )
+    result = analyse(frame, trials, select=Select("closest_to_mean", keep=5))
+    row = result.estimates.filter(policy="open").row(0, named=True)
+    assert (row["n"], row["n_all"]) == (5, 19)
+    assert result.selection == "closest_to_mean(5)"
+
+
+def test_single_trials_have_no_interval():
+    result = analyse(table(1, 1))
+    estimate = result.overhead("s0/wpa2-psk-ccmp/udp")
+    assert not estimate.has_interval
+    assert "cannot be judged" in result.comparisons["verdict"][0]
+
+
+def test_bad_arguments():
+    with pytest.raises(UsageError, match="of_baseline"):
+        analyse(table(1, 2), overhead="relative")
+    with pytest.raises(UsageError, match="level"):
+        analyse(table(1, 2), level=95)
+
+
+def test_empty_tables_analyse_to_nothing():
+    empty = pl.DataFrame(schema=OBSERVATIONS)
+    result = analyse(empty)
+    assert result.estimates.is_empty()
+    assert result.overheads.is_empty()
+    assert result.comparisons.is_empty()
+
+
+def test_ten_thousand_cells_are_quick():
+    frame = table(500, 3)
+    copies = [
+        frame.with_columns(
+            pl.col("cell", "scenario").str.replace("s", f"c{i}-", literal=True),
+        )
+        for i in range(10)
+    ]
+    big = pl.concat(copies)
+    assert big["cell"].n_unique() == 10_000
+    start = time.process_time()
+    result = analyse(big)
+    assert result.overheads.height == 5_000
+    assert time.process_time() - start < 5
+
+
+def test_a_data_set_compares_with_itself():
+    dataset = load_dataset("mccarter2006")
+    result = analyse(dataset.observations().filter(scenario="soho"))
+    found = compare(
+        result,
+        dataset,
+        [
+            Entry(
+                {"scenario": "soho", "traffic": t},
+                {"configuration": "soho", "transport": t.upper()},
+            )
+            for t in ("tcp", "udp")
+        ],
+    )
+    throughputs = [one for one in found if one.quantity == "throughput_bps"]
+    overheads = [one for one in found if one.quantity == "overhead"]
+    assert (len(throughputs), len(overheads)) == (10, 8)
+    assert all(abs(one.relative_error) < 1e-4 for one in throughputs)
+    assert all(abs(one.absolute_error) < 1e-4 for one in overheads)
+    assert all(one.published.has_interval for one in throughputs)
+
+
+def test_published_labels_are_in_the_catalogue():
+    for policy in POLICY_OF_LABEL.values():
+        assert resolve(policy).name == policy

@@ -1,0 +1,196 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from airtoll.analyse.comparison import (
+    compare_samples,
+    holm,
+    holm_adjust,
+)
+from airtoll.analyse.estimate import mean_bca, mean_t, median_bca
+from airtoll.analyse.overhead import (
+    Summary,
+    mean_of_estimates,
+    overhead,
+    overhead_bootstrap,
+    overhead_of_summaries,
+    ratio_fieller,
+)
+from airtoll.analyse.power import (
+    minimum_detectable,
+    power_of,
+    trials_for_precision,
+    trials_needed,
+)
+from airtoll.analyse.series import batch_means, block_bootstrap, lag_one, mser
+from airtoll.errors import UsageError
+
+readings = st.lists(st.floats(1.0, 1000.0), min_size=3, max_size=30)
+
+
+def test_t_interval_by_the_book():
+    # n = 4, mean 5, s = 2.581989; t(0.975, 3) = 3.182446
+    estimate = mean_t([2, 4, 6, 8], "s")
+    assert estimate.value == 5
+    assert estimate.half_width == pytest.approx(3.182446 * 2.5819889 / 2, rel=1e-6)
+    assert (estimate.n, estimate.level, estimate.unit) == (4, 0.95, "s")
+
+
+def test_one_reading_has_no_interval():
+    assert not mean_t([3.0], "s").has_interval
+    assert mean_t([], "s").n == 0
+
+
+def test_coverage_of_t_and_bca():
+    rng = np.random.default_rng(5)
+    hits_t = hits_bca = 0
+    for row in rng.exponential(1.0, (300, 30)):
+        hits_t += mean_t(row, "s").contains(1.0)
+        hits_bca += mean_bca(row, "s", rng, resamples=400).contains(1.0)
+    assert hits_t / 300 > 0.88
+    assert hits_bca / 300 > 0.88
+
+
+def test_bca_agrees_with_scipy():
+    x = np.random.default_rng(1).gamma(2.0, size=40)
+    ours = mean_bca(x, "s", np.random.default_rng(2), resamples=20_000)
+    theirs = stats.bootstrap(
+        (x,), np.mean, n_resamples=20_000, method="BCa", random_state=np.random.default_rng(3)
+    ).confidence_interval
+    assert ours.low == pytest.approx(theirs.low, rel=0.01)
+    assert ours.high == pytest.approx(theirs.high, rel=0.01)
+
+
+def test_bootstraps_repeat_from_their_seed():
+    x = [3.0, 4.0, 9.0, 2.0, 8.0]
+    first = median_bca(x, "s", np.random.default_rng(9))
+    assert first == median_bca(x, "s", np.random.default_rng(9))
+
+
+@given(readings)
+def test_median_lies_in_its_interval(values):
+    estimate = median_bca(values, "s", np.random.default_rng(0), resamples=200)
+    assert min(values) <= estimate.low <= estimate.high <= max(values)
+
+
+@given(readings, readings)
+def test_overhead_definitions_convert(first, second):
+    o1 = overhead(first, second, "of_baseline").value
+    o2 = overhead(first, second, "of_secured").value
+    assert o2 == pytest.approx(o1 / (1 - o1), rel=1e-9, abs=1e-9)
+    difference = overhead(first, second, "difference_bps").value
+    assert difference == pytest.approx(-o1 * np.mean(first), rel=1e-9, abs=1e-9)
+
+
+def test_fieller_against_bootstrap_and_coverage():
+    rng = np.random.default_rng(11)
+    hits = 0
+    for _ in range(400):
+        x, y = rng.normal(25.0, 0.5, 10), rng.normal(24.0, 0.7, 10)
+        hits += overhead(x, y, "of_baseline").contains(1 / 25)
+    assert 0.92 <= hits / 400 <= 0.98
+    fieller = overhead(x, y, "of_secured")
+    boot = overhead_bootstrap(x, y, "of_secured", rng, resamples=4000)
+    assert fieller.value == pytest.approx(boot.value)
+    assert fieller.half_width == pytest.approx(boot.half_width, rel=0.3)
+
+
+def test_fieller_of_nothing_is_the_whole_line():
+    ratio = ratio_fieller(Summary(1.0, 0.1, 5), Summary(0.01, 1.0, 5))
+    assert (ratio.low, ratio.high) == (-math.inf, math.inf)
+
+
+def test_overhead_of_a_printed_mean_has_no_interval():
+    estimate = overhead_of_summaries(
+        Summary(25.4, math.nan, 5), Summary(24.1, math.nan, 5), "of_secured"
+    )
+    assert estimate.value == pytest.approx(0.0539, abs=5e-5)
+    assert not estimate.has_interval
+
+
+def test_mean_of_estimates_adds_in_quadrature():
+    a, b = mean_t([1, 2, 3], "1"), mean_t([3, 4, 5], "1")
+    both = mean_of_estimates([a, b])
+    assert both.value == 3
+    assert both.half_width == pytest.approx(math.hypot(a.half_width, b.half_width) / 2)
+    with pytest.raises(UsageError):
+        mean_of_estimates([a, mean_t([1, 2], "s")])
+
+
+def test_welch_agrees_with_scipy():
+    x, y = [1.0, 2.0, 4.0, 3.0], [5.0, 7.0, 6.5]
+    test = compare_samples(x, y, "s")
+    assert test.p == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
+    assert test.verdict == "slower"
+    assert test.effect < -2
+
+
+def test_mann_whitney_and_delta():
+    test = compare_samples([1, 2, 3, 4], [5, 6, 7, 8], "s", method="mann-whitney")
+    assert test.effect == -1
+    assert test.p == pytest.approx(stats.mannwhitneyu([1, 2, 3, 4], [5, 6, 7, 8]).pvalue)
+
+
+def test_verdicts():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(100, 1, 30), rng.normal(100, 1, 30)
+    assert "no detectable difference at n = 60" in compare_samples(a, b, "s").verdict
+    assert compare_samples(a, b, "s", margin=2.0).verdict == "equivalent within 2 s"
+    assert compare_samples(a + 5, b, "bit/s").verdict == "faster"
+
+
+def test_holm_by_hand():
+    adjusted = holm_adjust(np.array([0.01, 0.04, 0.03, 0.005]))
+    assert adjusted == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert np.isnan(holm_adjust(np.array([np.nan, 0.01]))[0])
+    tests = [compare_samples([1, 2, 3], [1.5, 2.6, 3.7], "s")] * 3
+    assert holm(tests)[0].p_holm == 1.0
+
+
+def test_power_against_tables():
+    # Cohen 1988, table 2.4.1: d = 0.5, two-sided 5 %, power 0.8 needs 64 a side; d = 0.8 needs 26
+    assert trials_needed(0.5, 1.0, 1.0) == 64
+    assert trials_needed(0.8, 1.0, 1.0) == 26
+    assert power_of(0.5, 1.0, 1.0, 64) == pytest.approx(0.80, abs=0.005)
+    smallest = minimum_detectable(1.0, 1.0, 64)
+    assert smallest == pytest.approx(0.4992, abs=0.002)
+
+
+def test_trials_for_precision():
+    n = trials_for_precision(0.5, 1.0)
+    assert mean_half_width(n) <= 0.5 < mean_half_width(n - 1)
+
+
+def mean_half_width(n: int) -> float:
+    return float(stats.t.ppf(0.975, n - 1)) / math.sqrt(n)
+
+
+def test_mser_finds_a_warm_up():
+    rng = np.random.default_rng(0)
+    series = rng.normal(10, 0.3, 200)
+    series[:20] -= np.linspace(8, 0.5, 20)
+    assert 15 <= mser(series) <= 30
+    assert mser(rng.normal(10, 0.3, 200)) <= 60
+    assert mser([1, 2, 3]) == 0
+
+
+def test_series_intervals_allow_for_correlation():
+    rng = np.random.default_rng(4)
+    naive = batched = blocked = 0
+    for _ in range(200):
+        noise = rng.normal(size=300)
+        series = np.empty(300)
+        series[0] = noise[0]
+        for i in range(1, 300):
+            series[i] = 0.7 * series[i - 1] + noise[i]
+        naive += mean_t(series, "s").contains(0.0)
+        batched += batch_means(series, "s").contains(0.0)
+        blocked += block_bootstrap(series, "s", rng, block=20, resamples=300).contains(0.0)
+    assert naive / 200 < 0.75
+    assert batched / 200 > 0.85
+    assert blocked / 200 > 0.85
+    assert lag_one(series) > 0.5
