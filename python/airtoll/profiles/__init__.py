@@ -3,3 +3,17 @@
 Takes a profile name; gives a frozen profile in which every number has a source.
 Never fits a number itself (see ``airtoll.analyse``).
 """
+
+from airtoll.profiles.load import load, load_file, shipped
+from airtoll.profiles.model import CipherCost, Engine, Number, Profile, Reading
+
+__all__ = [
+    "CipherCost",
+    "Engine",
+    "Number",
+    "Profile",
+    "Reading",
+    "load",
+    "load_file",
+    "shipped",
+]

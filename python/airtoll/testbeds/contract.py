@@ -77,6 +77,9 @@ class Testbed(Protocol):
     def environment(self) -> dict[str, str]:
         """Versions and settings that shape the results, for ``run.json``."""
 
+    def cancel(self) -> None:
+        """Make every running ``measure`` end soon with ``Interrupted``; from any thread."""
+
     def close(self) -> None:
         """Stop everything that was started."""
 

@@ -1,0 +1,16 @@
+"""The native module: simulator, closed forms, ciphers, captures (crate airtoll-python)."""
+
+from collections.abc import Sequence
+
+__version__: str
+
+class SimulationInterrupted(Exception): ...
+
+class Cancel:
+    def __init__(self) -> None: ...
+    def set(self) -> None: ...
+
+def check_scenario(scenario_json: str) -> str | None: ...
+def simulate(
+    scenario_json: str, seeds: Sequence[int], cancel: Cancel | None = None
+) -> dict[str, Sequence[object]]: ...

@@ -1,0 +1,93 @@
+"""Device profiles from the package or from a file.
+
+Takes a name or a path; gives a :class:`Profile`, or a :class:`ProfileError` that names file and
+key. A profile may stand on another (``base = "NAME"``) and state only what differs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from airtoll.errors import ProfileError
+from airtoll.profiles.model import Profile
+
+
+@cache
+def shipped() -> dict[str, Profile]:
+    """Every shipped profile by name."""
+    texts = _texts()
+    return {name: _profile(name, text, texts, name) for name, text in sorted(texts.items())}
+
+
+def load(name: str) -> Profile:
+    """The profile of a name, or of a TOML file.
+
+    Raises ``ProfileError`` if there is none.
+    """
+    if name.endswith(".toml"):
+        return load_file(Path(name))
+    known = shipped()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    raise ProfileError(f"profile {name!r}: unknown; {hint}")
+
+
+def load_file(path: Path) -> Profile:
+    """The profile in a TOML file. Raises ``ProfileError``."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path}: cannot be read: {error}") from error
+    return _profile(path.stem, text, _texts(), str(path))
+
+
+def _texts() -> dict[str, str]:
+    folder = resources.files(__package__).joinpath("data")
+    return {
+        entry.name.removesuffix(".toml"): entry.read_text("utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    }
+
+
+def _profile(name: str, text: str, texts: dict[str, str], place: str) -> Profile:
+    try:
+        return Profile.model_validate({"name": name, **_merged(name, text, texts, place)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "file"
+        message = first["msg"].removeprefix("Value error, ")
+        raise ProfileError(f"profile {place}: {where}: {message}") from error
+
+
+def _merged(name: str, text: str, texts: dict[str, str], place: str) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"profile {place}: no valid TOML: {error}") from error
+    base = data.pop("base", None)
+    if base is None:
+        return data
+    if base == name or base not in texts:
+        raise ProfileError(f"profile {place}: base: no profile {base!r} to stand on")
+    return _overlay(_merged(base, texts[base], texts, base), data)
+
+
+def _overlay(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    result = dict(under)
+    for key, value in over.items():
+        inner = result.get(key)
+        if isinstance(value, dict) and isinstance(inner, dict) and "value" not in value:
+            result[key] = _overlay(inner, value)
+        else:
+            result[key] = value
+    return result

@@ -1,0 +1,147 @@
+"""What a device profile holds.
+
+Takes a parsed TOML mapping; gives frozen values. Every number carries its source; a number that
+was fitted names the readings that it has seen, and so does the profile as a whole. Never does IO.
+
+Costs on the CPU are in cycles, so that one published cost serves devices of different clocks;
+costs of an engine of its own are in time.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Engine = Literal["inline", "coprocessor", "cpu"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Number(_Table):
+    """A number and where it comes from."""
+
+    value: float = Field(ge=0)
+    source: str = Field(min_length=3, description="datasheet, publication, or how it was fitted")
+    fitted: bool = Field(False, description="whether it was fitted to readings")
+
+
+class Reading(_Table):
+    """Readings of a data set that a fitted number has seen; empty keys mean every value."""
+
+    dataset: str
+    table: str | None = None
+    configuration: str | None = None
+    security: str | None = None
+    transport: str | None = None
+    offered_mbps: str | None = None
+
+
+_ZERO = Number(value=0.0, source="by definition: this part takes no time here")
+
+
+class Host(_Table):
+    """Cost of the network stack of the operating system, CPU cycles."""
+
+    tx_packet_cycles: Number = _ZERO
+    rx_packet_cycles: Number = _ZERO
+    tx_octet_cycles: Number = _ZERO
+    rx_octet_cycles: Number = _ZERO
+
+
+class CipherCost(_Table):
+    """Cost of one cipher operation on one frame.
+
+    ``engine``: ``inline`` (in the radio's data path), ``coprocessor`` (a queue of its own) or
+    ``cpu`` (competes with the stack). Cycles go with ``cpu``, times with the others.
+    """
+
+    engine: Engine
+    frame_cycles: Number | None = None
+    octet_cycles: Number | None = None
+    frame_us: Number | None = None
+    octet_ns: Number | None = None
+
+    @model_validator(mode="after")
+    def _units(self) -> CipherCost:
+        wrong = (
+            (self.frame_us, self.octet_ns)
+            if self.engine == "cpu"
+            else (self.frame_cycles, self.octet_cycles)
+        )
+        if any(number is not None for number in wrong):
+            wanted = "cycles" if self.engine == "cpu" else "frame_us and octet_ns"
+            raise ValueError(f"engine {self.engine!r} takes its cost in {wanted}")
+        return self
+
+
+class Energy(_Table):
+    """Power draw by state, watts; for the energy estimate."""
+
+    tx_w: Number
+    rx_w: Number
+    idle_w: Number
+    cpu_w: Number
+
+
+class Radio(_Table):
+    """Habits of the radio and its driver."""
+
+    frame_burst_us: Number = Number(
+        value=0.0, source="IEEE 802.11-2020 clause 10.3: one frame per contention"
+    )
+
+
+class Profile(_Table):
+    """A device."""
+
+    name: str
+    about: str
+    clock_hz: Number
+    tcp: str = Field("linux", description="preset of the transport: operating system")
+    host: Host = Host()
+    radio: Radio = Radio()
+    cipher: dict[str, CipherCost] = Field(default_factory=dict)
+    operation: dict[str, Number] = Field(
+        default_factory=dict, description="cycles per handshake operation"
+    )
+    energy: Energy | None = None
+    seen: tuple[Reading, ...] = Field((), description="readings that fitted numbers have seen")
+    gaps: tuple[str, ...] = Field((), description="costs that no source gives, in words")
+
+    @model_validator(mode="after")
+    def _fits_name_their_readings(self) -> Profile:
+        if bool(self.fitted_numbers()) != bool(self.seen):
+            raise ValueError("fitted numbers and the readings in `seen` must come together")
+        return self
+
+    def numbers(self) -> dict[str, Number]:
+        """Every number of the profile by its dotted place."""
+        return dict(_numbers("", self))
+
+    def fitted_numbers(self) -> dict[str, Number]:
+        """The numbers that were fitted to readings."""
+        return {place: number for place, number in self.numbers().items() if number.fitted}
+
+    def seconds(self, cycles: Number | None) -> float:
+        """The time that some cycles take on this device."""
+        if cycles is None or self.clock_hz.value == 0:
+            return 0.0
+        return cycles.value / self.clock_hz.value
+
+
+def _numbers(place: str, value: object) -> list[tuple[str, Number]]:
+    if isinstance(value, Number):
+        return [(place, value)]
+    if isinstance(value, BaseModel):
+        items = [(name, getattr(value, name)) for name in type(value).model_fields]
+    elif isinstance(value, dict):
+        items = list(value.items())
+    else:
+        return []
+    found = []
+    for name, inner in items:
+        found += _numbers(f"{place}.{name}" if place else name, inner)
+    return found

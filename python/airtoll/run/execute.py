@@ -1,0 +1,292 @@
+"""Carry out a plan: which trial next, on how many workers, and what counts.
+
+Takes a plan, a testbed and a journal; gives journal records. The order of trials and the number
+of workers never change a value: a trial's seed names it, and a cell's re-run rule looks at that
+cell alone. Never forgets a finished trial: it is in the journal before the next one is asked for.
+"""
+
+from __future__ import annotations
+
+import heapq
+import queue
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from attrs import define, frozen
+
+from airtoll.analyse.rerun import rerun_reason
+from airtoll.errors import Interrupted
+from airtoll.observe.journal import Journal, Record, RowTuple
+from airtoll.plan import Cell, Plan, Trial
+from airtoll.testbeds.contract import Measured, Skip, Testbed
+
+#: Called after every attempt with (trials done, trials planned, the record).
+Progress = Callable[[int, int, Record], None]
+
+
+@frozen
+class Totals:
+    """What became of a run's trials."""
+
+    ok: int
+    failed: int
+    skipped: int
+    rerun: int
+
+
+@define
+class _Lane:
+    """One cell under way: the values that its re-run rule looks at."""
+
+    cell: Cell
+    index: int
+    accepted: dict[int, float]
+
+
+def execute(
+    plan: Plan,
+    testbed: Testbed,
+    journal: Journal,
+    done: Iterable[Record],
+    *,
+    jobs: int = 1,
+    captures: Path | None = None,
+    progress: Progress | None = None,
+) -> Totals:
+    """Run every trial of a plan that the journal does not hold yet.
+
+    Raises ``Interrupted`` on Ctrl-C (what ended is kept), ``StorageError`` if the disk refuses,
+    and ``TestbedError`` if the testbed broke.
+    """
+    run = _Run(plan, testbed, journal, done, progress, captures)
+    if jobs <= 1 or not testbed.parallel:
+        run.alone()
+    else:
+        run.together(jobs)
+    return run.totals()
+
+
+class _Run:
+    def __init__(
+        self,
+        plan: Plan,
+        testbed: Testbed,
+        journal: Journal,
+        done: Iterable[Record],
+        progress: Progress | None,
+        captures: Path | None,
+    ) -> None:
+        self.plan = plan
+        self.testbed = testbed
+        self.journal = journal
+        self.progress = progress
+        self.captures = captures
+        self.rule = plan.study.trials.rerun
+        self.first = 1 - plan.study.trials.discard_first
+        self.planned = len(plan.cells) * (plan.repetitions + 1 - self.first)
+        self.finished = 0
+        self.counts = {"ok": 0, "failed": 0, "skipped": 0, "rerun": 0, "warm_up": 0}
+        self.lanes = {cell.name: _Lane(cell, index, {}) for index, cell in enumerate(plan.cells)}
+        self.rank = _ranks(plan) if plan.study.trials.order == "random" else None
+        self.heap: list[tuple[tuple[float, ...], str, int, int]] = []
+        self._fill(done)
+
+    def alone(self) -> None:
+        """All trials, one after the other, in this thread: Ctrl-C reaches the native code."""
+        try:
+            while (trial := self._next()) is not None:
+                self._keep(trial, self.testbed.measure(trial, self.captures))
+        except KeyboardInterrupt as error:
+            raise Interrupted("interrupted; --resume continues") from error
+
+    def together(self, jobs: int) -> None:
+        """All trials on ``jobs`` threads; the testbed releases the interpreter lock."""
+        tasks: queue.SimpleQueue[Trial | None] = queue.SimpleQueue()
+        results: queue.SimpleQueue[tuple[Trial, Measured | BaseException]] = queue.SimpleQueue()
+        workers = [
+            threading.Thread(target=self._work, args=(tasks, results), name=f"trial-{number}")
+            for number in range(jobs)
+        ]
+        for worker in workers:
+            worker.start()
+        flying = 0
+        try:
+            while True:
+                while flying < jobs and (trial := self._next()) is not None:
+                    tasks.put(trial)
+                    flying += 1
+                if not flying:
+                    break
+                trial, result = results.get()
+                flying -= 1
+                if isinstance(result, BaseException):
+                    raise result
+                self._keep(trial, result)
+        except BaseException as error:
+            self.testbed.cancel()
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted("interrupted; --resume continues") from error
+            raise
+        finally:
+            for _worker in workers:
+                tasks.put(None)
+            for worker in workers:
+                worker.join()
+
+    def totals(self) -> Totals:
+        """What became of the trials, those of earlier sittings included."""
+        counts = self.counts
+        return Totals(counts["ok"], counts["failed"], counts["skipped"], counts["rerun"])
+
+    def _work(
+        self,
+        tasks: queue.SimpleQueue[Trial | None],
+        results: queue.SimpleQueue[tuple[Trial, Measured | BaseException]],
+    ) -> None:
+        while (trial := tasks.get()) is not None:
+            try:
+                results.put((trial, self.testbed.measure(trial, self.captures)))
+            except BaseException as error:
+                results.put((trial, error))
+
+    def _fill(self, done: Iterable[Record]) -> None:
+        """Take over what the journal holds, and queue the rest."""
+        attempts: dict[tuple[str, int], int] = {}
+        settled: set[tuple[str, int]] = set()
+        started: set[str] = set()
+        for record in done:
+            lane = self.lanes.get(record.cell)
+            if lane is None:
+                continue
+            started.add(record.cell)
+            self.counts[record.status] += 1
+            if record.status == "skipped":
+                settled.update(
+                    (record.cell, n) for n in range(self.first, self.plan.repetitions + 1)
+                )
+                continue
+            if record.trial == 0:
+                settled.add((record.cell, self.first + record.attempt - 1))
+                continue
+            place = (record.cell, record.trial)
+            attempts[place] = max(attempts.get(place, 0), record.attempt)
+            if record.status != "rerun":
+                settled.add(place)
+                self._remember(lane, record)
+        for cell in self.plan.cells:
+            numbers = range(self.first, self.plan.repetitions + 1)
+            open_numbers = [n for n in numbers if (cell.name, n) not in settled]
+            self.finished += len(numbers) - len(open_numbers)
+            skip = None if cell.name in started else self.testbed.check(cell)
+            if skip is not None:
+                self._skip(cell, skip)
+                continue
+            for number in open_numbers[: 1 if self.rule else None]:
+                self._push(cell.name, number, attempts.get((cell.name, number), 0) + 1)
+
+    def _skip(self, cell: Cell, skip: Skip) -> None:
+        record = Record(cell.name, 0, 1, 0, "skipped", skip.reason, (), ())
+        self.journal.append(record)
+        self.counts["skipped"] += 1
+        self.finished += self.plan.repetitions + 1 - self.first
+        if self.progress:
+            self.progress(self.finished, self.planned, record)
+
+    def _push(self, cell: str, number: int, attempt: int) -> None:
+        index = self.lanes[cell].index
+        order = self.plan.study.trials.order
+        if self.rank is not None:
+            key: tuple[float, ...] = (self.rank[index, number],)
+        elif order == "sequential":
+            key = (index, number)
+        else:
+            key = (number, index)
+        heapq.heappush(self.heap, (key, cell, number, attempt))
+
+    def _next(self) -> Trial | None:
+        if not self.heap:
+            return None
+        _key, cell, number, attempt = heapq.heappop(self.heap)
+        return self.plan.trial(self.lanes[cell].cell, number, attempt)
+
+    def _keep(self, trial: Trial, measured: Measured) -> None:
+        """Judge an attempt, write it down, queue what follows from it."""
+        lane = self.lanes[trial.cell.name]
+        rows = tuple(
+            (r.metric, r.flow, r.station, r.second, r.value, r.unit) for r in measured.rows
+        )
+        status, reason = self._judge(trial, measured, lane, rows)
+        record = Record(
+            cell=trial.cell.name,
+            trial=max(trial.number, 0),
+            attempt=trial.attempt if trial.number > 0 else trial.number - self.first + 1,
+            seed=trial.seed,
+            status=status,
+            reason=reason,
+            caveats=measured.caveats,
+            rows=rows,
+        )
+        self.journal.append(record)
+        self.counts[status] += 1
+        if status == "rerun":
+            self._push(trial.cell.name, trial.number, trial.attempt + 1)
+        else:
+            self.finished += 1
+            self._remember(lane, record)
+            if self.rule and trial.number < self.plan.repetitions:
+                self._push(trial.cell.name, trial.number + 1, 1)
+        if self.progress:
+            self.progress(self.finished, self.planned, record)
+
+    def _judge(
+        self, trial: Trial, measured: Measured, lane: _Lane, rows: Sequence[RowTuple]
+    ) -> tuple[str, str | None]:
+        if measured.failure is not None:
+            return "failed", measured.failure
+        if trial.warm_up:
+            return "warm_up", "unrecorded warm-up"
+        rule = self.rule
+        if rule is None or trial.attempt >= rule.limit:
+            return "ok", None
+        value = headline(rows, rule.metric)
+        if value is None:
+            return "ok", None
+        before = [lane.accepted[n] for n in sorted(lane.accepted) if n < trial.number]
+        reason = rerun_reason(
+            value, before, below_sigma=rule.below_sigma, minimum_trials=rule.minimum_trials
+        )
+        return ("rerun", reason) if reason else ("ok", None)
+
+    def _remember(self, lane: _Lane, record: Record) -> None:
+        if self.rule and record.status == "ok":
+            value = headline(record.rows, self.rule.metric)
+            if value is not None:
+                lane.accepted[record.trial] = value
+
+
+def headline(rows: Sequence[RowTuple], metric: str) -> float | None:
+    """The value of a whole trial: the row without flow and second, or the sum over flows."""
+    named = [row for row in rows if row[0] == metric and row[3] is None]
+    whole = [row[4] for row in named if row[1] is None and row[2] is None]
+    if whole:
+        return whole[0]
+    return sum(row[4] for row in named) if named else None
+
+
+def skips(plan: Plan, testbed: Testbed) -> Sequence[tuple[Cell, Skip]]:
+    """The cells that a testbed cannot carry out, with the reasons."""
+    checked = ((cell, testbed.check(cell)) for cell in plan.cells)
+    return [(cell, skip) for cell, skip in checked if skip is not None]
+
+
+def _ranks(plan: Plan) -> dict[tuple[int, int], int]:
+    first = 1 - plan.study.trials.discard_first
+    places = [
+        (index, number)
+        for index in range(len(plan.cells))
+        for number in range(first, plan.repetitions + 1)
+    ]
+    random.Random(plan.seed).shuffle(places)
+    return {place: rank for rank, place in enumerate(places)}

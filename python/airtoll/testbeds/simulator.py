@@ -1,0 +1,75 @@
+"""The simulator as a testbed: fast, deterministic, no root and no radio.
+
+Takes trials; gives what the simulated world shows. One native call per trial; it releases the
+interpreter lock and ends early when asked. Never uses a seed but the trial's own.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from airtoll import _native
+from airtoll.errors import AirtollError, Interrupted, TestbedError
+from airtoll.plan import Cell, Trial
+from airtoll.policies import Cipher
+from airtoll.testbeds.contract import Measured, Skip, rows_of
+from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
+
+_SIMULATED_S_PER_S = 300.0
+
+
+class Simulator:
+    """The embedded default testbed."""
+
+    name = "simulator"
+    parallel = True
+
+    def __init__(self) -> None:
+        self._cancel = _native.Cancel()
+
+    def check(self, cell: Cell) -> Skip | None:
+        """``None`` if the simulator models all of the cell."""
+        for station in station_list(cell.settings):
+            policy = station_policy(cell, station)
+            if cell.settings.phy == "802.11be" and policy.link.cipher not in (
+                Cipher.NONE,
+                Cipher.GCMP_256,
+            ):
+                return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
+        try:
+            problem = _native.check_scenario(_json_of(cell))
+        except AirtollError as error:
+            return Skip(str(error))
+        return Skip(problem) if problem else None
+
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, seconds."""
+        stations = len(station_list(cell.settings))
+        return cell.load.duration_s / _SIMULATED_S_PER_S * max(1.0, stations**0.5)
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        """Simulate one trial."""
+        try:
+            columns = _native.simulate(_json_of(trial.cell), [trial.seed], self._cancel)
+        except _native.SimulationInterrupted as error:
+            raise Interrupted("interrupted; --resume continues") from error
+        except ValueError as error:
+            raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
+        return Measured(rows=tuple(rows_of(columns)))
+
+    def environment(self) -> dict[str, str]:
+        """The version of the native code."""
+        return {"simulator": _native.__version__}
+
+    def cancel(self) -> None:
+        """End every running simulation soon."""
+        self._cancel.set()
+
+    def close(self) -> None:
+        """Nothing to stop."""
+
+
+@lru_cache(maxsize=64)
+def _json_of(cell: Cell) -> str:
+    return scenario_json(cell)
