@@ -1,1 +1,17 @@
-//! the only crate that knows PyO3.
+//! The only crate that knows PyO3: one file per room of the native module `airtoll._native`.
+//!
+//! Takes Python values, gives Python values; every call releases the interpreter lock while it
+//! works. Never holds logic of its own.
+
+mod cancel;
+mod scenario;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    cancel::register(module)?;
+    scenario::register(module)?;
+    Ok(())
+}

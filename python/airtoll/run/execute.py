@@ -121,9 +121,7 @@ class _Run:
                     break
                 trial, result = results.get()
                 flying -= 1
-                if isinstance(result, BaseException):
-                    raise result
-                self._keep(trial, result)
+                self._keep(trial, _unwrap(result))
         except BaseException as error:
             self.testbed.cancel()
             if isinstance(error, KeyboardInterrupt):
@@ -273,6 +271,12 @@ def headline(rows: Sequence[RowTuple], metric: str) -> float | None:
     if whole:
         return whole[0]
     return sum(row[4] for row in named) if named else None
+
+
+def _unwrap(result: Measured | BaseException) -> Measured:
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def skips(plan: Plan, testbed: Testbed) -> Sequence[tuple[Cell, Skip]]:

@@ -6,11 +6,12 @@ interpreter lock and ends early when asked. Never uses a seed but the trial's ow
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 
 from airtoll import _native
-from airtoll.errors import AirtollError, Interrupted, TestbedError
+from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
 from airtoll.testbeds.contract import Measured, Skip, rows_of
@@ -39,14 +40,14 @@ class Simulator:
                 return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
         try:
             problem = _native.check_scenario(_json_of(cell))
-        except AirtollError as error:
+        except ProfileError as error:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         stations = len(station_list(cell.settings))
-        return cell.load.duration_s / _SIMULATED_S_PER_S * max(1.0, stations**0.5)
+        return cell.load.duration_s / _SIMULATED_S_PER_S * math.sqrt(stations)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Simulate one trial."""
