@@ -2,3 +2,7 @@
 
 Takes a plan and a testbed; gives a run folder. Never loses a finished trial.
 """
+
+from airtoll.run.api import Run, check, open_run, prepare, run
+
+__all__ = ["Run", "check", "open_run", "prepare", "run"]

@@ -1,0 +1,52 @@
+"""Closed forms as a testbed: a third, independent answer.
+
+Takes trials; gives what theory says. The same answer for every seed, so one trial is enough and
+an interval has no width. Cells without a closed form are skipped with the reason.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from airtoll import _native
+from airtoll.errors import ProfileError, TestbedError
+from airtoll.plan import Cell, Trial
+from airtoll.testbeds.contract import Measured, Skip, rows_of
+from airtoll.testbeds.resolve import scenario_json
+
+
+class Analytic:
+    """Theoretical maximum throughput, Bianchi saturation and their like."""
+
+    name = "analytic"
+    parallel = True
+
+    def check(self, cell: Cell) -> Skip | None:
+        """``None`` if the cell has a closed form."""
+        try:
+            problem = _native.check_analytic(scenario_json(cell))
+        except ProfileError as error:
+            return Skip(str(error))
+        return Skip(problem) if problem else None
+
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, seconds."""
+        return 0.01
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        """Work out one cell; the seed changes nothing."""
+        try:
+            columns = _native.analytic(scenario_json(trial.cell))
+        except ValueError as error:
+            raise TestbedError(f"analytic: {trial.cell.name}: {error}") from error
+        return Measured(rows=tuple(rows_of(columns)))
+
+    def environment(self) -> dict[str, str]:
+        """The version of the native code."""
+        return {"analytic": _native.__version__}
+
+    def cancel(self) -> None:
+        """Nothing runs long."""
+
+    def close(self) -> None:
+        """Nothing to stop."""
