@@ -4,6 +4,24 @@
 //! repr (owned or borrowed values), parse and emit, tests. Emit appends to a `Vec<u8>`.
 //! Never does IO, reads no clock, holds no state between frames, never panics on any input.
 
+pub mod arp;
+pub mod avs;
+pub mod checksum;
+pub mod eapol;
+pub mod eapol_key;
+pub mod ethernet;
+pub mod icmp;
+pub mod ieee80211;
+pub mod ipv4;
+pub mod ipv6;
+pub mod key_data;
+pub mod llc;
+pub mod ppi;
+pub mod prism;
+pub mod radiotap;
+pub mod tcp;
+pub mod udp;
+
 mod cursor;
 mod error;
 mod mac_address;

@@ -1,0 +1,18 @@
+//! IEEE 802.11: headers, management bodies, elements, suites, security headers, A-MSDUs.
+
+pub mod amsdu;
+pub mod element;
+pub mod frame;
+pub mod ft;
+pub mod management;
+pub mod protection;
+pub mod reason;
+pub mod rsne;
+pub mod suite;
+
+pub use element::{Element, Elements};
+pub use frame::{ControlRepr, Frame, FrameControl, HeaderRepr, Kind};
+pub use management::{Management, ManagementRepr};
+pub use protection::Protection;
+pub use rsne::RsnRepr;
+pub use suite::{AkmSuite, CipherSuite};

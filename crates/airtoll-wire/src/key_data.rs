@@ -1,0 +1,143 @@
+//! Key data of EAPOL-Key: takes unwrapped key data, gives its elements and KDEs.
+//!
+//! Source: IEEE 802.11-2020 clause 12.7.2 table 12-9 (KDEs under OUI 00-0F-AC) and the padding
+//! of key data (0xdd then zeros). Never unwraps; WPA's bare GTK is no KDE and is not read here.
+
+use crate::ieee80211::element::{Element, Elements};
+use crate::ieee80211::suite::OUI_IEEE;
+use crate::{Cursor, MacAddress, Result};
+
+/// One KDE or element of key data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyData<'a> {
+    /// Group key.
+    Gtk {
+        /// Key identifier, 1 to 3 (0 to 3 where an AP is old).
+        key_id: u8,
+        /// Tx bit.
+        transmit: bool,
+        /// The key.
+        key: &'a [u8],
+    },
+    /// Integrity group key of management frames.
+    Igtk {
+        /// Key identifier, 4 or 5.
+        key_id: u16,
+        /// Packet number, least significant octet first.
+        ipn: [u8; 6],
+        /// The key.
+        key: &'a [u8],
+    },
+    /// A MAC address.
+    Mac(MacAddress),
+    /// PMKID.
+    Pmkid(&'a [u8]),
+    /// Operating channel information.
+    Oci(&'a [u8]),
+    /// Any other element (RSNE, RSNXE, MDE, FTE, vendors').
+    Element(Element<'a>),
+}
+
+impl<'a> KeyData<'a> {
+    /// Reads one element.
+    pub fn parse(element: Element<'a>) -> Result<Self> {
+        let Some((OUI_IEEE, kind, body)) = element.vendor() else {
+            return Ok(Self::Element(element));
+        };
+        let mut cursor = Cursor::new("KDE", body);
+        Ok(match kind {
+            1 => {
+                let flags = cursor.u8()?;
+                cursor.u8()?;
+                Self::Gtk {
+                    key_id: flags & 3,
+                    transmit: flags & 4 != 0,
+                    key: cursor.rest(),
+                }
+            }
+            3 => Self::Mac(MacAddress(cursor.array()?)),
+            4 => Self::Pmkid(cursor.take(16)?),
+            9 => Self::Igtk {
+                key_id: cursor.u16_le()?,
+                ipn: cursor.array()?,
+                key: cursor.rest(),
+            },
+            13 => Self::Oci(cursor.rest()),
+            _ => Self::Element(element),
+        })
+    }
+
+    /// Appends the KDE or element.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let mut kde = |kind: u8, parts: &[&[u8]]| {
+            let len: usize = parts.iter().map(|part| part.len()).sum();
+            out.extend_from_slice(&[0xdd, (len + 4).min(255) as u8]);
+            out.extend_from_slice(&OUI_IEEE);
+            out.push(kind);
+            for part in parts {
+                out.extend_from_slice(part);
+            }
+        };
+        match *self {
+            Self::Gtk {
+                key_id,
+                transmit,
+                key,
+            } => kde(1, &[&[key_id & 3 | u8::from(transmit) << 2, 0], key]),
+            Self::Igtk { key_id, ipn, key } => kde(9, &[&key_id.to_le_bytes(), &ipn, key]),
+            Self::Mac(address) => kde(3, &[&address.0]),
+            Self::Pmkid(pmkid) => kde(4, &[pmkid]),
+            Self::Oci(oci) => kde(13, &[oci]),
+            Self::Element(element) => element.emit(out),
+        }
+    }
+}
+
+/// Iterates over key data up to its padding; a KDE that cannot be read is left out.
+pub fn iterate(data: &[u8]) -> impl Iterator<Item = KeyData<'_>> {
+    Elements::new(data)
+        .take_while(|element| !(element.id == 0xdd && element.body.is_empty()))
+        .filter_map(|element| KeyData::parse(element).ok())
+}
+
+/// Appends the padding that a key wrap asks for: to a multiple of 8, at least 16 octets.
+pub fn pad_for_wrap(data: &mut Vec<u8>) {
+    let len = data.len().next_multiple_of(8).max(16);
+    if data.len() < len {
+        data.push(0xdd);
+        data.resize(len, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn round_trips(key_id in 0u8..4, transmit: bool, key in proptest::collection::vec(any::<u8>(), 5..33), ipn: [u8; 6], mac: [u8; 6], pmkid: [u8; 16]) {
+            let list = [
+                KeyData::Element(Element { id: 48, body: &[1, 0] }),
+                KeyData::Gtk { key_id, transmit, key: &key },
+                KeyData::Igtk { key_id: 4, ipn, key: &key },
+                KeyData::Mac(MacAddress(mac)),
+                KeyData::Pmkid(&pmkid),
+                KeyData::Oci(&[1, 2, 3]),
+            ];
+            let mut octets = Vec::new();
+            for item in &list {
+                item.emit(&mut octets);
+            }
+            pad_for_wrap(&mut octets);
+            prop_assert_eq!(octets.len() % 8, 0);
+            let read: Vec<_> = iterate(&octets).collect();
+            prop_assert_eq!(&read[..], &list[..]);
+        }
+
+        #[test]
+        fn any_octets_end(octets in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = iterate(&octets).count();
+        }
+    }
+}
