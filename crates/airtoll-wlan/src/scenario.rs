@@ -21,7 +21,7 @@ pub use flow::{
     UdpOptions,
 };
 pub use node::{
-    Cipher, CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel,
+    CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel,
     TunnelKind, WiredLink,
 };
 pub use radio::{LinkBudget, PathLoss, Radio, Wall};

@@ -119,6 +119,10 @@ impl Scenario {
             check_cost(&format!("{at}.host.ciphers[{i}].encrypt"), &cipher.encrypt)?;
             check_cost(&format!("{at}.host.ciphers[{i}].decrypt"), &cipher.decrypt)?;
         }
+        if node.cipher.is_group_management() {
+            let allowed = "a cipher of data frames";
+            return invalid(&format!("{at}.cipher"), node.cipher.name(), allowed);
+        }
         for (i, tunnel) in node.tunnels.iter().enumerate() {
             self.node(&format!("{at}.tunnels[{i}].peer"), &tunnel.peer)?;
             if tunnel.peer == node.name {

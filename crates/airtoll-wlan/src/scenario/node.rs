@@ -1,5 +1,6 @@
 //! Nodes: stations, access points and wired hosts, with their hosts, queues and security.
 
+use airtoll_security::CipherSuite;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{Rate, Standard};
@@ -27,10 +28,11 @@ pub struct Node {
     /// Rate of data frames between this station and its AP, both ways; null: the BSS's.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Link cipher between this station and its AP. WEP and TKIP forbid HT, VHT, HE and EHT
+    /// Link cipher between this station and its AP: `open`, `wep-40`, `wep-104`, `tkip`,
+    /// `ccmp-128`, `ccmp-256`, `gcmp-128` or `gcmp-256`. WEP and TKIP forbid HT, VHT, HE and EHT
     /// (IEEE 802.11-2020 clause 12.3.1 and 12.5.2): such a station falls back to 802.11a or g.
-    #[serde(default)]
-    pub cipher: Cipher,
+    #[serde(default = "open")]
+    pub cipher: CipherSuite,
     /// Network-layer tunnels of this node, the innermost first.
     #[serde(default)]
     pub tunnels: Vec<Tunnel>,
@@ -57,75 +59,21 @@ pub enum Role {
     Wired,
 }
 
-/// Link cipher suite.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cipher {
-    /// No link cipher.
-    #[default]
-    None,
-    /// WEP with a 40-bit key.
-    #[serde(rename = "wep-40")]
-    Wep40,
-    /// WEP with a 104-bit key.
-    #[serde(rename = "wep-104")]
-    Wep104,
-    /// TKIP.
-    Tkip,
-    /// CCMP-128.
-    #[serde(rename = "ccmp-128")]
-    Ccmp128,
-    /// CCMP-256.
-    #[serde(rename = "ccmp-256")]
-    Ccmp256,
-    /// GCMP-128.
-    #[serde(rename = "gcmp-128")]
-    Gcmp128,
-    /// GCMP-256.
-    #[serde(rename = "gcmp-256")]
-    Gcmp256,
-}
-
 /// A tunnel from this node to another, which both en- and decapsulate on their host CPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tunnel {
     /// Node at the other end.
     pub peer: String,
-    /// Whether the outer header is IPv6 (40 octets) instead of IPv4 (20).
-    #[serde(default)]
-    pub outer_ipv6: bool,
-    /// Encapsulation.
-    pub kind: TunnelKind,
+    /// Encapsulation: `suite` (`esp-3des-sha1`, `esp-aes-gcm`, `wireguard`, ...), `outer` (`ipv4`
+    /// or `ipv6`), `udp_encapsulation`.
+    pub encapsulation: airtoll_security::Tunnel,
     /// CPU time to encapsulate a packet.
     #[serde(default)]
     pub encrypt: Cost,
     /// CPU time to decapsulate a packet.
     #[serde(default)]
     pub decrypt: Cost,
-}
-
-/// Octets that a tunnel adds to a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub enum TunnelKind {
-    /// ESP in tunnel mode (RFC 4303): 8 header octets, IV, padding of payload and 2 trailer octets
-    /// to a multiple of `block_octets`, ICV.
-    Esp {
-        /// IV, octets.
-        iv_octets: u8,
-        /// Block to which the payload and trailer are padded, octets (at least 4).
-        block_octets: u8,
-        /// ICV, octets.
-        icv_octets: u8,
-        /// Whether ESP travels in UDP (RFC 3948, 8 octets more).
-        #[serde(default)]
-        udp_encapsulation: bool,
-    },
-    /// WireGuard: UDP 8, header 16, payload padded to 16, tag 16 octets.
-    Wireguard,
 }
 
 /// A cost that grows with the length: `fixed_ns + octets * per_octet_ns`.
@@ -179,7 +127,7 @@ pub enum CryptoEngine {
 #[serde(deny_unknown_fields)]
 pub struct CipherCost {
     /// Which cipher.
-    pub cipher: Cipher,
+    pub cipher: CipherSuite,
     /// Encryption, per MPDU and per octet of MSDU in it.
     #[serde(default)]
     pub encrypt: Cost,
@@ -250,6 +198,10 @@ impl Default for Queue {
             discipline: Discipline::Fifo,
         }
     }
+}
+
+fn open() -> CipherSuite {
+    CipherSuite::Open
 }
 
 fn tx_power() -> f64 {

@@ -20,7 +20,10 @@ const SINGLE: &str = r#"{
 fn a_small_scenario_reads_with_its_defaults() {
     let scenario = Scenario::from_json(SINGLE).unwrap();
     assert_eq!(scenario.bss[0].max_attempts, 7);
-    assert_eq!(scenario.nodes[0].cipher, Cipher::Ccmp128);
+    assert_eq!(
+        scenario.nodes[0].cipher,
+        airtoll_security::CipherSuite::Ccmp128
+    );
     let again = serde_json::to_string(&scenario).unwrap();
     assert_eq!(Scenario::from_json(&again).unwrap(), scenario);
 }
