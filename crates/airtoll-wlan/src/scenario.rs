@@ -21,8 +21,7 @@ pub use flow::{
     UdpOptions,
 };
 pub use node::{
-    CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel,
-    TunnelKind, WiredLink,
+    CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
 };
 pub use radio::{LinkBudget, PathLoss, Radio, Wall};
 
