@@ -5,6 +5,7 @@
 
 pub mod outcome;
 pub mod scenario;
+pub mod transport;
 
 pub use outcome::{Outcome, Row};
 pub use scenario::{Scenario, ScenarioError};

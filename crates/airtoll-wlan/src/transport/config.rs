@@ -1,0 +1,264 @@
+//! What can be chosen about a TCP connection, as a scenario file writes it.
+//!
+//! Takes JSON (unknown fields are refused); gives [`TcpConfig`]. Never guesses: a field left out
+//! has the value of [`TcpConfig::default`], a Linux-like stack without timestamps.
+
+use serde::{Deserialize, Serialize};
+
+/// How the congestion window grows and shrinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CongestionControl {
+    /// Additive increase, halving (RFC 5681, RFC 6582).
+    Newreno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+}
+
+/// When a small segment may be sent while data is outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Nagle {
+    /// Always (`TCP_NODELAY`).
+    Off,
+    /// Only when nothing is outstanding (RFC 896, RFC 9293 section 3.7.4).
+    On,
+    /// Unless a small segment is outstanding (Minshall's variant, which Linux uses).
+    Minshall,
+}
+
+/// What the minimum time-out bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// The whole time-out: max(floor, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
+    Whole,
+    /// The variation term: SRTT + max(floor, 4 RTTVAR) (Linux).
+    Variation,
+}
+
+/// How far one acknowledgement opens the window in slow start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlowStartGrowth {
+    /// At most one segment for each acknowledgement (RFC 5681 equation 2).
+    OneSegment,
+    /// At most two segments for each acknowledgement (RFC 3465, L = 2).
+    TwoSegments,
+    /// Every octet acknowledged (Linux since 3.x, ns-3).
+    AllAcknowledged,
+}
+
+/// One TCP connection's parameters, both ends. Times in milliseconds, sizes in octets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpConfig {
+    /// Maximum segment size as announced (RFC 6691: options not subtracted), octets. 1460 fits
+    /// IPv4 in 1500 octets, 1440 IPv6.
+    pub mss: u32,
+    /// Congestion control.
+    pub congestion: CongestionControl,
+    /// Initial window, segments (10: RFC 6928; 2 to 4: RFC 3390).
+    pub initial_window_segments: u32,
+    /// Receive buffer, octets: the limit of the advertised window.
+    pub receive_window: u64,
+    /// Send buffer, octets, a second limit on what is outstanding; `None`: never the limit.
+    pub send_buffer: Option<u64>,
+    /// Window scale option (RFC 7323); without it the window ends at 65,535 octets.
+    pub window_scaling: bool,
+    /// Timestamps option (RFC 7323): 12 octets in each segment, samples also from retransmissions.
+    pub timestamps: bool,
+    /// Selective acknowledgement (RFC 2018, RFC 6675).
+    pub sack: bool,
+    /// Duplicate SACK reports (RFC 2883).
+    pub dsack: bool,
+    /// One new segment for each of the first two duplicate acknowledgements (RFC 3042).
+    pub limited_transmit: bool,
+    /// Proportional rate reduction during recovery (RFC 6937 with its conservative bound).
+    pub prr: bool,
+    /// Restores the window when a retransmission proves needless: by timestamps (RFC 3522), or by
+    /// duplicate reports for everything retransmitted (RFC 3708).
+    pub undo: bool,
+    /// HyStart++ (RFC 9406): leaves slow start when the round trip grows.
+    pub hystart: bool,
+    /// CUBIC's fast convergence (RFC 9438 section 4.7).
+    pub fast_convergence: bool,
+    /// Growth for each acknowledgement in slow start.
+    pub slow_start_growth: SlowStartGrowth,
+    /// Duplicate acknowledgements that mean loss (3: RFC 5681).
+    pub duplicate_threshold: u32,
+    /// Minimum time-out, ms (1000: RFC 6298; 200: Linux; 300: Windows).
+    pub min_rto_ms: u32,
+    /// What the minimum bounds.
+    pub rto_floor: RtoFloor,
+    /// Time-out before the first sample, ms.
+    pub initial_rto_ms: u32,
+    /// Upper bound of the time-out, ms.
+    pub max_rto_ms: u32,
+    /// Small-segment rule.
+    pub nagle: Nagle,
+    /// Falls back to the initial window after an idle time-out (RFC 5681 section 4.1).
+    pub idle_restart: bool,
+    /// Full-sized segments that draw an acknowledgement (2: RFC 9293; 1: none is delayed).
+    pub ack_every: u32,
+    /// Delayed-acknowledgement time-out, ms.
+    pub delayed_ack_ms: u32,
+    /// Segments acknowledged at once at the start of a connection (Linux quick acks: 16).
+    pub quick_ack_segments: u32,
+    /// Opens with a three-way handshake; otherwise both ends start established.
+    pub handshake: bool,
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            congestion: CongestionControl::Cubic,
+            initial_window_segments: 10,
+            receive_window: 262_144,
+            send_buffer: None,
+            window_scaling: true,
+            timestamps: false,
+            sack: true,
+            dsack: true,
+            limited_transmit: true,
+            prr: true,
+            undo: true,
+            hystart: false,
+            fast_convergence: true,
+            slow_start_growth: SlowStartGrowth::AllAcknowledged,
+            duplicate_threshold: 3,
+            min_rto_ms: 200,
+            rto_floor: RtoFloor::Variation,
+            initial_rto_ms: 1_000,
+            max_rto_ms: 120_000,
+            nagle: Nagle::Minshall,
+            idle_restart: true,
+            ack_every: 2,
+            delayed_ack_ms: 40,
+            quick_ack_segments: 0,
+            handshake: false,
+        }
+    }
+}
+
+/// A TCP configuration that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tcp.{field} = {value}: {allowed}")]
+pub struct InvalidTcpConfig {
+    /// Name of the field.
+    pub field: &'static str,
+    /// The value found.
+    pub value: u64,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
+impl TcpConfig {
+    /// Payload octets of a full segment: the MSS less the timestamps option (RFC 6691).
+    pub fn segment_payload(&self) -> u32 {
+        self.mss - if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Refuses values with which no connection makes progress.
+    ///
+    /// # Errors
+    /// The first field found out of range.
+    pub fn validate(&self) -> Result<(), InvalidTcpConfig> {
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 7] = [
+            ("mss", u64::from(self.mss), 88, 65_495, "88 to 65495 octets"),
+            (
+                "initial_window_segments",
+                u64::from(self.initial_window_segments),
+                1,
+                1_000,
+                "1 to 1000 segments",
+            ),
+            (
+                "receive_window",
+                self.receive_window,
+                u64::from(self.mss),
+                1 << 30,
+                "one MSS to 2^30 octets",
+            ),
+            (
+                "send_buffer",
+                self.send_buffer.unwrap_or(u64::from(self.mss)),
+                1,
+                u64::MAX,
+                "at least one octet",
+            ),
+            (
+                "duplicate_threshold",
+                u64::from(self.duplicate_threshold),
+                1,
+                300,
+                "1 to 300",
+            ),
+            (
+                "ack_every",
+                u64::from(self.ack_every),
+                1,
+                64,
+                "1 to 64 segments",
+            ),
+            (
+                "initial_rto_ms",
+                u64::from(self.initial_rto_ms),
+                1,
+                u64::from(self.max_rto_ms),
+                "1 ms to max_rto_ms",
+            ),
+        ];
+        for (field, value, low, high, allowed) in bounds {
+            if value < low || value > high {
+                return Err(InvalidTcpConfig {
+                    field,
+                    value,
+                    allowed,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_partial_object_and_refuses_unknown_fields() {
+        let config: TcpConfig =
+            serde_json::from_str(r#"{"congestion":"newreno","receive_window":65535,"mss":536}"#)
+                .unwrap();
+        assert_eq!(config.congestion, CongestionControl::Newreno);
+        assert_eq!(config.initial_window_segments, 10);
+        assert!(config.validate().is_ok());
+        let error = serde_json::from_str::<TcpConfig>(r#"{"mms":536}"#).unwrap_err();
+        assert!(error.to_string().contains("mms"), "{error}");
+    }
+
+    #[test]
+    fn round_trips_through_json() {
+        let config = TcpConfig {
+            send_buffer: Some(8192),
+            slow_start_growth: SlowStartGrowth::OneSegment,
+            ..TcpConfig::default()
+        };
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<TcpConfig>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn names_the_field_that_cannot_work() {
+        let config = TcpConfig {
+            receive_window: 100,
+            ..TcpConfig::default()
+        };
+        assert_eq!(
+            config.validate().unwrap_err().to_string(),
+            "tcp.receive_window = 100: one MSS to 2^30 octets"
+        );
+    }
+}

@@ -1,0 +1,29 @@
+//! Transports: what turns an application's octets into packets and back.
+//!
+//! Takes application writes, arriving segments and acknowledgements, and simulated time; gives
+//! segments to send, octets delivered and the next instant at which a timer must run. Never
+//! performs IO, reads a clock, draws a random number or holds payload octets: a segment is its
+//! sequence range and its size.
+//!
+//! A TCP connection is simulated as one [`Sender`] and one [`Receiver`] for each direction that
+//! carries data. Sequence numbers are 64-bit stream offsets (the first octet is 0), so nothing
+//! wraps; SYN is a flag and occupies no offset.
+
+mod config;
+mod congestion;
+mod cubic;
+mod hystart;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+
+pub use config::{
+    CongestionControl, InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig,
+};
+pub use receiver::{Received, Receiver};
+pub use segment::{Ack, SackBlocks, Segment};
+pub use sender::{CongestionState, Sender, SenderStatistics};

@@ -1,0 +1,335 @@
+//! What acknowledgements and time-outs do to a sender: growth, loss detection, recovery, undo.
+//!
+//! Takes acknowledgements; changes the sender's scoreboard, window and timer. Never sends: the next
+//! [`Sender::poll_transmit`] does.
+
+use airtoll_units::Instant;
+
+use super::segment::Ack;
+use super::sender::{CongestionState, Phase, RateReduction, Sender, Suspicion};
+
+impl Sender {
+    /// Handles one acknowledgement at `now`; poll for segments afterwards.
+    pub fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        let now = now.as_nanos();
+        if ack.syn {
+            self.on_syn_ack(now, ack);
+            return;
+        }
+        if self.phase != Phase::Established && self.phase != Phase::Answering {
+            return;
+        }
+        if ack.acknowledged > self.board.sent || ack.acknowledged < self.board.acknowledged {
+            return;
+        }
+        let window_changed = ack.window != self.last_window;
+        let edge = ack.acknowledged + ack.window;
+        self.last_window = ack.window;
+        if edge > self.window_edge {
+            self.window_edge = edge;
+            self.on_window_opened();
+        }
+
+        let acked = ack.acknowledged - self.board.acknowledged;
+        let sacked_before = self.board.sacked();
+        let newly_sacked = self.read_sack(ack);
+        let duplicate = acked == 0
+            && self.board.flight() > 0
+            && if self.config.sack {
+                newly_sacked > 0
+            } else {
+                !window_changed
+            };
+        let sample = self.valid_sample(now, ack, acked);
+        if acked > 0 {
+            self.board.acknowledge(ack.acknowledged);
+            self.timed_out_at = None;
+        }
+        if let Some(sample) = sample {
+            self.rtt.sample(sample);
+        }
+        if !self.config.sack {
+            self.estimate_arrivals(acked, duplicate);
+        }
+        if duplicate {
+            self.duplicate_acks += 1;
+        } else if acked > 0 {
+            self.duplicate_acks = 0;
+        }
+        let delivered = (acked + self.board.sacked()).saturating_sub(sacked_before);
+        self.congestion
+            .observe_round_trip(ack.acknowledged, self.board.sent, sample);
+
+        self.undo_if_needless(ack, acked);
+        match self.state {
+            CongestionState::Open => self.in_open(now, acked, delivered),
+            CongestionState::Recovery => self.in_recovery(now, acked, delivered),
+            CongestionState::Loss => self.in_loss(now, acked),
+        }
+        if acked > 0 {
+            self.rearm(now);
+            self.note_completion(now);
+        }
+    }
+
+    /// Retransmission time-out: go back over everything not sacked (RFC 6298 section 5,
+    /// RFC 6675 section 5.1, RFC 5681 section 3.1).
+    pub(super) fn on_timeout(&mut self, now: u64) {
+        self.statistics.timeouts += 1;
+        let in_use = self.board.flight().min(self.congestion.window);
+        // Once for each window lost: not again while the same segment times out, and not on top of the
+        // reduction that fast recovery has made for the same data.
+        let reduced_already = self.timed_out_at == Some(self.board.acknowledged)
+            || (self.state == CongestionState::Recovery && self.board.acknowledged < self.recover);
+        if !reduced_already {
+            self.congestion.reduce(in_use);
+            self.suspicion = Some(Suspicion::default());
+        }
+        self.timed_out_at = Some(self.board.acknowledged);
+        self.congestion.collapse();
+        self.board.mark_all_lost(self.config.sack);
+        self.state = CongestionState::Loss;
+        self.recover = self.board.sent;
+        self.recovered_before = true;
+        self.duplicate_acks = 0;
+        self.force_retransmit = false;
+        self.rtt.back_off();
+        self.rearm(now);
+    }
+
+    fn on_syn_ack(&mut self, now: u64, ack: &Ack) {
+        if self.phase != Phase::SynSent {
+            // Its acknowledgement was lost: say it again.
+            if self.phase == Phase::Established {
+                self.phase = Phase::Answering;
+            }
+            return;
+        }
+        self.phase = Phase::Answering;
+        self.timer = None;
+        self.window_edge = ack.window;
+        self.last_window = ack.window;
+        if self.rtt.doublings() == 0 {
+            self.rtt.sample(now.saturating_sub(ack.echo.as_nanos()));
+        } else {
+            // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
+            self.rtt.distrust_initial();
+            self.congestion.collapse();
+        }
+    }
+
+    /// Reads SACK blocks; gives the octets newly known to have arrived.
+    fn read_sack(&mut self, ack: &Ack) -> u64 {
+        if !self.config.sack {
+            return 0;
+        }
+        let blocks = ack.sack.as_slice();
+        let mut new = 0;
+        for (i, &(start, end)) in blocks.iter().enumerate() {
+            // RFC 2883 section 4: a first block below the acknowledgement or inside the second
+            // reports a duplicate.
+            let duplicate = i == 0
+                && (start < ack.acknowledged
+                    || blocks
+                        .get(1)
+                        .is_some_and(|second| start >= second.0 && end <= second.1));
+            if duplicate {
+                if let Some(suspicion) = &mut self.suspicion {
+                    suspicion.unexplained = suspicion.unexplained.saturating_sub(end - start);
+                }
+            } else {
+                new += self.board.sack(start, end);
+            }
+        }
+        new
+    }
+
+    /// A round trip in ns, unless Karn's rule forbids one.
+    fn valid_sample(&self, now: u64, ack: &Ack, acked: u64) -> Option<u64> {
+        let clear = self.config.timestamps || self.board.acknowledged >= self.ambiguous_below;
+        (acked > 0 && clear).then(|| now.saturating_sub(ack.echo.as_nanos()))
+    }
+
+    /// Without SACK each duplicate acknowledgement is a segment that arrived, and a partial
+    /// acknowledgement takes back all but the one segment that had been missing (RFC 6582 section 3.2 steps 3
+    /// and 5, as octets in the network rather than as an inflated window).
+    fn estimate_arrivals(&mut self, acked: u64, duplicate: bool) {
+        if duplicate {
+            self.board.estimate_arrival(self.segment);
+        } else if acked > 0 {
+            if self.state == CongestionState::Recovery && self.board.acknowledged < self.recover {
+                self.board
+                    .forget_arrivals(acked.saturating_sub(self.segment));
+            } else {
+                self.board.forget_arrivals(u64::MAX);
+            }
+        }
+    }
+
+    fn in_open(&mut self, now: u64, acked: u64, delivered: u64) {
+        let threshold = self.config.duplicate_threshold;
+        let lost = if self.config.sack {
+            let marked = self.board.mark_lost_by_sack(threshold, self.segment);
+            if !marked && self.duplicate_acks >= threshold {
+                // Three duplicates are enough even if small segments make little of the octets.
+                let edge = self.board.acknowledged + 1;
+                self.board.mark_lost_below(edge.max(self.first_hole_end()))
+            } else {
+                marked
+            }
+        } else {
+            // RFC 6582 section 3.2 step 1: duplicates of data sent before the last recovery do not count.
+            let stale = self.recovered_before && self.board.acknowledged <= self.recover;
+            self.duplicate_acks >= threshold
+                && !stale
+                && self
+                    .board
+                    .mark_lost_below(self.board.acknowledged + self.segment)
+        };
+        if lost {
+            self.enter_recovery(delivered);
+        } else if acked > 0 {
+            self.grow(now, acked);
+        }
+    }
+
+    fn enter_recovery(&mut self, delivered: u64) {
+        self.statistics.fast_recoveries += 1;
+        let in_use = self.board.flight().min(self.congestion.window);
+        self.congestion.reduce(in_use);
+        self.state = CongestionState::Recovery;
+        self.recover = self.board.sent;
+        self.recovered_before = true;
+        self.force_retransmit = true;
+        self.suspicion = Some(Suspicion::default());
+        self.reduction = RateReduction {
+            delivered: 0,
+            out: 0,
+            before: in_use.max(1),
+        };
+        if self.config.prr {
+            self.reduce_rate(0, delivered, true);
+        } else {
+            self.congestion.set_window(self.congestion.threshold);
+        }
+    }
+
+    fn in_recovery(&mut self, _now: u64, acked: u64, delivered: u64) {
+        if self.board.acknowledged >= self.recover {
+            self.state = CongestionState::Open;
+            self.duplicate_acks = 0;
+            self.force_retransmit = false;
+            let window = if self.config.sack || self.config.prr {
+                self.congestion.threshold
+            } else {
+                // RFC 6582 section 3.2 step 3, the bound that avoids a burst.
+                let flight = self.board.flight().max(self.segment) + self.segment;
+                self.congestion.threshold.min(flight)
+            };
+            self.congestion.set_window(window);
+            return;
+        }
+        let newly_lost = if self.config.sack {
+            self.board
+                .mark_lost_by_sack(self.config.duplicate_threshold, self.segment)
+        } else if acked > 0 {
+            // Partial acknowledgement: the next segment is missing too.
+            self.force_retransmit = true;
+            self.board
+                .mark_lost_below(self.board.acknowledged + self.segment)
+        } else {
+            false
+        };
+        if self.config.prr && delivered > 0 {
+            self.reduce_rate(acked, delivered, newly_lost);
+        }
+    }
+
+    /// RFC 6937 section 3.1 with the slow-start bound only while no further loss shows.
+    fn reduce_rate(&mut self, acked: u64, delivered: u64, newly_lost: bool) {
+        let pipe = self.board.pipe();
+        let threshold = self.congestion.threshold;
+        let r = &mut self.reduction;
+        r.delivered += delivered;
+        let send = if pipe > threshold {
+            let share = u128::from(r.delivered) * u128::from(threshold);
+            let target = share.div_ceil(u128::from(r.before)) as u64;
+            target.saturating_sub(r.out)
+        } else {
+            let mut limit = r.delivered.saturating_sub(r.out).max(delivered);
+            if acked > 0 && !newly_lost {
+                limit += self.segment;
+            }
+            limit.min(threshold - pipe)
+        };
+        let send = if r.out == 0 {
+            send.max(self.segment)
+        } else {
+            send
+        };
+        self.congestion.set_window(pipe + send);
+    }
+
+    fn in_loss(&mut self, now: u64, acked: u64) {
+        if self.board.acknowledged >= self.recover {
+            self.state = CongestionState::Open;
+            self.duplicate_acks = 0;
+        }
+        if acked > 0 {
+            self.grow(now, acked);
+        }
+    }
+
+    /// Opens the window if it was in use.
+    fn grow(&mut self, now: u64, acked: u64) {
+        let in_use = self.usage_limited
+            || (self.congestion.in_slow_start() && self.congestion.window < 2 * self.usage_flight);
+        if in_use {
+            let round_trip = self.rtt.smoothed().unwrap_or(0);
+            self.congestion.grow(acked, now, round_trip);
+        }
+    }
+
+    /// End of the first hole, for a loss that only the count of duplicates shows.
+    fn first_hole_end(&self) -> u64 {
+        let start = self.board.acknowledged;
+        self.board
+            .first_sacked_above(start)
+            .map_or(start, |s| s.min(start + self.segment))
+    }
+
+    /// Takes the last reduction back if the original arrived after all: the echo is older than the first
+    /// retransmission (RFC 3522), or every octet sent again was reported as a duplicate (RFC 3708).
+    fn undo_if_needless(&mut self, ack: &Ack, acked: u64) {
+        let Some(suspicion) = self.suspicion else {
+            return;
+        };
+        let Some(first_resent_at) = suspicion.first_resent_at else {
+            return;
+        };
+        if !self.config.undo {
+            return;
+        }
+        let by_echo = self.config.timestamps
+            && acked > 0
+            && self.state != CongestionState::Open
+            && ack.echo.as_nanos() < first_resent_at;
+        let by_duplicates = self.config.dsack && suspicion.unexplained == 0;
+        if !by_echo && !by_duplicates {
+            if self.config.timestamps && acked > 0 {
+                self.suspicion = None;
+                self.congestion.confirm();
+            }
+            return;
+        }
+        self.suspicion = None;
+        self.statistics.undone += 1;
+        self.congestion.undo();
+        if self.state != CongestionState::Open {
+            self.state = CongestionState::Open;
+            self.board.unmark_lost();
+            self.force_retransmit = false;
+        }
+        self.duplicate_acks = 0;
+    }
+}
