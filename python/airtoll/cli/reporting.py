@@ -5,17 +5,18 @@ Takes run folders; gives tables, JSON and files. Never measures.
 
 from __future__ import annotations
 
+import json as jsonlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from attrs import asdict
 
-from airtoll.analyse import Analysis, Comparison, Estimate
+from airtoll.analyse import Analysis
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.report import FORMATS, write_report
 from airtoll.report.quantities import show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, headline, summarise
+from airtoll.report.text import as_json, published_row
 from airtoll.run import Run, open_run
 
 RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
@@ -46,7 +47,7 @@ def compare(
     """Compare a run with printed figures, cell by cell."""
     summary = summarise(run, dataset=dataset)
     if json:
-        emit_json([_comparison_row(c) for c in summary.comparisons])
+        emit_json([published_row(summary, c) for c in summary.comparisons])
         return
     _print_comparisons(summary)
 
@@ -55,7 +56,7 @@ def print_run(run: Run, *, json: bool) -> None:
     """What a run found: headline, costs, and the comparison with printed figures."""
     summary = summarise(run.path)
     if json:
-        emit_json(summary_json(summary))
+        emit_json(jsonlib.loads(as_json(summary)))
         return
     console = out()
     for sentence in headline(summary):
@@ -65,20 +66,6 @@ def print_run(run: Run, *, json: bool) -> None:
         _print_comparisons(summary)
     else:
         _print_costs(summary.analysis)
-
-
-def summary_json(summary: RunSummary) -> dict[str, Any]:
-    """Everything that the tables say, as JSON values."""
-    return {
-        "run": str(summary.path),
-        "study": summary.study.study.name,
-        "testbed": summary.manifest["testbed"],
-        "headline": headline(summary),
-        "estimates": summary.analysis.estimates.to_dicts(),
-        "overheads": summary.analysis.overheads.to_dicts(),
-        "comparisons": [_comparison_row(c) for c in summary.comparisons],
-        "published": [_comparison_row(c) for c in summary.comparisons],
-    }
 
 
 def _print_comparisons(summary: RunSummary) -> None:
@@ -123,14 +110,3 @@ def _print_costs(analysis: Analysis) -> None:
             verdict["verdict"][0] if overhead and verdict.height else "",
         )
     out().print(view)
-
-
-def _comparison_row(comparison: Comparison) -> dict[str, Any]:
-    row = asdict(comparison, recurse=False)
-    for key in ("published", "ours"):
-        value = row[key]
-        if isinstance(value, Estimate):
-            row[key] = asdict(value)
-    row["relative_error"] = comparison.relative_error
-    row["absolute_error"] = comparison.absolute_error
-    return row

@@ -17,12 +17,12 @@ from rich.progress import Progress, TaskID
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
 from airtoll.cli.reporting import print_run
 from airtoll.errors import UsageError
+from airtoll.observe.folder import RunFolder
 from airtoll.observe.journal import Record
 from airtoll.plan import DEFAULT_SEED, Plan
 from airtoll.report import write_report
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.folder import RunFolder
 
 StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
