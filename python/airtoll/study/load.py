@@ -195,9 +195,23 @@ def _check_grid(study: Study, path: Path) -> Study:
         if key in _AXES:
             continue
         _check_factor(study, key, levels, path)
-    for name in study.study.combine:
-        if name not in study.traffic:
-            raise StudyError(f"{path}: study.combine: no traffic {name!r}")
+    for group, names in study.study.combine.items():
+        for name in names:
+            if name not in study.traffic:
+                raise StudyError(
+                    f"{path}: study.combine.{group}: no traffic {name!r}; "
+                    f"defined: {', '.join(study.traffic)}"
+                )
+    for index, pattern in enumerate(study.exclude):
+        for key, levels in pattern.items():
+            known = grid.get(key, ())
+            if key == "policy":
+                levels = tuple(resolve(str(level)).name for level in levels)
+            if not set(levels) <= set(known):
+                raise StudyError(
+                    f"{path}: exclude[{index}].{key}: {', '.join(map(str, levels))} "
+                    f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
+                )
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
     return study.model_copy(update={"grid": grid})
