@@ -63,6 +63,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=err(),
         transient=True,
+        disable=not sys.stderr.isatty(),
     )
 
 

@@ -11,7 +11,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from attrs import frozen
 from pydantic import BaseModel, ValidationError
@@ -144,11 +144,14 @@ def _dotted(loc: Sequence[Any]) -> str:
 def _keys_at(loc: Sequence[Any]) -> list[str]:
     """Keys that the table at ``loc`` may have."""
     model: Any = Study
+    inside_mapping = False
     for part in loc:
-        if isinstance(part, int):
+        if isinstance(part, int) or inside_mapping:
+            inside_mapping = False
             continue
         if isinstance(model, type) and issubclass(model, BaseModel):
             field = model.model_fields.get(str(part))
+            inside_mapping = field is not None and get_origin(field.annotation) is dict
             model = _inner_model(field.annotation) if field else None
     if isinstance(model, type) and issubclass(model, BaseModel):
         return list(model.model_fields)
