@@ -83,6 +83,9 @@ pub struct TcpConfig {
     pub hystart: bool,
     /// CUBIC's fast convergence (RFC 9438 section 4.7).
     pub fast_convergence: bool,
+    /// CUBIC grows at least 5 % each round trip while it knows no earlier maximum, as Linux and ns-3 do;
+    /// RFC 9438 has no such floor.
+    pub cubic_blind_growth: bool,
     /// Growth for each acknowledgement in slow start.
     pub slow_start_growth: SlowStartGrowth,
     /// Duplicate acknowledgements that mean loss (3: RFC 5681).
@@ -126,6 +129,7 @@ impl Default for TcpConfig {
             undo: true,
             hystart: false,
             fast_convergence: true,
+            cubic_blind_growth: true,
             slow_start_growth: SlowStartGrowth::AllAcknowledged,
             duplicate_threshold: 3,
             min_rto_ms: 200,

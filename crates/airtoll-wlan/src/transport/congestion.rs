@@ -40,7 +40,10 @@ impl Congestion {
             credit: 0,
             cubic: match config.congestion {
                 CongestionControl::Newreno => None,
-                CongestionControl::Cubic => Some(Cubic::new(config.fast_convergence)),
+                CongestionControl::Cubic => Some(Cubic::new(
+                    config.fast_convergence,
+                    config.cubic_blind_growth,
+                )),
             },
             hystart: config.hystart.then(Hystart::new),
             before: None,
@@ -129,6 +132,9 @@ impl Congestion {
     pub(super) fn collapse(&mut self) {
         self.window = self.segment;
         self.credit = 0;
+        if let Some(cubic) = &mut self.cubic {
+            cubic.forget_maximum();
+        }
     }
 
     /// Sets the window, not below one segment.

@@ -10,14 +10,21 @@ const BETA: f64 = 0.7;
 /// Additive increase that matches Reno's average rate (equation 4): 3 (1 - beta) / (1 + beta).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
+/// Least growth for each acknowledged segment while no maximum is known: 5 % each round trip, as
+/// Linux and ns-3 have it beyond the RFC (a floor under the slow start of the cubic curve).
+const BLIND_GROWTH: f64 = 0.05;
+
 /// State over one congestion epoch; windows in segments.
 #[derive(Debug, Clone)]
 pub(super) struct Cubic {
     fast_convergence: bool,
     /// When the current congestion avoidance stage began, ns.
     epoch_start: Option<u64>,
-    /// Window before the last reduction (W_max).
+    /// Window before the last reduction (W_max); 0 before any and after a time-out.
     w_max: f64,
+    /// The plateau of the current epoch.
+    origin: f64,
+    blind_growth: bool,
     /// Window before the last reduction, not lowered by fast convergence (cwnd_prior).
     cwnd_prior: f64,
     /// Time to climb back to W_max, seconds.
@@ -29,11 +36,13 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    pub(super) fn new(fast_convergence: bool) -> Self {
+    pub(super) fn new(fast_convergence: bool, blind_growth: bool) -> Self {
         Self {
             fast_convergence,
             epoch_start: None,
             w_max: 0.0,
+            origin: 0.0,
+            blind_growth,
             cwnd_prior: 0.0,
             k: 0.0,
             w_est: 0.0,
@@ -54,7 +63,14 @@ impl Cubic {
         libm::floor(window as f64 * BETA) as u64
     }
 
-    /// Forgets the epoch, so that time spent idle does not count as growth (section 5.8).
+    /// After a time-out the old maximum says nothing: the next stage starts at its own plateau
+    /// (section 4.8).
+    pub(super) fn forget_maximum(&mut self) {
+        self.w_max = 0.0;
+        self.epoch_start = None;
+    }
+
+    /// Shifts the epoch, so that time spent idle does not count as growth (section 5.8).
     pub(super) fn shift_epoch(&mut self, idle: u64) {
         if let Some(start) = &mut self.epoch_start {
             *start += idle;
@@ -81,23 +97,28 @@ impl Cubic {
                 self.earned = 0.0;
                 if cwnd < self.w_max {
                     self.k = libm::cbrt((self.w_max - cwnd) / C);
+                    self.origin = self.w_max;
                 } else {
                     // Left slow start without a loss, or grew past the old plateau (section 4.8).
-                    self.w_max = cwnd;
+                    self.origin = cwnd;
                     self.k = 0.0;
                 }
                 now
             }
         };
         let t = (now.saturating_sub(start) + round_trip) as f64 * 1e-9 - self.k;
-        let target = (C * t * t * t + self.w_max).clamp(cwnd, 1.5 * cwnd);
+        let target = (C * t * t * t + self.origin).clamp(cwnd, 1.5 * cwnd);
         let alpha = if self.w_est >= self.cwnd_prior {
             1.0
         } else {
             ALPHA
         };
         self.w_est += alpha * acked / cwnd;
-        self.earned += (target - cwnd) / cwnd * acked * size;
+        let mut rate = (target - cwnd) / cwnd;
+        if self.blind_growth && self.w_max == 0.0 {
+            rate = rate.max(BLIND_GROWTH);
+        }
+        self.earned += rate * acked * size;
         let mut octets = libm::floor(self.earned);
         self.earned -= octets;
         let reno = (self.w_est - cwnd) * size;
@@ -130,7 +151,7 @@ mod tests {
 
     #[test]
     fn reduces_to_seven_tenths() {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = Cubic::new(true, true);
         assert_eq!(cubic.reduce(100 * MSS, MSS), 70 * MSS);
         // A second loss below the old maximum gives way (fast convergence).
         cubic.reduce(80 * MSS, MSS);
@@ -139,7 +160,7 @@ mod tests {
 
     #[test]
     fn returns_to_the_old_maximum_after_k() {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = Cubic::new(true, true);
         let window = cubic.reduce(1_000 * MSS, MSS);
         let rtt = SECOND / 10;
         // K = cbrt(1000 * 0.3 / 0.4) = 9.086 s: equation 2.
@@ -153,7 +174,7 @@ mod tests {
 
     #[test]
     fn follows_reno_where_reno_is_faster() {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = Cubic::new(true, true);
         let window = cubic.reduce(20 * MSS, MSS);
         // Round trip 5 ms: W_est grows alpha segments each round, 3 * 0.3 / 1.7 = 0.529.
         let after = run(&mut cubic, window, SECOND / 200, 0, 10);

@@ -64,7 +64,7 @@ impl Sender {
         match self.state {
             CongestionState::Open => self.in_open(now, acked, delivered),
             CongestionState::Recovery => self.in_recovery(now, acked, delivered),
-            CongestionState::Loss => self.in_loss(now, acked),
+            CongestionState::Loss => self.in_loss(now, acked, delivered),
         }
         if acked > 0 {
             self.rearm(now);
@@ -189,7 +189,7 @@ impl Sender {
         if lost {
             self.enter_recovery(delivered);
         } else if acked > 0 {
-            self.grow(now, acked);
+            self.grow(now, delivered);
         }
     }
 
@@ -270,23 +270,25 @@ impl Sender {
         self.congestion.set_window(pipe + send);
     }
 
-    fn in_loss(&mut self, now: u64, acked: u64) {
+    fn in_loss(&mut self, now: u64, acked: u64, delivered: u64) {
         if self.board.acknowledged >= self.recover {
             self.state = CongestionState::Open;
             self.duplicate_acks = 0;
         }
         if acked > 0 {
-            self.grow(now, acked);
+            self.grow(now, delivered);
         }
     }
 
-    /// Opens the window if it was in use.
-    fn grow(&mut self, now: u64, acked: u64) {
+    /// Opens the window if it was in use, by what has newly arrived: octets that SACK had reported before
+    /// do not count again when the cumulative acknowledgement passes them (as in Linux), so that a filled hole
+    /// brings no burst.
+    fn grow(&mut self, now: u64, delivered: u64) {
         let in_use = self.usage_limited
             || (self.congestion.in_slow_start() && self.congestion.window < 2 * self.usage_flight);
         if in_use {
             let round_trip = self.rtt.smoothed().unwrap_or(0);
-            self.congestion.grow(acked, now, round_trip);
+            self.congestion.grow(delivered, now, round_trip);
         }
     }
 

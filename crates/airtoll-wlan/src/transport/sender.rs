@@ -366,7 +366,11 @@ impl Sender {
         let octets = wanted.min(usable);
         if self.probe {
             self.probe = false;
-            return Some(self.send_octets(now, octets.max(1)));
+            return Some(if octets > 0 {
+                self.send_octets(now, octets)
+            } else {
+                self.send_probe(now)
+            });
         }
         // Silly-window avoidance (RFC 9293 section 3.8.6.2.1): a whole segment, or all there is, or half
         // the largest window seen.
@@ -415,6 +419,16 @@ impl Sender {
         let segment = self.emit(now, octets, false);
         Segment {
             sequence,
+            ..segment
+        }
+    }
+
+    /// A closed window is probed with an octet that has been acknowledged, which draws an
+    /// acknowledgement and can never be in flight beyond the window (as Linux does).
+    fn send_probe(&mut self, now: u64) -> Segment {
+        let segment = self.emit(now, 1, true);
+        Segment {
+            sequence: self.board.acknowledged.saturating_sub(1),
             ..segment
         }
     }

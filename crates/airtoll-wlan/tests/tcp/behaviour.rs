@@ -1,0 +1,514 @@
+//! One test for each behaviour that an RFC asks for.
+
+use airtoll_units::Instant;
+use airtoll_wlan::transport::{
+    CongestionControl, CongestionState, Nagle, Receiver, Segment, Sender, TcpConfig,
+};
+
+use crate::link::{Fate, Link};
+
+const SECOND: u64 = 1_000_000_000;
+const MS: u64 = 1_000_000;
+const MSS: u64 = 1_460;
+
+fn at(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+fn reno() -> TcpConfig {
+    TcpConfig {
+        congestion: CongestionControl::Newreno,
+        ..TcpConfig::default()
+    }
+}
+
+fn segments(sender: &mut Sender, now: u64) -> Vec<Segment> {
+    std::iter::from_fn(|| sender.poll_transmit(at(now))).collect()
+}
+
+fn data(sequence: u64, payload: u32) -> Segment {
+    Segment {
+        sequence,
+        payload,
+        syn: false,
+        retransmission: false,
+        sent_at: at(0),
+        header: 20,
+    }
+}
+
+/// A link of 100 ms round trip on which the data segments numbered `lost` are dropped.
+fn lossy(config: &TcpConfig, lost: &'static [u64]) -> Link {
+    Link::new(config, 0, 50 * MS, 0).data_fate(move |n, _| {
+        if lost.contains(&n) {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    })
+}
+
+#[test]
+fn the_initial_window_is_what_rfc_6928_says_and_can_be_old() {
+    for initial_window_segments in [2, 3, 4, 10] {
+        let mut sender = Sender::new(&TcpConfig {
+            initial_window_segments,
+            ..TcpConfig::default()
+        });
+        sender.saturate();
+        let burst = segments(&mut sender, 0);
+        assert_eq!(burst.len(), initial_window_segments as usize);
+        assert!(burst.iter().all(|s| u64::from(s.payload) == MSS));
+    }
+}
+
+#[test]
+fn a_handshake_takes_one_round_trip_and_gives_a_sample() {
+    let config = TcpConfig {
+        handshake: true,
+        timestamps: true,
+        ..TcpConfig::default()
+    };
+    let mut link = Link::new(&config, 0, 50 * MS, 0);
+    link.sender.on_write(1_000);
+    link.sender.finish();
+    link.run_until(SECOND);
+    // SYN, SYN-ACK, data, and its acknowledgement after the receiver's delay.
+    let done = link.sender.completed_at().unwrap().as_nanos();
+    assert_eq!(done, 200 * MS + 40 * MS);
+    assert_eq!(link.delivered, 1_000);
+}
+
+#[test]
+fn a_lost_syn_is_repeated_after_a_second_and_costs_the_initial_window() {
+    let config = TcpConfig {
+        handshake: true,
+        ..TcpConfig::default()
+    };
+    let mut link = lossy(&config, &[0]);
+    link.sender.on_write(100_000);
+    link.sender.finish();
+    link.run_until(1_090 * MS);
+    assert_eq!(link.sender.flight(), 0);
+    link.run_until(1_101 * MS);
+    assert_eq!(link.sender.flight(), MSS);
+    link.run_until(20 * SECOND);
+    assert_eq!(link.delivered, 100_000);
+}
+
+#[test]
+fn the_third_duplicate_retransmits_and_halves() {
+    for (sack, prr) in [(false, false), (true, false), (false, true), (true, true)] {
+        let config = TcpConfig {
+            sack,
+            prr,
+            ..reno()
+        };
+        // Number 40 is in the third round (10 + 20 segments before it, 40 in it).
+        let mut link = lossy(&config, &[40]);
+        link.sender.saturate();
+        link.run_until(3 * SECOND);
+        let seen = link.sender.statistics();
+        assert_eq!(seen.fast_recoveries, 1, "sack={sack} prr={prr}");
+        assert_eq!(seen.timeouts, 0, "sack={sack} prr={prr}");
+        assert_eq!(seen.retransmitted_segments, 1, "sack={sack} prr={prr}");
+        assert!(link.sender.slow_start_threshold().unwrap() >= 20 * MSS);
+        assert!(link.sender.slow_start_threshold().unwrap() <= 30 * MSS);
+    }
+}
+
+#[test]
+fn two_duplicates_are_reordering() {
+    for sack in [false, true] {
+        let config = TcpConfig { sack, ..reno() };
+        let fates = |n: u64| if n == 40 { Fate::Late(3) } else { Fate::Pass };
+        // A bottleneck spaces segments by 1 ns each here, so number 40 arrives after 41 and 42.
+        let mut link =
+            Link::new(&config, 12_000_000_000_000, 50 * MS, 1_000).data_fate(move |n, _| fates(n));
+        link.sender.saturate();
+        link.run_until(SECOND);
+        assert_eq!(
+            link.sender.statistics().retransmitted_segments,
+            0,
+            "sack={sack}"
+        );
+    }
+}
+
+#[test]
+fn limited_transmit_sends_one_new_segment_for_each_early_duplicate() {
+    for (limited_transmit, sent) in [(true, [1, 1]), (false, [0, 0])] {
+        let config = TcpConfig {
+            limited_transmit,
+            initial_window_segments: 4,
+            ..reno()
+        };
+        let mut sender = Sender::new(&config);
+        let mut receiver = Receiver::new(&config);
+        sender.saturate();
+        let burst = segments(&mut sender, 0);
+        for (i, segment) in burst[1..3].iter().enumerate() {
+            let ack = receiver.on_segment(at(MS), segment).ack.unwrap();
+            sender.on_ack(at(2 * MS), &ack);
+            let new = segments(&mut sender, 2 * MS);
+            assert_eq!(new.len(), sent[i]);
+            assert!(new.iter().all(|s| !s.retransmission));
+            assert_eq!(sender.state(), CongestionState::Open);
+        }
+    }
+}
+
+#[test]
+fn newreno_repairs_one_hole_each_round_trip_and_sack_all_at_once() {
+    let lost: &[u64] = &[100, 104, 108, 112];
+    let mut ended = Vec::new();
+    for sack in [false, true] {
+        let config = TcpConfig { sack, ..reno() };
+        let mut link = lossy(&config, lost);
+        link.sender.saturate();
+        let mut out = None;
+        for ms in (0..3_000).step_by(5) {
+            link.run_until(ms * MS);
+            if link.sender.state() == CongestionState::Open
+                && link.sender.statistics().fast_recoveries == 1
+                && out.is_none()
+            {
+                out = Some(ms);
+            }
+        }
+        assert_eq!(link.sender.statistics().timeouts, 0);
+        assert_eq!(link.sender.statistics().retransmitted_segments, 4);
+        ended.push(out.unwrap());
+    }
+    // Four holes: four round trips against one.
+    assert_eq!((ended[0] - ended[1]) / 100, 3, "{ended:?}");
+}
+
+#[test]
+fn a_time_out_restarts_from_one_segment_and_backs_off() {
+    let config = reno();
+    // Everything in the first round is lost, and the first retransmission too.
+    let mut link = Link::new(&config, 0, 50 * MS, 0)
+        .data_fate(|n, _| if n <= 10 { Fate::Drop } else { Fate::Pass });
+    link.sender.saturate();
+    link.run_until(999 * MS);
+    assert_eq!(link.sender.statistics().timeouts, 0);
+    link.run_until(1_000 * MS);
+    assert_eq!(link.sender.statistics().timeouts, 1);
+    assert_eq!(link.sender.congestion_window(), MSS);
+    assert_eq!(link.sender.slow_start_threshold(), Some(5 * MSS));
+    link.run_until(2_999 * MS);
+    assert_eq!(link.sender.statistics().timeouts, 1, "doubled to 2 s");
+    link.run_until(3_000 * MS);
+    assert_eq!(link.sender.statistics().timeouts, 2);
+    assert_eq!(
+        link.sender.slow_start_threshold(),
+        Some(5 * MSS),
+        "held constant"
+    );
+    link.run_until(6 * SECOND);
+    assert!(link.delivered > 100 * MSS);
+    // Everything lost went out again once, the head twice.
+    assert_eq!(link.sender.statistics().retransmitted_segments, 11);
+}
+
+#[test]
+fn a_time_out_with_sack_resends_only_what_is_missing() {
+    let config = TcpConfig {
+        initial_window_segments: 4,
+        ..reno()
+    };
+    let mut sender = Sender::new(&config);
+    let mut receiver = Receiver::new(&config);
+    sender.saturate();
+    let burst = segments(&mut sender, 0);
+    // Only the second arrives.
+    let ack = receiver.on_segment(at(MS), &burst[1]).ack.unwrap();
+    sender.on_ack(at(2 * MS), &ack);
+    let _limited = segments(&mut sender, 2 * MS);
+    let timeout = sender.next_timer().unwrap();
+    sender.on_timer(timeout);
+    let mut resent = Vec::new();
+    for _ in 0..3 {
+        for segment in segments(&mut sender, timeout.as_nanos()) {
+            resent.push(segment.sequence / MSS);
+            if let Some(ack) = receiver.on_segment(timeout, &segment).ack {
+                sender.on_ack(timeout, &ack);
+            }
+        }
+        if let Some(at) = receiver.next_timer()
+            && let Some(ack) = receiver.on_timer(at)
+        {
+            sender.on_ack(at, &ack);
+        }
+    }
+    assert_eq!(resent[..3], [0, 2, 3]);
+}
+
+#[test]
+fn karn_takes_no_sample_from_what_was_sent_twice_unless_timestamps_tell() {
+    for timestamps in [false, true] {
+        let config = TcpConfig {
+            timestamps,
+            handshake: true,
+            ..reno()
+        };
+        // The handshake measures 100 ms; then a single segment is lost and repeated after 300 ms.
+        let mut link = lossy(&config, &[2]);
+        link.sender.on_write(500);
+        link.sender.finish();
+        link.run_until(5 * SECOND);
+        assert_eq!(link.sender.statistics().timeouts, 1);
+        // Delivered once, acknowledged after the delayed-acknowledgement time-out of 40 ms.
+        let smoothed = link.sender.smoothed_rtt_nanos().unwrap();
+        let expected = if timestamps { 105 * MS } else { 100 * MS };
+        assert_eq!(smoothed, expected);
+    }
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_or_the_timer_runs() {
+    for (delayed_ack_ms, ack_every) in [(40, 2), (200, 2), (100, 4)] {
+        let config = TcpConfig {
+            delayed_ack_ms,
+            ack_every,
+            ..TcpConfig::default()
+        };
+        let mut receiver = Receiver::new(&config);
+        for i in 0..u64::from(ack_every) - 1 {
+            let seen = receiver.on_segment(at(i), &data(i * MSS, MSS as u32));
+            assert_eq!((seen.ack, seen.delivered), (None, MSS));
+        }
+        let n = u64::from(ack_every);
+        let ack = receiver
+            .on_segment(at(n), &data((n - 1) * MSS, MSS as u32))
+            .ack;
+        assert_eq!(ack.unwrap().acknowledged, n * MSS);
+        assert_eq!(receiver.next_timer(), None);
+        assert!(
+            receiver
+                .on_segment(at(MS), &data(n * MSS, 100))
+                .ack
+                .is_none()
+        );
+        let due = receiver.next_timer().unwrap();
+        assert_eq!(due, at(MS + u64::from(delayed_ack_ms) * MS));
+        assert_eq!(receiver.on_timer(at(MS + 1)), None);
+        assert_eq!(receiver.on_timer(due).unwrap().acknowledged, n * MSS + 100);
+    }
+}
+
+#[test]
+fn quick_acks_answer_the_first_segments_at_once() {
+    let mut receiver = Receiver::new(&TcpConfig {
+        quick_ack_segments: 3,
+        ..TcpConfig::default()
+    });
+    let acked: Vec<bool> = (0..6)
+        .map(|i| {
+            receiver
+                .on_segment(at(i), &data(i * MSS, MSS as u32))
+                .ack
+                .is_some()
+        })
+        .collect();
+    assert_eq!(acked, [true, true, true, false, true, false]);
+}
+
+#[test]
+fn sack_reports_the_latest_range_first_and_duplicates_before_it() {
+    let mut receiver = Receiver::new(&TcpConfig::default());
+    let mut ack = |sequence| {
+        receiver
+            .on_segment(at(0), &data(sequence, 100))
+            .ack
+            .unwrap()
+    };
+    assert_eq!(ack(200).sack.as_slice(), [(200, 300)]);
+    assert_eq!(ack(600).sack.as_slice(), [(600, 700), (200, 300)]);
+    assert_eq!(ack(300).sack.as_slice(), [(200, 400), (600, 700)]);
+    // RFC 2883: a duplicate of an isolated range, then the range that holds it.
+    let repeated = ack(600);
+    assert_eq!(repeated.sack.as_slice()[..2], [(600, 700), (200, 400)]);
+    assert_eq!(repeated.acknowledged, 0);
+    // The hole at the start closes.
+    assert_eq!(ack(0).acknowledged, 100);
+    let filled = ack(100);
+    assert_eq!(
+        (filled.acknowledged, filled.sack.as_slice()),
+        (400, &[(600, 700)][..])
+    );
+    // A duplicate below the cumulative acknowledgement.
+    assert_eq!(ack(0).sack.as_slice(), [(0, 100), (600, 700)]);
+}
+
+#[test]
+fn a_segment_late_by_many_places_is_undone() {
+    for timestamps in [false, true] {
+        for congestion in [CongestionControl::Newreno, CongestionControl::Cubic] {
+            let config = TcpConfig {
+                congestion,
+                timestamps,
+                ..TcpConfig::default()
+            };
+            let mut link = Link::new(&config, 0, 50 * MS, 0)
+                .data_fate(|n, _| {
+                    if n == 40 {
+                        Fate::Late(30 * MS)
+                    } else {
+                        Fate::Pass
+                    }
+                })
+                .recorded();
+            link.sender.saturate();
+            link.run_until(2 * SECOND);
+            let seen = link.sender.statistics();
+            assert_eq!(
+                (seen.fast_recoveries, seen.undone),
+                (1, 1),
+                "ts={timestamps}"
+            );
+            assert!(link.sender.congestion_window() > 100 * MSS);
+            assert_eq!(link.sender.slow_start_threshold(), None);
+        }
+    }
+}
+
+#[test]
+fn idleness_falls_back_to_the_initial_window() {
+    for (idle_restart, expected) in [(true, 10), (false, 40)] {
+        let config = TcpConfig {
+            idle_restart,
+            ..TcpConfig::default()
+        };
+        let mut link = Link::new(&config, 0, 50 * MS, 0);
+        link.sender.on_write(70 * MSS);
+        link.run_until(10 * SECOND);
+        assert!(link.sender.congestion_window() >= 40 * MSS);
+        let before = link.data_sent;
+        link.sender.on_write(40 * MSS);
+        link.run_until(10 * SECOND + 1);
+        assert_eq!(link.data_sent - before, expected);
+    }
+}
+
+#[test]
+fn nagle_holds_small_writes_and_nodelay_sends_each() {
+    let run = |nagle| {
+        let mut sender = Sender::new(&TcpConfig {
+            nagle,
+            ..TcpConfig::default()
+        });
+        let mut sizes = Vec::new();
+        for _ in 0..5 {
+            sender.on_write(256);
+            sizes.extend(segments(&mut sender, 0).iter().map(|s| s.payload));
+        }
+        sizes
+    };
+    assert_eq!(run(Nagle::Off), [256; 5]);
+    assert_eq!(run(Nagle::On), [256]);
+    assert_eq!(run(Nagle::Minshall), [256]);
+    // Outstanding full segments alone do not hold a small one in Minshall's variant.
+    for (nagle, sent) in [(Nagle::On, 2), (Nagle::Minshall, 3)] {
+        let mut sender = Sender::new(&TcpConfig {
+            nagle,
+            ..TcpConfig::default()
+        });
+        sender.on_write(2 * MSS + 10);
+        assert_eq!(segments(&mut sender, 0).len(), sent);
+    }
+    // The end of the stream does not wait.
+    let mut sender = Sender::new(&TcpConfig {
+        nagle: Nagle::On,
+        ..TcpConfig::default()
+    });
+    sender.on_write(MSS + 10);
+    sender.finish();
+    assert_eq!(segments(&mut sender, 0).len(), 2);
+}
+
+#[test]
+fn a_window_limited_connection_does_not_open_its_congestion_window_for_ever() {
+    let config = TcpConfig {
+        receive_window: 20 * MSS,
+        ..reno()
+    };
+    let mut link = Link::new(&config, 0, 50 * MS, 0);
+    link.sender.saturate();
+    link.run_until(60 * SECOND);
+    assert!(link.sender.congestion_window() <= 41 * MSS);
+}
+
+#[test]
+fn a_closed_window_is_probed_and_reopens() {
+    let config = TcpConfig {
+        receive_window: 8 * MSS,
+        ..TcpConfig::default()
+    };
+    let mut link = Link::new(&config, 0, 50 * MS, 0);
+    link.receiver.wait_for_reads();
+    link.sender.saturate();
+    link.run_until(20 * SECOND);
+    assert_eq!(link.delivered, 8 * MSS);
+    // Probes go out at growing intervals and never deliver beyond the buffer.
+    let probes = link.data_sent - 8;
+    assert!((2..=10).contains(&probes), "{probes}");
+    link.run_until(21 * SECOND);
+    let update = link.receiver.on_read(8 * MSS).unwrap();
+    link.sender.on_ack(at(21 * SECOND), &update);
+    link.run_until(22 * SECOND);
+    assert_eq!(link.delivered, 16 * MSS);
+}
+
+#[test]
+fn a_send_buffer_limits_what_is_outstanding() {
+    let config = TcpConfig {
+        send_buffer: Some(8_192),
+        ..TcpConfig::default()
+    };
+    let mut sender = Sender::new(&config);
+    assert_eq!(sender.writable(), 8_192);
+    sender.on_write(8_192);
+    assert_eq!(sender.writable(), 0);
+    sender.saturate();
+    let sent: u64 = segments(&mut sender, 0)
+        .iter()
+        .map(|s| u64::from(s.payload))
+        .sum();
+    assert!(sent <= 8_192);
+}
+
+#[test]
+fn hystart_leaves_slow_start_before_the_queue_overflows() {
+    let run = |hystart| {
+        let config = TcpConfig {
+            hystart,
+            receive_window: 1 << 22,
+            ..TcpConfig::default()
+        };
+        let mut link = Link::new(&config, 50_000_000, 50 * MS, 420);
+        link.sender.saturate();
+        link.run_until(3 * SECOND);
+        link.queue_drops
+    };
+    let (without, with) = (run(false), run(true));
+    assert!(without > 100, "{without}");
+    assert!(with < without / 3, "{with} against {without}");
+}
+
+#[test]
+fn two_runs_are_equal_to_the_nanosecond() {
+    let run = || {
+        let mut link = Link::new(&TcpConfig::default(), 10_000_000, 20 * MS, 30)
+            .data_fate(|n, _| if n % 97 == 13 { Fate::Drop } else { Fate::Pass })
+            .recorded();
+        link.sender.saturate();
+        link.run_until(10 * SECOND);
+        let now = link.now();
+        (link.windows, link.delivered, now)
+    };
+    let first = run();
+    assert!(first.0.len() > 100);
+    assert_eq!(first, run());
+}
