@@ -4,11 +4,15 @@
 //! clock, never draws randomness: nonces, packet numbers and times come from the caller.
 
 pub mod akm;
+pub mod ccm;
 pub mod error;
+pub mod kernels;
 pub mod keys;
+pub mod link;
 pub mod rc4;
 pub mod suite;
 pub mod tunnel;
+pub mod vectors;
 
 pub use akm::{AkmHash, AkmSuite};
 pub use error::{CipherError, KeyError};

@@ -1,0 +1,236 @@
+//! AES-CCM over one or four frames in lock step, with AES-NI.
+//!
+//! Takes jobs, a key for each and the order to take them in; encrypts or decrypts them in place
+//! and leaves the tags. Never reads or writes an octet outside a job's data.
+
+#![expect(unsafe_code, reason = "AES-NI loads and stores through frame pointers")]
+
+use core::arch::x86_64::{
+    __m128i, _mm_aesenc_si128, _mm_aesenclast_si128, _mm_loadu_si128, _mm_set_epi32,
+    _mm_setzero_si128, _mm_storeu_si128, _mm_xor_si128,
+};
+
+use super::aes_round_keys::RoundKeys;
+use super::{CcmJob, Engine};
+
+/// Frames in lock step: with two blocks each in flight they fill the AES unit's pipeline and
+/// still leave registers for the round keys.
+pub const LANES: usize = 4;
+
+/// Encrypts (`DECRYPT` false) or decrypts the jobs that `order` names and leaves their tags of
+/// `tag` octets (8 or 16); job `i` under `key(i)`.
+///
+/// # Panics
+/// On a processor without [`Engine::AesNi`], keys of different lengths within one group, or an
+/// index in `order` beyond `jobs`.
+pub fn run<'k, const DECRYPT: bool>(
+    key: impl Fn(usize) -> &'k RoundKeys,
+    jobs: &mut [CcmJob<'_>],
+    order: &[u16],
+    tag: usize,
+) {
+    assert!(Engine::AesNi.is_available(), "no AES-NI here");
+    let groups = order.chunks_exact(LANES);
+    let rest = groups.remainder();
+    for group in groups {
+        let group: &[u16; LANES] = group.try_into().expect("chunks of that size");
+        let keys = group.map(|index| key(usize::from(index)));
+        assert!(
+            keys.iter().all(|k| k.rounds == keys[0].rounds),
+            "keys of one length"
+        );
+        // SAFETY: the features of `batch` were just detected.
+        unsafe {
+            if keys[0].rounds == 10 {
+                batch::<10, LANES, DECRYPT>(&keys, jobs, group, tag);
+            } else {
+                batch::<14, LANES, DECRYPT>(&keys, jobs, group, tag);
+            }
+        }
+    }
+    for &index in rest {
+        let key = key(usize::from(index));
+        // SAFETY: as above.
+        unsafe {
+            if key.rounds == 10 {
+                batch::<10, 1, DECRYPT>(&[key], jobs, &[index], tag);
+            } else {
+                batch::<14, 1, DECRYPT>(&[key], jobs, &[index], tag);
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "aes,sse4.1,avx")]
+fn batch<const ROUNDS: usize, const N: usize, const DECRYPT: bool>(
+    keys: &[&RoundKeys; N],
+    jobs: &mut [CcmJob<'_>],
+    order: &[u16; N],
+    tag: usize,
+) {
+    let zero = _mm_setzero_si128();
+    let mut x = [zero; N];
+    let mut s0 = [zero; N];
+    let mut a0 = [zero; N];
+    let mut length = [0usize; N];
+    let mut data = [core::ptr::null_mut::<u8>(); N];
+    let mut aad = [[zero; N]; 2];
+    let (mut shortest, mut longest) = (usize::MAX, 0);
+    for f in 0..N {
+        let job = &mut jobs[usize::from(order[f])];
+        let mut b = [0; 16];
+        b[0] = 0x40 | ((((tag - 2) / 2) as u8) << 3) | 1;
+        b[1..14].copy_from_slice(&job.nonce);
+        b[14..16].copy_from_slice(&(job.data.len() as u16).to_be_bytes());
+        x[f] = _mm_xor_si128(load(&b), round_key(keys[f], 0));
+        b[0] = 1;
+        b[14..16].fill(0);
+        a0[f] = _mm_xor_si128(load(&b), round_key(keys[f], 0));
+        s0[f] = a0[f];
+        aad[0][f] = load(job.aad[..16].try_into().expect("16 octets"));
+        aad[1][f] = load(job.aad[16..].try_into().expect("16 octets"));
+        length[f] = job.data.len();
+        data[f] = job.data.as_mut_ptr();
+        shortest = shortest.min(length[f]);
+        longest = longest.max(length[f]);
+    }
+    for r in 1..ROUNDS {
+        for f in 0..N {
+            let k = round_key(keys[f], r);
+            x[f] = _mm_aesenc_si128(x[f], k);
+            s0[f] = _mm_aesenc_si128(s0[f], k);
+        }
+    }
+    for f in 0..N {
+        let k = round_key(keys[f], ROUNDS);
+        x[f] = _mm_aesenclast_si128(x[f], k);
+        s0[f] = _mm_aesenclast_si128(s0[f], k);
+    }
+    for blocks in &aad {
+        for f in 0..N {
+            x[f] = _mm_xor_si128(x[f], _mm_xor_si128(blocks[f], round_key(keys[f], 0)));
+        }
+        for r in 1..ROUNDS {
+            for f in 0..N {
+                x[f] = _mm_aesenc_si128(x[f], round_key(keys[f], r));
+            }
+        }
+        for f in 0..N {
+            x[f] = _mm_aesenclast_si128(x[f], round_key(keys[f], ROUNDS));
+        }
+    }
+
+    // Decryption authenticates one block behind, because the MAC covers what the counter gives.
+    let lag = usize::from(DECRYPT);
+    let full = shortest / 16;
+    let total = longest.div_ceil(16);
+    for block in 0..total + lag {
+        let behind = block >= lag;
+        let mac_block = if behind { block - lag } else { 0 };
+        let counter = super::lanes::counter_word(block as u32 + 1);
+        let counter = _mm_set_epi32(counter, 0, 0, 0);
+        let whole = block < full && behind;
+        let mut y = [zero; N];
+        let mut stream = [zero; N];
+        for f in 0..N {
+            let text = if whole {
+                // SAFETY: every frame has at least `16 * full` octets.
+                unsafe { _mm_loadu_si128(data[f].add(16 * mac_block).cast()) }
+            } else if behind {
+                // SAFETY: `data[f]` is valid for `length[f]` octets.
+                unsafe { load_part(data[f], length[f], mac_block) }
+            } else {
+                zero
+            };
+            let k = round_key(keys[f], 0);
+            y[f] = _mm_xor_si128(_mm_xor_si128(x[f], k), text);
+            stream[f] = _mm_xor_si128(a0[f], counter);
+        }
+        for r in 1..ROUNDS {
+            for f in 0..N {
+                let k = round_key(keys[f], r);
+                y[f] = _mm_aesenc_si128(y[f], k);
+                stream[f] = _mm_aesenc_si128(stream[f], k);
+            }
+        }
+        for f in 0..N {
+            let k = round_key(keys[f], ROUNDS);
+            y[f] = _mm_aesenclast_si128(y[f], k);
+            stream[f] = _mm_aesenclast_si128(stream[f], k);
+            if whole {
+                x[f] = y[f];
+                // SAFETY: `16 * block + 16 <= 16 * full`, inside the frame.
+                unsafe {
+                    let at = data[f].add(16 * block);
+                    let text = _mm_loadu_si128(at.cast());
+                    _mm_storeu_si128(at.cast(), _mm_xor_si128(text, stream[f]));
+                }
+            } else {
+                if behind && 16 * mac_block < length[f] {
+                    x[f] = y[f];
+                }
+                // SAFETY: `data[f]` is valid for `length[f]` octets.
+                unsafe { xor_part(data[f], length[f], block, stream[f]) };
+            }
+        }
+    }
+    for f in 0..N {
+        // SAFETY: a tag has 16 octets.
+        unsafe {
+            _mm_storeu_si128(
+                jobs[usize::from(order[f])].tag.as_mut_ptr().cast(),
+                _mm_xor_si128(x[f], s0[f]),
+            );
+        }
+    }
+}
+
+#[target_feature(enable = "sse4.1")]
+#[inline]
+fn round_key(keys: &RoundKeys, round: usize) -> __m128i {
+    load(&keys.keys[round])
+}
+
+#[target_feature(enable = "sse4.1")]
+#[inline]
+fn load(block: &[u8; 16]) -> __m128i {
+    // SAFETY: sixteen octets behind the reference.
+    unsafe { _mm_loadu_si128(block.as_ptr().cast()) }
+}
+
+/// Block `block` of a frame, zero beyond its end.
+///
+/// # Safety
+/// `data` is valid for reads of `length` octets.
+#[target_feature(enable = "sse4.1")]
+#[inline]
+unsafe fn load_part(data: *const u8, length: usize, block: usize) -> __m128i {
+    let mut octets = [0; 16];
+    let left = length.saturating_sub(16 * block).min(16);
+    if left > 0 {
+        // SAFETY: `16 * block + left <= length`.
+        unsafe {
+            core::ptr::copy_nonoverlapping(data.add(16 * block), octets.as_mut_ptr(), left);
+        }
+    }
+    load(&octets)
+}
+
+/// XORs key stream over what there is of block `block`.
+///
+/// # Safety
+/// `data` is valid for reads and writes of `length` octets.
+#[target_feature(enable = "sse4.1")]
+#[inline]
+unsafe fn xor_part(data: *mut u8, length: usize, block: usize, stream: __m128i) {
+    let left = length.saturating_sub(16 * block).min(16);
+    if left > 0 {
+        let mut octets = [0u8; 16];
+        // SAFETY: sixteen octets in the array; `16 * block + left <= length`.
+        unsafe {
+            let text = load_part(data, length, block);
+            _mm_storeu_si128(octets.as_mut_ptr().cast(), _mm_xor_si128(text, stream));
+            core::ptr::copy_nonoverlapping(octets.as_ptr(), data.add(16 * block), left);
+        }
+    }
+}

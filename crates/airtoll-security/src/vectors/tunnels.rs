@@ -1,0 +1,5 @@
+//! Vectors of the tunnels' data formats.
+
+use super::Vector;
+
+pub(super) const VECTORS: &[Vector] = &[];
