@@ -1,0 +1,59 @@
+# airtoll: every target does its own set-up. Needs CPython 3.11+, cargo, a C compiler and make.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUNS ?= runs
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+export CARGO_TERM_COLOR ?= never
+
+.PHONY: help demo test test-slow test-linux lint bench bench-simulator bench-captures bench-ciphers \
+	docs ci build venv system fuzz clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
+
+demo: build ## run a published study and write its report (README, first command)
+	$(BIN)/airtoll run tripathi2008
+
+test: build system ## everything that must hold, from a clean checkout (README, second command)
+	cargo test --workspace --quiet
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+
+test-slow: build system ## long campaigns
+	$(BIN)/pytest -m slow
+
+test-linux: build system ## every policy on the real stack
+	$(BIN)/pytest -m "guest or slow" tests/testbeds
+
+lint: venv ## formatting, types, import contracts
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=python $(BIN)/lint-imports
+
+ci: lint test ## what continuous integration runs
+
+build: $(VENV)/.built ## the native module and the airtoll command
+
+$(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
+	. $(BIN)/activate && maturin develop --release --quiet
+	@touch $@
+
+venv: $(VENV)/.ready ## the virtual environment with pinned packages
+
+$(VENV)/.ready: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@
+
+system: ## programs that some tests need (apt); without them those tests say why they skip
+	@sh tools/system-packages.sh
+
+bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measurement
+
+clean: ## forget what was built
+	rm -rf $(VENV) target python/airtoll/_native*.so
