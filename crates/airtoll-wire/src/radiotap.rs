@@ -82,6 +82,8 @@ pub struct RadiotapRepr {
     /// A-MPDU reference number and flags (bit 3 last subframe known, bit 2 this is the last,
     /// bit 0x10 delimiter CRC error).
     pub ampdu: Option<(u32, u16)>,
+    /// Field 26 is there: a PPDU without a PSDU was received, and no frame follows.
+    pub no_psdu: bool,
 }
 
 /// A radiotap header whose length is wholly there.
@@ -256,6 +258,7 @@ impl RadiotapRepr {
                     short_gi: flags & 4 != 0,
                 };
             }
+            (26, _) => self.no_psdu = true,
             (23, _) => {
                 let word = |n: usize| u16::from_le_bytes([field[2 * n], field[2 * n + 1]]);
                 let (data3, data5, data6) = (word(2), word(4), word(5));
@@ -439,7 +442,7 @@ mod tests {
         ) {
             let repr = RadiotapRepr {
                 tsft_us, flags, frequency_mhz: channel.map(|c| c.0), channel_flags: channel.map_or(0, |c| c.1),
-                signal_dbm, noise_dbm, modulation, ampdu,
+                signal_dbm, noise_dbm, modulation, ampdu, no_psdu: false,
             };
             let mut octets = Vec::new();
             repr.emit(&mut octets);

@@ -121,6 +121,10 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
     cells = []
     for scenario, policy, traffic in itertools.product(*(study.grid[axis] for axis in _AXES)):
         for levels in itertools.product(*(study.grid[key] for key in factors)):
+            named = {"scenario": scenario, "policy": policy, "traffic": traffic}
+            named.update(zip(factors, levels, strict=True))
+            if any(_matches(table, named) for table in study.exclude):
+                continue
             cells.append(_cell(study, str(scenario), str(policy), str(traffic), factors, levels))
     if len({cell.name for cell in cells}) != len(cells):
         raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
@@ -131,6 +135,10 @@ def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:
     """A 64-bit seed: the first eight octets of SHA-256 over what names the attempt."""
     text = f"airtoll\0{study_seed}\0{cell}\0{number}\0{attempt}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+
+
+def _matches(table: dict[str, tuple[Level, ...]], levels: dict[str, Level]) -> bool:
+    return bool(table) and all(levels.get(key) in wanted for key, wanted in table.items())
 
 
 def _cell(

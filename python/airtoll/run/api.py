@@ -14,12 +14,12 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import Interrupted, RunError
+from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
+from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
-from airtoll.run import folder as folders
 from airtoll.run.execute import Progress, Totals, execute, skips
-from airtoll.run.folder import RunFolder
 from airtoll.study import Level, StudyFile, load, with_values
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import make

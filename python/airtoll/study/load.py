@@ -11,7 +11,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from attrs import frozen
 from pydantic import BaseModel, ValidationError
@@ -144,11 +144,14 @@ def _dotted(loc: Sequence[Any]) -> str:
 def _keys_at(loc: Sequence[Any]) -> list[str]:
     """Keys that the table at ``loc`` may have."""
     model: Any = Study
+    inside_mapping = False
     for part in loc:
-        if isinstance(part, int):
+        if isinstance(part, int) or inside_mapping:
+            inside_mapping = False
             continue
         if isinstance(model, type) and issubclass(model, BaseModel):
             field = model.model_fields.get(str(part))
+            inside_mapping = field is not None and get_origin(field.annotation) is dict
             model = _inner_model(field.annotation) if field else None
     if isinstance(model, type) and issubclass(model, BaseModel):
         return list(model.model_fields)
@@ -195,9 +198,23 @@ def _check_grid(study: Study, path: Path) -> Study:
         if key in _AXES:
             continue
         _check_factor(study, key, levels, path)
-    for name in study.study.combine:
-        if name not in study.traffic:
-            raise StudyError(f"{path}: study.combine: no traffic {name!r}")
+    for group, names in study.study.combine.items():
+        for name in names:
+            if name not in study.traffic:
+                raise StudyError(
+                    f"{path}: study.combine.{group}: no traffic {name!r}; "
+                    f"defined: {', '.join(study.traffic)}"
+                )
+    for index, pattern in enumerate(study.exclude):
+        for key, levels in pattern.items():
+            known = grid.get(key, ())
+            if key == "policy":
+                levels = tuple(resolve(str(level)).name for level in levels)
+            if not set(levels) <= set(known):
+                raise StudyError(
+                    f"{path}: exclude[{index}].{key}: {', '.join(map(str, levels))} "
+                    f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
+                )
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
     return study.model_copy(update={"grid": grid})

@@ -266,8 +266,13 @@ class Head(_Table):
     source: str = Field("", description="publication it repeats")
     baseline: str = Field("open", description="policy against which overhead is taken")
     overhead: Overhead = Field("of_baseline", description="definition of overhead")
-    combine: tuple[str, ...] = Field(
-        (), description="traffics whose overhead percentages are averaged per scenario"
+    combine: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="groups of traffics: throughputs are averaged within a group, overhead "
+        "percentages over the groups, per scenario (McCarter, 5.1.1)",
+    )
+    octet_theory: tuple[Count, ...] = Field(
+        (), description="packet sizes for which added octets / size stands beside the results"
     )
     leaves_out: tuple[str, ...] = Field((), description="what the model leaves out, in words")
 
@@ -288,6 +293,9 @@ class Study(_Table):
         default_factory=dict, description="named substitutions of device profiles"
     )
     grid: dict[str, tuple[Level, ...]]
+    exclude: tuple[dict[str, tuple[Level, ...]], ...] = Field(
+        (), description="cells to leave out: each table matches where all of its keys do"
+    )
     compare: tuple[Compare, ...] = ()
     as_printed: dict[str, Level] = Field(
         default_factory=dict, description="dotted key -> value that --as-printed puts there"
@@ -296,9 +304,20 @@ class Study(_Table):
     @field_validator("grid", mode="before")
     @classmethod
     def _lists(cls, grid: Any) -> Any:
-        if not isinstance(grid, dict):
-            raise ValueError("must be a table of lists")  # noqa: TRY004 - pydantic wants ValueError
-        return {key: value if isinstance(value, list) else [value] for key, value in grid.items()}
+        return _as_lists(grid)
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _exclude_lists(cls, tables: Any) -> Any:
+        return (
+            [_as_lists(table) for table in tables] if isinstance(tables, list | tuple) else tables
+        )
+
+
+def _as_lists(table: Any) -> Any:
+    if not isinstance(table, dict):
+        raise ValueError("must be a table of lists")  # noqa: TRY004 - pydantic wants ValueError
+    return {k: v if isinstance(v, list | tuple) else [v] for k, v in table.items()}
 
 
 def _canonical(name: str) -> str:

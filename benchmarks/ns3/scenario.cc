@@ -1,0 +1,270 @@
+// One infrastructure BSS in ns-3, as the agreement table and the speed comparison need it.
+//
+// Takes the parameters below, gives one text line per flow: octets delivered, sum of one-way
+// delays in seconds and packets, all after the warm-up; then the octets of a beacon. Interpreted
+// by the ns3 Python wheel. Node 0 is the access point, 1..n are stations on a circle of one
+// metre; every pair has the same received power, so no frame captures another.
+
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace airtoll_bench
+{
+
+using namespace ns3;
+
+struct Parameters
+{
+    std::string standard{"a"};
+    std::string dataMode{"OfdmRate54Mbps"};
+    std::string controlMode{"OfdmRate24Mbps"};
+    int width{20};
+    int guardIntervalNs{800};
+    int streams{1};
+    unsigned ampduMax{65535};
+    bool shortPreamble{false};
+    unsigned rtsThreshold{4692480};
+    int stations{1};
+    std::string direction{"up"}; // up | down | relay (station 1 to 2, 3 to 4, ...)
+    std::string transport{"udp"};
+    unsigned payload{1472};
+    double interval{0.0}; // seconds between datagrams of a flow
+    double warmUp{1.0};
+    double duration{3.0};
+    unsigned run{1};
+};
+
+struct FlowCount
+{
+    uint64_t octets{0};
+    uint64_t packets{0};
+    double delaySum{0};
+};
+
+inline std::vector<FlowCount>& Counts()
+{
+    static std::vector<FlowCount> counts;
+    return counts;
+}
+
+inline double& WarmUp()
+{
+    static double warmUp = 0;
+    return warmUp;
+}
+
+inline uint32_t& BeaconOctets()
+{
+    static uint32_t octets = 0;
+    return octets;
+}
+
+inline void
+OnDatagram(uint32_t flow, Ptr<const Packet> packet)
+{
+    double now = Simulator::Now().GetSeconds();
+    if (now < WarmUp())
+    {
+        return;
+    }
+    SeqTsHeader header;
+    packet->PeekHeader(header);
+    FlowCount& count = Counts()[flow];
+    count.octets += packet->GetSize();
+    count.packets += 1;
+    count.delaySum += now - header.GetTs().GetSeconds();
+}
+
+inline void
+OnSegment(uint32_t flow, Ptr<const Packet> packet, const Address&)
+{
+    if (Simulator::Now().GetSeconds() >= WarmUp())
+    {
+        Counts()[flow].octets += packet->GetSize();
+        Counts()[flow].packets += 1;
+    }
+}
+
+inline void
+OnTransmit(Ptr<const Packet> packet, double)
+{
+    WifiMacHeader header;
+    packet->PeekHeader(header);
+    if (header.IsBeacon())
+    {
+        BeaconOctets() = packet->GetSize();
+    }
+}
+
+inline std::string
+Run(const Parameters& p)
+{
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(p.run);
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpCubic"));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1460));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(131072));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(131072));
+    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
+                       UintegerValue(p.rtsThreshold));
+
+    NodeContainer nodes;
+    nodes.Create(p.stations + 1);
+    NodeContainer apNode(nodes.Get(0));
+    NodeContainer stationNodes;
+    for (int i = 1; i <= p.stations; ++i)
+    {
+        stationNodes.Add(nodes.Get(i));
+    }
+
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
+    YansWifiPhyHelper phy;
+    phy.SetChannel(channel.Create());
+    std::map<std::string, WifiStandard> standards{{"a", WIFI_STANDARD_80211a},
+                                                  {"b", WIFI_STANDARD_80211b},
+                                                  {"g", WIFI_STANDARD_80211g},
+                                                  {"n", WIFI_STANDARD_80211n},
+                                                  {"ac", WIFI_STANDARD_80211ac},
+                                                  {"ax", WIFI_STANDARD_80211ax}};
+    bool low = p.standard == "b" || p.standard == "g";
+    std::ostringstream settings;
+    settings << "{0, " << (p.standard == "b" ? 22 : p.width) << ", "
+             << (low ? "BAND_2_4GHZ" : "BAND_5GHZ") << ", 0}";
+    phy.Set("ChannelSettings", StringValue(settings.str()));
+    if (p.standard == "b")
+    {
+        phy.Set("ShortPlcpPreambleSupported", BooleanValue(p.shortPreamble));
+    }
+    phy.Set("Antennas", UintegerValue(p.streams));
+    phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(p.streams));
+    phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(p.streams));
+
+    WifiHelper wifi;
+    wifi.SetStandard(standards.at(p.standard));
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                 "DataMode",
+                                 StringValue(p.dataMode),
+                                 "ControlMode",
+                                 StringValue(p.controlMode));
+    WifiMacHelper mac;
+    Ssid ssid("airtoll");
+    bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax";
+    NetDeviceContainer devices;
+    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
+    devices.Add(wifi.Install(phy, mac, apNode));
+    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "ActiveProbing", BooleanValue(false));
+    devices.Add(wifi.Install(phy, mac, stationNodes));
+    std::string all = "/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/";
+    if (aggregates)
+    {
+        Config::Set(all + "Mac/BE_MaxAmpduSize", UintegerValue(p.ampduMax));
+        if (p.standard == "ax")
+        {
+            Config::Set(all + "HeConfiguration/GuardInterval",
+                        TimeValue(NanoSeconds(p.guardIntervalNs)));
+        }
+        else
+        {
+            Config::Set(all + "HtConfiguration/ShortGuardIntervalSupported",
+                        BooleanValue(p.guardIntervalNs == 400));
+        }
+    }
+    WifiHelper::AssignStreams(devices, 1000 * p.run);
+
+    MobilityHelper mobility;
+    Ptr<ListPositionAllocator> places = CreateObject<ListPositionAllocator>();
+    places->Add(Vector(0, 0, 0));
+    for (int i = 0; i < p.stations; ++i)
+    {
+        double angle = 2 * M_PI * i / p.stations;
+        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+    }
+    mobility.SetPositionAllocator(places);
+    mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
+    mobility.Install(nodes);
+
+    InternetStackHelper internet;
+    internet.Install(nodes);
+    Ipv4AddressHelper addresses;
+    addresses.SetBase("10.0.0.0", "255.255.0.0");
+    Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
+    NeighborCacheHelper neighbours;
+    neighbours.PopulateNeighborCache();
+
+    WarmUp() = p.warmUp;
+    BeaconOctets() = 0;
+    Counts().clear();
+    std::vector<std::pair<int, int>> ends;
+    if (p.direction == "relay")
+    {
+        for (int i = 1; i + 1 <= p.stations; i += 2)
+        {
+            ends.emplace_back(i, i + 1);
+        }
+    }
+    else
+    {
+        for (int i = 1; i <= p.stations; ++i)
+        {
+            ends.push_back(p.direction == "up" ? std::make_pair(i, 0) : std::make_pair(0, i));
+        }
+    }
+    Counts().resize(ends.size());
+    Ptr<UniformRandomVariable> phase = CreateObject<UniformRandomVariable>();
+    for (uint32_t f = 0; f < ends.size(); ++f)
+    {
+        uint16_t port = 5000 + f;
+        Ptr<Node> source = nodes.Get(ends[f].first);
+        Ptr<Node> destination = nodes.Get(ends[f].second);
+        Ipv4Address to = interfaces.GetAddress(ends[f].second);
+        double start = 0.5 + (p.interval > 0 ? phase->GetValue(0, p.interval) : 0.0);
+        if (p.transport == "udp")
+        {
+            UdpServerHelper server(port);
+            ApplicationContainer serving = server.Install(destination);
+            serving.Start(Seconds(0));
+            serving.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&OnDatagram, f));
+            UdpClientHelper client(to, port);
+            client.SetAttribute("MaxPackets", UintegerValue(4294967295U));
+            client.SetAttribute("Interval", TimeValue(Seconds(p.interval)));
+            client.SetAttribute("PacketSize", UintegerValue(p.payload));
+            ApplicationContainer sending = client.Install(source);
+            sending.Start(Seconds(start));
+        }
+        else
+        {
+            PacketSinkHelper sink("ns3::TcpSocketFactory",
+                                  InetSocketAddress(Ipv4Address::GetAny(), port));
+            ApplicationContainer serving = sink.Install(destination);
+            serving.Start(Seconds(0));
+            serving.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&OnSegment, f));
+            BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(to, port));
+            bulk.SetAttribute("MaxBytes", UintegerValue(0));
+            bulk.SetAttribute("SendSize", UintegerValue(1460));
+            ApplicationContainer sending = bulk.Install(source);
+            sending.Start(Seconds(0.5 + 0.001 * f));
+        }
+    }
+    Ptr<WifiNetDevice> apDevice = DynamicCast<WifiNetDevice>(devices.Get(0));
+    apDevice->GetPhy()->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&OnTransmit));
+
+    Simulator::Stop(Seconds(p.warmUp + p.duration));
+    Simulator::Run();
+    Simulator::Destroy();
+    std::ostringstream text;
+    for (const FlowCount& count : Counts())
+    {
+        text << count.octets << ' ' << count.delaySum << ' ' << count.packets << '\n';
+    }
+    text << BeaconOctets() << '\n';
+    return text.str();
+}
+
+} // namespace airtoll_bench

@@ -1,0 +1,136 @@
+"""Compares airtoll's simulator with ns-3 on the cases of ``scenarios.py``.
+
+``python benchmarks/ns3_agreement.py record [NAME...]`` runs ns-3 and writes its figures to
+``tests/validation/ns3_readings.json``; ``... compare [NAME...]`` runs airtoll against the
+recorded figures and prints the table. Recording needs the PyPI wheel ``ns3==3.44.post0`` and
+about an hour of one core; comparing takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import ns3_testbed
+from scenarios import Case, cases
+
+READINGS = Path(__file__).parents[1] / "tests" / "validation" / "ns3_readings.json"
+
+
+def record(names: list[str]) -> None:
+    """Runs ns-3 on the named cases (all, if none) that have no reading yet."""
+    why = ns3_testbed.importable()
+    if why:
+        sys.exit(why)
+    document: dict[str, Any] = {"source": f"ns-3 {ns3_testbed.VERSION}, PyPI wheel", "cases": {}}
+    if READINGS.exists():
+        document = json.loads(READINGS.read_text())
+    bench = ns3_testbed.load()
+    for case in cases():
+        if (names and case.name not in names) or (not names and case.name in document["cases"]):
+            continue
+        readings = [ns3_testbed.run(bench, case, r) for r in range(1, case.seeds + 1)]
+        totals = [sum(r.octets) * 8 / case.duration_s for r in readings]
+        entry: dict[str, Any] = {
+            "runs": case.seeds,
+            "duration_s": case.duration_s,
+            "throughput_bps": fmean(totals),
+            "throughput_standard_error_bps": stdev(totals) / math.sqrt(len(totals)),
+            "jain": fmean(jain([float(o) for o in r.octets]) for r in readings),
+            "beacon_octets": readings[0].beacon_octets,
+            "cpu_s_per_simulated_s": sum(r.cpu_s for r in readings)
+            / (len(readings) * (case.duration_s + 1)),
+        }
+        delays = [r.delay_s for r in readings if r.delay_s is not None]
+        if case.kind == "delay":
+            entry["delay_s"] = fmean(delays)
+            entry["delay_standard_error_s"] = stdev(delays) / math.sqrt(len(delays))
+        document["cases"][case.name] = entry
+        READINGS.write_text(json.dumps(document, indent=1) + "\n")
+        print(case.name, json.dumps(entry), flush=True)
+
+
+def tolerance(case: Case, entry: dict[str, Any]) -> float:
+    """Allowed relative difference."""
+    if case.kind == "delay":
+        return max(0.02, 2 * entry["delay_standard_error_s"] / entry["delay_s"])
+    spread = 2 * entry["throughput_standard_error_bps"] / entry["throughput_bps"]
+    if case.kind == "tcp" or case.direction == "relay":
+        return max(0.03, spread)
+    # The recorded mean is itself uncertain; short ns-3 runs must not fail a right simulator.
+    return max(0.025 if case.stations > 20 else 0.01, spread)
+
+
+def ours(case: Case, duration_s: float = 20.0, seed: int = 1) -> dict[str, float]:
+    """Throughput (bit/s, all flows), mean delay (s) and Jain's index from airtoll."""
+    from airtoll import _native
+
+    # Delays are means over packets of all flows; the flows of a case offer the same load.
+    document = json.dumps(case.airtoll(duration_s, 2.0 if case.kind == "tcp" else 1.0))
+    columns = _native.simulate(document, seed)
+    values: dict[str, list[float]] = {"throughput_bps": [], "delay_s": []}
+    for metric, flow, second, value in zip(
+        columns["metric"], columns["flow"], columns["second"], columns["value"], strict=True
+    ):
+        if metric in values and flow and second is None:
+            values[metric].append(value)
+    throughput = values["throughput_bps"]
+    result = {"throughput_bps": sum(throughput), "jain": jain(throughput)}
+    if values["delay_s"]:
+        result["delay_s"] = fmean(values["delay_s"])
+    return result
+
+
+def jain(shares: list[float]) -> float:
+    """Jain's fairness index."""
+    squares = sum(s * s for s in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else 0.0
+
+
+def compare(names: list[str]) -> int:
+    """Prints the table; returns how many cases are outside their tolerance."""
+    document = json.loads(READINGS.read_text())["cases"]
+    outside = 0
+    print(f"{'case':26} {'ns-3':>10} {'s.e.':>8} {'airtoll':>10} {'diff':>8} {'allowed':>8}")
+    for case in cases():
+        if (names and case.name not in names) or case.name not in document:
+            continue
+        entry = document[case.name]
+        metric = "delay_s" if case.kind == "delay" else "throughput_bps"
+        scale = 1e6 if metric == "delay_s" else 1e-6
+        error = entry.get(
+            "delay_standard_error_s" if metric == "delay_s" else "throughput_standard_error_bps"
+        )
+        try:
+            value = ours(case)[metric]
+        except Exception as problem:  # a case that cannot run is a row, not the end of the table
+            print(f"{case.name:26} {problem}")
+            outside += 1
+            continue
+        difference = value / entry[metric] - 1
+        bad = abs(difference) > tolerance(case, entry)
+        outside += bad
+        print(
+            f"{case.name:26} {entry[metric] * scale:10.3f} {error * scale:8.3f} "
+            f"{value * scale:10.3f} {difference:+8.2%} {tolerance(case, entry):8.2%}"
+            + ("  OUTSIDE" if bad else ""),
+            flush=True,
+        )
+    print(f"{outside} outside their tolerance (throughput in Mb/s, delay in us)")
+    return outside
+
+
+if __name__ == "__main__":
+    command, *chosen = sys.argv[1:] or ["compare"]
+    if command == "record":
+        record(chosen)
+    elif command == "compare":
+        sys.exit(1 if compare(chosen) else 0)
+    else:
+        sys.exit("usage: ns3_agreement.py record|compare [NAME...]")

@@ -1,0 +1,54 @@
+//! Errors of the capture stage: what is no capture at all, and keys that cannot be meant.
+//!
+//! Damage inside a capture is no error: see [`crate::file::Damage`]. Never carries key material.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a report could not be made.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// The file cannot be opened or read at its very start.
+    #[error("{path}: {source}")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The first octets are of no capture format.
+    #[error("{path}: is no capture: {what}; give pcap or pcapng, plain, gzip or zstd")]
+    NotACapture {
+        /// The file.
+        path: PathBuf,
+        /// What is there instead.
+        what: &'static str,
+    },
+    /// A key that cannot be meant.
+    #[error("key {index} ({kind}): {what}")]
+    Key {
+        /// Position among the keys given, from 1.
+        index: usize,
+        /// The part before the first colon.
+        kind: String,
+        /// What is wrong and what is allowed.
+        what: String,
+    },
+    /// A key log that cannot be read.
+    #[error("{path}: {what}")]
+    KeyLog {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// An output file that cannot be written.
+    #[error("{path}: cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

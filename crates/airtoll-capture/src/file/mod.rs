@@ -1,0 +1,48 @@
+//! Capture files: takes paths (or standard input), gives packets one by one in constant memory.
+//!
+//! pcap and pcapng of either byte order, plain or packed with gzip or zstd. A damaged file gives
+//! the packets before the damage, then a [`Damage`]. Own code where the `pcap-parser` crate
+//! exists, because its streams neither tell the offset of damage nor read the Kuznetsov variant,
+//! and hand out blocks that must be copied; it checks this code in the tests.
+
+pub mod feed;
+pub mod pcap;
+pub mod pcapng;
+pub mod reader;
+pub mod writer;
+
+pub use reader::{Packet, Reader};
+pub use writer::{PcapNgWriter, PcapWriter};
+
+/// Largest packet that is believed; a longer one is damage. The same bound as other readers
+/// keep, and above every 802.11 PSDU with its headers that a driver delivers.
+pub const MAX_PACKET: usize = 262_144;
+
+/// Link types (the `LINKTYPE_` numbers of the tcpdump group) that airtoll reads.
+pub mod link_type {
+    /// Ethernet.
+    pub const ETHERNET: u32 = 1;
+    /// Bare 802.11 frames.
+    pub const IEEE802_11: u32 = 105;
+    /// Prism header, then 802.11.
+    pub const PRISM: u32 = 119;
+    /// Radiotap header, then 802.11.
+    pub const RADIOTAP: u32 = 127;
+    /// AVS header, then 802.11.
+    pub const AVS: u32 = 163;
+    /// PPI header, then mostly 802.11.
+    pub const PPI: u32 = 192;
+}
+
+/// Where and how a file broke.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Damage {
+    /// The file; `-` for standard input.
+    pub file: String,
+    /// Octet of the (unpacked) file at which the broken record starts.
+    pub offset: u64,
+    /// Packets read before it.
+    pub after_frames: u64,
+    /// What is wrong, in words.
+    pub what: String,
+}

@@ -1,0 +1,345 @@
+//! Link types: takes a packet, gives the 802.11 frame (FCS and radio header cut off) or the
+//! Ethernet frame, and what the radio header said.
+//!
+//! Radiotap, Prism, AVS, PPI, bare 802.11, Ethernet. An FCS is cut where the headers say that
+//! there is one; where nothing says, where the CRC fits. Never looks into the body.
+
+use airtoll_wire::avs::AvsRepr;
+use airtoll_wire::ppi::PpiRepr;
+use airtoll_wire::prism::PrismRepr;
+use airtoll_wire::radiotap::{self, Modulation, Radiotap, RadiotapRepr};
+
+use crate::file::{Packet, link_type};
+
+/// What the radio header said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Radio {
+    /// Modulation and rate.
+    pub modulation: Modulation,
+    /// Channel frequency in MHz.
+    pub frequency_mhz: Option<u16>,
+    /// Signal in dBm.
+    pub signal_dbm: Option<i8>,
+    /// TSF time in microseconds.
+    pub tsft_us: Option<u64>,
+    /// A-MPDU reference number.
+    pub ampdu: Option<u32>,
+    /// Short preamble of DSSS.
+    pub short_preamble: bool,
+    /// The radio says that the FCS was wrong.
+    pub bad_fcs: bool,
+}
+
+/// A packet without its radio header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link<'a> {
+    /// An 802.11 frame.
+    Air {
+        /// The MPDU as captured, without FCS.
+        mpdu: &'a [u8],
+        /// Octets of the MPDU on the air, without FCS; more than `mpdu` has if it was cut short.
+        on_air: usize,
+        /// Octets of padding after the MAC header bring the body to a multiple of four.
+        data_pad: bool,
+        /// What the radio header said.
+        radio: Radio,
+    },
+    /// An Ethernet frame.
+    Wire(&'a [u8]),
+    /// The radio header cannot be read.
+    Broken,
+    /// Another link type, or a PSDU that was not there.
+    Other,
+}
+
+/// Finds FCSs where no header tells of them.
+#[derive(Debug, Clone, Default)]
+pub struct LinkReader {
+    with_fcs: u32,
+    without_fcs: u32,
+}
+
+/// Frames after which a file that never had a fitting CRC is believed to have none.
+const ENOUGH: u32 = 64;
+
+impl LinkReader {
+    /// Reads a packet's link layer.
+    pub fn read<'a>(&mut self, packet: &Packet<'a>) -> Link<'a> {
+        let octets = packet.octets;
+        let told = packet.fcs_len.map(|len| len >= 4);
+        match packet.link_type {
+            link_type::RADIOTAP => self.radiotap(packet, octets, told),
+            link_type::IEEE802_11 => self.air(packet, octets, 0, told, false, Radio::default()),
+            link_type::PRISM => self.prism(packet, octets, told),
+            link_type::AVS => self.avs(packet, octets, told),
+            link_type::PPI => self.ppi(packet, octets, told),
+            link_type::ETHERNET => {
+                let keep = match packet.fcs_len {
+                    Some(len) if packet.original as usize == octets.len() => {
+                        octets.len().saturating_sub(usize::from(len))
+                    }
+                    _ => octets.len(),
+                };
+                Link::Wire(&octets[..keep])
+            }
+            _ => Link::Other,
+        }
+    }
+
+    fn radiotap<'a>(
+        &mut self,
+        packet: &Packet<'a>,
+        octets: &'a [u8],
+        told: Option<bool>,
+    ) -> Link<'a> {
+        let Ok(header) = Radiotap::new(octets) else {
+            return Link::Broken;
+        };
+        let repr = RadiotapRepr::parse(&header);
+        if repr.no_psdu {
+            return Link::Other;
+        }
+        let flags = repr.flags.unwrap_or(0);
+        let radio = Radio {
+            modulation: repr.modulation,
+            frequency_mhz: repr.frequency_mhz,
+            signal_dbm: repr.signal_dbm,
+            tsft_us: repr.tsft_us,
+            ampdu: repr.ampdu.map(|(reference, _)| reference),
+            short_preamble: flags & radiotap::FLAG_SHORT_PREAMBLE != 0,
+            bad_fcs: flags & radiotap::FLAG_BAD_FCS != 0,
+        };
+        let fcs = repr.flags.map_or(told, |_| Some(repr.has_fcs()));
+        let pad = flags & radiotap::FLAG_DATA_PAD != 0;
+        self.air(packet, header.payload(), header.len(), fcs, pad, radio)
+    }
+
+    fn prism<'a>(&mut self, packet: &Packet<'a>, octets: &'a [u8], told: Option<bool>) -> Link<'a> {
+        // Some drivers put an AVS header under this link type, and some captures have none.
+        let Ok(header) = PrismRepr::parse(octets) else {
+            if AvsRepr::parse(octets).is_ok() {
+                return self.avs(packet, octets, told);
+            }
+            let code = octets.first_chunk::<4>();
+            if code == Some(&[0x44, 0, 0, 0]) || code == Some(&[0, 0, 0, 0x44]) {
+                return Link::Broken;
+            }
+            return self.air(packet, octets, 0, told, false, Radio::default());
+        };
+        let radio = Radio {
+            modulation: match header.rate_500kbps {
+                Some(rate_500kbps) if rate_500kbps != 0 => Modulation::Legacy { rate_500kbps },
+                _ => Modulation::Unknown,
+            },
+            frequency_mhz: header.channel.and_then(channel_frequency),
+            signal_dbm: header.signal_dbm,
+            ..Radio::default()
+        };
+        self.air(
+            packet,
+            &octets[header.len..],
+            header.len,
+            told,
+            false,
+            radio,
+        )
+    }
+
+    fn avs<'a>(&mut self, packet: &Packet<'a>, octets: &'a [u8], told: Option<bool>) -> Link<'a> {
+        let Ok(header) = AvsRepr::parse(octets) else {
+            return Link::Broken;
+        };
+        let radio = Radio {
+            modulation: match u8::try_from(header.rate_100kbps / 5) {
+                Ok(rate_500kbps) if rate_500kbps != 0 => Modulation::Legacy { rate_500kbps },
+                _ => Modulation::Unknown,
+            },
+            frequency_mhz: channel_frequency(header.channel),
+            signal_dbm: header.signal_dbm,
+            tsft_us: Some(header.mac_time),
+            ..Radio::default()
+        };
+        self.air(
+            packet,
+            &octets[header.len..],
+            header.len,
+            told,
+            false,
+            radio,
+        )
+    }
+
+    fn ppi<'a>(&mut self, packet: &Packet<'a>, octets: &'a [u8], told: Option<bool>) -> Link<'a> {
+        let Ok(header) = PpiRepr::parse(octets) else {
+            return Link::Broken;
+        };
+        let payload = &octets[header.len..];
+        match header.link_type {
+            link_type::IEEE802_11 => {}
+            link_type::ETHERNET => return Link::Wire(payload),
+            link_type::RADIOTAP | link_type::PRISM | link_type::AVS => {
+                let inner = Packet {
+                    link_type: header.link_type,
+                    original: packet.original.saturating_sub(header.len as u32),
+                    octets: payload,
+                    ..*packet
+                };
+                return self.read(&inner);
+            }
+            _ => return Link::Other,
+        }
+        let radio = Radio {
+            modulation: match (header.mcs, u8::try_from(header.rate_500kbps)) {
+                (Some(mcs), _) => Modulation::Ht {
+                    mcs,
+                    wide: false,
+                    short_gi: false,
+                },
+                (None, Ok(rate_500kbps)) if rate_500kbps != 0 => {
+                    Modulation::Legacy { rate_500kbps }
+                }
+                _ => Modulation::Unknown,
+            },
+            frequency_mhz: (header.frequency_mhz != 0).then_some(header.frequency_mhz),
+            signal_dbm: header.signal_dbm,
+            tsft_us: header.tsft,
+            ampdu: header.ampdu.map(|(_, reference)| reference),
+            short_preamble: false,
+            bad_fcs: header.flags.unwrap_or(0) & 4 != 0,
+        };
+        let fcs = header.flags.map_or(told, |_| Some(header.has_fcs()));
+        self.air(packet, payload, header.len, fcs, false, radio)
+    }
+
+    fn air<'a>(
+        &mut self,
+        packet: &Packet<'a>,
+        payload: &'a [u8],
+        header_len: usize,
+        fcs: Option<bool>,
+        data_pad: bool,
+        radio: Radio,
+    ) -> Link<'a> {
+        let on_wire = (packet.original as usize)
+            .max(packet.octets.len())
+            .saturating_sub(header_len);
+        let fcs = fcs.unwrap_or_else(|| self.fits(payload, on_wire));
+        let on_air = if fcs {
+            on_wire.saturating_sub(4)
+        } else {
+            on_wire
+        };
+        Link::Air {
+            mpdu: &payload[..payload.len().min(on_air)],
+            on_air,
+            data_pad,
+            radio,
+        }
+    }
+
+    fn fits(&mut self, payload: &[u8], on_wire: usize) -> bool {
+        if self.with_fcs == 0 && self.without_fcs >= ENOUGH {
+            return false;
+        }
+        // One wrong FCS among right ones is a frame received with an error.
+        if self.with_fcs >= ENOUGH && self.without_fcs <= self.with_fcs {
+            return true;
+        }
+        let Some((body, fcs)) = payload.split_last_chunk::<4>() else {
+            return false;
+        };
+        if payload.len() < on_wire || body.len() < 10 {
+            return false;
+        }
+        let fits = crc32fast::hash(body) == u32::from_le_bytes(*fcs);
+        if fits {
+            self.with_fcs += 1;
+        } else {
+            self.without_fcs += 1;
+        }
+        fits
+    }
+}
+
+fn channel_frequency(channel: u32) -> Option<u16> {
+    let channel = u16::try_from(channel).ok()?;
+    match channel {
+        1..=13 => Some(2407 + 5 * channel),
+        14 => Some(2484),
+        36..=177 => Some(5000 + 5 * channel),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtoll_wire::MacAddress;
+    use airtoll_wire::ieee80211::ControlRepr;
+    use proptest::prelude::*;
+
+    fn packet(link_type: u32, octets: &[u8]) -> Packet<'_> {
+        Packet {
+            time_ns: 0,
+            link_type,
+            fcs_len: None,
+            original: octets.len() as u32,
+            octets,
+        }
+    }
+
+    fn ack(fcs: bool) -> Vec<u8> {
+        let mut octets = Vec::new();
+        ControlRepr::Rts(0, MacAddress([2; 6]), MacAddress([4; 6])).emit(&mut octets);
+        if fcs {
+            octets.extend(crc32fast::hash(&octets).to_le_bytes());
+        }
+        octets
+    }
+
+    #[test]
+    fn the_same_frame_under_every_link_type() {
+        for fcs in [false, true] {
+            let frame = ack(fcs);
+            let radio = RadiotapRepr {
+                flags: Some(if fcs { radiotap::FLAG_FCS } else { 0 }),
+                ..RadiotapRepr::default()
+            };
+            let mut headers: Vec<(u32, Vec<u8>)> = vec![
+                (link_type::IEEE802_11, vec![]),
+                (link_type::RADIOTAP, vec![]),
+                (link_type::PRISM, vec![]),
+                (link_type::AVS, vec![]),
+                (link_type::PPI, vec![]),
+            ];
+            radio.emit(&mut headers[1].1);
+            PrismRepr::default().emit(16, &mut headers[2].1);
+            AvsRepr::default().emit(&mut headers[3].1);
+            PpiRepr {
+                link_type: 105,
+                flags: Some(u16::from(fcs)),
+                ..PpiRepr::default()
+            }
+            .emit(&mut headers[4].1);
+            for (kind, mut octets) in headers {
+                octets.extend_from_slice(&frame);
+                match LinkReader::default().read(&packet(kind, &octets)) {
+                    Link::Air { mpdu, on_air, .. } => {
+                        assert_eq!(mpdu, &frame[..16], "link type {kind}");
+                        assert_eq!(on_air, 16);
+                    }
+                    other => panic!("link type {kind}: {other:?}"),
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_are_read(octets in proptest::collection::vec(any::<u8>(), 0..300), original: u32, kind in prop::sample::select(vec![1u32, 105, 119, 127, 163, 192, 7])) {
+            let mut p = packet(kind, &octets);
+            p.original = original;
+            let _ = LinkReader::default().read(&p);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+"""Audit: what a careful referee would find in a data set or a run.
+
+Takes a published data set (or the tables of a run) and what its study says of itself; gives
+findings: place, printed, recomputed, severity, evidence. No rule knows a study by name.
+Never corrects a figure, never reads a file.
+
+    columns.py      readings and printed figures, looked up
+    arithmetic.py   means, deviations, totals, percentages, ratios, ranges
+    likeness.py     copied columns, derived series, constant differences, clock steps
+    ceiling.py      what a link can carry
+    limits.py       readings beyond link, airtime or offered load
+    inference.py    differences without support, outlier and selection rules
+    consistency.py  one quantity, one value; services; definitions
+    claims.py       statements of the text as tests
+    runs.py         the rules for runs
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from airtoll.analyse.audit import (
+    arithmetic,
+    claims,
+    consistency,
+    inference,
+    likeness,
+    limits,
+)
+from airtoll.analyse.audit.columns import Figures
+from airtoll.analyse.audit.finding import KINDS, SEVERITIES, Finding, ordered
+from airtoll.analyse.audit.runs import audit_run
+from airtoll.observe.datasets import Dataset
+
+RULES: Final[tuple[Callable[[Figures], list[Finding]], ...]] = (
+    arithmetic.means_and_deviations,
+    arithmetic.totals,
+    arithmetic.percentages,
+    arithmetic.ratios,
+    arithmetic.ranges,
+    likeness.copied_columns,
+    likeness.copied_figures,
+    likeness.derived_series,
+    likeness.clock_steps,
+    likeness.additive_tables,
+    limits.above_ceiling,
+    limits.below_floor,
+    limits.offered_load,
+    inference.unsupported_differences,
+    inference.no_spread,
+    inference.outlier_rules,
+    inference.selection_rules,
+    consistency.repeated_figures,
+    consistency.wider_extremes,
+    consistency.services,
+    consistency.stated_definition,
+    claims.claims,
+)
+
+
+def audit(dataset: Dataset) -> list[Finding]:
+    """All findings of a data set, gravest first."""
+    figures = Figures(dataset)
+    return ordered([finding for rule in RULES for finding in rule(figures)])
+
+
+__all__ = ["KINDS", "RULES", "SEVERITIES", "Finding", "audit", "audit_run"]

@@ -1,0 +1,100 @@
+"""The most that a legacy 802.11 link can carry: closed forms for saturated senders.
+
+Takes PHY, rate, preamble, number of senders and the octets that a policy adds; gives bit/s of
+application or IP octets. No loss, no beacons; one sender waits CWmin / 2 slots in the mean, and
+several waste less of the air on waiting but some on collisions (Bianchi 2000, equations 7, 9 and
+13). Nothing that really happens is faster. Never simulates.
+
+Times: IEEE 802.11-2020 tables 15-6 and 16-4 (DSSS, HR/DSSS), 17-21 and 18-5 (OFDM, ERP);
+airtime of OFDM frames: equation 17-29; of HR/DSSS frames: clause 16.2.3.5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+#: octets: MAC header 24, FCS 4, LLC/SNAP 8, IPv4 20, UDP 8, ACK 14
+_MAC: Final = 28
+_LLC: Final = 8
+_IP_UDP: Final = 28
+_ACK: Final = 14
+_LARGEST_IP: Final = 1500
+
+
+def ceiling_bps(
+    link: Mapping[str, Any], security_octets: int = 0, payload: int | None = None
+) -> float:
+    """Largest total throughput over a link, bit/s.
+
+    ``link``: phy, rate_mbps, preamble, hops (times that a packet crosses the air), senders,
+    counts (``payload``, the default, or ``ip``). ``payload``: UDP payload octets, 1472 by
+    default. For HT and later PHYs the data rate over the hops is the bound.
+    """
+    rate, hops = float(link["rate_mbps"]), int(link.get("hops", 1))
+    size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
+    phy = str(link["phy"])
+    if phy not in ("802.11b", "802.11a", "802.11g"):
+        return rate * 1e6 / hops
+    frame = _MAC + _LLC + _IP_UDP + size + security_octets
+    counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
+    # Whoever forwards (the AP, at more than one hop) contends as well.
+    most = int(link.get("senders", 1)) + (hops - 1)
+    per_frame = min(
+        frame_time_us(phy, rate, str(link.get("preamble", "short")), frame, n)
+        for n in range(1, most + 1)
+    )
+    return 8 * counted / per_frame * 1e6 / hops
+
+
+def frame_time_us(
+    phy: str, rate_mbps: float, preamble: str, frame_octets: int, senders: int = 1
+) -> float:
+    """Mean time per delivered frame: DIFS, back-off, frame, SIFS, ACK, collisions, microseconds."""
+    slot, sifs, cw, rates = {
+        "802.11b": (20.0, 10.0, 31, (1.0, 2.0, 5.5, 11.0)),
+        "802.11g": (9.0, 10.0, 15, (6.0, 12.0, 24.0)),
+        "802.11a": (9.0, 16.0, 15, (6.0, 12.0, 24.0)),
+    }[phy]
+    ack_rate = max(r for r in rates if r <= rate_mbps)
+    difs = sifs + 2 * slot
+    data = airtime_us(phy, rate_mbps, preamble, frame_octets)
+    success = difs + data + sifs + airtime_us(phy, ack_rate, preamble, _ACK)
+    if senders == 1:
+        return success + cw / 2 * slot
+    attempt = _attempt_probability(senders, cw)
+    busy = 1 - (1 - attempt) ** senders
+    alone = senders * attempt * (1 - attempt) ** (senders - 1) / busy
+    return success + (1 / busy - 1) / alone * slot + (1 - alone) / alone * (data + difs)
+
+
+def _attempt_probability(senders: int, cw: int, stages: int = 6) -> float:
+    """Chance that a sender transmits in a slot (Bianchi 2000, equations 7 and 9)."""
+    attempt = 2 / (cw + 2)
+    for _ in range(200):
+        p = 1 - (1 - attempt) ** (senders - 1)
+        w = cw + 1
+        new = 2 * (1 - 2 * p) / ((1 - 2 * p) * (w + 1) + p * w * (1 - (2 * p) ** stages))
+        attempt = 0.5 * attempt + 0.5 * new
+    return attempt
+
+
+def airtime_us(phy: str, rate_mbps: float, preamble: str, octets: int) -> float:
+    """Airtime of one PPDU, microseconds (ERP-OFDM with its signal extension of 6)."""
+    if phy == "802.11b":
+        head = 192.0 if preamble == "long" or rate_mbps < 2 else 96.0
+        return head + math.ceil(8 * octets / rate_mbps)
+    symbols = math.ceil((16 + 6 + 8 * octets) / (4 * rate_mbps))
+    return 20.0 + 4.0 * symbols + (6.0 if phy == "802.11g" else 0.0)
+
+
+def shortest_delay_s(link: Mapping[str, Any]) -> float:
+    """Airtime of the shortest frame that carries a datagram, seconds: no delay is below it."""
+    phy = str(link["phy"])
+    if phy not in ("802.11b", "802.11a", "802.11g"):
+        return 0.0
+    frame = _MAC + _LLC + _IP_UDP
+    return (
+        airtime_us(phy, float(link["rate_mbps"]), str(link.get("preamble", "short")), frame) / 1e6
+    )

@@ -1,0 +1,217 @@
+"""Inference: what the readings can and cannot support.
+
+Takes the figures of a data set; gives findings on printed differences that the readings do not
+bear out, on missing spread, and on outlier and selection rules. Families of tests are corrected
+by Holm. Never calls a difference absent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
+from airtoll.analyse.audit.finding import Finding, shown
+from airtoll.analyse.comparison import holm_adjust, welch_p
+from airtoll.analyse.overhead import Summary, overhead_of_summaries
+from airtoll.analyse.selection import largest_possible_z, needs_rerun
+
+_ALPHA = 0.05
+
+#: Earlier trials before a violation of a re-run rule is called one: two readings say nothing of
+#: a deviation.
+_EARLIER = 4
+
+
+def unsupported_differences(figures: Figures) -> list[Finding]:
+    """Printed overheads whose interval reaches the baseline, after Holm over their table."""
+    tables: dict[str, list[tuple[Row, Summary, Summary]]] = {}
+    for row in figures.published:
+        if row["metric"] != "overhead" or row["statistic"] != "overhead" or row["unit"] != "%":
+            continue
+        setting = setting_map(row)
+        secured = _summary(figures, setting, row["table"])
+        baseline = _summary(figures, {**setting, "security": figures.baseline}, row["table"])
+        if secured and baseline and row["security"] != figures.baseline:
+            tables.setdefault(row["table"], []).append((row, secured, baseline))
+    # What the text repeats of a table is judged there.
+    settings = {
+        tuple(setting_map(row).values())
+        for table, rows in tables.items()
+        if not table.startswith("prose")
+        for row, _, _ in rows
+    }
+    for table in [name for name in tables if name.startswith("prose")]:
+        tables[table] = [
+            item for item in tables[table] if tuple(setting_map(item[0]).values()) not in settings
+        ]
+    found = []
+    definition = figures.dataset.overhead or "of_baseline"
+    if definition not in ("of_baseline", "of_secured"):
+        definition = "of_baseline"
+    for rows in tables.values():
+        adjusted = holm_adjust(np.array([welch_p(s, b) for _, s, b in rows]))
+        for (row, secured, baseline), p in zip(rows, adjusted, strict=True):
+            if p < _ALPHA or np.isnan(p):
+                continue
+            estimate = overhead_of_summaries(
+                baseline,
+                secured,
+                "of_secured" if definition == "of_secured" else "of_baseline",
+            )
+            found.append(
+                Finding(
+                    figures.name,
+                    row["table"],
+                    describe(setting_map(row), "overhead"),
+                    "unsupported_difference",
+                    f"{row['value']} {row['unit']}",
+                    f"{shown(100 * estimate.low, 2)} to {shown(100 * estimate.high, 2)} %",
+                    "warning",
+                    f"no detectable difference at n = {secured.n} and {baseline.n} "
+                    f"(Welch, Holm over {len(rows)}: p = {p:.2g})",
+                )
+            )
+    return found
+
+
+def no_spread(figures: Figures) -> list[Finding]:
+    """Tables that print differences while neither readings nor deviations are given."""
+    found: list[Finding] = []
+    tables: dict[str, list[Row]] = {}
+    for row in figures.published:
+        if row["metric"] in ("overhead", "ratio") and row["statistic"] in ("overhead", "ratio"):
+            tables.setdefault(row["table"], []).append(row)
+    spread = {row["metric"] for row in figures.published if row["statistic"] == "std"}
+    if figures.columns or spread:
+        return found
+    for table, rows in tables.items():
+        measured = [row for row in rows if _rests_on_means(figures, row)]
+        if len(measured) < 3:
+            continue
+        steps = sorted({abs(row["number"]) for row in measured})
+        finest = 10.0 ** -max(row["decimals"] for row in measured)
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                f"{len(measured)} differences",
+                "no_spread",
+                f"{measured[0]['value']} {measured[0]['unit']}".removesuffix(" 1"),
+                "",
+                "note",
+                f"{shown(steps[0])} to {shown(steps[-1])} to the nearest {shown(finest)} "
+                "without readings, deviation or interval: no difference can be judged",
+            )
+        )
+    return found
+
+
+def outlier_rules(figures: Figures) -> list[Finding]:
+    """The study's own outlier rule: can it fire, and was it applied?"""
+    rule = figures.meta.get("trials", {}).get("outlier")
+    n = figures.meta.get("trials", {}).get("repetitions")
+    if not rule:
+        return []
+    sigma = float(rule["sigma"])
+    found = []
+    if n and sigma > largest_possible_z(int(n)):
+        found.append(
+            Finding(
+                figures.name,
+                f"prose {rule.get('where', '')}".strip(),
+                f"{sigma:g} deviations, n = {n}",
+                "outlier_rule_cannot_fire",
+                f"{sigma:g} deviations",
+                f"{shown(largest_possible_z(int(n)), 2)} deviations at most",
+                "error",
+                f"one of {n} readings that is part of mean and deviation lies at most "
+                f"(n - 1) / sqrt(n) = {shown(largest_possible_z(int(n)), 2)} deviations out",
+            )
+        )
+    for column in figures.columns:
+        if column.metric != "throughput":
+            continue
+        for index in range(_EARLIER, column.values.size):
+            before = column.values[:index]
+            if float(before.std(ddof=1)) == 0:
+                continue
+            if needs_rerun(before, float(column.values[index]), sigma, _EARLIER):
+                z = (column.values[index] - before.mean()) / before.std(ddof=1)
+                limit = before.mean() - sigma * before.std(ddof=1)
+                found.append(
+                    Finding(
+                        figures.name,
+                        column.table,
+                        f"{column.where}, {column.trials[index]}",
+                        "outlier_rule_not_applied",
+                        f"{column.printed[index]} {column.unit}",
+                        f"limit {shown(float(limit), 1)} {column.unit}",
+                        "warning",
+                        f"{shown(float(-z), 1)} deviations below the {index} trials before it: "
+                        "the study's rule asks for a re-run",
+                    )
+                )
+    return found
+
+
+def selection_rules(figures: Figures) -> list[Finding]:
+    """A selection rule that throws away the spread it is judged by."""
+    trials = figures.meta.get("trials", {})
+    rule = trials.get("select")
+    n = trials.get("repetitions")
+    if not rule or rule.get("rule") != "closest_to_mean" or not n:
+        return []
+    keep = int(rule["keep"])
+    if keep >= int(n):
+        return []
+    return [
+        Finding(
+            figures.name,
+            "prose",
+            f"{keep} of {n} readings closest to their mean",
+            "selection_hides_spread",
+            f"{keep} readings",
+            f"{n} readings",
+            "note",
+            "the readings kept are those that differ least: an interval over them is far too "
+            "narrow, and no outlier is ever seen",
+        )
+    ]
+
+
+def _summary(figures: Figures, setting: dict[str, str], table: str) -> Summary | None:
+    columns = figures.columns_of("throughput", setting, table)
+    if columns:
+        return Summary.of(columns[0].si)
+    best = figures.best_mean("throughput", setting, table)
+    if best is None:
+        return None
+    parts = _parts(figures, setting)
+    if not parts:
+        return None
+    # The mean of independent test means: its squared standard error is their mean over k.
+    k = len(parts)
+    summaries = [Summary.of(column.si) for column in parts]
+    error = sum(s.variance_of_mean for s in summaries) / k**2
+    n = sum(s.n for s in summaries)
+    return Summary(best[0], float(np.sqrt(error * n)), n)
+
+
+def _parts(figures: Figures, setting: dict[str, str]) -> list[Column]:
+    for rule in figures.meta.get("derived", []):
+        if "mean_of" in rule and rule.get("configuration") == setting["configuration"]:
+            if rule.get("transport", setting["transport"]) != setting["transport"]:
+                continue
+            columns = [
+                figures.columns_of("throughput", {**setting, "configuration": part})
+                for part in rule["mean_of"]
+            ]
+            if all(columns):
+                return [found[0] for found in columns]
+    return []
+
+
+def _rests_on_means(figures: Figures, row: Row) -> bool:
+    if row["metric"] == "ratio":
+        return True
+    return figures.best_mean("throughput", setting_map(row), row["table"]) is not None

@@ -1,0 +1,206 @@
+"""Limits: readings that the PHY, the airtime or the offered load do not allow.
+
+Takes the figures of a data set and the links that its study states; gives findings. Without a
+stated link it says nothing of the PHY. Never guesses a rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from airtoll.analyse.audit.ceiling import ceiling_bps, shortest_delay_s
+from airtoll.analyse.audit.columns import Figures, describe, matches, setting_map
+from airtoll.analyse.audit.finding import Finding, shown
+from airtoll.errors import PolicyError
+from airtoll.policies import resolve
+
+#: Mean back-off is itself random in a short run: this much above the closed form is no finding.
+_TOLERANCE: Final = 0.005
+
+#: iperf before version 2.0.9 reads "1M" as 1024 x 1024 bit/s.
+_BINARY_MEGA: Final = 1.048576
+
+
+def above_ceiling(figures: Figures) -> list[Finding]:
+    """Throughputs, read or printed, above the closed form of their link."""
+    found = []
+    for column in figures.columns:
+        if column.metric != "throughput":
+            continue
+        bound = _bound(figures, column.key)
+        if bound is None:
+            continue
+        over = column.si > bound * (1 + _TOLERANCE)
+        # A single lucky second is no finding; a mean above the bound, or most points, is.
+        if over.mean() < 0.2 and column.si.mean() <= bound:
+            continue
+        link = _link(figures, column.key) or {}
+        beyond = int(np.sum(column.si > float(link["rate_mbps"]) * 1e6))
+        more = f"; {beyond} are above the data rate itself" if beyond else ""
+        found.append(
+            Finding(
+                figures.name,
+                column.table,
+                column.where,
+                "above_phy_ceiling",
+                f"up to {column.printed[int(column.values.argmax())]} {column.unit}",
+                f"{shown(bound / 1e6, 2)} Mbps",
+                "error",
+                f"{int(over.sum())} of {over.size} readings are above what {_words(link)} carries"
+                + more,
+            )
+        )
+    for row in figures.published:
+        if row["metric"] != "throughput" or row["statistic"] not in ("mean", "max", "min"):
+            continue
+        if figures.columns_of("throughput", setting_map(row)):
+            continue  # judged by its readings
+        bound = _bound(figures, setting_map(row))
+        if bound is None or row["si"] <= bound * (1 + _TOLERANCE):
+            continue
+        link = _link(figures, setting_map(row)) or {}
+        found.append(
+            Finding(
+                figures.name,
+                row["table"],
+                describe(setting_map(row), f"throughput {row['statistic']}"),
+                "above_phy_ceiling",
+                f"{row['value']} {row['unit']}",
+                f"{shown(bound / 1e6, 2)} Mbps",
+                "error",
+                f"{shown(100 * (row['si'] / bound - 1), 1)} % above what {_words(link)} carries",
+            )
+        )
+    return found
+
+
+def below_floor(figures: Figures) -> list[Finding]:
+    """One-way delays below the airtime of the shortest frame."""
+    found = []
+    for column in figures.columns:
+        link = _link(figures, column.key)
+        if column.metric != "delay" or link is None:
+            continue
+        floor = shortest_delay_s(link)
+        for index in np.flatnonzero(column.si < floor):
+            found.append(
+                Finding(
+                    figures.name,
+                    column.table,
+                    f"{column.where}, {column.trials[index]}",
+                    "below_phy_floor",
+                    f"{column.printed[index]} {column.unit}",
+                    f"{shown(floor * 1e3, 3)} ms",
+                    "error",
+                    f"the shortest frame alone takes {shown(floor * 1e3, 3)} ms at "
+                    f"{link['rate_mbps']:g} Mb/s",
+                )
+            )
+    return found
+
+
+def offered_load(figures: Figures) -> list[Finding]:
+    """Throughputs above the offered load, and those that merely repeat it."""
+    found: list[Finding] = []
+    over: dict[tuple[str, str, str, str, str, str], list[str]] = {}
+    for column in figures.columns:
+        offered = column.key["offered_mbps"]
+        if column.metric != "throughput" or not offered:
+            continue
+        load = float(offered) * 1e6
+        binary = bool(np.median(np.abs(column.si / (load * _BINARY_MEGA) - 1)) < 0.01)
+        limit = load * (_BINARY_MEGA if binary else 1.0)
+        for index in np.flatnonzero(column.si > limit * 1.002):
+            key = (
+                column.table,
+                column.key["configuration"],
+                column.key["transport"],
+                column.trials[index],
+                f"{column.printed[index]} {column.unit}",
+                f"{offered} Mb/s",
+            )
+            over.setdefault(key, []).append(column.key["security"])
+        near = np.abs(column.si / limit - 1) < 0.01
+        if near.mean() < 0.8 or not _is_used(figures, column.key, column.table):
+            continue
+        also = " (read as 1024 x 1024 by iperf)" if binary else ""
+        found.append(
+            Finding(
+                figures.name,
+                column.table,
+                column.where,
+                "at_offered_load",
+                f"median {shown(float(np.median(column.values)))} {column.unit}",
+                f"{shown(limit / 1e6, 3)} Mbps offered",
+                "warning",
+                f"{int(near.sum())} of {near.size} readings are the offered load{also}: the link "
+                "was not filled, so they say nothing of what security costs",
+            )
+        )
+    for (table, configuration, transport, trial, printed, offered), names in over.items():
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                ", ".join(p for p in (configuration, transport, f"reading {trial}") if p)
+                + f" ({', '.join(names)})",
+                "above_offered_load",
+                printed,
+                offered,
+                "error",
+                "more is received than was sent: a start-up burst counted in, or a wrong clock",
+            )
+        )
+    return found
+
+
+def _link(figures: Figures, setting: Mapping[str, str]) -> Mapping[str, Any] | None:
+    for link in figures.meta.get("link", []):
+        patterns = {"configuration": link["configuration"]}
+        if matches(setting, patterns):
+            return dict(link)
+    return None
+
+
+def _bound(figures: Figures, setting: Mapping[str, str]) -> float | None:
+    link = _link(figures, setting)
+    if link is None or " - " in setting["configuration"]:  # a difference of two systems
+        return None
+    payload = int(float(setting["packet_bytes"])) if setting["packet_bytes"] else None
+    return ceiling_bps(link, _octets(setting["security"]), payload)
+
+
+def _octets(label: str) -> int:
+    try:
+        policy = resolve(label)
+    except PolicyError:
+        return 0
+    return policy.octets_per_mpdu + policy.octets_per_msdu
+
+
+def _is_used(figures: Figures, setting: Mapping[str, str], table: str) -> bool:
+    """Whether the study draws on a column: a printed summary or a claim."""
+    row = {**setting, "metric": "throughput", "table": table, "kind": "trial"}
+    for claim in figures.meta.get("claim", []):
+        for part in ("select", "left", "right"):
+            select = dict(claim.get(part, {}))
+            select.pop("statistic", None)
+            if select and matches(row, select):
+                return True
+    return any(
+        other["table"] == table or other["metric"] == "overhead"
+        for other in figures.published
+        if {k: other[k] for k in setting} == dict(setting)
+    )
+
+
+def _words(link: Mapping[str, Any]) -> str:
+    hops = int(link.get("hops", 1))
+    over = f" over {hops} hops" if hops > 1 else ""
+    preamble = f", {link['preamble']} preamble" if "preamble" in link else ""
+    senders = int(link.get("senders", 1))
+    who = f", {senders} senders" if senders > 1 else ""
+    return f"{link['phy']} at {float(link['rate_mbps']):g} Mb/s{preamble}{over}{who}"

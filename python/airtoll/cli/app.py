@@ -1,0 +1,54 @@
+"""The command line's root: which commands there are.
+
+Takes nothing; gives the typer application. Never holds logic.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from airtoll import __version__
+from airtoll.cli import catalogues, doctoring, reporting, running
+
+EPILOG = (
+    "Exit codes: 0 done; 1 error; 2 something you gave cannot be meant (study, option, file); "
+    "3 the run or its folder failed, what was measured is kept; 4 the testbed or its environment; "
+    "130 interrupted, resumable. Data goes to stdout, everything else to stderr."
+)
+
+app = typer.Typer(
+    name="airtoll",
+    help="What does Wi-Fi security cost? Declare a study, run it, read the answer.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"airtoll {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """What does Wi-Fi security cost? Declare a study, run it, read the answer."""
+
+
+app.command()(running.run)
+app.command()(running.check)
+app.command()(reporting.report)
+app.command()(reporting.compare)
+app.command()(doctoring.doctor)
+app.add_typer(catalogues.studies, name="studies")
+app.add_typer(catalogues.policies, name="policies")
+app.add_typer(catalogues.profiles, name="profiles")
+app.add_typer(catalogues.datasets, name="datasets")
+app.add_typer(catalogues.scenarios, name="scenarios")

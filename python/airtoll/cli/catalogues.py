@@ -1,0 +1,252 @@
+"""``airtoll studies|policies|profiles|datasets|scenarios list|show``: what there is.
+
+Takes names; gives tables or JSON. Never runs anything.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from attrs import asdict
+
+from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
+from airtoll.plan import make_plan
+from airtoll.policies import Policy, aliases, catalogue, resolve
+from airtoll.policies.model import SERVICE_NAMES
+from airtoll.profiles import load as load_profile
+from airtoll.profiles import shipped as shipped_profiles
+from airtoll.study import load as load_study
+from airtoll.study import shipped as shipped_studies
+
+studies = typer.Typer(no_args_is_help=True, help="Shipped study files.")
+policies = typer.Typer(no_args_is_help=True, help="The catalogue of security policies.")
+profiles = typer.Typer(no_args_is_help=True, help="Device profiles, each number with its source.")
+datasets = typer.Typer(no_args_is_help=True, help="Published readings.")
+scenarios = typer.Typer(no_args_is_help=True, help="Scenarios of the shipped studies.")
+
+
+@studies.command("list")
+def studies_list(json: JsonOption = False) -> None:
+    """List the shipped studies."""
+    rows = []
+    for name in shipped_studies():
+        file = load_study(name)
+        plan = make_plan(file.study)
+        rows.append(
+            {
+                "name": name,
+                "title": file.study.study.title,
+                "cells": len(plan.cells),
+                "repetitions": plan.repetitions,
+            }
+        )
+    if json:
+        emit_json(rows)
+        return
+    view = table(None, ["study", "cells", "trials", "title"], right=["cells", "trials"])
+    for row in rows:
+        trials = int(str(row["cells"])) * int(str(row["repetitions"]))
+        view.add_row(str(row["name"]), str(row["cells"]), str(trials), str(row["title"]))
+    out().print(view)
+
+
+@studies.command("show")
+def studies_show(
+    study: Annotated[str, typer.Argument(help="Name or path of a study.")], json: JsonOption = False
+) -> None:
+    """Print a study file, or its checked values as JSON."""
+    file = load_study(study)
+    if json:
+        emit_json(file.study.model_dump(mode="json"))
+    else:
+        out().print(file.text, markup=False, soft_wrap=True)
+
+
+@policies.command("list")
+def policies_list(json: JsonOption = False) -> None:
+    """List the policies. More can be composed: see `airtoll policies show NAME`."""
+    if json:
+        emit_json([_policy_row(policy) for policy in catalogue()])
+        return
+    view = table(None, ["policy", "octets/frame", "services", "broken"], right=["octets/frame"])
+    for policy in catalogue():
+        octets = policy.octets_per_mpdu + policy.octets_per_msdu
+        view.add_row(
+            policy.name,
+            str(octets),
+            ", ".join(policy.services.names()) or "none",
+            "yes" if policy.broken else "",
+        )
+    out().print(view)
+
+
+@policies.command("show")
+def policies_show(
+    name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")],
+    json: JsonOption = False,
+) -> None:
+    """Show what a policy is made of, costs in octets, offers, and what is broken about it."""
+    policy = resolve(name)
+    row = _policy_row(policy)
+    if json:
+        emit_json(row)
+        return
+    console = out()
+    link = policy.link
+    console.print(f"[bold]{policy.name}[/bold]")
+    view = table(None, ["", ""])
+    known_as = ", ".join(row["aliases"])
+    facts: list[tuple[str, str]] = [
+        ("also called", known_as or "-"),
+        ("link cipher", f"{link.cipher.value} (group {link.group_cipher.value})"),
+        ("key management", f"00-0F-AC:{link.akm} ({link.akm_name})" if link.akm else "-"),
+        ("802.11 authentication", link.authentication),
+        ("EAP method", link.eap_method or "-"),
+        ("protected management frames", link.pmf),
+        ("tunnels", ", ".join(_tunnel_text(t) for t in row["tunnels"]) or "-"),
+        ("octets per MPDU", str(policy.octets_per_mpdu)),
+        ("octets per MSDU", str(policy.octets_per_msdu)),
+        ("HT, VHT and HE rates", "allowed" if policy.ht_allowed else "forbidden"),
+    ]
+    for key, value in facts:
+        view.add_row(key, value)
+    for service in SERVICE_NAMES:
+        view.add_row(service.replace("_", " "), "yes" if row["services"][service] else "no")
+    for reference in policy.broken:
+        view.add_row("broken", f"{reference.what} ({reference.source})")
+    console.print(view)
+
+
+@profiles.command("list")
+def profiles_list(json: JsonOption = False) -> None:
+    """List the device profiles."""
+    rows = [
+        {
+            "name": profile.name,
+            "about": profile.about,
+            "fitted": bool(profile.fitted_numbers()),
+            "numbers": len(profile.numbers()),
+        }
+        for profile in shipped_profiles().values()
+    ]
+    if json:
+        emit_json(rows)
+        return
+    view = table(None, ["profile", "fitted", "about"])
+    for row in rows:
+        view.add_row(str(row["name"]), "yes" if row["fitted"] else "", str(row["about"]))
+    out().print(view)
+
+
+@profiles.command("show")
+def profiles_show(
+    name: Annotated[str, typer.Argument(help="Name of a profile, or a TOML file.")],
+    json: JsonOption = False,
+) -> None:
+    """Show every number of a profile with its source."""
+    profile = load_profile(name)
+    if json:
+        emit_json(profile.model_dump(mode="json"))
+        return
+    console = out()
+    console.print(f"[bold]{profile.name}[/bold]: {profile.about}")
+    view = table(None, ["number", "value", "source"], right=["value"])
+    for place, number in profile.numbers().items():
+        mark = " (fitted)" if number.fitted else ""
+        view.add_row(place, f"{number.value:g}", number.source + mark)
+    console.print(view)
+    for reading in profile.seen:
+        seen = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
+        console.print(f"has seen: {seen}", markup=False)
+    for gap in profile.gaps:
+        console.print(f"gap: {gap}", markup=False)
+
+
+@datasets.command("list")
+def datasets_list(json: JsonOption = False) -> None:
+    """List the published data sets."""
+    rows = [show_dataset(load_dataset(name)) for name in list_datasets()]
+    if json:
+        emit_json(rows)
+        return
+    view = table(None, ["data set", "about"])
+    for name, row in zip(list_datasets(), rows, strict=True):
+        view.add_row(name, str(row.get("title", row.get("source", ""))))
+    out().print(view)
+
+
+@datasets.command("show")
+def datasets_show(
+    name: Annotated[str, typer.Argument(help="Name of a data set.")], json: JsonOption = False
+) -> None:
+    """Show what a data set holds and where it comes from."""
+    row = show_dataset(load_dataset(name))
+    if json:
+        emit_json(row)
+        return
+    view = table(None, ["", ""])
+    for key, value in row.items():
+        view.add_row(key.replace("_", " "), str(value))
+    out().print(view)
+
+
+@scenarios.command("list")
+def scenarios_list(json: JsonOption = False) -> None:
+    """List the scenarios of the shipped studies."""
+    rows = []
+    for study in shipped_studies():
+        for name, settings in load_study(study).study.scenario.items():
+            rows.append(
+                {
+                    "study": study,
+                    "scenario": name,
+                    "topology": settings.topology,
+                    "phy": settings.phy,
+                    "about": settings.about,
+                }
+            )
+    if json:
+        emit_json(rows)
+        return
+    view = table(None, ["study", "scenario", "topology", "phy", "about"])
+    for row in rows:
+        view.add_row(*row.values())
+    out().print(view)
+
+
+@scenarios.command("show")
+def scenarios_show(
+    study: Annotated[str, typer.Argument(help="Name or path of a study.")],
+    scenario: Annotated[str, typer.Argument(help="Name of one of its scenarios.")],
+    json: JsonOption = False,
+) -> None:
+    """Show the settings of one scenario, defaults included."""
+    file = load_study(study)
+    settings = file.study.scenario.get(scenario)
+    if settings is None:
+        raise typer.BadParameter(
+            f"{study} has no scenario {scenario!r}; it has {', '.join(file.study.scenario)}"
+        )
+    values = settings.model_dump(mode="json")
+    if json:
+        emit_json(values)
+        return
+    view = table(None, ["field", "value", "meaning"])
+    for key, field in type(settings).model_fields.items():
+        view.add_row(key, str(values[key]), field.description or "")
+    out().print(view)
+
+
+def _policy_row(policy: Policy) -> dict[str, Any]:
+    row = asdict(policy)
+    row["aliases"] = [alias for alias, (name, _s) in aliases().items() if name == policy.name]
+    row["octets_per_mpdu"] = policy.octets_per_mpdu
+    row["octets_per_msdu"] = policy.octets_per_msdu
+    row["ht_allowed"] = policy.ht_allowed
+    return row
+
+
+def _tunnel_text(tunnel: dict[str, Any]) -> str:
+    return " ".join(str(value) for value in tunnel.values() if value != "none")

@@ -1,0 +1,96 @@
+"""``airtoll doctor``: what this machine can do, and what mends the rest.
+
+Takes a testbed's name; gives checks. Never changes anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from attrs import asdict, frozen
+
+from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.errors import AirtollError
+
+
+@frozen
+class Check:
+    """One thing looked at: ``ok``, ``note`` (works without) or ``problem``, and what mends it."""
+
+    name: str
+    state: str
+    found: str
+    mend: str = ""
+
+
+def doctor(
+    on: Annotated[str, typer.Option("--on", help="Testbed to check: simulator or linux.")] = (
+        "simulator"
+    ),
+    json: JsonOption = False,
+) -> None:
+    """Check this machine: Python, native module, data, disk, optional tools."""
+    checks = [_python(), _native(), *_data(), _disk(), *_optional()]
+    problems = [check for check in checks if check.state == "problem"]
+    if json:
+        emit_json([asdict(check) for check in checks])
+    else:
+        view = table(None, ["check", "state", "found", "mend"])
+        for check in checks:
+            view.add_row(check.name, check.state, check.found, check.mend)
+        out().print(view)
+    if problems:
+        raise typer.Exit(4)
+
+
+def _python() -> Check:
+    return Check("python", "ok", sys.version.split()[0])
+
+
+def _native() -> Check:
+    try:
+        from airtoll import _native
+
+        return Check("native module", "ok", _native.__version__)
+    except ImportError as error:
+        return Check("native module", "problem", str(error), "make build")
+
+
+def _data() -> list[Check]:
+    from airtoll.observe.datasets import list_datasets
+    from airtoll.study import shipped
+
+    checks = []
+    for name, reader in (("studies", shipped), ("data sets", list_datasets)):
+        try:
+            count = len(list(reader()))
+            checks.append(Check(name, "ok", f"{count} shipped"))
+        except AirtollError as error:
+            checks.append(Check(name, "problem", str(error), "install airtoll again"))
+    return checks
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(Path.cwd()).free
+    found = f"{free / 1e9:.1f} GB free, {os.cpu_count()} cores"
+    if free < 200e6:
+        return Check("disk", "problem", found, "free at least 200 MB here")
+    return Check("disk", "ok", found)
+
+
+def _optional() -> list[Check]:
+    tools = {
+        "qemu-system-x86_64": ("guest", "apt-get install qemu-system-x86"),
+        "tshark": ("captures beside tshark", "apt-get install tshark"),
+    }
+    checks = []
+    for tool, (use, mend) in tools.items():
+        place = shutil.which(tool)
+        state = "ok" if place else "note"
+        checks.append(Check(f"{tool} ({use})", state, place or "not found", "" if place else mend))
+    return checks

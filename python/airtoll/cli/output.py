@@ -1,0 +1,85 @@
+"""Where words go: data to stdout, everything else to stderr.
+
+Takes tables and JSON values; gives text. Never decides what to say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
+
+
+def out() -> Console:
+    """The console for data. Wide when piped, so that no table is cut."""
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+
+
+def err() -> Console:
+    """The console for everything else."""
+    return Console(stderr=True, highlight=False)
+
+
+def emit_json(value: Any) -> None:
+    """Print a JSON value; NaN and infinities become null, since JSON has none."""
+    sys.stdout.write(json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def table(title: str | None, columns: Sequence[str], *, right: Sequence[str] = ()) -> Table:
+    """A plain table; ``right`` names the columns of numbers."""
+    result = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        result.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return result
+
+
+def progress_bar() -> Progress:
+    """A bar on stderr: trials done, rate, time left, what is under way."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+        console=err(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+class _Rate(ProgressColumn):
+    """Trials per second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f} trials/s" if speed else "", style="dim")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return value

@@ -1,0 +1,112 @@
+"""``airtoll report|compare``: what a run says, again, and beside printed figures.
+
+Takes run folders; gives tables, JSON and files. Never measures.
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtoll.analyse import Analysis
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.report import FORMATS, write_report
+from airtoll.report.quantities import show_estimate, show_overhead, show_value
+from airtoll.report.summary import RunSummary, headline, summarise
+from airtoll.report.text import as_json, published_row
+from airtoll.run import Run, open_run
+
+RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
+
+
+def report(
+    runs: RunArgument,
+    format_: Annotated[
+        str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
+    ] = "html",
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="File to write; default in the first run folder.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the report of a run again, or one report that compares several runs."""
+    page = write_report(runs, form=format_, out=out_)
+    err().print(f"report: {page}", markup=False, soft_wrap=True)
+    if json:
+        print_run(open_run(runs[0]), json=True)
+
+
+def compare(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    dataset: Annotated[str, typer.Argument(help="Data set, see `airtoll datasets list`.")],
+    json: JsonOption = False,
+) -> None:
+    """Compare a run with printed figures, cell by cell."""
+    summary = summarise(run, dataset=dataset)
+    if json:
+        emit_json([published_row(summary, c) for c in summary.comparisons])
+        return
+    _print_comparisons(summary)
+
+
+def print_run(run: Run, *, json: bool) -> None:
+    """What a run found: headline, costs, and the comparison with printed figures."""
+    summary = summarise(run.path)
+    if json:
+        emit_json(jsonlib.loads(as_json(summary)))
+        return
+    console = out()
+    for sentence in headline(summary):
+        console.print(sentence, markup=False, soft_wrap=True)
+    console.print()
+    if summary.comparisons:
+        _print_comparisons(summary)
+    else:
+        _print_costs(summary.analysis)
+
+
+def _print_comparisons(summary: RunSummary) -> None:
+    console = out()
+    columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
+    view = table("published against simulated", columns, right=columns[2:5])
+    for c in summary.comparisons:
+        note = summary.note(c)
+        error = (
+            f"{100 * c.absolute_error:+.1f} points"
+            if c.quantity == "overhead"
+            else f"{100 * c.relative_error:+.1f} %"
+        )
+        show = show_overhead if c.quantity == "overhead" else show_estimate
+        client = f" {c.client}" if c.client else ""
+        view.add_row(
+            c.cell + client,
+            c.quantity.removesuffix("_bps"),
+            show(c.published),
+            show(c.ours),
+            error,
+            note,
+        )
+    console.print(view)
+
+
+def _print_costs(analysis: Analysis) -> None:
+    view = table(
+        "cost against " + analysis.baseline,
+        ["cell", "throughput", "overhead", "verdict"],
+        right=["throughput", "overhead"],
+    )
+    rows = analysis.estimates.filter(metric="throughput_bps")
+    for row in rows.iter_rows(named=True):
+        overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
+        verdict = analysis.comparisons.filter(cell=row["cell"], metric="throughput_bps")
+        part = f" {row['station'] or row['flow']}" if row["flow"] or row["station"] else ""
+        view.add_row(
+            row["cell"] + part,
+            show_value(row["value"], "bit/s"),
+            show_overhead(overhead) if overhead else "",
+            verdict["verdict"][0] if overhead and verdict.height else "",
+        )
+    out().print(view)

@@ -1,0 +1,189 @@
+"""``airtoll run|check|plan``: from a study file to a run folder.
+
+Takes a study and options; gives a run folder, and the comparison table on stdout.
+Never holds logic that ``airtoll.run`` lacks.
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress, TaskID
+
+from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.reporting import print_run
+from airtoll.errors import UsageError
+from airtoll.observe.folder import RunFolder
+from airtoll.observe.journal import Record
+from airtoll.plan import DEFAULT_SEED, Plan
+from airtoll.report import write_report
+from airtoll.run import check as check_study
+from airtoll.run import run as run_study
+
+StudyArgument = Annotated[
+    str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
+]
+OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Set a key of the study, e.g. traffic.udp.duration_s=5."),
+]
+AsPrintedOption = Annotated[
+    bool, typer.Option("--as-printed", help="Run the lengths that the paper prints.")
+]
+
+
+def run(
+    study: StudyArgument,
+    on: OnOption = "simulator",
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option("--trials", min=1, help="Trials per cell instead of the study's.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the run.")] = DEFAULT_SEED,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once; default all cores.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    as_printed: AsPrintedOption = False,
+    set_: SetOption = None,
+    captures: Annotated[
+        bool, typer.Option("--captures", help="Keep a pcapng capture of every trial.")
+    ] = False,
+    report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
+    json: JsonOption = False,
+) -> None:
+    """Run a study, write its tables and report, and print what came out.
+
+    The run folder keeps every trial the moment it ends: Ctrl-C loses nothing, --resume continues.
+    """
+    console = err()
+    bar = progress_bar()
+    view = _View(bar)
+    with bar:
+        result = run_study(
+            study,
+            on=on,
+            out=out_,
+            trials=trials,
+            seed=seed,
+            jobs=jobs,
+            resume=resume,
+            as_printed=as_printed,
+            values=parse_values(set_ or []),
+            captures=captures,
+            progress=view.advance,
+            started=view.start,
+        )
+    totals = result.totals
+    if totals is not None:
+        parts = [f"{totals.ok} trials"]
+        for count, word in (
+            (totals.failed, "failed"),
+            (totals.rerun, "run again"),
+            (totals.skipped, "cells skipped"),
+        ):
+            if count:
+                parts.append(f"{count} {word}")
+        console.print(", ".join(parts))
+    if report:
+        with console.status("writing the report"):
+            page = write_report([result.path])
+        console.print(f"report: {page}", soft_wrap=True, markup=False)
+    print_run(result, json=json)
+
+
+def check(
+    study: StudyArgument,
+    on: OnOption = "simulator",
+    as_printed: AsPrintedOption = False,
+    set_: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what would run, what would be skipped and why, and about how long it takes."""
+    plan, cells = check_study(study, on=on, as_printed=as_printed, values=parse_values(set_ or []))
+    repetitions = plan.repetitions
+    total = sum(c.expected_s for c in cells if c.skip is None) * repetitions
+    if json:
+        emit_json(
+            {
+                "study": plan.study.study.name,
+                "testbed": on,
+                "repetitions": repetitions,
+                "expected_s": total,
+                "cells": [
+                    {
+                        "cell": c.cell.name,
+                        "runs": c.skip is None,
+                        "reason": c.skip.reason if c.skip else None,
+                        "expected_s": c.expected_s * repetitions,
+                    }
+                    for c in cells
+                ],
+            }
+        )
+        return
+    view = table(None, ["cell", "trials", "runs", "why not"], right=["trials"])
+    for c in cells:
+        view.add_row(
+            c.cell.name,
+            str(repetitions) if c.skip is None else "0",
+            "yes" if c.skip is None else "skipped",
+            c.skip.reason if c.skip else "",
+        )
+    out().print(view)
+    skipped = sum(c.skip is not None for c in cells)
+    err().print(
+        f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {on}"
+    )
+
+
+def parse_values(pairs: list[str]) -> dict[str, Any]:
+    """``key=value`` options; values are TOML, and bare words are strings."""
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, text = pair.partition("=")
+        if not sign or not key:
+            raise UsageError(f"--set {pair}: write KEY=VALUE, e.g. traffic.udp.duration_s=5")
+        try:
+            values[key] = tomllib.loads(f"v = {text}")["v"]
+        except tomllib.TOMLDecodeError:
+            values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
+    return values
+
+
+def duration(seconds: float) -> str:
+    """A length of time in words that fit it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+class _View:
+    """The progress bar of a run."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.bar = bar
+        self.task: TaskID | None = None
+
+    def start(self, folder: RunFolder, plan: Plan) -> None:
+        head = plan.study.study
+        self.bar.console.print(f"[bold]{head.title}[/bold]")
+        self.bar.console.print(
+            f"{len(plan.cells)} cells x {plan.repetitions} trials into {folder.path}",
+            markup=False,
+            soft_wrap=True,
+        )
+        self.task = self.bar.add_task("running", total=len(plan.cells) * plan.repetitions)
+
+    def advance(self, done: int, planned: int, record: Record) -> None:
+        if self.task is not None:
+            self.bar.update(self.task, completed=done, total=planned, description=record.cell[:48])

@@ -1,0 +1,74 @@
+"""Quantities as people read them: a number, its unit, its interval.
+
+Takes values in SI units; gives short text. Never rounds a value that is stored.
+"""
+
+from __future__ import annotations
+
+import math
+
+from airtoll.analyse import Estimate
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
+}
+NOTHING = "–"
+
+
+def scale_of(value: float, unit: str) -> tuple[float, str]:
+    """Factor and unit in which a value of that size is shown."""
+    for factor, name in _SCALES.get(unit, ()):
+        if abs(value) >= factor:
+            return factor, name
+    scales = _SCALES.get(unit)
+    if scales:
+        return scales[0] if value == 0 else scales[-1]
+    return 1.0, "" if unit == "1" else unit
+
+
+def show_value(value: float | None, unit: str, digits: int = 4) -> str:
+    """A value with its unit, e.g. ``29.87 Mb/s``."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    factor, name = scale_of(value, unit)
+    return f"{_digits(value / factor, digits)} {name}".rstrip()
+
+
+def show_estimate(estimate: Estimate, digits: int = 4) -> str:
+    """A value with its interval's half width, e.g. ``29.87 ± 0.03 Mb/s``."""
+    if not math.isfinite(estimate.value):
+        return NOTHING
+    factor, name = scale_of(estimate.value, estimate.unit)
+    text = _digits(estimate.value / factor, digits)
+    half = estimate.half_width
+    if math.isfinite(half):
+        text += f" ± {_short(half / factor)}"
+    return f"{text} {name}".rstrip()
+
+
+def show_overhead(estimate: Estimate | None) -> str:
+    """An overhead in percent (or as a difference of rates) with its interval."""
+    if estimate is None or not math.isfinite(estimate.value):
+        return NOTHING
+    if estimate.unit != "1":
+        return show_estimate(estimate)
+    text = f"{100 * estimate.value:.2f}"
+    if estimate.has_interval and math.isfinite(estimate.half_width):
+        text += f" ± {100 * estimate.half_width:.2f}"
+    return f"{text} %"
+
+
+def _digits(value: float, digits: int) -> str:
+    """Fixed-point text with about that many significant digits."""
+    if value == 0:
+        return "0"
+    whole = math.floor(math.log10(abs(value))) + 1
+    return f"{value:.{min(6, max(0, digits - whole))}f}"
+
+
+def _short(value: float) -> str:
+    """A half width: two significant digits."""
+    if value == 0:
+        return "0"
+    return f"{value:.{max(0, 1 - math.floor(math.log10(abs(value))))}f}"

@@ -1,0 +1,295 @@
+"""What a run says, worked out once for every form of report.
+
+Takes a run folder; gives a :class:`RunSummary`: the analysis, the printed figures beside ours,
+what octet theory predicts, and the headline in two sentences. Reads the run folder; never writes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from attrs import define, field, frozen
+
+from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
+from airtoll.observe.datasets import load_dataset
+from airtoll.observe.folder import RunFolder
+from airtoll.observe.tables import counted, read_observations, read_trials
+from airtoll.plan import Cell, Plan
+from airtoll.policies import resolve
+from airtoll.profiles import Profile, load
+from airtoll.report.quantities import show_overhead, show_value
+from airtoll.study import Study
+
+THEORY = "theory.parquet"
+
+
+@frozen
+class OctetTheory:
+    """Added octets over the packet size: what a calculation on paper gives."""
+
+    policy: str
+    packet_octets: int
+    added_octets: int
+
+    @property
+    def overhead(self) -> float:
+        """Added octets / packet octets, as a fraction."""
+        return self.added_octets / self.packet_octets
+
+
+@frozen
+class Combined:
+    """Overhead of one policy in one scenario, by group of traffics and averaged over them."""
+
+    scenario: str
+    policy: str
+    factors: str
+    groups: dict[str, Estimate]
+    mean: Estimate
+
+
+@define(frozen=True, slots=False)
+class RunSummary:
+    """A run, read and analysed."""
+
+    path: Path
+    manifest: dict[str, Any]
+    plan: Plan
+    observations: pl.DataFrame = field(repr=False)
+    trials: pl.DataFrame = field(repr=False)
+    analysis: Analysis = field(repr=False)
+    comparisons: tuple[Comparison, ...] = field(repr=False)
+
+    @property
+    def study(self) -> Study:
+        """The study as it was run."""
+        return self.plan.study
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """The cells by name."""
+        return {cell.name: cell for cell in self.plan.cells}
+
+    @cached_property
+    def theory(self) -> pl.DataFrame:
+        """Closed forms of the run's cells (columns cell, value), where there are any."""
+        path = self.path / THEORY
+        if not path.exists():
+            return pl.DataFrame(schema={"cell": pl.String(), "value": pl.Float64()})
+        return pl.read_parquet(path)
+
+    def closed_form(self, cell: str) -> float | None:
+        """Throughput of a cell by its closed form, bit/s."""
+        rows = self.theory.filter(cell=cell)
+        return float(rows["value"][0]) if rows.height else None
+
+    def profiles_of(self, cell: Cell) -> list[Profile]:
+        """The device profiles behind a cell."""
+        settings = cell.settings
+        names = [station.profile for station in settings.stations]
+        names += [settings.ap.profile, settings.server.profile]
+        return [load(cell.profile(name)) for name in dict.fromkeys(names)]
+
+    def seen(self, comparison: Comparison) -> str:
+        """How a comparison stands to the readings that its profiles were fitted to.
+
+        ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
+        proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
+        """
+        cell = self.cells[comparison.cell]
+        readings = [reading for profile in self.profiles_of(cell) for reading in profile.seen]
+        if not readings:
+            return ""
+        transport = cell.load.transport.upper()
+        for reading in readings:
+            if (
+                reading.dataset == comparison.dataset
+                and reading.table in (None, comparison.table)
+                and reading.transport in (None, transport)
+                and (reading.security is None or resolve(reading.security).name == cell.policy)
+            ):
+                return "fitted"
+        return "predicted"
+
+    def note(self, comparison: Comparison) -> str:
+        """What to know about a comparison, in a few words."""
+        notes = []
+        standing = self.seen(comparison)
+        if standing == "fitted":
+            notes.append("fitted to this reading")
+        ceiling = self.closed_form(comparison.cell)
+        if (
+            ceiling is not None
+            and comparison.quantity == THROUGHPUT
+            and not comparison.client
+            and comparison.published.value > ceiling * 1.005
+        ):
+            notes.append(f"printed above the ceiling {show_value(ceiling, 'bit/s')}")
+        if comparison.caveat:
+            notes.append(comparison.caveat)
+        return "; ".join(notes)
+
+    @cached_property
+    def octet_theory(self) -> tuple[OctetTheory, ...]:
+        """Octet theory of every secured policy at the study's packet sizes."""
+        rows = []
+        for name in dict.fromkeys(cell.policy for cell in self.plan.cells):
+            policy = resolve(name)
+            if name == self.study.study.baseline:
+                continue
+            added = policy.octets_per_mpdu + policy.octets_per_msdu
+            rows += [OctetTheory(name, size, added) for size in self.study.study.octet_theory]
+        return tuple(rows)
+
+    @cached_property
+    def combined(self) -> tuple[Combined, ...]:
+        """Overheads combined over traffics, where the study says so."""
+        groups = self.study.study.combine
+        if not groups:
+            return ()
+        frame = self.analysis.estimates.filter(
+            (pl.col("metric") == THROUGHPUT)
+            & pl.col("flow").is_null()
+            & pl.col("station").is_null()
+        )
+        found = []
+        keys = frame.select("scenario", "policy", "factors").unique(maintain_order=True)
+        for scenario, policy, factors in keys.iter_rows():
+            if policy == self.analysis.baseline:
+                continue
+            here = frame.filter(scenario=scenario, factors=factors)
+            parts = {
+                group: _group_overhead(here, policy, names, self.analysis)
+                for group, names in groups.items()
+            }
+            known = {group: part for group, part in parts.items() if part is not None}
+            if known:
+                mean = mean_of_estimates(list(known.values()))
+                found.append(Combined(scenario, policy, factors, known, mean))
+        return tuple(found)
+
+    @cached_property
+    def outcomes(self) -> dict[str, int]:
+        """How many attempts ended how."""
+        counts = self.trials.group_by("status").len()
+        return {str(status): int(count) for status, count in counts.sort("status").iter_rows()}
+
+
+def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> RunSummary:
+    """Read and analyse a run.
+
+    ``dataset``: compare with this data set only. Raises ``RunError`` or ``StorageError`` if the
+    folder holds no tables, ``DatasetError`` for an unknown data set.
+    """
+    folder = RunFolder(path)
+    manifest = folder.manifest()
+    plan = folder.plan()
+    observations, trials = read_observations(path), read_trials(path)
+    head = plan.study.study
+    analysis = analyse(
+        observations,
+        trials,
+        baseline=head.baseline,
+        overhead=head.overhead,
+        select=plan.study.trials.select,
+        level=level,
+    )
+    comparisons: list[Comparison] = []
+    named = dict.fromkeys(entry.dataset for entry in plan.study.compare)
+    for name in [dataset] if dataset else named:
+        entries = [entry for entry in plan.study.compare if entry.dataset == name]
+        comparisons += compare(analysis, load_dataset(name), entries)
+    return RunSummary(
+        path, manifest, plan, counted(observations, trials), trials, analysis, tuple(comparisons)
+    )
+
+
+def headline(summary: RunSummary) -> list[str]:
+    """The answer in two sentences: what the dearest and cheapest choice cost, and how sure."""
+    frame = summary.analysis.overheads.filter(
+        pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
+    )
+    level = f"{100 * summary.analysis.level:.0f} %"
+    if frame.is_empty():
+        rows = summary.analysis.estimates.filter(metric=THROUGHPUT)
+        return [
+            f"{summary.study.study.title}: {rows.height} throughputs, and no secured policy "
+            f"beside {summary.analysis.baseline} to take an overhead from."
+        ]
+    means = (
+        frame.group_by("policy", maintain_order=True)
+        .agg(pl.col("value").mean(), pl.col("cell"))
+        .sort("value")
+    )
+    cheap, dear = means.row(0, named=True), means.row(-1, named=True)
+    unit = str(frame["unit"][0])
+    first = (
+        f"Against {summary.analysis.baseline}, {dear['policy']} costs most throughput "
+        f"({_amount(dear['value'], unit)} on average over {len(dear['cell'])} cells) and "
+        f"{cheap['policy']} least ({_amount(cheap['value'], unit)})."
+    )
+    if dear["policy"] == cheap["policy"]:
+        first = (
+            f"Against {summary.analysis.baseline}, {dear['policy']} costs "
+            f"{_amount(dear['value'], unit)} of throughput."
+        )
+    worst = frame.sort("value").row(-1, named=True)
+    estimate = summary.analysis.overhead(worst["cell"])
+    detectable = int(
+        summary.analysis.comparisons.filter(
+            (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & (pl.col("p_holm") < 0.05)
+        ).height
+    )
+    second = (
+        f"The largest single overhead is {show_overhead(estimate)} ({level} interval) in "
+        f"{worst['cell']}; {detectable} of {frame.height} differences stand out from the spread of "
+        "the trials."
+    )
+    return [first, second]
+
+
+def factors_text(factors: str) -> str:
+    """Factor levels in words."""
+    return ", ".join(f"{key} {value}" for key, value in json.loads(factors).items())
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{100 * value:.1f} %" if unit == "1" else show_value(value, unit)
+
+
+def _group_overhead(
+    frame: pl.DataFrame, policy: str, traffics: tuple[str, ...], analysis: Analysis
+) -> Estimate | None:
+    """Overhead from throughputs averaged over the traffics that the scenario has."""
+    means = {}
+    for name in (analysis.baseline, policy):
+        rows = frame.filter((pl.col("policy") == name) & pl.col("traffic").is_in(traffics))
+        if rows.is_empty():
+            return None
+        count = rows.height
+        variance = float((rows["deviation"].fill_null(math.nan) ** 2 / rows["n"]).sum()) / count**2
+        means[name] = (float(rows["value"].mean()), variance, float(rows["n"].sum()))  # type: ignore[arg-type]
+    (t1, v1, n1), (t2, v2, n2) = means[analysis.baseline], means[policy]
+    if analysis.definition == "of_secured":
+        low, high = _ends(t1, t2, v1, v2, n1, n2, analysis.level)
+        value, low, high = t1 / t2 - 1, low - 1, high - 1
+    else:
+        low, high = _ends(t2, t1, v2, v1, n2, n1, analysis.level)
+        value, low, high = 1 - t2 / t1, 1 - high, 1 - low
+    return Estimate(value, low, high, analysis.level, int(n1 + n2), "group means, Fieller", "1")
+
+
+def _ends(
+    a: float, b: float, va: float, vb: float, na: float, nb: float, level: float
+) -> tuple[float, float]:
+    x, y, vx, vy, nx, ny = (np.array([value]) for value in (a, b, va, vb, na, nb))
+    ends = fieller_ends(x, y, vx, vy, nx, ny, level)
+    return float(ends[0][0]), float(ends[1][0])

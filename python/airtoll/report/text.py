@@ -1,0 +1,114 @@
+"""The report as text for other programs and papers: Markdown, CSV, LaTeX, JSON.
+
+Takes a summary; gives text. The same numbers as the page, without its pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.report.quantities import show_overhead, show_value
+from airtoll.report.summary import RunSummary, headline
+
+_COLUMNS = ("scenario", "policy", "traffic", "factors", "station", "throughput", "overhead", "n")
+
+
+def markdown(summary: RunSummary) -> str:
+    """Headline and cost table."""
+    lines = [f"# {summary.study.study.title}", "", *headline(summary), ""]
+    lines.append("| " + " | ".join(_COLUMNS) + " |")
+    lines.append("|" + "---|" * len(_COLUMNS))
+    lines += ["| " + " | ".join(row[c] for c in _COLUMNS) + " |" for row in _rows(summary)]
+    return "\n".join(lines) + "\n"
+
+
+def latex(summary: RunSummary) -> str:
+    """A ``tabular`` with booktabs rules."""
+    lines = [r"\begin{tabular}{lllllrrr}", r"\toprule"]
+    lines.append(" & ".join(_COLUMNS) + r" \\")
+    lines.append(r"\midrule")
+    lines += [" & ".join(_escape(row[c]) for c in _COLUMNS) + r" \\" for row in _rows(summary)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def comma_separated(summary: RunSummary) -> str:
+    """Every estimate, in SI units and full precision."""
+    buffer = io.StringIO()
+    frame = summary.analysis.estimates
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(frame.columns)
+    writer.writerows(frame.iter_rows())
+    return buffer.getvalue()
+
+
+def as_json(summary: RunSummary) -> str:
+    """Estimates, overheads, comparisons and printed figures."""
+    value = {
+        "study": summary.study.study.name,
+        "headline": headline(summary),
+        "estimates": summary.analysis.estimates.to_dicts(),
+        "overheads": summary.analysis.overheads.to_dicts(),
+        "comparisons": summary.analysis.comparisons.to_dicts(),
+        "published": [published_row(summary, c) for c in summary.comparisons],
+    }
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
+
+
+def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
+    """One comparison with a printed figure, as JSON values."""
+    return {
+        "dataset": comparison.dataset,
+        "table": comparison.table,
+        "cell": comparison.cell,
+        "client": comparison.client,
+        "quantity": comparison.quantity,
+        "published": comparison.published.to_json(),
+        "ours": comparison.ours.to_json(),
+        "relative_error": comparison.relative_error,
+        "absolute_error": comparison.absolute_error,
+        "standing": summary.seen(comparison) or "unfitted",
+        "note": summary.note(comparison),
+    }
+
+
+def _rows(summary: RunSummary) -> list[dict[str, str]]:
+    rows = []
+    for row in summary.analysis.estimates.filter(metric=THROUGHPUT).iter_rows(named=True):
+        overhead = summary.analysis.overhead(row["cell"], row["flow"], row["station"])
+        half = (row["high"] - row["low"]) / 2
+        error = f" ± {show_value(half, row['unit'], 2)}" if math.isfinite(half) else ""
+        rows.append(
+            {
+                "scenario": row["scenario"],
+                "policy": row["policy"],
+                "traffic": row["traffic"],
+                "factors": "" if row["factors"] == "{}" else row["factors"],
+                "station": row["station"] or "all",
+                "throughput": show_value(row["value"], row["unit"]) + error,
+                "overhead": show_overhead(overhead) if overhead else "",
+                "n": str(row["n"]),
+            }
+        )
+    return rows
+
+
+def _escape(text: str) -> str:
+    for mark in "&%$#_{}":
+        text = text.replace(mark, "\\" + mark)
+    return text.replace("±", r"$\pm$")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return value

@@ -1,0 +1,73 @@
+"""Reports on disk.
+
+Takes run folders and a form; gives the file. Writes nothing outside the run folder unless told to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from airtoll.errors import UsageError
+from airtoll.observe.journal import storage_error
+from airtoll.report import text
+from airtoll.report.figures import pictures, save
+from airtoll.report.html import render
+from airtoll.report.summary import RunSummary, summarise
+
+FORMATS = ("html", "markdown", "csv", "latex", "json")
+_SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
+_FIGURE_FORMATS = ("png", "svg", "pdf")
+
+
+def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
+    """Write the report of a run; HTML brings its figures with it.
+
+    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
+    """
+    if form not in FORMATS:
+        raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
+    if not runs:
+        raise UsageError("report: name at least one run folder")
+    summary = summarise(runs[0])
+    target = out or runs[0] / f"report.{_SUFFIX[form]}"
+    page = _page(summary, form)
+    try:
+        scratch = target.with_name(f".{target.name}.tmp")
+        scratch.write_text(page, "utf-8")
+        scratch.replace(target)
+    except OSError as error:
+        raise storage_error(target, error) from error
+    if form == "html":
+        folder = target.parent / "figures"
+        for picture in pictures(summary):
+            save(picture.draw(), folder, picture.name, _FIGURE_FORMATS)
+    return target
+
+
+def command_of(summary: RunSummary) -> str:
+    """The command that repeats a run."""
+    manifest = summary.manifest
+    parts = ["airtoll", "run", manifest["study"]["name"]]
+    if manifest["testbed"] != "simulator":
+        parts += ["--on", manifest["testbed"]]
+    parts += ["--seed", str(manifest["seed"]), "--trials", str(manifest["repetitions"])]
+    printed = summary.study.as_printed if manifest["options"].get("as_printed") else {}
+    if printed:
+        parts.append("--as-printed")
+    for key, value in manifest["study"]["values"].items():
+        if key not in printed:
+            parts += ["--set", f"{key}={value}"]
+    return " ".join(parts)
+
+
+def _page(summary: RunSummary, form: str) -> str:
+    if form == "html":
+        return render(summary, command=command_of(summary))
+    makers = {
+        "markdown": text.markdown,
+        "csv": text.comma_separated,
+        "latex": text.latex,
+        "json": text.as_json,
+    }
+    return makers[form](summary)

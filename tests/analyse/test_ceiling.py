@@ -1,0 +1,32 @@
+import pytest
+
+from airtoll.analyse.audit.ceiling import airtime_us, ceiling_bps, frame_time_us
+
+
+def test_80211g_by_hand():
+    # 1536 octets: 57 symbols = 248 + 6; SIFS 10; ACK at 24: 34; DIFS 28; 7.5 slots of 9
+    assert airtime_us("802.11g", 54, "short", 1536) == 254
+    assert frame_time_us("802.11g", 54, "short", 1536) == pytest.approx(393.5)
+    bound = ceiling_bps({"phy": "802.11g", "rate_mbps": 54})
+    assert bound == pytest.approx(1472 * 8 / 393.5e-6)
+
+
+def test_80211b_at_11_and_2():
+    assert airtime_us("802.11b", 11, "long", 1536) == 192 + 1118
+    assert airtime_us("802.11b", 2, "long", 14) == 192 + 56
+    long = ceiling_bps({"phy": "802.11b", "rate_mbps": 2, "preamble": "long"})
+    assert long == pytest.approx(1472 * 8 / (50 + 310 + 192 + 6144 + 10 + 248) * 1e6)
+
+
+def test_a_second_hop_halves_and_security_costs():
+    one = ceiling_bps({"phy": "802.11g", "rate_mbps": 54})
+    two = ceiling_bps({"phy": "802.11g", "rate_mbps": 54, "hops": 2})
+    assert 0.5 < two / one < 0.55
+    assert ceiling_bps({"phy": "802.11g", "rate_mbps": 54}, 20) < one
+    assert ceiling_bps({"phy": "802.11n", "rate_mbps": 150.0, "hops": 2}) == 75e6
+
+
+def test_two_senders_wait_less():
+    one = ceiling_bps({"phy": "802.11g", "rate_mbps": 54})
+    two = ceiling_bps({"phy": "802.11g", "rate_mbps": 54, "senders": 2})
+    assert 1.0 < two / one < 1.08

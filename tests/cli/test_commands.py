@@ -1,0 +1,50 @@
+"""The command line: data on stdout, words on stderr, exit codes as documented."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def airtoll(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "airtoll.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "160"},
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("room", ["studies", "policies", "profiles", "datasets", "scenarios"])
+def test_lists_print_json_on_stdout(room: str) -> None:
+    done = airtoll(room, "list", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+
+
+def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> None:
+    for arguments, code in (
+        (("run", "nothing-of-the-sort"), 2),
+        (("policies", "show", "telepathy"), 2),
+        (("report", str(tmp_path)), 3),
+        (("run", "quickstart", "--on", "moon"), 2),
+        (("run", "quickstart", "--set", "traffic.udp"), 2),
+    ):
+        done = airtoll(*arguments, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        assert done.stdout == ""
+        assert done.stderr.startswith("airtoll: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_help_names_the_exit_codes() -> None:
+    done = airtoll("--help")
+    assert "130 interrupted" in done.stdout

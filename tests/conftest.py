@@ -1,0 +1,67 @@
+"""What several rooms of tests share: a small study and the fake testbed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SMALL = """
+[study]
+name = "small"
+title = "A small study"
+baseline = "open"
+
+[trials]
+repetitions = 6
+{trials}
+
+[scenario.home]
+phy = "802.11a"
+stations = [{{ name = "A", position_m = [5.0, 0.0] }}]
+
+[traffic.udp]
+transport = "udp"
+duration_s = 0.2
+
+[traffic.tcp]
+transport = "tcp"
+duration_s = 0.2
+
+[grid]
+policy = ["open", "wpa2-psk-ccmp"{policies}]
+traffic = ["udp", "tcp"]
+"""
+
+
+def _fake_module() -> object:
+    path = Path(__file__).parent / "contract" / "fake.py"
+    spec = importlib.util.spec_from_file_location("airtoll_fake_testbed", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def fake() -> type:
+    return FakeTestbed
+
+
+@pytest.fixture
+def small_study(tmp_path: Path):
+    """Writes a small study file and returns its path; extra text goes into [trials]."""
+
+    def write(trials: str = "", policies: str = "") -> Path:
+        path = tmp_path / "small.toml"
+        path.write_text(SMALL.format(trials=trials, policies=policies))
+        return path
+
+    return write

@@ -1,0 +1,182 @@
+"""Carrying out a plan: nothing lost, nothing doubled, and no value that depends on the order."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from airtoll.errors import Interrupted, RunError, StorageError
+from airtoll.run import run
+
+
+def tables(path: Path) -> tuple[bytes, bytes]:
+    return (path / "observations.parquet").read_bytes(), (path / "trials.parquet").read_bytes()
+
+
+def test_same_bytes_for_any_number_of_jobs_and_any_order(small_study, fake, tmp_path):
+    results = []
+    for index, (order, jobs) in enumerate(
+        [("interleaved", 1), ("interleaved", 4), ("sequential", 2), ("random", 3)]
+    ):
+        study = small_study(f'order = "{order}"')
+        out = tmp_path / f"run{index}"
+        run(study, testbed=fake(), out=out, jobs=jobs)
+        results.append(tables(out))
+    assert all(result == results[0] for result in results)
+
+
+def test_interleaved_and_sequential_orders(small_study, fake, tmp_path):
+    bed = fake()
+    run(small_study('order = "interleaved"'), testbed=bed, out=tmp_path / "a", jobs=1)
+    assert [trial for _cell, trial, _attempt in bed.measured[:4]] == [1, 1, 1, 1]
+    bed = fake()
+    run(small_study('order = "sequential"'), testbed=bed, out=tmp_path / "b", jobs=1)
+    assert [trial for _cell, trial, _attempt in bed.measured[:6]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_interrupted_run_keeps_what_it_had_and_resumes(small_study, fake, tmp_path):
+    study = small_study()
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run(study, testbed=fake(), out=whole, jobs=1)
+    with pytest.raises(Interrupted, match="--resume"):
+        run(study, testbed=fake(interrupt_after=7), out=parts, jobs=1)
+    assert pl.read_parquet(parts / "trials.parquet").height == 7
+    assert json.loads((parts / "run.json").read_text())["state"] == "interrupted"
+    bed = fake()
+    run(study, testbed=bed, out=parts, jobs=2, resume=True)
+    assert len(bed.measured) == 24 - 7
+    assert tables(parts) == tables(whole)
+    assert json.loads((parts / "run.json").read_text())["state"] == "finished"
+
+
+def test_a_finished_run_is_never_overwritten(small_study, fake, tmp_path):
+    study = small_study()
+    run(study, testbed=fake(), out=tmp_path / "run")
+    before = tables(tmp_path / "run")
+    with pytest.raises(StorageError, match="--resume"):
+        run(study, testbed=fake(), out=tmp_path / "run")
+    assert tables(tmp_path / "run") == before
+
+
+def test_resuming_another_study_is_refused(small_study, fake, tmp_path):
+    run(small_study(), testbed=fake(), out=tmp_path / "run")
+    other = small_study('order = "random"')
+    with pytest.raises(RunError, match="another version"):
+        run(other, testbed=fake(), out=tmp_path / "run", resume=True)
+
+
+def test_skipped_failed_and_missing_are_told_apart(small_study, fake, tmp_path):
+    study = small_study(policies=', "wep-40", "owe-ccmp"')
+    result = run(study, testbed=fake(), out=tmp_path / "run")
+    assert result.totals is not None
+    assert (result.totals.ok, result.totals.skipped, result.totals.failed) == (24, 2, 12)
+    trials = result.trials()
+    skipped = trials.filter(status="skipped")
+    assert set(skipped["policy"]) == {"wep-40"}
+    assert set(skipped["reason"]) == {"the fake knows no WEP-40"}
+    failed = trials.filter(status="failed")
+    assert set(failed["reason"]) == {"did not authenticate: reason 23"}
+    observed = result.observations()
+    assert set(observed["policy"]) == {"open", "wpa2-psk-ccmp"}
+
+
+def test_outliers_are_run_again_kept_and_listed(small_study, fake, tmp_path):
+    study = small_study("rerun = { below_sigma = 5, minimum_trials = 3 }")
+    serial = run(study, testbed=fake(outlier=True), out=tmp_path / "a", jobs=1)
+    parallel = run(study, testbed=fake(outlier=True), out=tmp_path / "b", jobs=4)
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+    assert parallel.totals == serial.totals
+    assert serial.totals is not None
+    assert serial.totals.rerun == 4
+    again = serial.trials().filter(status="rerun")
+    assert again["trial"].to_list() == [4, 4, 4, 4]
+    assert all("standard deviations below the mean" in reason for reason in again["reason"])
+    kept = serial.trials().filter(pl.col("status") == "ok", pl.col("trial") == 4)
+    assert kept["attempt"].to_list() == [2, 2, 2, 2]
+
+
+def test_warm_ups_are_unrecorded(small_study, fake, tmp_path):
+    result = run(small_study("discard_first = 2"), testbed=fake(), out=tmp_path / "run")
+    trials = result.trials()
+    assert trials.filter(status="warm_up").height == 8
+    assert trials.filter(status="ok").height == 24
+
+
+KILLED = textwrap.dedent(
+    """
+    import sys, time
+    sys.path.insert(0, {tests!r})
+    from conftest import FakeTestbed
+    from airtoll.run import run
+    class Slow(FakeTestbed):
+        def measure(self, trial, captures=None):
+            time.sleep(0.004)
+            return super().measure(trial, captures)
+    run({study!r}, testbed=Slow(), out={out!r}, jobs=2, resume={resume})
+    """
+)
+
+
+def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, tmp_path):
+    study = small_study(policies=', "wpa3-sae-ccmp", "wpa2-psk-gcmp"')
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run(study, testbed=fake(), out=whole, jobs=1)
+    draw = random.Random(7)
+    tests = str(Path(__file__).parents[1])
+    journal = parts / "journal.jsonl"
+    seen = 0
+    for _ in range(3):
+        code = KILLED.format(
+            tests=tests, study=str(study), out=str(parts), resume=(parts / "run.json").exists()
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ}, stderr=subprocess.DEVNULL
+        )
+        goal = seen + draw.randint(2, 9)
+        while process.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") >= goal:
+                process.send_signal(signal.SIGKILL)
+                break
+        process.wait()
+        seen = journal.read_bytes().count(b"\n")
+        # A power cut may tear the last line as well.
+        journal.write_bytes(journal.read_bytes() + b'{"cell": "home/op')
+    run(study, testbed=fake(), out=parts, jobs=1, resume=True)
+    assert tables(parts) == tables(whole)
+
+
+def test_full_disk_gives_one_line_and_keeps_the_journal(small_study, tmp_path):
+    out = str(tmp_path / "run")
+    code = textwrap.dedent(
+        f"""
+        import resource, sys
+        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+        from conftest import FakeTestbed
+        from airtoll.run import run
+        from airtoll.errors import StorageError
+        import signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        try:
+            run({str(small_study())!r}, testbed=FakeTestbed(), out={out!r}, jobs=1)
+        except StorageError as error:
+            print(error)
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert done.stdout.count("\n") == 1
+    assert "File too large" in done.stdout
+    lines = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    assert lines.count(b"\n") > 3
+    assert lines.endswith(b"\n")
