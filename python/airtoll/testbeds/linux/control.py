@@ -1,0 +1,202 @@
+"""The control interface of hostapd and wpa_supplicant: requests, and events waited for.
+
+Takes the path of a control socket; gives answers and events. Never polls and never reads a log.
+Protocol: text datagrams on a UNIX socket; after ATTACH the daemon sends events "<level>TEXT"
+(hostap, doc/ctrl_iface.doxygen).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import re
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
+
+_COUNTER: Final = itertools.count()
+_EVENT: Final = re.compile(r"^<\d>")
+
+
+class ControlError(TestbedError):
+    """A daemon that refused a request, died, or did not report what was waited for."""
+
+
+@frozen
+class Event:
+    """One event: when it came (monotonic clock, s) and its text without the level."""
+
+    at_s: float
+    text: str
+
+
+class Control:
+    """A connection to one daemon's control socket.
+
+    ``who``: the daemon's name for messages. Make it with :func:`connect`.
+    """
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+        self._events: deque[Event] = deque()
+        self._news = asyncio.Event()
+        self._answers: asyncio.Queue[str] = asyncio.Queue()
+        self._asking = asyncio.Lock()
+        self._transport: Any = None
+        self._own_path: Path | None = None
+        self.process: Process | None = None
+
+    async def request(self, command: str, limit_s: float = 10.0) -> str:
+        """The answer to a command; raises :class:`ControlError` on FAIL or silence."""
+        async with self._asking:
+            while not self._answers.empty():
+                self._answers.get_nowait()
+            try:
+                self._transport.sendto(command.encode())
+                answer = await asyncio.wait_for(self._answers.get(), limit_s)
+            except TimeoutError:
+                raise ControlError(
+                    f"{self.who}: no answer to {command.split()[0]} within {limit_s:g} s"
+                ) from None
+            except OSError as error:
+                raise ControlError(f"{self.who}: has died: {error.strerror}") from error
+        if answer.startswith(("FAIL", "UNKNOWN COMMAND")):
+            raise ControlError(f"{self.who}: {command.split()[0]}: {answer.strip()}")
+        return answer
+
+    async def wait_for(self, *starts: str, limit_s: float, failures: tuple[str, ...] = ()) -> Event:
+        """The next event that begins with one of ``starts``.
+
+        Events before it are dropped. Raises :class:`ControlError` with the event's text when one
+        of ``failures`` comes first, when the daemon dies, or after ``limit_s`` seconds.
+        """
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + limit_s
+        last = "nothing"
+        while True:
+            while self._events:
+                event = self._events.popleft()
+                last = event.text
+                if event.text.startswith(starts):
+                    return event
+                if failures and event.text.startswith(failures):
+                    raise ControlError(f"{self.who}: {event.text}")
+            self._news.clear()
+            left = give_up - loop.time()
+            if left <= 0:
+                raise ControlError(
+                    f"{self.who}: no {' or '.join(starts)} within {limit_s:g} s; last: {last}"
+                )
+            if self.process is not None and not self.process.running:
+                raise ControlError(f"{self.who}: died while {starts[0]} was awaited")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), min(left, 0.5))
+
+    def forget(self) -> None:
+        """Drop the events that have come so far."""
+        self._events.clear()
+
+    def close(self) -> None:
+        """Close the socket and remove the path it was bound to."""
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+        if self._own_path is not None:
+            self._own_path.unlink(missing_ok=True)
+            self._own_path = None
+
+    def received(self, text: str) -> None:
+        """Sort one datagram into answers and events."""
+        if _EVENT.match(text):
+            self._events.append(Event(time.monotonic(), text[3:].strip()))
+            self._news.set()
+        else:
+            self._answers.put_nowait(text)
+
+
+async def connect(
+    host: Host, path: str, who: str, process: Process | None = None, limit_s: float = 20.0
+) -> Control:
+    """Wait for a daemon's control socket, attach to its events and give the connection.
+
+    On hosts over SSH the daemon's own command-line client carries the datagrams.
+    """
+    await host.wait_for(path, limit_s, process)
+    control = Control(who)
+    control.process = process
+    if isinstance(host, LocalHost):
+        own = Path(path).parent.parent / f"ctl-{os.getpid()}-{next(_COUNTER)}"
+        loop = asyncio.get_running_loop()
+        control._own_path = own
+        try:
+            control._transport, _ = await loop.create_datagram_endpoint(
+                lambda: _Datagrams(control), local_addr=str(own), remote_addr=path
+            )
+        except OSError as error:
+            raise ControlError(f"{who}: cannot reach {path}: {error}") from error
+        await control.request("ATTACH", limit_s)
+    else:
+        control._transport = await _client(host, path, control)
+    return control
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        self._control.received(data.decode(errors="replace"))
+
+
+async def _client(host: Host, path: str, control: Control) -> _Client:
+    return await _Client.open(host, path, control)
+
+
+class _Client:
+    """Requests by ``wpa_cli raw`` and events by an interactive ``wpa_cli``, over SSH."""
+
+    def __init__(self, host: Host, argv: list[str], control: Control) -> None:
+        self._host = host
+        self._argv = argv
+        self._control = control
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._events: Any = None
+
+    @classmethod
+    async def open(cls, host: Host, path: str, control: Control) -> _Client:
+        program = "hostapd_cli" if "hostapd" in control.who else "wpa_cli"
+        argv = [program, "-p", str(Path(path).parent), "-i", Path(path).name]
+        client = cls(host, argv, control)
+        client._events = await host.stream(argv)
+        task = asyncio.create_task(client._read())
+        client._tasks.add(task)
+        return client
+
+    async def _read(self) -> None:
+        async for line in self._events.stdout:
+            # The prompt and the echo of a readline build precede the event on its line.
+            start = re.search(r"<\d>", line)
+            if start:
+                self._control.received(line[start.start() :])
+
+    def sendto(self, data: bytes) -> None:
+        task = asyncio.create_task(self._ask(data.decode()))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ask(self, command: str) -> None:
+        done = await self._host.run([*self._argv, "raw", *command.split(" ")], check=False)
+        self._control.received(done.stdout or "FAIL")
+
+    def close(self) -> None:
+        self._events.close()
+        for task in self._tasks:
+            task.cancel()

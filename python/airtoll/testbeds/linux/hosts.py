@@ -1,0 +1,365 @@
+"""Hosts: run commands, move files, keep background processes; here, in a namespace, or over SSH.
+
+Takes argument vectors and octets; gives :class:`Completed` commands and :class:`Process` handles
+with a pid. Never goes through a shell of its own on local hosts, never loses a process it
+started: :meth:`Host.close` ends them in reverse order.
+"""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+from attrs import frozen
+
+from airtoll.errors import EnvironmentProblem, TestbedError
+
+#: Every process carries it, so that what a killed airtoll left can be found (see ``cleanup``).
+RUN_VARIABLE: Final = "AIRTOLL_RUN"
+GRACE_S: Final = 5.0
+
+
+class HostError(TestbedError):
+    """A command that failed, took too long, or a host that cannot be reached; names the host."""
+
+
+@frozen
+class Completed:
+    """A command that ended."""
+
+    argv: tuple[str, ...]
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Process(abc.ABC):
+    """A background process with a known pid on its host."""
+
+    name: str
+    pid: int
+
+    @property
+    @abc.abstractmethod
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+
+    @abc.abstractmethod
+    async def wait(self, limit_s: float) -> int:
+        """Its exit status; raises ``TimeoutError`` after ``limit_s`` seconds."""
+
+    @abc.abstractmethod
+    async def signal(self, number: signal.Signals) -> None:
+        """Send a signal; nothing happens when it has ended already."""
+
+    async def stop(self) -> None:
+        """SIGTERM, and SIGKILL when it has not gone after a few seconds."""
+        if not self.running:
+            return
+        await self.signal(signal.SIGTERM)
+        try:
+            await self.wait(GRACE_S)
+        except TimeoutError:
+            await self.signal(signal.SIGKILL)
+            await self.wait(GRACE_S)
+
+
+class Host(abc.ABC):
+    """One machine or namespace. Use as an async context manager."""
+
+    def __init__(self, name: str, run_id: str) -> None:
+        self.name = name
+        self.run_id = run_id
+        self._started: list[Process] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str | None = None,
+        limit_s: float = 30.0,
+        check: bool = True,
+    ) -> Completed:
+        """Run a command to its end.
+
+        Raises :class:`HostError` when it exits other than 0 (unless ``check`` is false), cannot
+        be started or takes longer than ``limit_s`` seconds.
+        """
+        try:
+            done = await asyncio.wait_for(self._run(tuple(argv), stdin), limit_s)
+        except TimeoutError:
+            raise HostError(
+                f"{self.name}: `{_short(argv)}` took longer than {limit_s:g} s"
+            ) from None
+        except FileNotFoundError:
+            raise EnvironmentProblem(f"{self.name}: {argv[0]} is not installed") from None
+        if check and done.status != 0:
+            words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+            raise HostError(
+                f"{self.name}: `{_short(argv)}` failed with status {done.status}: {words[-1]}"
+            )
+        return done
+
+    async def start(
+        self, argv: Sequence[str], *, log: str, env: Mapping[str, str] | None = None
+    ) -> Process:
+        """Start a background process whose output goes to the file ``log`` on this host."""
+        process = await self._start(tuple(argv), log, {**(env or {}), RUN_VARIABLE: self.run_id})
+        process.name = Path(argv[0]).name
+        self._started.append(process)
+        return process
+
+    async def close(self) -> None:
+        """Stop every process that is still running, the latest first."""
+        while self._started:
+            with contextlib.suppress(TimeoutError, HostError):
+                await self._started.pop().stop()
+
+    @abc.abstractmethod
+    async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
+        """Write a file, and its folder where that is missing."""
+
+    @abc.abstractmethod
+    async def get(self, path: str) -> bytes:
+        """Read a file; raises :class:`HostError` when it is not there."""
+
+    @abc.abstractmethod
+    async def exists(self, path: str) -> bool:
+        """Whether a file, socket or folder is there."""
+
+    @abc.abstractmethod
+    async def _run(self, argv: tuple[str, ...], stdin: str | None) -> Completed: ...
+
+    @abc.abstractmethod
+    async def _start(
+        self, argv: tuple[str, ...], log: str, env: Mapping[str, str]
+    ) -> Process: ...
+
+    async def wait_for(self, path: str, limit_s: float, process: Process | None = None) -> None:
+        """Wait until a file or socket is there.
+
+        Raises :class:`HostError` after ``limit_s`` seconds, or at once when ``process``, which
+        should have made it, has ended.
+        """
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + limit_s
+        while not await self.exists(path):
+            if process is not None and not process.running:
+                raise HostError(f"{self.name}: {process.name} ended before it made {path}")
+            if loop.time() > give_up:
+                raise HostError(f"{self.name}: no {path} within {limit_s:g} s")
+            # No inotify over SSH: looking often is the one way that works on every host.
+            await asyncio.sleep(0.02)
+
+
+class LocalHost(Host):
+    """This machine; with ``namespace``, a network namespace of it."""
+
+    def __init__(self, name: str, run_id: str, namespace: str | None = None) -> None:
+        super().__init__(name, run_id)
+        self.namespace = namespace
+
+    def _prefixed(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        if self.namespace is None:
+            return argv
+        return ("ip", "netns", "exec", self.namespace, *argv)
+
+    async def _run(self, argv: tuple[str, ...], stdin: str | None) -> Completed:
+        process = await asyncio.create_subprocess_exec(
+            *self._prefixed(argv),
+            stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, RUN_VARIABLE: self.run_id},
+        )
+        try:
+            out, err = await process.communicate(None if stdin is None else stdin.encode())
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            raise
+        status = process.returncode if process.returncode is not None else -1
+        return Completed(argv, status, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    async def _start(self, argv: tuple[str, ...], log: str, env: Mapping[str, str]) -> Process:
+        Path(log).parent.mkdir(parents=True, exist_ok=True)
+        with Path(log).open("ab") as output:
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *self._prefixed(argv),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    env={**os.environ, **env},
+                    start_new_session=True,
+                )
+            except FileNotFoundError:
+                raise EnvironmentProblem(f"{self.name}: {argv[0]} is not installed") from None
+        return _LocalProcess(process)
+
+    async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        octets = data.encode() if isinstance(data, str) else data
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(octets)
+
+    async def get(self, path: str) -> bytes:
+        try:
+            return Path(path).read_bytes()
+        except OSError as error:
+            raise HostError(f"{self.name}: {path}: {error.strerror}") from error
+
+    async def exists(self, path: str) -> bool:
+        return Path(path).exists()
+
+
+class _LocalProcess(Process):
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.pid = process.pid
+        self.name = "process"
+
+    @property
+    def running(self) -> bool:
+        return self._process.returncode is None
+
+    async def wait(self, limit_s: float) -> int:
+        return await asyncio.wait_for(self._process.wait(), limit_s)
+
+    async def signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+
+class SshHost(Host):
+    """A machine reached over SSH.
+
+    ``address``: user@host, host, or host with a port in ``options``. Host keys must be known:
+    an unknown one is refused, by name, unless ``options`` says otherwise.
+    """
+
+    def __init__(
+        self, name: str, run_id: str, address: str, options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(name, run_id)
+        user, _, host = address.rpartition("@")
+        self._address = host
+        self._options = {**({"username": user} if user else {}), **(options or {})}
+        self._connection: Any = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            import asyncssh
+        except ImportError:
+            raise EnvironmentProblem("hosts over SSH need asyncssh: pip install 'airtoll[linux]'") from None
+        try:
+            self._connection = await asyncssh.connect(self._address, **self._options)
+        except (OSError, asyncssh.Error) as error:
+            raise HostError(f"{self.name}: cannot reach {self._address} by SSH: {error}") from error
+        return self
+
+    async def close(self) -> None:
+        await super().close()
+        if self._connection is not None:
+            self._connection.close()
+            await self._connection.wait_closed()
+            self._connection = None
+
+    def _line(self, argv: Sequence[str], env: Mapping[str, str]) -> str:
+        # sshd drops variables that its configuration does not accept; `env` does not.
+        return shlex.join(["env", *(f"{k}={v}" for k, v in env.items()), *argv])
+
+    async def _execute(self, command: str, stdin: bytes | None) -> tuple[int, bytes, bytes]:
+        if self._connection is None:
+            raise HostError(f"{self.name}: not connected")
+        import asyncssh
+
+        try:
+            done = await self._connection.run(command, input=stdin or b"", encoding=None)
+        except (OSError, asyncssh.Error) as error:
+            raise HostError(f"{self.name}: the SSH connection broke: {error}") from error
+        status = done.exit_status if done.exit_status is not None else -1
+        return status, done.stdout, done.stderr
+
+    async def _run(self, argv: tuple[str, ...], stdin: str | None) -> Completed:
+        octets = None if stdin is None else stdin.encode()
+        line = self._line(argv, {RUN_VARIABLE: self.run_id})
+        status, out, err = await self._execute(line, octets)
+        if status == 127:  # the shell's answer to a command it cannot find
+            raise FileNotFoundError(argv[0])
+        return Completed(argv, status, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    async def _start(self, argv: tuple[str, ...], log: str, env: Mapping[str, str]) -> Process:
+        folder = shlex.quote(str(Path(log).parent))
+        inner = self._line(argv, env)
+        # exec keeps the pid that was printed; the shell behind it only waits for the status.
+        command = (
+            f"mkdir -p {folder}; exec 3>&1; "
+            f"sh -c {shlex.quote(f'echo $$ >&3; exec 3>&-; exec {inner}')} "
+            f"</dev/null >>{shlex.quote(log)} 2>&1"
+        )
+        if self._connection is None:
+            raise HostError(f"{self.name}: not connected")
+        channel = await self._connection.create_process(command)
+        pid = (await asyncio.wait_for(channel.stdout.readline(), GRACE_S)).strip()
+        if not pid.isdigit():
+            raise HostError(f"{self.name}: {argv[0]} did not start")
+        return _SshProcess(self, channel, int(pid))
+
+    async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
+        octets = data.encode() if isinstance(data, str) else data
+        folder, file = shlex.quote(str(Path(path).parent)), shlex.quote(path)
+        # Neither SFTP nor scp is on every OpenWrt; cat is.
+        command = f"mkdir -p {folder} && umask 077 && cat > {file} && chmod {mode:o} {file}"
+        status, _, err = await self._execute(command, octets)
+        if status != 0:
+            raise HostError(f"{self.name}: cannot write {path}: {err.decode().strip()}")
+
+    async def get(self, path: str) -> bytes:
+        status, out, err = await self._execute(f"cat {shlex.quote(path)}", None)
+        if status != 0:
+            raise HostError(f"{self.name}: cannot read {path}: {err.decode().strip()}")
+        return out
+
+    async def exists(self, path: str) -> bool:
+        return (await self._execute(f"test -e {shlex.quote(path)}", None))[0] == 0
+
+
+class _SshProcess(Process):
+    def __init__(self, host: SshHost, channel: Any, pid: int) -> None:
+        self._host = host
+        self._channel = channel
+        self.pid = pid
+        self.name = "process"
+
+    @property
+    def running(self) -> bool:
+        return self._channel.exit_status is None and self._channel.exit_signal is None
+
+    async def wait(self, limit_s: float) -> int:
+        done = await asyncio.wait_for(self._channel.wait(), limit_s)
+        return int(done.exit_status) if done.exit_status is not None else -1
+
+    async def signal(self, number: signal.Signals) -> None:
+        await self._host.run(["kill", f"-{int(number)}", str(self.pid)], check=False)
+
+
+def _short(argv: Sequence[str]) -> str:
+    line = shlex.join(argv)
+    return line if len(line) <= 120 else line[:117] + "..."
