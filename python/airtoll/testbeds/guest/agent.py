@@ -19,6 +19,7 @@ Requests carry ``id`` and ``op``:
 from __future__ import annotations
 
 import base64
+import faulthandler
 import fcntl
 import importlib
 import json
@@ -173,6 +174,8 @@ def power_off() -> None:
 
 def main() -> None:
     """Serve the port, then power off."""
+    # A hang in the guest can be looked into from outside: kill -USR1 1, then the console log.
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
     try:
         Agent(port()).serve()
     finally:

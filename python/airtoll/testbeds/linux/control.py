@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import os
 import re
+import socket
 import time
 from collections import deque
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
+from airtoll.testbeds.linux.hosts import Host, Process, SshHost
 
 _COUNTER: Final = itertools.count()
 _EVENT: Final = re.compile(r"^<\d>")
@@ -132,19 +133,25 @@ async def connect(
     await host.wait_for(path, limit_s, process)
     control = Control(who)
     control.process = process
-    if isinstance(host, LocalHost):
+    if not isinstance(host, SshHost):
         own = Path(path).parent.parent / f"ctl-{os.getpid()}-{next(_COUNTER)}"
         loop = asyncio.get_running_loop()
-        control._own_path = own
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            control._transport, _ = await loop.create_datagram_endpoint(
-                lambda: _Datagrams(control), local_addr=str(own), remote_addr=path
-            )
+            link.setblocking(False)
+            link.bind(str(own))
+            control._own_path = own
+            link.connect(path)
         except OSError as error:
-            raise ControlError(f"{who}: cannot reach {path}: {error}") from error
+            link.close()
+            control.close()
+            raise ControlError(f"{who}: cannot reach {path}: {error.strerror}") from error
+        control._transport, _ = await loop.create_datagram_endpoint(
+            lambda: _Datagrams(control), sock=link
+        )
         await control.request("ATTACH", limit_s)
     else:
-        control._transport = await _client(host, path, control)
+        control._transport = await _Client.open(host, path, control)
     return control
 
 
@@ -156,14 +163,10 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._control.received(data.decode(errors="replace"))
 
 
-async def _client(host: Host, path: str, control: Control) -> _Client:
-    return await _Client.open(host, path, control)
-
-
 class _Client:
     """Requests by ``wpa_cli raw`` and events by an interactive ``wpa_cli``, over SSH."""
 
-    def __init__(self, host: Host, argv: list[str], control: Control) -> None:
+    def __init__(self, host: SshHost, argv: list[str], control: Control) -> None:
         self._host = host
         self._argv = argv
         self._control = control
@@ -171,7 +174,7 @@ class _Client:
         self._events: Any = None
 
     @classmethod
-    async def open(cls, host: Host, path: str, control: Control) -> _Client:
+    async def open(cls, host: SshHost, path: str, control: Control) -> _Client:
         program = "hostapd_cli" if "hostapd" in control.who else "wpa_cli"
         argv = [program, "-p", str(Path(path).parent), "-i", Path(path).name]
         client = cls(host, argv, control)

@@ -144,9 +144,7 @@ class Host(abc.ABC):
     async def _run(self, argv: tuple[str, ...], stdin: str | None) -> Completed: ...
 
     @abc.abstractmethod
-    async def _start(
-        self, argv: tuple[str, ...], log: str, env: Mapping[str, str]
-    ) -> Process: ...
+    async def _start(self, argv: tuple[str, ...], log: str, env: Mapping[str, str]) -> Process: ...
 
     async def wait_for(self, path: str, limit_s: float, process: Process | None = None) -> None:
         """Wait until a file or socket is there.
@@ -184,12 +182,14 @@ class LocalHost(Host):
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, RUN_VARIABLE: self.run_id},
+            start_new_session=True,
         )
         try:
             out, err = await process.communicate(None if stdin is None else stdin.encode())
         except BaseException:
+            # The whole session: a child that keeps the pipes open would outlive its shell.
             with contextlib.suppress(ProcessLookupError):
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
             raise
         status = process.returncode if process.returncode is not None else -1
@@ -212,6 +212,7 @@ class LocalHost(Host):
         return _LocalProcess(process)
 
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
+        """Write a file, and its folder where that is missing."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         octets = data.encode() if isinstance(data, str) else data
@@ -220,12 +221,14 @@ class LocalHost(Host):
             file.write(octets)
 
     async def get(self, path: str) -> bytes:
+        """Read a file."""
         try:
             return Path(path).read_bytes()
         except OSError as error:
             raise HostError(f"{self.name}: {path}: {error.strerror}") from error
 
     async def exists(self, path: str) -> bool:
+        """Whether a path is there."""
         return Path(path).exists()
 
 
@@ -267,7 +270,9 @@ class SshHost(Host):
         try:
             import asyncssh
         except ImportError:
-            raise EnvironmentProblem("hosts over SSH need asyncssh: pip install 'airtoll[linux]'") from None
+            raise EnvironmentProblem(
+                "hosts over SSH need asyncssh: pip install 'airtoll[linux]'"
+            ) from None
         try:
             self._connection = await asyncssh.connect(self._address, **self._options)
         except (OSError, asyncssh.Error) as error:
@@ -275,11 +280,18 @@ class SshHost(Host):
         return self
 
     async def close(self) -> None:
+        """Stop what runs there, then leave."""
         await super().close()
         if self._connection is not None:
             self._connection.close()
             await self._connection.wait_closed()
             self._connection = None
+
+    async def stream(self, argv: Sequence[str]) -> Any:
+        """An asyncssh process with open pipes, for a client that reports events."""
+        if self._connection is None:
+            raise HostError(f"{self.name}: not connected")
+        return await self._connection.create_process(self._line(argv, {RUN_VARIABLE: self.run_id}))
 
     def _line(self, argv: Sequence[str], env: Mapping[str, str]) -> str:
         # sshd drops variables that its configuration does not accept; `env` does not.
@@ -323,6 +335,7 @@ class SshHost(Host):
         return _SshProcess(self, channel, int(pid))
 
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
+        """Write a file, and its folder where that is missing."""
         octets = data.encode() if isinstance(data, str) else data
         folder, file = shlex.quote(str(Path(path).parent)), shlex.quote(path)
         # Neither SFTP nor scp is on every OpenWrt; cat is.
@@ -332,12 +345,14 @@ class SshHost(Host):
             raise HostError(f"{self.name}: cannot write {path}: {err.decode().strip()}")
 
     async def get(self, path: str) -> bytes:
+        """Read a file."""
         status, out, err = await self._execute(f"cat {shlex.quote(path)}", None)
         if status != 0:
             raise HostError(f"{self.name}: cannot read {path}: {err.decode().strip()}")
         return out
 
     async def exists(self, path: str) -> bool:
+        """Whether a path is there."""
         return (await self._execute(f"test -e {shlex.quote(path)}", None))[0] == 0
 
 

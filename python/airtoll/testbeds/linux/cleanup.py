@@ -1,0 +1,72 @@
+"""Cleaning up after a killed airtoll: by run id, and nothing else.
+
+Takes a host; gives the run ids it cleaned. A run owns: processes that carry its id in their
+environment, namespaces that begin with its prefix, its folder, and the module if its folder says
+so. Never ends a process without that mark.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from airtoll.testbeds.linux import namespaces, radios
+from airtoll.testbeds.linux.hosts import RUN_VARIABLE, Host
+
+FOLDER: Final = "/run/airtoll"
+_RUN_ID: Final = re.compile(r"^[0-9a-f]{6,16}$")
+
+# Written for the shell of any host (OpenWrt's ash included): no Python is needed there.
+_KILL: Final = r"""
+for f in $(grep -lF "$1=$2" /proc/[0-9]*/environ 2>/dev/null); do
+  p=${f#/proc/}; p=${p%/environ}
+  [ "$p" = "$$" ] || kill -"$3" "$p" 2>/dev/null
+done
+exit 0
+"""
+
+
+async def claim(root: Host, run_id: str, *, owner: int | None = None) -> str:
+    """Make the run's folder and note its owner's pid; gives the folder."""
+    folder = f"{FOLDER}/{run_id}"
+    pid = os.getpid() if owner is None else owner
+    start = await root.run(["cut", "-d", " ", "-f", "22", f"/proc/{pid}/stat"], check=False)
+    await root.put(f"{folder}/owner", f"{pid} {start.stdout.strip()}\n")
+    return folder
+
+
+async def abandoned(root: Host) -> list[str]:
+    """Run ids whose owner is gone."""
+    listed = await root.run(["ls", FOLDER], check=False)
+    found: list[str] = []
+    for name in listed.stdout.split():
+        if not _RUN_ID.match(name):
+            continue
+        owner = (await root.run(["cat", f"{FOLDER}/{name}/owner"], check=False)).stdout.split()
+        if len(owner) == 2:
+            start = await root.run(
+                ["cut", "-d", " ", "-f", "22", f"/proc/{owner[0]}/stat"], check=False
+            )
+            if start.stdout.strip() == owner[1]:
+                continue
+        found.append(name)
+    return found
+
+
+async def clean(root: Host, run_id: str) -> None:
+    """End and remove everything that the run left on this host."""
+    for signal in ("TERM", "KILL"):
+        await root.run(["sh", "-c", _KILL, "sh", RUN_VARIABLE, run_id, signal], check=False)
+    await namespaces.remove(root, run_id)
+    if await root.exists(f"{FOLDER}/{run_id}/hwsim"):
+        await radios.unload(root)
+    await root.run(["rm", "-rf", f"{FOLDER}/{run_id}"])
+
+
+async def clean_abandoned(root: Host) -> list[str]:
+    """Clean every abandoned run; gives their ids."""
+    ids = await abandoned(root)
+    for run_id in ids:
+        await clean(root, run_id)
+    return ids

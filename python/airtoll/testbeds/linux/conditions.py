@@ -1,0 +1,90 @@
+"""Conditions of a trial: CPU time by kind, signal, noise, channel use, a survey of channels.
+
+Takes hosts; gives numbers read from the kernel. Never judges more than one thing: a signal that
+moved by more than 3 dB is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from attrs import frozen
+
+from airtoll.testbeds.linux.hosts import Host
+
+#: Columns of the "cpu" line in /proc/stat (proc(5)), in ticks of 1/100 s.
+_COLUMNS: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+MOVED_DB: Final = 3.0
+
+
+@frozen
+class Sample:
+    """CPU ticks by kind since boot, and the uptime in seconds."""
+
+    ticks: dict[str, int]
+    uptime_s: float
+
+
+async def sample(host: Host) -> Sample:
+    """Read the counters now."""
+    text = (await host.run(["cat", "/proc/stat", "/proc/uptime"])).stdout
+    return parse_sample(text)
+
+
+def parse_sample(text: str) -> Sample:
+    """Counters from /proc/stat followed by /proc/uptime."""
+    lines = text.splitlines()
+    first = next(line.split()[1:] for line in lines if line.startswith("cpu "))
+    ticks = dict(zip(_COLUMNS, (int(word) for word in first), strict=False))
+    return Sample(ticks, float(lines[-1].split()[0]))
+
+
+def usage(before: Sample, after: Sample) -> dict[str, float]:
+    """CPU shares between two samples, in CPUs: 1 is one CPU busy all the time."""
+    span = after.uptime_s - before.uptime_s
+    if span <= 0:
+        return {"busy": 0.0}
+    shares = {key: (after.ticks[key] - before.ticks[key]) / 100 / span for key in after.ticks}
+    busy = sum(value for key, value in shares.items() if key not in ("idle", "iowait"))
+    return {"busy": round(busy, 4), **{key: round(value, 4) for key, value in shares.items()}}
+
+
+def moved(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> list[str]:
+    """One line per station whose signal moved by more than 3 dB during the trial."""
+    said: list[str] = []
+    for name, first in before.items():
+        try:
+            change = float(after[name]["RSSI"]) - float(first["RSSI"])
+        except (KeyError, ValueError):
+            continue
+        if abs(change) > MOVED_DB:
+            said.append(f"{name}: the signal moved by {change:+.0f} dB during the trial")
+    return said
+
+
+async def survey(host: Host, interface: str) -> list[dict[str, Any]]:
+    """Channel use as the radio saw it, the least busy first."""
+    return parse_survey((await host.run(["iw", "dev", interface, "survey", "dump"])).stdout)
+
+
+def parse_survey(text: str) -> list[dict[str, Any]]:
+    """Rows of ``iw dev X survey dump``: frequency_mhz, noise_dbm, busy_share (each if told)."""
+    rows: list[dict[str, Any]] = []
+    times: dict[str, float] = {}
+    for line in text.splitlines():
+        key, _, value = line.strip().partition(":")
+        words = value.split()
+        if key.startswith("Survey data"):
+            rows.append({})
+            times = {}
+        elif key == "frequency" and words:
+            rows[-1]["frequency_mhz"] = int(words[0])
+            rows[-1]["in_use"] = "[in use]" in value
+        elif key == "noise" and words:
+            rows[-1]["noise_dbm"] = float(words[0])
+        elif key.startswith("channel") and words:
+            times[key] = float(words[0])
+            active, busy = times.get("channel active time"), times.get("channel busy time")
+            if active and busy is not None:
+                rows[-1]["busy_share"] = busy / active
+    return sorted(rows, key=lambda row: (row.get("busy_share", 2.0), row.get("frequency_mhz", 0)))

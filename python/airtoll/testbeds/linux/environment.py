@@ -1,0 +1,138 @@
+"""The environment of the real stack: what is there, what is missing, and how to mend it.
+
+Takes a host; gives versions for the run's record and problems with the command that mends each.
+Never changes anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.testbeds.linux.hosts import Host
+
+#: Debian packages that the stack and the guest need. Install with --no-install-recommends:
+#: wireguard-tools would pull a kernel otherwise.
+APT_PACKAGES: Final = (
+    "busybox",
+    "charon-systemd",
+    "ethtool",
+    "freeradius",
+    "freeradius-utils",
+    "hostapd",
+    "iperf3",
+    "iproute2",
+    "iputils-ping",
+    "irtt",
+    "iw",
+    "kmod",
+    "libstrongswan-extra-plugins",
+    "libstrongswan-standard-plugins",
+    "openssh-server",
+    "qemu-system-x86",
+    "strongswan-swanctl",
+    "tcpdump",
+    "wireguard-tools",
+    "wireless-regdb",
+    "wpasupplicant",
+)
+
+#: Program -> (package, arguments that print its version).
+TOOLS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "hostapd": ("hostapd", ("-v",)),
+    "wpa_supplicant": ("wpasupplicant", ("-v",)),
+    "freeradius": ("freeradius", ("-v",)),
+    "radclient": ("freeradius-utils", ("-v",)),
+    "swanctl": ("strongswan-swanctl", ("--version",)),
+    # It takes no option that prints a version: it would start. swanctl is of the same release.
+    "charon-systemd": ("charon-systemd", ()),
+    "wg": ("wireguard-tools", ("--version",)),
+    "iperf3": ("iperf3", ("--version",)),
+    "irtt": ("irtt", ("version",)),
+    "tcpdump": ("tcpdump", ("--version",)),
+    "iw": ("iw", ("--version",)),
+    "ip": ("iproute2", ("-V",)),
+}
+
+
+@frozen
+class Problem:
+    """Something in the way, and the command that mends it."""
+
+    what: str
+    mend: str
+
+
+async def tools(host: Host) -> dict[str, str]:
+    """Tool -> version. A guest has the host's own tools, so ask the host: it is faster there."""
+    # One shell for all: starting a process costs more than what it does.
+    script = "".join(
+        f"echo '@{tool}'; command -v {tool} >/dev/null && {tool} {' '.join(arguments)} 2>&1\n"
+        for tool, (_, arguments) in TOOLS.items()
+        if arguments
+    )
+    done = await host.run(["sh", "-c", script], check=False, limit_s=60)
+    found: dict[str, str] = {}
+    for part in done.stdout.split("@")[1:]:
+        tool, _, text = part.partition("\n")
+        version = first_version(text)
+        if version:
+            found[tool] = version
+    return found
+
+
+async def kernel(host: Host) -> dict[str, str]:
+    """The settings of the running kernel that shape the results."""
+    script = (
+        "echo kernel=$(uname -srvm)\n"
+        "echo governor=$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2>/dev/null)\n"
+        "echo tcp=$(cat /proc/sys/net/ipv4/tcp_congestion_control)\n"
+        "echo regulatory_domain=$(iw reg get 2>/dev/null | "
+        "sed -n 's/^country \\([A-Z0-9]*\\).*/\\1/p' | head -n 1)\n"
+    )
+    done = await host.run(["sh", "-c", script], check=False)
+    pairs = (line.partition("=") for line in done.stdout.splitlines())
+    return {key: value for key, _, value in pairs if value}
+
+
+async def problems(host: Host) -> list[Problem]:
+    """What keeps this host from carrying out trials, each with its remedy."""
+    found: list[Problem] = []
+    missing: list[str] = []
+    for tool, (package, _) in TOOLS.items():
+        if (await host.run(["sh", "-c", f"command -v {tool}"], check=False)).status != 0:
+            found.append(Problem(f"{host.name}: {tool} is missing", install([package])))
+            missing.append(package)
+    if (await host.run(["id", "-u"])).stdout.strip() != "0":
+        found.append(Problem(f"{host.name}: not root", "run as root, or with --vm in the guest"))
+    module = await host.run(["modprobe", "--dry-run", "mac80211_hwsim"], check=False)
+    if module.status != 0:
+        found.append(
+            Problem(
+                f"{host.name}: the running kernel has no mac80211_hwsim",
+                "use the guest: airtoll guest build, then --vm",
+            )
+        )
+    for process in ("NetworkManager", "wpa_supplicant"):
+        running = await host.run(["sh", "-c", f"pidof {process}"], check=False)
+        if running.status == 0 and process == "NetworkManager":
+            found.append(
+                Problem(
+                    f"{host.name}: NetworkManager is running and may take the radios",
+                    "nmcli device set INTERFACE managed no",
+                )
+            )
+    return found
+
+
+def install(packages: list[str]) -> str:
+    """The command that installs packages without anything they only recommend."""
+    return f"apt-get install --no-install-recommends {' '.join(packages)}"
+
+
+def first_version(text: str) -> str | None:
+    """The first word that looks like a version: digits with a dot."""
+    hit = re.search(r"\bv?(\d+\.\d+[\w.+-]*)", text)
+    return hit.group(1).rstrip(".,") if hit else None

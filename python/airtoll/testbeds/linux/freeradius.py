@@ -1,0 +1,233 @@
+"""FreeRADIUS: a server configured for one run, with its own folder, users and certificates.
+
+Takes credentials and addresses; gives a running server that has answered a Status-Server request
+(RFC 5997). Never reads or changes the configuration in /etc.
+
+Option names: FreeRADIUS 3.2, radiusd.conf and mods-available/eap.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.credentials import USER, Chain, Credentials
+from airtoll.testbeds.linux.hosts import Host, HostError, Process
+
+
+class RadiusError(TestbedError):
+    """The RADIUS server did not come up or does not answer."""
+
+
+@frozen
+class Server:
+    """A running server."""
+
+    host: Host
+    process: Process
+    port: int
+
+    async def answers(self, secret: str, limit_s: float = 3.0) -> bool:
+        """Whether it answers a Status-Server request within the limit."""
+        tries = max(1, round(limit_s / 0.5))
+        done = await self.host.run(
+            [
+                "radclient",
+                "-q",
+                "-r",
+                str(tries),
+                "-t",
+                "0.5",
+                f"127.0.0.1:{self.port}",
+                "status",
+                secret,
+            ],
+            stdin="Message-Authenticator = 0x00\n",
+            limit_s=limit_s + 10,
+            check=False,
+        )
+        return done.status == 0
+
+
+async def start(
+    host: Host,
+    folder: str,
+    credentials: Credentials,
+    *,
+    chain: Chain,
+    name: str,
+    port: int,
+    network: str,
+    limit_s: float = 40.0,
+) -> Server:
+    """Write a configuration folder and start the server on ``port`` for clients of ``network``.
+
+    Raises :class:`RadiusError` with the server's last words when it does not answer in time.
+    """
+    base = f"{folder}/radius-{name}"
+    for file, text in files(base, credentials, chain, port=port, network=network).items():
+        await host.put(f"{base}/{file}", text)
+    log = f"{base}/start.log"
+    # -f stays in the foreground: the pid is the server's own, and it ends with its owner.
+    process = await host.start(
+        ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base], log=log
+    )
+    server = Server(host, process, port)
+    tries = round(limit_s / 2)
+    for _ in range(tries):
+        if not process.running:
+            break
+        if await server.answers(credentials.radius_secret, 2.0):
+            return server
+    await process.stop()
+    raise RadiusError(f"{host.name}: freeradius did not start: {await _last_words(host, base)}")
+
+
+def files(
+    base: str, credentials: Credentials, chain: Chain, *, port: int, network: str
+) -> dict[str, str]:
+    """File name -> text of the configuration folder."""
+    return {
+        "dictionary": "$INCLUDE /usr/share/freeradius/dictionary\n",
+        "ca.pem": chain.authority,
+        "server.pem": chain.server,
+        "server.key": chain.server_key,
+        "users": (f'{USER} Cleartext-Password := "{credentials.password}"\n'),
+        "radiusd.conf": _radiusd(base, credentials.radius_secret, port, network),
+    }
+
+
+# Blocks stand on lines of their own: FreeRADIUS rejects `name { key = value }` on one line.
+def _radiusd(base: str, secret: str, port: int, network: str) -> str:
+    return f"""prefix = /usr
+libdir = /usr/lib/freeradius
+raddbdir = {base}
+logdir = {base}
+run_dir = {base}
+pidfile = {base}/radiusd.pid
+correct_escapes = true
+max_requests = 1024
+hostname_lookups = no
+log {{
+    destination = files
+    file = {base}/radius.log
+    auth = yes
+}}
+security {{
+    max_attributes = 200
+    reject_delay = 0
+    status_server = yes
+}}
+thread pool {{
+    start_servers = 1
+    max_servers = 4
+    min_spare_servers = 1
+    max_spare_servers = 2
+}}
+client access_points {{
+    ipaddr = {network}
+    secret = {secret}
+    require_message_authenticator = no
+}}
+client self {{
+    ipaddr = 127.0.0.1
+    secret = {secret}
+    require_message_authenticator = no
+}}
+modules {{
+    mschap {{
+        use_mppe = yes
+        require_encryption = yes
+    }}
+    pap {{
+    }}
+    files {{
+        filename = {base}/users
+    }}
+    eap {{
+        default_eap_type = md5
+        timer_expire = 60
+        ignore_unknown_eap_types = no
+        max_sessions = 1024
+        md5 {{
+        }}
+        tls-config common {{
+            private_key_file = {base}/server.key
+            certificate_file = {base}/server.pem
+            ca_file = {base}/ca.pem
+            tls_min_version = "1.2"
+            tls_max_version = "1.2"
+            ecdh_curve = ""
+            fragment_size = 1024
+            cache {{
+                enable = no
+            }}
+        }}
+        tls {{
+            tls = common
+        }}
+        ttls {{
+            tls = common
+            default_eap_type = md5
+            copy_request_to_tunnel = yes
+            use_tunneled_reply = yes
+            virtual_server = "inner"
+        }}
+        peap {{
+            tls = common
+            default_eap_type = mschapv2
+            copy_request_to_tunnel = yes
+            use_tunneled_reply = yes
+            virtual_server = "inner"
+        }}
+        mschapv2 {{
+        }}
+    }}
+}}
+server default {{
+    listen {{
+        type = auth
+        ipaddr = *
+        port = {port}
+    }}
+    authorize {{
+        eap {{
+            ok = return
+        }}
+        files
+    }}
+    authenticate {{
+        eap
+    }}
+}}
+server inner {{
+    authorize {{
+        mschap
+        eap {{
+            ok = return
+        }}
+        files
+        pap
+    }}
+    authenticate {{
+        Auth-Type PAP {{
+            pap
+        }}
+        Auth-Type MS-CHAP {{
+            mschap
+        }}
+        eap
+    }}
+}}
+"""
+
+
+async def _last_words(host: Host, base: str) -> str:
+    for name in ("start.log", "radius.log"):
+        try:
+            lines = (await host.get(f"{base}/{name}")).decode(errors="replace").strip().splitlines()
+        except HostError:
+            continue
+        if lines:
+            return lines[-1]
+    return "it said nothing"

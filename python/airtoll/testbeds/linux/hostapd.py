@@ -1,0 +1,273 @@
+"""hostapd: its configuration for every policy, and one running access point.
+
+Takes a policy, credentials and radio settings; gives a configuration text, a started
+:class:`AccessPoint`, and what was negotiated with a station as hostapd sees it. Never guesses
+that a setting took effect: the state is read back over the control interface.
+
+Option names: hostapd 2.10, hostapd.conf.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.errors import PolicyError
+from airtoll.policies import Cipher, Generation, Link, Policy
+from airtoll.testbeds.linux.control import Control, connect
+from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.hosts import Host, Process
+
+CIPHERS: Final = {
+    Cipher.TKIP: "TKIP",
+    Cipher.CCMP_128: "CCMP",
+    Cipher.CCMP_256: "CCMP-256",
+    Cipher.GCMP_128: "GCMP",
+    Cipher.GCMP_256: "GCMP-256",
+}
+#: 00-0F-AC suite type -> hostapd's and wpa_supplicant's key_mgmt word.
+KEY_MANAGEMENT: Final = {
+    1: "WPA-EAP",
+    2: "WPA-PSK",
+    3: "FT-EAP",
+    4: "FT-PSK",
+    5: "WPA-EAP-SHA256",
+    6: "WPA-PSK-SHA256",
+    8: "SAE",
+    9: "FT-SAE",
+    12: "WPA-EAP-SUITE-B-192",
+    13: "FT-EAP-SHA384",
+    18: "OWE",
+    24: "SAE-EXT-KEY",
+    25: "FT-SAE-EXT-KEY",
+}
+_PMF: Final = {"off": 0, "optional": 1, "required": 2}
+#: Rates that a PHY may not exceed when a study fixes one, Mb/s.
+_MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
+
+
+@frozen
+class Radio:
+    """How the AP's radio is set. ``rate_mbps``: one fixed legacy rate, or None."""
+
+    interface: str
+    phy: str = "802.11g"
+    channel: int = 1
+    rate_mbps: float | None = None
+    bridge: str | None = None
+    beacon_interval_tu: int = 100
+
+
+@frozen
+class Peer:
+    """Another AP of the same mobility domain, for FT keys: its BSSID and NAS identifier."""
+
+    bssid: str
+    identifier: str
+
+
+@frozen
+class RadiusAddress:
+    """Where the RADIUS server listens, and the address from which the AP asks."""
+
+    server: str
+    port: int
+    client: str
+
+
+def why_not(policy: Policy, version: tuple[int, int]) -> str | None:
+    """Why this hostapd cannot do the policy; None when it can."""
+    link = policy.link
+    if policy.name.startswith("wep-") and not link.encrypts_data:
+        return "mac80211 encrypts data whenever a WEP key is set: no shared-key authentication only"
+    if link.generation is Generation.PRE_RSNA and link.group_cipher not in (
+        Cipher.WEP_40,
+        Cipher.WEP_104,
+    ):
+        return "hostapd has no mixture of WEP and another group cipher"
+    if link.akm is not None and link.group_cipher in (Cipher.WEP_40, Cipher.WEP_104):
+        return "hostapd does not take WEP as the group cipher of WPA (TSN)"
+    if link.akm in (24, 25) and version < (2, 11):
+        return f"hostapd {version[0]}.{version[1]} has no SAE with group-dependent hash (AKM 24)"
+    if any(control.value == "firewall" for control in policy.access_control):
+        return "no packet filter is set up by this testbed yet"
+    return None
+
+
+def configuration(
+    policy: Policy,
+    credentials: Credentials,
+    radio: Radio,
+    control_folder: str,
+    *,
+    radius: RadiusAddress | None = None,
+    identifier: str = "ap1",
+    bssid: str = "00:00:00:00:00:00",
+    peers: tuple[Peer, ...] = (),
+    accept_file: str | None = None,
+) -> str:
+    """The text of hostapd.conf for this policy.
+
+    Raises ``PolicyError`` when the policy needs a RADIUS server and none is named.
+    """
+    link = policy.link
+    lines = [
+        f"interface={radio.interface}",
+        "driver=nl80211",
+        f"ctrl_interface={control_folder}",
+        f"ssid={credentials.ssid}",
+        f"channel={radio.channel}",
+        f"beacon_int={radio.beacon_interval_tu}",
+        f"hw_mode={_MODES.get(radio.phy, 'g')}",
+        f"nas_identifier={identifier}",
+    ]
+    if radio.bridge:
+        lines.append(f"bridge={radio.bridge}")
+    if radio.phy == "802.11n" and policy.ht_allowed:
+        lines += ["ieee80211n=1", "wmm_enabled=1"]
+    if radio.rate_mbps is not None:
+        rate = round(radio.rate_mbps * 10)
+        lines += [f"supported_rates={rate}", f"basic_rates={rate}"]
+    if accept_file is not None:
+        lines += ["macaddr_acl=1", f"accept_mac_file={accept_file}"]
+    if link.eap_method:
+        if radius is None:
+            raise PolicyError(f"policy {policy.name!r}: 802.1X needs a RADIUS server")
+        lines += [
+            "ieee8021x=1",
+            "eap_server=0",
+            f"own_ip_addr={radius.client}",
+            f"auth_server_addr={radius.server}",
+            f"auth_server_port={radius.port}",
+            f"auth_server_shared_secret={credentials.radius_secret}",
+        ]
+    if link.akm is not None:
+        lines += _rsn(link, credentials, identifier, bssid, peers)
+    elif link.encrypts_data:
+        lines += _wep(link, credentials)
+    if link.eap_method == "leap":
+        # LEAP's second half is answered on a packet socket, which a control port would bypass.
+        lines.append("driver_params=control_port=0")
+    return "\n".join(lines) + "\n"
+
+
+def _wep(link: Link, credentials: Credentials) -> list[str]:
+    bits = 40 if link.cipher is Cipher.WEP_40 else 104
+    if link.dynamic_wep and link.eap_method != "leap":
+        octets = bits // 8
+        return [
+            f"wep_key_len_broadcast={octets}",
+            f"wep_key_len_unicast={octets}",
+            "wep_rekey_period=0",
+        ]
+    algorithms = 2 if link.authentication == "shared-key" else 1
+    return [
+        f"auth_algs={algorithms}",
+        "wep_default_key=0",
+        f"wep_key0={credentials.wep(bits)}",
+    ]
+
+
+def _rsn(
+    link: Link, credentials: Credentials, identifier: str, bssid: str, peers: tuple[Peer, ...]
+) -> list[str]:
+    assert link.akm is not None
+    management = [KEY_MANAGEMENT[link.akm]]
+    if link.fast_transition:
+        # The first association of a mobility domain may use the AKM without FT.
+        management = [KEY_MANAGEMENT[link.akm]]
+    pairwise = CIPHERS[link.cipher]
+    wpa = link.generation is Generation.WPA
+    lines = [f"wpa={1 if wpa else 2}"]
+    if link.transition == "wpa-psk-tkip":
+        lines = ["wpa=3", "wpa_pairwise=TKIP"]
+    if link.transition == "wpa2-psk-ccmp":
+        management.append("WPA-PSK")
+    lines += [
+        f"wpa_key_mgmt={' '.join(management)}",
+        f"{'wpa' if wpa else 'rsn'}_pairwise={pairwise}",
+        f"ieee80211w={_PMF[link.pmf]}",
+    ]
+    if link.akm in (2, 4, 6) or link.transition == "wpa2-psk-ccmp":
+        lines.append(f"wpa_passphrase={credentials.passphrase}")
+    if link.akm in (8, 9, 24, 25):
+        lines.append(f"sae_password={credentials.passphrase}")
+    if link.akm in (24, 25):
+        lines.append("sae_pwe=1")
+    if link.pmf == "required" and link.cipher is Cipher.GCMP_256:
+        lines.append("group_mgmt_cipher=BIP-GMAC-256")
+    if link.fast_transition:
+        lines += [
+            f"mobility_domain={credentials.mobility_domain}",
+            "ft_over_ds=0",
+            "ft_psk_generate_local=1",
+            f"r1_key_holder={bssid.replace(':', '')}",
+            # Wildcards: any key holder of the domain that knows the key.
+            f"r0kh=ff:ff:ff:ff:ff:ff * {credentials.rrb_key}",
+            f"r1kh=00:00:00:00:00:00 00:00:00:00:00:00 {credentials.rrb_key}",
+            "pmk_r1_push=0",
+        ]
+    return lines
+
+
+class AccessPoint:
+    """A running hostapd."""
+
+    def __init__(self, host: Host, process: Process, control: Control, log: str) -> None:
+        self.host = host
+        self.process = process
+        self.control = control
+        self.log = log
+
+    @staticmethod
+    async def start(
+        host: Host, folder: str, interface: str, text: str, limit_s: float = 30.0
+    ) -> AccessPoint:
+        """Start hostapd and wait until the AP beacons.
+
+        Raises ``ControlError`` with hostapd's own event when it does not come up.
+        """
+        path = f"{folder}/hostapd-{host.name}.conf"
+        log = f"{folder}/hostapd-{host.name}.log"
+        await host.put(path, text)
+        process = await host.start(["hostapd", "-t", path], log=log)
+        socket = f"{folder}/hostapd-{host.name}/{interface}"
+        control = await connect(host, socket, f"hostapd on {host.name}", process, limit_s)
+        status = parse_pairs(await control.request("STATUS"))
+        if status.get("state") != "ENABLED":
+            await control.wait_for(
+                "AP-ENABLED",
+                limit_s=limit_s,
+                failures=("AP-DISABLED", "INTERFACE-DISABLED", "CTRL-EVENT-TERMINATING"),
+            )
+        return AccessPoint(host, process, control, log)
+
+    async def stop(self) -> None:
+        """End hostapd and close the control connection."""
+        await self.process.stop()
+        self.control.close()
+
+    async def station(self, address: str) -> dict[str, str]:
+        """What hostapd knows of one station, as key and value."""
+        return parse_pairs(await self.control.request(f"STA {address}"))
+
+    async def pmk(self, address: str) -> str | None:
+        """The pairwise master key shared with a station, hex; None where the build hides it."""
+        answer = (await self.control.request(f"GET_PMK {address}")).strip()
+        return answer if answer and all(c in "0123456789abcdef" for c in answer) else None
+
+
+def parse_pairs(text: str) -> dict[str, str]:
+    """The ``key=value`` lines of STATUS and STA; the first line of STA is the address."""
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """(2, 10) from the first line of ``hostapd -v``, "hostapd v2.10"."""
+    for word in text.split():
+        number = word.lstrip("v").split("-")[0]
+        parts = number.split(".")
+        if word.startswith("v") and len(parts) >= 2 and all(p.isdigit() for p in parts[:2]):
+            return int(parts[0]), int(parts[1])
+    raise ValueError(f"no version in {text[:60]!r}")

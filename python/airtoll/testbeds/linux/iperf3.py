@@ -1,0 +1,148 @@
+"""iperf3: servers that wait, clients that report in JSON, and what their reports say.
+
+Takes hosts and a :class:`Flow`; gives values in base units. Never reads iperf3's text output.
+
+Report fields: iperf3 3.12 and later, ``iperf3 -J``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.job import Flow, Value
+
+FIRST_PORT: Final = 5201
+#: Time beyond the flow's duration for set-up, the exchange of results and a slow emulated CPU.
+MARGIN_S: Final = 45.0
+
+
+class TrafficError(TestbedError):
+    """The traffic of a trial did not come about."""
+
+
+async def serve(host: Host, port: int, folder: str, limit_s: float = 15.0) -> Process:
+    """Start a server on ``port``; its pid file appears before it listens, so ask for the socket."""
+    log = f"{folder}/iperf3-{host.name}-{port}.log"
+    process = await host.start(["iperf3", "-s", "-p", str(port)], log=log)
+    # `ss` waits for nothing: ask until the kernel lists the socket.
+    script = (
+        f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
+        f"ss -Hltn 'sport = :{port}' | grep -q LISTEN && exit 0; "
+        "i=$((i+1)); sleep 0.1; done; exit 1"
+    )
+    done = await host.run(["sh", "-c", script], limit_s=limit_s + 10, check=False)
+    if done.status != 0:
+        await process.stop()
+        raise TrafficError(f"{host.name}: iperf3 does not listen on port {port}")
+    return process
+
+
+def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> list[str]:
+    """The client's argument vector for a flow towards ``server``."""
+    argv = ["iperf3", "-c", server, "-p", str(port), "-J"]
+    if source is not None:
+        argv += ["-B", source]
+    if flow.direction == "down":
+        argv.append("-R")
+    elif flow.direction == "both":
+        argv.append("--bidir")
+    if flow.transport == "udp":
+        # "as much as goes" is -b 0; iperf3's own default for UDP is 1 Mbit/s.
+        argv += ["-u", "-b", f"{flow.offered_bps or 0:.0f}"]
+        default = 1472 if flow.ip == "ipv4" else 1452
+        argv += ["-l", str(flow.payload_octets or default)]
+        if flow.window_octets:
+            argv += ["-w", str(flow.window_octets)]
+    else:
+        for option, value in (
+            ("-b", flow.offered_bps),
+            ("-l", flow.write_octets),
+            ("-M", flow.mss_octets),
+            ("-w", flow.window_octets),
+        ):
+            if value:
+                argv += [option, f"{value:.0f}"]
+        if flow.congestion_control:
+            words = {"newreno": "reno"}
+            argv += ["-C", words.get(flow.congestion_control, flow.congestion_control)]
+    if flow.transfer_octets:
+        argv += ["-n", str(flow.transfer_octets)]
+    else:
+        argv += ["-t", f"{flow.duration_s - flow.warm_up_s:.0f}"]
+        if flow.warm_up_s:
+            argv += ["-O", f"{flow.warm_up_s:.0f}"]
+    if flow.per_station > 1:
+        argv += ["-P", str(flow.per_station)]
+    return argv
+
+
+async def measure(
+    host: Host, flow: Flow, server: str, port: int, source: str | None = None
+) -> dict[str, Any]:
+    """Run a client to its end; gives its report.
+
+    Raises :class:`TrafficError` with iperf3's own message.
+    """
+    argv = arguments(flow, server, port, source)
+    done = await host.run(argv, limit_s=flow.duration_s + MARGIN_S, check=False)
+    return parse(done.stdout, host.name)
+
+
+def parse(text: str, who: str) -> dict[str, Any]:
+    """A report; raises :class:`TrafficError` when it is none or tells of an error."""
+    start = text.find("{")
+    try:
+        report: dict[str, Any] = json.loads(text[start:]) if start >= 0 else {}
+    except json.JSONDecodeError:
+        report = {}
+    if "error" in report:
+        raise TrafficError(f"{who}: iperf3: {report['error']}")
+    if "end" not in report or "streams" not in report["end"]:
+        raise TrafficError(f"{who}: iperf3 ended without a report")
+    return report
+
+
+def values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
+    """Throughput at the receiver, what was offered, loss, jitter and retransmissions."""
+    udp = report["start"]["test_start"]["protocol"] == "UDP"
+    found: list[Value] = []
+
+    def add(metric: str, value: float, unit: str, name: str) -> None:
+        found.append(Value(metric, float(value), unit, flow=name, station=station))
+
+    sums = [("", report["start"]["test_start"].get("reverse") == 1)]
+    if report["start"]["test_start"].get("bidir") == 1 or "sum_sent_bidir_reverse" in report["end"]:
+        sums = [("", False), ("_bidir_reverse", True)]
+    for suffix, reverse in sums:
+        name = flow + (":down" if reverse else ":up") if len(sums) > 1 else flow
+        sent = report["end"][f"sum_sent{suffix}"]
+        received = report["end"][f"sum_received{suffix}"]
+        if udp:
+            _udp(report, sent, received, name, add)
+        else:
+            add("throughput_bps", received["bits_per_second"], "bit/s", name)
+            if "retransmits" in sent:
+                add("tcp_retransmissions", sent["retransmits"], "1", name)
+    return found
+
+
+def _udp(report: dict[str, Any], sent: dict[str, Any], received: dict[str, Any],
+         name: str, add: Any) -> None:  # fmt: skip
+    length = report["start"]["test_start"]["blksize"]
+    # The receiver counts up to the highest number it saw; what was lost behind that is missing
+    # from its count but not from the sender's.
+    delivered = received["packets"] - received["lost_packets"]
+    seconds = received["seconds"]
+    add("packets_sent", sent["packets"], "1", name)
+    add("packets_received", delivered, "1", name)
+    add("offered_bps", sent["bits_per_second"], "bit/s", name)
+    if seconds > 0:
+        add("throughput_bps", delivered * length * 8 / seconds, "bit/s", name)
+    if sent["packets"] > 0:
+        lost = max(0, sent["packets"] - delivered)
+        add("packets_lost", lost, "1", name)
+        add("loss_ratio", lost / sent["packets"], "1", name)
+    add("jitter_s", received["jitter_ms"] / 1000, "s", name)

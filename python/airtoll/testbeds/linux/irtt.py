@@ -1,0 +1,78 @@
+"""irtt: isochronous probes; one-way delay where both ends share a clock, and response time.
+
+Takes hosts; gives values in seconds. Never reports a one-way delay between two clocks.
+
+Report fields: irtt 0.9, ``irtt client -o -``, nanoseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import Any, Final
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.job import Value
+
+PORT: Final = 2112
+
+
+class ProbeError(TestbedError):
+    """The probes did not come about."""
+
+
+async def serve(host: Host, folder: str, limit_s: float = 15.0) -> Process:
+    """Start a server; wait until the kernel lists its socket."""
+    process = await host.start(["irtt", "server"], log=f"{folder}/irtt-{host.name}.log")
+    script = (
+        f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
+        f"ss -Hlun 'sport = :{PORT}' | grep -q {PORT} && exit 0; "
+        "i=$((i+1)); sleep 0.1; done; exit 1"
+    )
+    done = await host.run(["sh", "-c", script], limit_s=limit_s + 10, check=False)
+    if done.status != 0:
+        await process.stop()
+        raise ProbeError(f"{host.name}: irtt does not listen on port {PORT}")
+    return process
+
+
+async def measure(
+    host: Host, server: str, *, duration_s: float, interval_s: float = 0.02, octets: int = 64
+) -> dict[str, Any]:
+    """Probe for a while; gives the report. Raises :class:`ProbeError` with irtt's message."""
+    address = f"[{server}]:{PORT}" if ":" in server else f"{server}:{PORT}"
+    argv = ["irtt", "client", "-Q", "-o", "-", "-l", str(octets), "--wait=3x2s"]
+    argv += ["-i", f"{interval_s * 1000:.0f}ms", "-d", f"{duration_s * 1000:.0f}ms", address]
+    done = await host.run(argv, limit_s=duration_s + 40, check=False)
+    if done.status != 0 or "{" not in done.stdout:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        raise ProbeError(f"{host.name}: irtt: {words[-1] if words else 'no report'}")
+    report: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
+    return report
+
+
+def values(report: dict[str, Any], station: str, *, one_clock: bool) -> list[Value]:
+    """Response time, and with ``one_clock`` the one-way delay from the client to the server."""
+    trips = [trip for trip in report["round_trips"] if trip["lost"] == "false"]
+    if not trips:
+        return []
+
+    def value(metric: str, nanoseconds: float) -> Value:
+        return Value(metric, nanoseconds / 1e9, "s", flow="probe", station=station)
+
+    found = [value("response_time_s", statistics.fmean(t["delay"]["rtt"] for t in trips))]
+    if one_clock:
+        delays = sorted(t["delay"]["send"] for t in trips)
+        found.append(value("delay_s", statistics.fmean(delays)))
+        for metric, share in (("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)):
+            found.append(value(metric, _quantile(delays, share)))
+    return found
+
+
+def _quantile(ordered: list[float], share: float) -> float:
+    """Linear interpolation between order statistics (Hyndman and Fan, type 7)."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)

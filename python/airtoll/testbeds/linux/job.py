@@ -1,0 +1,120 @@
+"""What travels to the machine that carries out a trial, and what comes back: plain values.
+
+Takes and gives JSON-able values, so that the same trial runs on this host, in the guest or
+beside a radio. Imports neither the study model nor the observation schema: in an emulated guest
+every import counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+
+@frozen
+class Flow:
+    """The traffic of one trial; fields as in a study's traffic table.
+
+    ``transport``: tcp or udp. ``direction``: up, down or both. Rates in bit/s, lengths in octets,
+    times in seconds; None means as the tools do by default.
+    """
+
+    transport: str = "tcp"
+    ip: str = "ipv4"
+    direction: str = "up"
+    application: str = "stream"
+    offered_bps: float | None = None
+    payload_octets: int | None = None
+    write_octets: int | None = None
+    mss_octets: int | None = None
+    window_octets: int | None = None
+    congestion_control: str | None = None
+    transfer_octets: int | None = None
+    request_octets: int = 64
+    response_octets: int = 64
+    duration_s: float = 10.0
+    warm_up_s: float = 0.0
+    per_station: int = 1
+    stations: tuple[str, ...] | None = None
+
+
+@frozen
+class Job:
+    """One trial.
+
+    ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
+    signal (the first AP fades). ``capture_traffic``: keep the capture running during the traffic.
+    """
+
+    name: str
+    policy: str
+    stations: tuple[str, ...] = ("A",)
+    phy: str = "802.11g"
+    channel: int = 1
+    rate_mbps: float | None = None
+    beacon_interval_tu: int = 100
+    station_to_station: bool = False
+    flow: Flow | None = Flow()
+    probe: bool = True
+    roam: str = "none"
+    roams: int = 1
+    capture_traffic: bool = False
+    connect_limit_s: float = 40.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return attrs.asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Job:
+        """The way back."""
+        flow = data["flow"]
+        if flow is not None:
+            named = flow["stations"]
+            flow = Flow(**{**flow, "stations": None if named is None else tuple(named)})
+        return Job(**{**data, "stations": tuple(data["stations"]), "flow": flow})
+
+
+@frozen
+class Value:
+    """One observed value, as in ``airtoll.testbeds.contract.Row``."""
+
+    metric: str
+    value: float
+    unit: str
+    flow: str | None = None
+    station: str | None = None
+    second: int | None = None
+
+
+@frozen
+class Outcome:
+    """What became of a job.
+
+    ``failure``: one line, or None. ``negotiated``: station -> what was read back. ``conditions``:
+    radio and CPU. ``keys``: the key log. ``files``: names in the trial's folder. ``stations``:
+    station -> MAC address. ``access_points``: BSSIDs.
+    """
+
+    values: tuple[Value, ...] = ()
+    failure: str | None = None
+    caveats: tuple[str, ...] = ()
+    negotiated: dict[str, dict[str, str]] = field(factory=dict)
+    conditions: dict[str, Any] = field(factory=dict)
+    keys: tuple[dict[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    stations: dict[str, str] = field(factory=dict)
+    access_points: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return attrs.asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Outcome:
+        """The way back."""
+        values = tuple(Value(**value) for value in data["values"])
+        lists = {key: tuple(data[key]) for key in ("caveats", "keys", "files", "access_points")}
+        return Outcome(**{**data, **lists, "values": values})

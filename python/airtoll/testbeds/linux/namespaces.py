@@ -1,0 +1,123 @@
+"""Network namespaces: one per node, wired to a switch on the server.
+
+Takes node names; gives namespaces, veth cables and bridges with addresses. Never touches a
+namespace whose name does not begin with the run's own prefix.
+
+    station ~ radio ~ AP [br0: radio + veth] === veth === [br0: switch] server
+
+Addresses: 10.77.0.0/24 and fd77::/64; server .1, APs .2 and up, stations .11 and up. Tunnels end
+in 10.78.0.0/24 and fd78::/64 with the same last number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
+
+SERVER_NUMBER: Final = 1
+FIRST_AP_NUMBER: Final = 2
+FIRST_STATION_NUMBER: Final = 11
+BRIDGE: Final = "br0"
+
+
+@frozen
+class Address:
+    """A node's addresses by its number."""
+
+    number: int
+
+    def outer(self, ip: str = "ipv4") -> str:
+        """On the network itself."""
+        return f"10.77.0.{self.number}" if ip == "ipv4" else f"fd77::{self.number:x}"
+
+    def inner(self, ip: str = "ipv4") -> str:
+        """Inside a tunnel."""
+        return f"10.78.0.{self.number}" if ip == "ipv4" else f"fd78::{self.number:x}"
+
+
+def namespace(run_id: str, node: str) -> str:
+    """The name of a node's namespace; it begins with the run's prefix."""
+    return f"at-{run_id}-{node}"
+
+
+async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]:
+    """Make the namespaces, each with its loopback up, and give a host for each."""
+    hosts: dict[str, LocalHost] = {}
+    lines = [f"netns add {namespace(run_id, node)}" for node in nodes]
+    await root.run(["ip", "-batch", "-"], stdin="\n".join(lines) + "\n")
+    script = "".join(f"ip -n {namespace(run_id, node)} link set lo up\n" for node in nodes)
+    await root.run(["sh", "-e", "-c", script])
+    for node in nodes:
+        hosts[node] = LocalHost(node, run_id, namespace(run_id, node))
+    return hosts
+
+
+async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:
+    """A switch on the server, and one cable from it to a bridge on every AP."""
+    await _batch(root, server, [f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up"])
+    own = Address(SERVER_NUMBER)
+    await _batch(root, server, _addresses(own, BRIDGE))
+    for index, host in enumerate(access_points):
+        far, near = f"sw{index}", "eth0"
+        await root.run(
+            [
+                "ip",
+                "link",
+                "add",
+                far,
+                "netns",
+                str(server.namespace),
+                "type",
+                "veth",
+                "peer",
+                "name",
+                near,
+                "netns",
+                str(host.namespace),
+            ]
+        )
+        await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
+        await _batch(
+            root,
+            host,
+            [
+                f"link add {BRIDGE} type bridge",
+                f"link set {near} master {BRIDGE}",
+                f"link set {near} up",
+                f"link set {BRIDGE} up",
+                *_addresses(Address(FIRST_AP_NUMBER + index), BRIDGE),
+            ],
+        )
+
+
+async def address(root: Host, host: LocalHost, interface: str, number: int) -> None:
+    """Give an interface its addresses, in the place of those that it has."""
+    with contextlib.suppress(HostError):
+        await root.run(["ip", "-n", str(host.namespace), "addr", "flush", "dev", interface])
+    await _batch(root, host, _addresses(Address(number), interface))
+
+
+async def remove(root: Host, run_id: str) -> None:
+    """Remove the run's namespaces; radios in them go back to the root namespace."""
+    listed = await root.run(["ip", "netns", "list"], check=False)
+    for line in listed.stdout.splitlines():
+        name = line.split()[0] if line.split() else ""
+        if name.startswith(f"at-{run_id}-"):
+            await root.run(["ip", "netns", "delete", name], check=False)
+
+
+def _addresses(node: Address, interface: str) -> list[str]:
+    return [
+        f"addr replace {node.outer()}/24 dev {interface}",
+        f"-6 addr replace {node.outer('ipv6')}/64 dev {interface} nodad",
+    ]
+
+
+async def _batch(root: Host, host: LocalHost, lines: list[str]) -> None:
+    # `ip -batch` takes no options per line, so IPv6 addresses are told by their form.
+    text = "".join(line.removeprefix("-6 ") + "\n" for line in lines)
+    await root.run(["ip", "-n", str(host.namespace), "-batch", "-"], stdin=text)

@@ -1,0 +1,98 @@
+"""Radios: virtual ones of mac80211_hwsim moved into namespaces, and what any radio can do.
+
+Takes hosts; gives interface names, MAC addresses and capabilities. Never loads the module when
+somebody else's radios are there, and unloads it only if this run loaded it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.errors import EnvironmentProblem
+from airtoll.policies import Cipher
+from airtoll.testbeds.linux.hosts import Host, LocalHost
+
+#: The monitor interface of mac80211_hwsim: it hears every virtual radio.
+MONITOR: Final = "hwsim0"
+
+#: Suite selectors as `iw phy` prints them (802.11-2020 table 9-149).
+_SUITES: Final = {
+    "00-0f-ac:1": Cipher.WEP_40,
+    "00-0f-ac:5": Cipher.WEP_104,
+    "00-0f-ac:2": Cipher.TKIP,
+    "00-0f-ac:4": Cipher.CCMP_128,
+    "00-0f-ac:10": Cipher.CCMP_256,
+    "00-0f-ac:8": Cipher.GCMP_128,
+    "00-0f-ac:9": Cipher.GCMP_256,
+}
+
+
+@frozen
+class Radio:
+    """One radio: its wiphy, its interface, its MAC address."""
+
+    phy: str
+    interface: str
+    address: str
+
+
+async def virtual(root: Host, nodes: list[LocalHost]) -> list[Radio]:
+    """Load mac80211_hwsim with one radio per node and move each into its node's namespace."""
+    loaded = await root.run(["sh", "-c", "test -d /sys/module/mac80211_hwsim"], check=False)
+    if loaded.status == 0:
+        raise EnvironmentProblem(
+            f"{root.name}: mac80211_hwsim is loaded already; if nobody uses it: "
+            "modprobe -r mac80211_hwsim"
+        )
+    done = await root.run(["modprobe", "mac80211_hwsim", f"radios={len(nodes)}"], check=False)
+    if done.status != 0:
+        raise EnvironmentProblem(
+            f"{root.name}: no mac80211_hwsim for this kernel; use the guest: --vm"
+        )
+    await root.run(["ip", "link", "set", MONITOR, "up"])
+    # Channel 1 to 11 at full power everywhere that matters; no country is claimed for the host.
+    await root.run(["iw", "reg", "set", "US"], check=False)
+    found = sorted(parse_devices((await root.run(["iw", "dev"])).stdout), key=_number)
+    for radio, node in zip(found, nodes, strict=True):
+        await root.run(["iw", "phy", radio.phy, "set", "netns", "name", str(node.namespace)])
+    return found
+
+
+async def unload(root: Host) -> None:
+    """Take the virtual radios away again."""
+    await root.run(["modprobe", "-r", "mac80211_hwsim"], check=False)
+
+
+async def signal_level(root: Host, radio: Radio, dbm: int) -> None:
+    """Set the level at which others hear this virtual radio, dBm."""
+    # debugfs takes the number as unsigned 64 bits: -70 is 2^64 - 70.
+    path = f"/sys/kernel/debug/ieee80211/{radio.phy}/hwsim/rx_rssi"
+    await root.run(["sh", "-c", f"echo {dbm % 2**64} > {path}"])
+
+
+def parse_devices(text: str) -> list[Radio]:
+    """The radios of ``iw dev``."""
+    radios: list[Radio] = []
+    phy = interface = ""
+    for line in text.splitlines():
+        if line.startswith("phy#"):
+            phy = "phy" + line[4:].strip()
+        elif line.strip().startswith("Interface "):
+            interface = line.split()[1]
+        elif line.strip().startswith("addr ") and interface:
+            radios.append(Radio(phy, interface, line.split()[1]))
+            interface = ""
+    return radios
+
+
+def parse_ciphers(text: str) -> frozenset[Cipher]:
+    """The link ciphers that a driver claims, from ``iw phy``."""
+    found = re.findall(r"\((00-0f-ac:\d+)\)", text)
+    return frozenset(_SUITES[suite] for suite in found if suite in _SUITES)
+
+
+def _number(radio: Radio) -> int:
+    return int(radio.phy.removeprefix("phy"))

@@ -1,0 +1,75 @@
+"""The stack behind one function, for the guest's agent: open, measure, close.
+
+Takes a JSON request; gives a JSON answer. Keeps one stack between calls, on an event loop of its
+own thread. Never serves two trials at once.
+
+    {"op": "open", "run_id", "credentials", "results"}   -> {"kernel", "tcp", ...}
+    {"op": "measure", "job"}                             -> an outcome
+    {"op": "close"}                                      -> {}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import environment
+from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.stack import Stack
+
+
+class Worker:
+    """A stack on its own event loop; the same object serves a local run and the guest."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._stack: Stack | None = None
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def open(self, run_id: str, credentials: Credentials, results: Path) -> dict[str, str]:
+        """Build the nodes; gives the kernel's side of the environment."""
+        stack = Stack(run_id, credentials, results)
+        self._wait(stack.__aenter__())
+        self._stack = stack
+        described: dict[str, str] = self._wait(environment.kernel(stack.root))
+        return described
+
+    def measure(self, job: Job) -> dict[str, Any]:
+        """Carry out one trial; gives the outcome as plain values."""
+        if self._stack is None:
+            raise TestbedError("linux: the stack is not open")
+        outcome = self._wait(self._stack.measure(job))
+        answer: dict[str, Any] = outcome.to_json()
+        return answer
+
+    def close(self) -> None:
+        """Stop everything that the stack started."""
+        stack, self._stack = self._stack, None
+        if stack is not None:
+            self._wait(stack.close())
+
+
+_WORKER: Worker | None = None
+
+
+def handle(request: dict[str, Any]) -> dict[str, Any]:
+    """One request of the guest's owner."""
+    global _WORKER
+    if _WORKER is None:
+        _WORKER = Worker()
+    if request["op"] == "open":
+        credentials = Credentials.from_json(request["credentials"])
+        return dict(_WORKER.open(request["run_id"], credentials, Path(request["results"])))
+    if request["op"] == "measure":
+        return _WORKER.measure(Job.from_json(request["job"]))
+    _WORKER.close()
+    return {}

@@ -1,0 +1,251 @@
+"""wpa_supplicant: its configuration for every policy, and one running station.
+
+Takes a policy, credentials and radio settings; gives a configuration text, a started
+:class:`Station`, and what was negotiated as the station sees it. Never takes "associated" for
+"secured": :func:`differences` compares the state with the policy, field by field.
+
+Option names: wpa_supplicant 2.10, wpa_supplicant.conf.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.policies import Cipher, Generation, Link, Policy
+from airtoll.testbeds.linux.control import Control, ControlError, Event, connect
+from airtoll.testbeds.linux.credentials import USER, Credentials
+from airtoll.testbeds.linux.hostapd import CIPHERS, KEY_MANAGEMENT, parse_pairs
+from airtoll.testbeds.linux.hosts import Host, Process
+
+_EAP: Final = {"md5": "MD5", "tls": "TLS", "ttls": "TTLS", "peap": "PEAP", "leap": "LEAP"}
+#: EAP method types (IANA, "Extensible Authentication Protocol (EAP) Registry").
+EAP_TYPES: Final = {"md5": 4, "tls": 13, "leap": 17, "ttls": 21, "peap": 25}
+#: 00-0F-AC suite type -> key_mgmt as STATUS prints it.
+_STATUS_AKM: Final = {
+    1: "WPA2/IEEE 802.1X/EAP",
+    2: "WPA2-PSK",
+    3: "FT-EAP",
+    4: "FT-PSK",
+    5: "WPA2-EAP-SHA256",
+    6: "WPA2-PSK-SHA256",
+    8: "SAE",
+    9: "FT-SAE",
+    12: "WPA2-EAP-SUITE-B-192",
+    13: "FT-EAP-SHA384",
+    18: "OWE",
+}
+_WPA_STATUS_AKM: Final = {1: "WPA/IEEE 802.1X/EAP", 2: "WPA-PSK"}
+
+#: Events that end a connection attempt, each with the words for the failure.
+FAILURES: Final = (
+    "CTRL-EVENT-EAP-FAILURE",
+    "CTRL-EVENT-SSID-TEMP-DISABLED",
+    "CTRL-EVENT-ASSOC-REJECT",
+    "CTRL-EVENT-AUTH-REJECT",
+    "CTRL-EVENT-TERMINATING",
+    "Trying to authenticate with NULL",
+)
+
+
+@frozen
+class Files:
+    """Where the station's certificates lie on its host."""
+
+    authority: str
+    client: str
+    client_key: str
+
+
+def configuration(
+    policy: Policy,
+    credentials: Credentials,
+    control_folder: str,
+    files: Files,
+    frequencies_mhz: tuple[int, ...],
+    *,
+    pmk_caching: bool = True,
+    background_scan: bool = False,
+) -> str:
+    """The text of wpa_supplicant.conf for this policy, with one network."""
+    link = policy.link
+    top = [f"ctrl_interface={control_folder}", "fast_reauth=0", "update_config=0", "ap_scan=1"]
+    if link.akm in (24, 25):
+        top.append("sae_pwe=1")
+    network = [f'ssid="{credentials.ssid}"', "scan_ssid=0"]
+    network.append("scan_freq=" + " ".join(map(str, frequencies_mhz)))
+    if background_scan:
+        # Look for a better AP every 2 s while the signal is below -60 dBm.
+        network.append('bgscan="simple:2:-60:30"')
+    if link.akm is not None:
+        network += _rsn(link, credentials)
+        if not pmk_caching:
+            network.append("proactive_key_caching=0")
+    elif link.eap_method:
+        network.append("key_mgmt=IEEE8021X")
+        dynamic = link.dynamic_wep and link.encrypts_data
+        network.append(f"eapol_flags={3 if dynamic else 0}")
+        network.append("auth_alg=OPEN")
+        if link.encrypts_data and not dynamic:
+            network += _static_wep(link, credentials)
+    else:
+        network.append("key_mgmt=NONE")
+        if link.encrypts_data:
+            network += _static_wep(link, credentials)
+            network.append(
+                "auth_alg=" + ("SHARED" if link.authentication == "shared-key" else "OPEN")
+            )
+    if link.eap_method:
+        network += _eap(link, credentials, files)
+    body = "\n".join(f"\t{line}" for line in network)
+    return "\n".join(top) + "\nnetwork={\n" + body + "\n}\n"
+
+
+def _rsn(link: Link, credentials: Credentials) -> list[str]:
+    assert link.akm is not None
+    lines = [
+        f"key_mgmt={KEY_MANAGEMENT[link.akm]}",
+        f"proto={'WPA' if link.generation is Generation.WPA else 'RSN'}",
+        f"pairwise={CIPHERS[link.cipher]}",
+        f"group={CIPHERS.get(link.group_cipher, 'WEP104')}",
+    ]
+    lines.append(f"ieee80211w={ {'off': 0, 'optional': 1, 'required': 2}[link.pmf] }")
+    if link.akm in (2, 4, 6):
+        lines.append(f'psk="{credentials.passphrase}"')
+    if link.akm in (8, 9, 24, 25):
+        lines.append(f'sae_password="{credentials.passphrase}"')
+    if link.pmf == "required" and link.cipher is Cipher.GCMP_256:
+        lines.append("group_mgmt=BIP-GMAC-256")
+    return lines
+
+
+def _static_wep(link: Link, credentials: Credentials) -> list[str]:
+    bits = 40 if link.cipher is Cipher.WEP_40 else 104
+    return [f"wep_key0={credentials.wep(bits)}", "wep_tx_keyidx=0"]
+
+
+def _eap(link: Link, credentials: Credentials, files: Files) -> list[str]:
+    assert link.eap_method is not None
+    lines = [f"eap={_EAP[link.eap_method]}", f'identity="{USER}"']
+    if link.eap_method != "tls":
+        lines.append(f'password="{credentials.password}"')
+    if link.eap_method in ("tls", "ttls", "peap"):
+        lines.append(f'ca_cert="{files.authority}"')
+        lines.append('domain_match="radius.airtoll.test"')
+    if link.eap_method == "tls":
+        lines += [f'client_cert="{files.client}"', f'private_key="{files.client_key}"']
+    if link.eap_method == "ttls":
+        lines += [f'anonymous_identity="{USER}"', 'phase2="auth=PAP"']
+    if link.eap_method == "peap":
+        lines.append('phase2="auth=MSCHAPV2"')
+    if link.akm in (12, 13):
+        lines.append('openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384"')
+    return lines
+
+
+class Station:
+    """A running wpa_supplicant."""
+
+    def __init__(self, host: Host, interface: str, process: Process, control: Control) -> None:
+        self.host = host
+        self.interface = interface
+        self.process = process
+        self.control = control
+
+    @staticmethod
+    async def start(
+        host: Host, folder: str, interface: str, text: str, limit_s: float = 30.0
+    ) -> Station:
+        """Start wpa_supplicant and attach to its events; it begins to scan at once."""
+        path = f"{folder}/wpa_supplicant-{host.name}.conf"
+        log = f"{folder}/wpa_supplicant-{host.name}.log"
+        await host.put(path, text)
+        process = await host.start(
+            ["wpa_supplicant", "-t", "-D", "nl80211", "-i", interface, "-c", path], log=log
+        )
+        socket = f"{folder}/wpa-{host.name}/{interface}"
+        control = await connect(host, socket, f"wpa_supplicant on {host.name}", process, limit_s)
+        return Station(host, interface, process, control)
+
+    async def connected(self, limit_s: float) -> dict[str, str]:
+        """Wait for the connection; gives STATUS.
+
+        Raises ``ControlError`` that says why it was refused and which state was reached.
+        """
+        status = await self.status()
+        if status.get("wpa_state") != "COMPLETED":
+            try:
+                await self.control.wait_for(
+                    "CTRL-EVENT-CONNECTED", limit_s=limit_s, failures=FAILURES
+                )
+            except ControlError as error:
+                raise ControlError(f"{error} (state {await self._state()})") from error
+            status = await self.status()
+        return status
+
+    async def _state(self) -> str:
+        if not self.process.running:
+            return "gone"
+        try:
+            return (await self.status()).get("wpa_state", "unknown")
+        except ControlError:
+            return "unknown"
+
+    async def status(self) -> dict[str, str]:
+        """STATUS as key and value."""
+        return parse_pairs(await self.control.request("STATUS"))
+
+    async def signal(self) -> dict[str, str]:
+        """SIGNAL_POLL: RSSI (dBm), LINKSPEED (Mb/s), NOISE (dBm), FREQUENCY (MHz)."""
+        return parse_pairs(await self.control.request("SIGNAL_POLL"))
+
+    async def scan(self, bssid: str, limit_s: float) -> None:
+        """Scan until this BSSID is known; raises ``ControlError`` after ``limit_s`` seconds."""
+        while not (await self.control.request(f"BSS {bssid}")).strip():
+            self.control.forget()
+            await self.control.request("SCAN")
+            await self.control.wait_for("CTRL-EVENT-SCAN-RESULTS", limit_s=limit_s)
+
+    async def roam(self, bssid: str, limit_s: float) -> Event:
+        """Move to another AP of the same network and wait until the move is complete."""
+        self.control.forget()
+        await self.control.request(f"ROAM {bssid}")
+        return await self.control.wait_for(
+            f"CTRL-EVENT-CONNECTED - Connection to {bssid}", limit_s=limit_s, failures=FAILURES
+        )
+
+    async def stop(self) -> None:
+        """End wpa_supplicant and close the control connection."""
+        await self.process.stop()
+        self.control.close()
+
+
+def expected(policy: Policy) -> dict[str, str]:
+    """What STATUS must say when the policy is in force."""
+    link = policy.link
+    wanted = {"wpa_state": "COMPLETED"}
+    if link.akm is not None:
+        names = _WPA_STATUS_AKM if link.generation is Generation.WPA else _STATUS_AKM
+        wanted["pairwise_cipher"] = CIPHERS[link.cipher]
+        wanted["group_cipher"] = CIPHERS[link.group_cipher]
+        wanted["key_mgmt"] = names.get(link.akm, f"AKM {link.akm}")
+        if link.pmf == "required":
+            wanted["pmf"] = "2"
+    elif link.eap_method:
+        wanted["key_mgmt"] = "IEEE 802.1X (no WPA)"
+    else:
+        wanted["key_mgmt"] = "NONE"
+    if link.eap_method:
+        wanted["Supplicant PAE state"] = "AUTHENTICATED"
+        wanted["selectedMethod"] = f"{EAP_TYPES[link.eap_method]} (EAP-{_EAP[link.eap_method]})"
+    return wanted
+
+
+def differences(policy: Policy, status: dict[str, str]) -> list[str]:
+    """Where the negotiated state is not what the policy asks for; empty when it is."""
+    return [
+        f"{key} is {status.get(key, 'missing')}, not {value}"
+        for key, value in expected(policy).items()
+        if status.get(key) != value
+    ]
