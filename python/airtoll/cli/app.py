@@ -8,7 +8,7 @@ from __future__ import annotations
 import typer
 
 from airtoll import __version__
-from airtoll.cli import catalogues, doctoring, reporting, running
+from airtoll.cli import audit, catalogues, doctoring, reporting, running
 
 EPILOG = (
     "Exit codes: 0 done; 1 error; 2 something you gave cannot be meant (study, option, file); "
@@ -46,6 +46,7 @@ app.command()(running.run)
 app.command()(running.check)
 app.command()(reporting.report)
 app.command()(reporting.compare)
+app.command("audit")(audit.audit_command)
 app.command()(doctoring.doctor)
 app.add_typer(catalogues.studies, name="studies")
 app.add_typer(catalogues.policies, name="policies")

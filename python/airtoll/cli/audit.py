@@ -6,16 +6,14 @@ Exit code 0 whatever is found: findings are the result, not a failure.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from airtoll.analyse.audit import KINDS, SEVERITIES, Finding, audit, audit_run
-from airtoll.errors import DatasetError
+from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import list_datasets, load_dataset
 from airtoll.run import open_run
 
@@ -29,7 +27,7 @@ def audit_command(
             help="Name or folder of a data set, or a run folder.", metavar="DATASET|RUN"
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    json: JsonOption = False,
     least: Annotated[
         str, typer.Option("--least", help=f"Least severity shown: {', '.join(SEVERITIES)}.")
     ] = "note",
@@ -37,11 +35,11 @@ def audit_command(
 ) -> None:
     """Find figures that do not follow, cannot be, or do not support what is said of them."""
     if least not in SEVERITIES:
-        raise typer.BadParameter(f"--least: allowed are {', '.join(SEVERITIES)}")
+        raise UsageError(f"--least {least}: allowed are {', '.join(SEVERITIES)}")
     limit = SEVERITIES.index(least)
     found = [f for f in findings_of(subject) if SEVERITIES.index(f.severity) <= limit]
-    if as_json:
-        typer.echo(json.dumps([f.to_json() for f in found], indent=2, ensure_ascii=False))
+    if json:
+        emit_json([f.to_json() for f in found])
         return
     _print(subject, found, kinds)
 
@@ -64,30 +62,16 @@ def findings_of(subject: str) -> list[Finding]:
 
 
 def _print(subject: str, found: list[Finding], kinds: bool) -> None:
-    out = Console()
+    console = out()
     counts = {s: sum(f.severity == s for f in found) for s in SEVERITIES}
-    table = Table(title=f"{subject}: {len(found)} findings", show_lines=False, expand=True)
-    table.add_column("severity", no_wrap=True)
-    table.add_column("table", overflow="fold", ratio=2)
-    table.add_column("where", overflow="fold", ratio=4)
-    table.add_column("kind", overflow="fold", ratio=2)
-    table.add_column("printed", overflow="fold", ratio=2)
-    table.add_column("recomputed", overflow="fold", ratio=2)
-    table.add_column("evidence", overflow="fold", ratio=6)
+    columns = ["severity", "table", "where", "kind", "printed", "recomputed", "evidence"]
+    view = table(f"{subject}: {len(found)} findings", columns)
     for f in found:
-        style = _STYLE[f.severity]
-        table.add_row(
-            f"[{style}]{f.severity}[/]",
-            f.table,
-            f.where,
-            f.kind,
-            f.printed,
-            f.recomputed,
-            f.evidence,
-        )
+        severity = f"[{_STYLE[f.severity]}]{f.severity}[/]"
+        view.add_row(severity, f.table, f.where, f.kind, f.printed, f.recomputed, f.evidence)
     if found:
-        out.print(table)
-    out.print(", ".join(f"{n} {s}{'s' if n != 1 else ''}" for s, n in counts.items()))
+        console.print(view)
+    console.print(", ".join(f"{n} {s}{'s' if n != 1 else ''}" for s, n in counts.items()))
     if kinds:
         for kind in sorted({f.kind for f in found}):
-            out.print(f"[bold]{kind}[/]: {KINDS[kind]}")
+            console.print(f"[bold]{kind}[/]: {KINDS[kind]}")

@@ -39,6 +39,7 @@ RULES: Final[tuple[Callable[[Figures], list[Finding]], ...]] = (
     arithmetic.ranges,
     likeness.copied_columns,
     likeness.copied_figures,
+    likeness.copied_rows,
     likeness.derived_series,
     likeness.clock_steps,
     likeness.additive_tables,

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from scipy import stats
 
-from airtoll.analyse.audit.columns import Column, Figures, describe, setting_map
+from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
 from airtoll.analyse.audit.finding import Finding, shown
 from airtoll.analyse.estimate import Array
 
@@ -206,6 +206,49 @@ def copied_figures(figures: Figures) -> list[Finding]:
                     "warning",
                     f"{names} have the same figure to the last digit, and {repeats} such "
                     "repetitions stand in this row: one was copied from the other",
+                )
+            )
+    return found
+
+
+def copied_rows(figures: Figures) -> list[Finding]:
+    """Two policies whose printed means agree in several settings of one table."""
+    found = []
+    tables: dict[tuple[str, str, str], dict[str, dict[tuple[str, ...], Row]]] = {}
+    for row in figures.published:
+        if row["statistic"] == "mean" and row["metric"] != "overhead" and row["client"] != "total":
+            if figures.columns_of(row["metric"], setting_map(row)):
+                continue  # judged by its readings
+            key = (row["table"], row["metric"], row["unit"])
+            place = tuple(v for k, v in setting_map(row).items() if k != "security")
+            tables.setdefault(key, {}).setdefault(row["security"], {})[place] = row
+    for (table, metric, _), policies in tables.items():
+        pairs = list(itertools.combinations(policies, 2))
+        for a, b in pairs:
+            places = [place for place in policies[a] if place in policies[b]]
+            same = [p for p in places if policies[a][p]["number"] == policies[b][p]["number"]]
+            if len(same) < 2:
+                continue
+            chance = 1.0
+            for place in same:
+                values = [cells[place]["number"] for cells in policies.values() if place in cells]
+                digit = 10.0 ** -max(cells[place]["decimals"] for cells in policies.values())
+                spread = float(np.std(values)) / digit
+                chance *= min(1 / (2 * math.sqrt(math.pi) * spread), 1.0) if spread else 1.0
+            if chance * len(pairs) * math.comb(len(places), len(same)) > 1e-2:
+                continue
+            values_text = ", ".join(policies[a][place]["value"] for place in same)
+            found.append(
+                Finding(
+                    figures.name,
+                    table,
+                    f"{a}, {b}: {metric}",
+                    "copied_column",
+                    values_text,
+                    "",
+                    "warning",
+                    f"{a} and {b} have the same figure to the last digit in {len(same)} of "
+                    f"{len(places)} places",
                 )
             )
     return found

@@ -1,0 +1,39 @@
+"""Planted mistakes are found, and clean data give none (a short form of the benchmark)."""
+
+import copy
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from airtoll.analyse.audit import KINDS, audit
+
+FILE = Path(__file__).parents[2] / "benchmarks" / "audit_planting.py"
+SPEC = importlib.util.spec_from_file_location("audit_planting", FILE)
+planting = importlib.util.module_from_spec(SPEC)
+sys.modules["audit_planting"] = planting
+SPEC.loader.exec_module(planting)
+
+
+def test_clean_data_give_no_finding():
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        assert audit(planting.dataset(planting.clean(rng))) == []
+
+
+@pytest.mark.parametrize("name", [n for n in planting.PLANTS if n != "copied figures"])
+def test_planted_mistakes_are_found(name):
+    rng = np.random.default_rng(4)
+    kind, plant = planting.PLANTS[name]
+    for _ in range(2):
+        study = copy.deepcopy(planting.clean(rng))
+        wanted = plant(study, rng)
+        found = audit(planting.dataset(study))
+        assert any(planting.is_it(f, kind, wanted) for f in found)
+
+
+def test_every_kind_is_planted():
+    planted = {kind for kind, _ in planting.PLANTS.values()}
+    assert set(KINDS) - planted == {"conservation"}  # of runs alone
