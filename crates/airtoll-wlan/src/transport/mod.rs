@@ -12,7 +12,9 @@
 mod config;
 mod congestion;
 mod cubic;
+mod exchange;
 mod hystart;
+mod preset;
 mod ranges;
 mod receiver;
 mod recovery;
@@ -20,10 +22,16 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod voice;
 
 pub use config::{
     CongestionControl, InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig,
 };
+pub use exchange::{Client, Exchange, Server, file_download, request_response, web_page};
+pub use preset::{PRESETS, Preset};
 pub use receiver::{Received, Receiver};
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::{CongestionState, Sender, SenderStatistics};
+pub use voice::{
+    CodecImpairment, G711, G711_CONCEALED, VoiceSource, mean_opinion_score, transmission_rating,
+};

@@ -1,0 +1,190 @@
+//! Voice over IP: a G.711 packet source, and what delay and loss make of a call (ITU-T G.107).
+//!
+//! Takes simulated time, one-way delay and loss; gives packets to send, the transmission rating R and the mean
+//! opinion score. Never models echo, noise or the listener beyond the recommendation's defaults.
+
+use airtoll_units::Instant;
+
+/// G.711 speech, octets per second: 64 kb/s.
+const SPEECH_RATE: u64 = 8_000;
+/// RTP header without CSRC or extension (RFC 3550 section 5.1).
+const RTP_HEADER: u32 = 12;
+
+/// A constant-rate G.711 source: `interval` of speech and an RTP header in each UDP payload (RFC 3551).
+#[derive(Debug, Clone)]
+pub struct VoiceSource {
+    next: u64,
+    interval: u64,
+    end: u64,
+    sent: u64,
+}
+
+impl VoiceSource {
+    /// A call from `start` until before `end` with a packet each `interval_ms` (20 is usual, RFC 3551
+    /// section 4.2); 1 to 200 ms.
+    pub fn new(start: Instant, end: Instant, interval_ms: u32) -> Self {
+        Self {
+            next: start.as_nanos(),
+            interval: u64::from(interval_ms.clamp(1, 200)) * 1_000_000,
+            end: end.as_nanos(),
+            sent: 0,
+        }
+    }
+
+    /// UDP payload octets of the packet due at `now`, if one is.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<u32> {
+        if self.next >= self.end || now.as_nanos() < self.next {
+            return None;
+        }
+        self.next += self.interval;
+        self.sent += 1;
+        Some(self.payload())
+    }
+
+    /// UDP payload octets of each packet: 172 at 20 ms.
+    pub fn payload(&self) -> u32 {
+        let speech = SPEECH_RATE * self.interval / 1_000_000_000;
+        RTP_HEADER + u32::try_from(speech).unwrap_or(u32::MAX)
+    }
+
+    /// When the next packet is due.
+    pub fn next_timer(&self) -> Option<Instant> {
+        (self.next < self.end).then(|| Instant::from_nanos(self.next))
+    }
+
+    /// Packets sent so far.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+}
+
+/// A codec's behaviour under loss (ITU-T G.113 appendix I, table I.4).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CodecImpairment {
+    /// Equipment impairment factor Ie without loss.
+    pub equipment: f64,
+    /// Packet-loss robustness factor Bpl.
+    pub robustness: f64,
+}
+
+/// G.711 without loss concealment: Ie 0, Bpl 4.3.
+pub const G711: CodecImpairment = CodecImpairment {
+    equipment: 0.0,
+    robustness: 4.3,
+};
+
+/// G.711 with the concealment of its appendix I: Ie 0, Bpl 25.1.
+pub const G711_CONCEALED: CodecImpairment = CodecImpairment {
+    equipment: 0.0,
+    robustness: 25.1,
+};
+
+/// Basic rating less simultaneous impairment with every parameter at its default, Ro - Is: 93.2 (G.107 table 2
+/// and section 7.7).
+const DEFAULT_RATING: f64 = 93.2;
+
+/// Transmission rating R from mouth-to-ear delay in seconds and random packet loss in parts (0 to 1):
+/// R = 93.2 - Idd - Ie,eff (G.107 equation 7-1), echo perfectly cancelled (Idte = Idle = 0), advantage factor 0.
+/// Delay means everything: packetisation, network and play-out buffer.
+pub fn transmission_rating(delay_s: f64, loss: f64, codec: CodecImpairment) -> f64 {
+    let percent = 100.0 * loss.clamp(0.0, 1.0);
+    // Equation 7-29 with a burst ratio of 1.
+    let effective =
+        codec.equipment + (95.0 - codec.equipment) * percent / (percent + codec.robustness);
+    DEFAULT_RATING - delay_impairment(delay_s) - effective
+}
+
+/// Mean opinion score, 1 to 4.5, estimated from R (G.107 annex B).
+pub fn mean_opinion_score(rating: f64) -> f64 {
+    if rating <= 0.0 {
+        1.0
+    } else if rating >= 100.0 {
+        4.5
+    } else {
+        let score = 1.0 + 0.035 * rating + rating * (rating - 60.0) * (100.0 - rating) * 7e-6;
+        // The cubic dips below 1 for ratings up to 6.5.
+        score.max(1.0)
+    }
+}
+
+/// Impairment Idd by too long an absolute delay (G.107 equations 7-27 and 7-28, default delay
+/// sensitivity: sT = 1, mT = 100 ms).
+fn delay_impairment(delay_s: f64) -> f64 {
+    let milliseconds = delay_s * 1e3;
+    if milliseconds <= 100.0 {
+        return 0.0;
+    }
+    let x = libm::log2(milliseconds / 100.0);
+    let sixth = |base: f64| libm::pow(1.0 + libm::pow(base, 6.0), 1.0 / 6.0);
+    25.0 * (sixth(x) - 3.0 * sixth(x / 3.0) + 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_fifty_packets_a_second_of_172_octets() {
+        let second = Instant::from_nanos(1_000_000_000);
+        let mut source = VoiceSource::new(Instant::from_nanos(0), second, 20);
+        let mut octets = Vec::new();
+        while let Some(at) = source.next_timer() {
+            assert_eq!(source.poll_transmit(at), Some(172));
+            assert_eq!(source.poll_transmit(at), None);
+            octets.push(at.as_nanos());
+        }
+        assert_eq!(source.sent(), 50);
+        assert_eq!(octets[1] - octets[0], 20_000_000);
+        assert_eq!(VoiceSource::new(second, second, 10).payload(), 92);
+    }
+
+    #[test]
+    fn defaults_give_the_printed_rating_and_score() {
+        // G.107 section 7.7: R = 93.2 with all defaults, MOS 4.41.
+        let best = transmission_rating(0.0, 0.0, G711);
+        assert!((best - 93.2).abs() < 1e-12);
+        assert!((mean_opinion_score(best) - 4.41).abs() < 0.005);
+        // Annex B, table B.1: R 90, 80, 70, 60 and 50 are MOS 4.34, 4.03, 3.60, 3.10 and 2.58.
+        for (rating, score) in [
+            (90.0, 4.34),
+            (80.0, 4.03),
+            (70.0, 3.60),
+            (60.0, 3.10),
+            (50.0, 2.58),
+        ] {
+            assert!(
+                (mean_opinion_score(rating) - score).abs() < 0.01,
+                "{rating}"
+            );
+        }
+    }
+
+    #[test]
+    fn delay_costs_nothing_to_100_ms_and_grows_fast_beyond_200() {
+        let at = |ms: f64| transmission_rating(ms / 1e3, 0.0, G711);
+        assert_eq!(at(100.0), at(0.0));
+        assert!(at(0.0) - at(150.0) < 1.0);
+        // At 400 ms x = 2: 25 (65^(1/6) - 3 (1 + (2/3)^6)^(1/6) + 2).
+        let expected = 25.0
+            * (65f64.powf(1.0 / 6.0) - 3.0 * (1.0 + (2f64 / 3.0).powi(6)).powf(1.0 / 6.0) + 2.0);
+        assert!((at(0.0) - at(400.0) - expected).abs() < 1e-9);
+        assert!(expected > 20.0);
+    }
+
+    #[test]
+    fn more_loss_or_delay_is_never_better_and_concealment_never_worse() {
+        let mut last = f64::INFINITY;
+        for step in 0..100 {
+            let s = f64::from(step);
+            let rating = transmission_rating(s * 0.01, s * 0.01, G711);
+            assert!(rating <= last);
+            assert!(transmission_rating(s * 0.01, s * 0.01, G711_CONCEALED) >= rating);
+            let score = mean_opinion_score(rating);
+            assert!((1.0..=4.5).contains(&score));
+            last = rating;
+        }
+        // One lost packet in a hundred without concealment costs 95 / 5.3.
+        let one = transmission_rating(0.0, 0.01, G711);
+        assert!((93.2 - one - 95.0 / 5.3).abs() < 1e-9);
+    }
+}
