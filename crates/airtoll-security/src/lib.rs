@@ -6,6 +6,7 @@
 pub mod akm;
 pub mod ccm;
 pub mod error;
+pub mod esp;
 pub mod kernels;
 pub mod keys;
 pub mod link;
@@ -13,6 +14,8 @@ pub mod rc4;
 pub mod suite;
 pub mod tunnel;
 pub mod vectors;
+pub mod window;
+pub mod wireguard;
 
 pub use akm::{AkmHash, AkmSuite};
 pub use error::{CipherError, KeyError};
