@@ -40,11 +40,12 @@ def show_estimate(estimate: Estimate, digits: int = 4) -> str:
     if not math.isfinite(estimate.value):
         return NOTHING
     factor, name = scale_of(estimate.value, estimate.unit)
-    text = _digits(estimate.value / factor, digits)
-    half = estimate.half_width
-    if math.isfinite(half):
-        text += f" ± {_short(half / factor)}"
-    return f"{text} {name}".rstrip()
+    half = estimate.half_width / factor
+    if not math.isfinite(half):
+        return f"{_digits(estimate.value / factor, digits)} {name}".rstrip()
+    # Value and half width share their last digit; no more of them than the half width has sense.
+    places = 2 if half == 0 else min(4, max(0, 1 - math.floor(math.log10(half))))
+    return f"{estimate.value / factor:.{places}f} ± {half:.{places}f} {name}".rstrip()
 
 
 def show_overhead(estimate: Estimate | None) -> str:
@@ -65,10 +66,3 @@ def _digits(value: float, digits: int) -> str:
         return "0"
     whole = math.floor(math.log10(abs(value))) + 1
     return f"{value:.{min(6, max(0, digits - whole))}f}"
-
-
-def _short(value: float) -> str:
-    """A half width: two significant digits."""
-    if value == 0:
-        return "0"
-    return f"{value:.{max(0, 1 - math.floor(math.log10(abs(value))))}f}"

@@ -1,0 +1,53 @@
+"""The report in a real browser: no console error, figures visible, nothing wider than a phone."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from airtoll.report import write_report
+from airtoll.run import run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install it"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        page = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield page
+        page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_report_reads_well(browser, small_study, fake, tmp_path, width, scheme):
+    result = run(small_study(), testbed=fake(), out=tmp_path / "run", jobs=1)
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    problems: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(write_report([result.path]).as_uri())
+    assert problems == []
+    assert all(url.startswith("file:") for url in requests)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for plate in page.query_selector_all("figure svg"):
+        box = plate.bounding_box()
+        assert box is not None
+        assert box["width"] > 250
+        assert box["height"] > 80
+    assert page.locator(".answer p").count() == 2
+    page.close()

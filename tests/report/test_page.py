@@ -1,0 +1,73 @@
+"""The report: self-contained, readable, and about the numbers that were measured."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from airtoll.analyse import Estimate
+from airtoll.report import FORMATS, write_report
+from airtoll.report.quantities import show_estimate, show_overhead, show_value
+from airtoll.report.summary import summarise
+from airtoll.run import run
+
+
+@pytest.fixture
+def finished(small_study, fake, tmp_path):
+    study = small_study(policies=', "wep-104", "wep-40"')
+    return run(study, testbed=fake(), out=tmp_path / "run", jobs=1)
+
+
+def test_page_is_self_contained_and_says_what_was_skipped(finished):
+    page = write_report([finished.path]).read_text("utf-8")
+    assert not re.search(r'(src|href)="(https?:)?//', page)
+    assert "<script src" not in page
+    assert "the fake knows no WEP-40" in page
+    assert "A small study" in page
+    assert page.count("<svg") >= 2
+    assert (finished.path / "figures" / "overhead.png").stat().st_size > 1000
+
+
+def test_equal_runs_give_equal_figures(small_study, fake, tmp_path):
+    files = []
+    for name in ("a", "b"):
+        result = run(small_study(), testbed=fake(), out=tmp_path / name, jobs=1)
+        write_report([result.path])
+        files.append((result.path / "figures" / "overhead.svg").read_bytes())
+    assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_has_every_policy(finished, form):
+    text = write_report([finished.path], form=form).read_text("utf-8")
+    for policy in ("open", "wpa2-psk-ccmp", "wep-104"):
+        assert policy in text
+
+
+def test_overhead_in_the_page_is_the_analysis_overhead(finished):
+    summary = summarise(finished.path)
+    estimate = summary.analysis.overhead("home/wpa2-psk-ccmp/udp")
+    assert estimate is not None
+    expected = 16 * 1e5 / 25e6
+    assert estimate.contains(expected)
+    assert show_overhead(estimate) in write_report([finished.path]).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "unit", "text"),
+    [
+        (29.8712e6, 0.0341e6, "bit/s", "29.871 ± 0.034 Mb/s"),
+        (1.5703e6, 0.0111e6, "bit/s", "1.570 ± 0.011 Mb/s"),
+        (0.079, 0.004, "s", "79.0 ± 4.0 ms"),
+        (25e6, 0.0, "bit/s", "25.00 ± 0.00 Mb/s"),
+    ],
+)
+def test_values_and_their_intervals_share_their_last_digit(value, half, unit, text):
+    estimate = Estimate(value, value - half, value + half, 0.95, 5, "mean, t", unit)
+    assert show_estimate(estimate) == text
+
+
+def test_nothing_is_shown_as_a_dash():
+    assert show_value(None, "bit/s") == "–"
+    assert show_value(float("nan"), "s") == "–"
