@@ -4,7 +4,7 @@ Takes the policy's link, credentials and running daemons; gives plain rows, kept
 captures as ``keys.json``. Never logs a key of another run.
 
 Kinds: ``wep`` (index, key), ``passphrase`` (ssid, passphrase), ``pmk`` (key, station, bssid),
-``tk`` (key, station, bssid), ``esp`` and ``wireguard-private`` (see their modules). Keys are hex.
+``radius-secret`` (secret), ``esp`` and ``wireguard-private`` (see their modules). Keys are hex.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ def static(policy: Policy, credentials: Credentials) -> list[dict[str, str]]:
         rows.append(
             {"kind": "passphrase", "ssid": credentials.ssid, "passphrase": credentials.passphrase}
         )
+    if link.eap_method:
+        rows.append({"kind": "radius-secret", "secret": credentials.radius_secret})
     return rows
 
 

@@ -52,12 +52,12 @@ async def start(
     *,
     wep_key: str | None = None,
     hostapd_socket: str | None = None,
-    limit_s: float = 40.0,
+    limit_s: float = 60.0,
 ) -> Process:
     """Start the server on an AP's host and wait until it listens.
 
-    ``wep_key`` (hex) is handed out by EAPOL-Key; without one ``hostapd_socket`` must be given,
-    over which the station's challenge reaches the RADIUS exchange and WPA keys follow.
+    ``wep_key`` (hex) is handed out by EAPOL-Key. Over ``hostapd_socket`` the station's challenge
+    reaches the RADIUS exchange, and WPA keys follow. With neither, LEAP only opens the port.
     """
     base = f"{folder}/leap-{host.name}"
     settings = {
@@ -65,8 +65,8 @@ async def start(
         "password": credentials.password,
         "secret": credentials.radius_secret,
         "interface": interface,
-        "wep_key": wep_key,
-        "hostapd": hostapd_socket,
+        "wep_key": wep_key or "",
+        "hostapd": hostapd_socket or "",
         "own": f"{base}.sock",
         "ready": f"{base}.ready",
     }
@@ -246,6 +246,7 @@ class Server:
         self._name = settings["user"].encode()
         self._hash = nt_hash(settings["password"])
         self._wep = bytes.fromhex(settings["wep_key"]) if settings["wep_key"] else None
+        self._relayed = bool(settings["hostapd"])
         self._challenge = b""
         self._response = b""
         self._session = b""
@@ -267,7 +268,7 @@ class Server:
             self._response = request.eap[8:32]
             if self._response != challenge_response(self._challenge, self._hash):
                 return answer(request, _REJECT, eap(_FAILURE, identifier), self._secret)
-            code = _ACCEPT if self._wep else _CHALLENGE
+            code = _CHALLENGE if self._relayed else _ACCEPT
             return answer(request, code, eap(_SUCCESS, identifier), self._secret)
         if kind == _LEAP and request.eap[7] == 8:
             message = eap(_RESPONSE, identifier, self.proof(request.eap))
@@ -284,10 +285,11 @@ class Server:
         return leap_body(given, challenge[16:] or self._name)
 
     def frames(self, challenge: bytes) -> list[bytes]:
-        """EAPOL frames for a WEP station: the proof, then the broadcast and the unicast key."""
-        assert self._wep is not None
+        """EAPOL frames without WPA: the proof, then the broadcast and the unicast WEP key."""
         message = eap(_RESPONSE, challenge[1], self.proof(challenge))
         frames = [struct.pack(">BBH", 1, 0, len(message)) + message]
+        if self._wep is None:
+            return frames
         for index in (0x00, 0x80):
             self._counter += 1
             frames.append(eapol_key(self._session, self._wep, index, self._counter, os.urandom(16)))
@@ -325,7 +327,7 @@ def serve(settings: dict[str, str]) -> None:
             outgoing = place[2] == socket.PACKET_OUTGOING
             if outgoing or frame[1] != 0 or message[0] != _REQUEST or message[4] != _LEAP:
                 continue
-            if settings["wep_key"]:
+            if not settings["hostapd"]:
                 for answer_ in server.frames(message):
                     air.sendto(answer_, (interface, _EAPOL, 0, 0, place[4]))
             else:

@@ -245,15 +245,14 @@ class _Trial:
     async def _leap(self, host: LocalHost, interface: str) -> Process:
         link, stack = self.policy.link, self.stack
         bits = 40 if link.cipher is Cipher.WEP_40 else 104
-        wep = link.akm is None
+        rsn = link.akm is not None
         return await leap.start(
             host,
             stack.folder,
             stack.credentials,
             interface,
-            # 8021x-leap without a cipher hands out a key that nothing uses.
-            wep_key=stack.credentials.wep(bits) if wep else None,
-            hostapd_socket=None if wep else f"{stack.folder}/hostapd-{host.name}/{interface}",
+            wep_key=stack.credentials.wep(bits) if link.encrypts_data and not rsn else None,
+            hostapd_socket=None if not rsn else f"{stack.folder}/hostapd-{host.name}/{interface}",
         )
 
     def _channel(self, index: int) -> int:

@@ -1,0 +1,339 @@
+"""The ``linux`` testbed: trials of a study on real daemons and virtual radios, here or in a guest.
+
+Takes cells and trials; gives skips with reasons, and observations with captures, key log and
+what was negotiated. Never reports a throughput of virtual radios without saying that no air
+limited it, and never a value of a policy that did not come about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError
+from airtoll.plan import Cell, Trial
+from airtoll.policies import Policy
+from airtoll.study import Scenario, Traffic
+from airtoll.testbeds.contract import Measured, Row, Skip
+from airtoll.testbeds.guest import initramfs
+from airtoll.testbeds.guest.qemu import Guest
+from airtoll.testbeds.linux import credentials, environment, hostapd, timeline
+from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.worker import Worker
+
+MAX_STATIONS: Final = 2
+#: Wall time around the traffic itself, seconds: here, and in an emulated guest.
+_OVERHEAD_S: Final = {False: 3.0, True: 12.0}
+_WORKER: Final = "airtoll.testbeds.linux.worker:handle"
+_PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
+#: What only a model of the radio can do: virtual radios without a medium have none of it.
+_MODEL_ONLY: Final = (
+    "mcs",
+    "ampdu_max_octets",
+    "amsdu_max_octets",
+    "rts_threshold_octets",
+    "fragmentation_threshold_octets",
+    "cw_min",
+    "cw_max",
+    "hidden",
+    "frame_bursting_us",
+    "edca",
+    "ssids",
+)
+
+
+class Session(Protocol):
+    """A place where jobs are carried out."""
+
+    def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
+        """Build the nodes; files of trials appear in ``results`` on this host."""
+
+    def measure(self, job: Job) -> Outcome:
+        """Carry out one job."""
+
+    def close(self) -> None:
+        """Stop everything."""
+
+
+class Linux:
+    """Trials on hostapd, wpa_supplicant and their like. One trial at a time.
+
+    ``vm``: in a throw-away guest instead of on this host.
+    """
+
+    name = "linux"
+    parallel = False
+
+    def __init__(self, *, vm: bool = False, on_phase: Callable[[str], None] | None = None) -> None:
+        self._vm = vm
+        self._phase = on_phase or (lambda _: None)
+        self._session: Session | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._environment: dict[str, str] | None = None
+        self._version: tuple[int, int] | None = None
+
+    def check(self, cell: Cell) -> Skip | None:
+        """Why the cell cannot be carried out, or None."""
+        reason = (
+            self._missing()
+            or hostapd.why_not(cell.security, self._hostapd_version())
+            or _scenario_reason(cell.settings)
+            or _policy_reason(cell.security, cell.settings)
+        )
+        return Skip(reason) if reason else None
+
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, seconds."""
+        return cell.load.duration_s + _OVERHEAD_S[self._vm]
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        """Carry out one trial; ``captures`` gets air.pcap, wire.pcap, keys.json, outcome.json.
+
+        Raises ``TestbedError`` when the stack or the guest broke; the next trial starts anew.
+        """
+        return self.carry_out(job_of(trial, capture=captures is not None), captures)
+
+    def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
+        """Carry out one job and read its captures."""
+        session = self._opened()
+        self._phase(job.name)
+        assert self._scratch is not None
+        results = Path(self._scratch.name) / "trials"
+        try:
+            outcome = session.measure(job)
+        except TestbedError:
+            # What is left of a broken stack must not shape the next trial.
+            self.close()
+            raise
+        folder = results / job.name
+        measured = _with_timeline(outcome, job, folder)
+        files: tuple[Path, ...] = ()
+        if captures is not None:
+            captures.mkdir(parents=True, exist_ok=True)
+            (folder / "outcome.json").write_text(_summary(outcome))
+            for path in sorted(folder.iterdir()):
+                shutil.copyfile(path, captures / path.name)
+            files = tuple(captures / path.name for path in sorted(folder.iterdir()))
+        shutil.rmtree(folder, ignore_errors=True)
+        return Measured(
+            rows=measured.rows, failure=measured.failure, caveats=measured.caveats, files=files
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Kernel, tools and settings."""
+        if self._environment is None:
+            self._environment = _tools()
+        return {"linux": "guest" if self._vm else "host", **self._environment}
+
+    def cancel(self) -> None:
+        """A trial in progress ends with its session."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop the daemons, the nodes and the guest."""
+        session, self._session = self._session, None
+        if session is not None:
+            with contextlib.suppress(TestbedError):
+                session.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _opened(self) -> Session:
+        if self._session is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="airtoll-linux-")
+            results = Path(self._scratch.name)
+            session: Session = _GuestSession() if self._vm else _HostSession()
+            self._phase("starting the guest" if self._vm else "starting the nodes")
+            try:
+                described = session.open(secrets.token_hex(4), credentials.fresh(), results)
+            except BaseException:
+                session.close()
+                raise
+            self._session = session
+            self._environment = {**_tools(), **described}
+        return self._session
+
+    def _missing(self) -> str | None:
+        absent = [tool for tool in environment.TOOLS if shutil.which(tool) is None]
+        if absent:
+            packages = sorted({environment.TOOLS[tool][0] for tool in absent})
+            return f"{', '.join(absent)} missing: {environment.install(packages)}"
+        return None
+
+    def _hostapd_version(self) -> tuple[int, int]:
+        if self._version is None:
+            known = self.environment().get("hostapd", "0.0")
+            self._version = hostapd.parse_version(f"v{known}")
+        return self._version
+
+
+def job_of(trial: Trial, *, capture: bool = False) -> Job:
+    """The job of a study's trial."""
+    cell = trial.cell
+    settings, load = cell.settings, cell.load
+    return Job(
+        name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
+        policy=cell.policy,
+        stations=tuple(station_names(settings)),
+        phy=settings.phy,
+        channel=36 if settings.phy == "802.11a" else 1,
+        rate_mbps=settings.rate_mbps,
+        beacon_interval_tu=settings.beacon_interval_tu,
+        station_to_station=settings.topology == "station-to-station",
+        flow=flow_of(settings, load),
+        capture_traffic=capture,
+    )
+
+
+def flow_of(settings: Scenario, load: Traffic) -> Flow:
+    """The flow of a study's traffic in a scenario."""
+    direction = load.direction or ("down" if settings.topology == "downlink" else "up")
+    window = load.window_kbytes or load.socket_buffer_kbytes
+    return Flow(
+        transport=load.transport,
+        ip=load.ip,
+        direction=direction,
+        application=load.application,
+        offered_bps=None if load.offered_mbps is None else load.offered_mbps * 1e6,
+        payload_octets=load.payload_bytes,
+        write_octets=load.write_bytes,
+        mss_octets=load.mss_bytes,
+        window_octets=None if window is None else round(window * 1024),
+        congestion_control=load.tcp,
+        transfer_octets=load.transfer_bytes,
+        request_octets=load.request_bytes,
+        response_octets=load.response_bytes,
+        duration_s=load.duration_s,
+        warm_up_s=load.warm_up_s,
+        per_station=load.flows_per_station,
+        stations=load.stations,
+    )
+
+
+def station_names(settings: Scenario) -> list[str]:
+    """Names of the stations, the last repeated with a number up to ``clients``."""
+    names = [station.name for station in settings.stations]
+    count = settings.clients or len(names)
+    last = names[-1]
+    return names[:count] + [f"{last}{i}" for i in range(2, count - len(names) + 2)]
+
+
+def _scenario_reason(settings: Scenario) -> str | None:
+    count = len(station_names(settings))
+    if count > MAX_STATIONS:
+        return f"{count} stations; this testbed drives {MAX_STATIONS}"
+    if settings.phy not in _PHYS:
+        return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
+    if any(station.policy for station in settings.stations):
+        return "stations with policies of their own are not set up by this testbed"
+    for key in _MODEL_ONLY:
+        if getattr(settings, key) != Scenario.model_fields[key].get_default():
+            return f"{key} has no effect on virtual radios without a medium"
+    return None
+
+
+def _policy_reason(policy: Policy, settings: Scenario) -> str | None:
+    if len(policy.tunnels) > 1:
+        return "one tunnel at a time"
+    if policy.tunnels and settings.topology == "station-to-station":
+        return "tunnels end at the server, so station-to-station traffic would bypass them"
+    if policy.tunnels and len(station_names(settings)) > 1:
+        return "tunnels are set up for one station"
+    return None
+
+
+def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
+    if outcome.failure is not None:
+        return Measured(failure=outcome.failure, caveats=outcome.caveats)
+    values: list[Value] = list(outcome.values)
+    caveats = list(outcome.caveats)
+    try:
+        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap")
+    except (CaptureError, OSError) as error:
+        return Measured(failure=f"linux: the capture cannot be read: {error}")
+    encrypts = _encrypts(job.policy)
+    for name, address in outcome.stations.items():
+        values += timeline.values(seen, address, name)
+        protected, clear = seen.protected(address)
+        if encrypts and protected == 0:
+            return Measured(failure=f"{name}: no data frame was protected on the air")
+        if not encrypts and protected > 0:
+            return Measured(failure=f"{name}: {protected} data frames were protected; none should")
+        if encrypts and clear > 0:
+            caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
+    rows = tuple(Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values)
+    return Measured(rows=rows, caveats=tuple(caveats))
+
+
+def _encrypts(policy: str) -> bool:
+    from airtoll.policies import resolve
+
+    return resolve(policy).link.encrypts_data
+
+
+def _summary(outcome: Outcome) -> str:
+    data = outcome.to_json()
+    kept = {k: data[k] for k in ("failure", "caveats", "negotiated", "conditions", "stations")}
+    return json.dumps({**kept, "access_points": data["access_points"]}, indent=1) + "\n"
+
+
+def _tools() -> dict[str, str]:
+    return asyncio.run(environment.tools(LocalHost("this host", "none")))
+
+
+class _HostSession:
+    """The stack on this machine."""
+
+    def __init__(self) -> None:
+        self._worker = Worker()
+
+    def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
+        import os
+
+        if os.geteuid() != 0:
+            raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
+        return self._worker.open(run_id, secret, results / "trials")
+
+    def measure(self, job: Job) -> Outcome:
+        return Outcome.from_json(self._worker.measure(job))
+
+    def close(self) -> None:
+        self._worker.close()
+
+
+class _GuestSession:
+    """The stack in a guest; its files come over the share."""
+
+    def __init__(self) -> None:
+        self._guest: Guest | None = None
+        self._stack = contextlib.ExitStack()
+
+    def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
+        self._guest = self._stack.enter_context(Guest(results))
+        request: dict[str, Any] = {
+            "op": "open",
+            "run_id": run_id,
+            "credentials": secret.to_json(),
+            "results": f"{initramfs.SHARE_IN_GUEST}/trials",
+        }
+        described = self._guest.call(_WORKER, request, timeout_s=240)
+        return {**described, "accelerator": self._guest.accelerator}
+
+    def measure(self, job: Job) -> Outcome:
+        assert self._guest is not None
+        limit = 240 + 4 * (job.flow.duration_s if job.flow else 0)
+        request = {"op": "measure", "job": job.to_json()}
+        return Outcome.from_json(self._guest.call(_WORKER, request, timeout_s=limit))
+
+    def close(self) -> None:
+        # Powering off ends everything inside; asking first would only take longer.
+        self._stack.close()
