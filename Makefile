@@ -35,6 +35,9 @@ lint: venv ## formatting, types, import contracts
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
 
+docs: build ## write the generated pages of docs/reference
+	$(BIN)/python tools/reference.py
+
 ci: lint test ## what continuous integration runs
 
 build: $(VENV)/.built ## the native module and the airtoll command

@@ -1,0 +1,29 @@
+"""Generated pages are those that the code would generate now."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "reference.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    import re
+
+    text = (ROOT / "README.md").read_text("utf-8")
+    for place in re.findall(r"`((?:docs|studies|datasets)/[\w./-]*)`", text):
+        assert (ROOT / place).exists(), place
+    for name in ("ARCHITECTURE.md", "CITATION.cff", "LICENSE", "CHANGELOG.md"):
+        assert (ROOT / name).exists()
