@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scenario::{CongestionControl as NamedControl, TcpOptions};
+
 /// How the congestion window grows and shrinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -159,6 +161,28 @@ pub struct InvalidTcpConfig {
 }
 
 impl TcpConfig {
+    /// What a scenario's flow asks for, everything else as by default. `largest_mss` is what the path
+    /// allows, octets: MTU less IP and TCP headers; it holds where the scenario names no MSS.
+    pub fn from_options(options: &TcpOptions, largest_mss: u32) -> Self {
+        let milliseconds = |value: f64| libm::round(value.clamp(0.0, 1e9)) as u32;
+        Self {
+            mss: options.mss_octets.unwrap_or(largest_mss),
+            congestion: match options.congestion_control {
+                NamedControl::NewReno => CongestionControl::Newreno,
+                NamedControl::Cubic => CongestionControl::Cubic,
+            },
+            initial_window_segments: options.initial_window_segments,
+            receive_window: u64::from(options.window_octets),
+            window_scaling: options.window_octets > 65_535,
+            timestamps: options.timestamps,
+            sack: options.sack,
+            min_rto_ms: milliseconds(options.min_rto_ms),
+            ack_every: u32::from(options.delayed_ack_segments),
+            delayed_ack_ms: milliseconds(options.delayed_ack_timeout_ms),
+            ..Self::default()
+        }
+    }
+
     /// Payload octets of a full segment: the MSS less the timestamps option (RFC 6691).
     pub fn segment_payload(&self) -> u32 {
         self.mss - if self.timestamps { 12 } else { 0 }
@@ -252,6 +276,28 @@ mod tests {
         };
         let text = serde_json::to_string(&config).unwrap();
         assert_eq!(serde_json::from_str::<TcpConfig>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn a_scenario_decides_what_it_names() {
+        let options = TcpOptions {
+            window_octets: 16_384,
+            congestion_control: NamedControl::NewReno,
+            delayed_ack_timeout_ms: 200.0,
+            ..TcpOptions::default()
+        };
+        let config = TcpConfig::from_options(&options, 1_440);
+        assert_eq!((config.mss, config.receive_window), (1_440, 16_384));
+        assert!(!config.window_scaling);
+        assert_eq!(config.congestion, CongestionControl::Newreno);
+        assert_eq!((config.delayed_ack_ms, config.ack_every), (200, 2));
+        let named = TcpOptions {
+            mss_octets: Some(256),
+            ..TcpOptions::default()
+        };
+        let config = TcpConfig::from_options(&named, 1_460);
+        assert_eq!(config.mss, 256);
+        assert!(config.window_scaling && config.validate().is_ok());
     }
 
     #[test]
