@@ -8,7 +8,7 @@ from __future__ import annotations
 import typer
 
 from airtoll import __version__
-from airtoll.cli import audit, catalogues, doctoring, reporting, running
+from airtoll.cli import audit, catalogues, doctoring, importing, reporting, running
 
 EPILOG = (
     "Exit codes: 0 done; 1 error; 2 something you gave cannot be meant (study, option, file); "
@@ -47,6 +47,7 @@ app.command()(running.check)
 app.command()(reporting.report)
 app.command()(reporting.compare)
 app.command("audit")(audit.audit_command)
+app.command("import")(importing.import_command)
 app.command()(doctoring.doctor)
 app.add_typer(catalogues.studies, name="studies")
 app.add_typer(catalogues.policies, name="policies")

@@ -15,6 +15,7 @@ from airtoll.analyse.audit import KINDS, SEVERITIES, Finding, audit, audit_run
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import list_datasets, load_dataset
+from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import open_run
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -53,6 +54,8 @@ def findings_of(subject: str) -> list[Finding]:
     if (path / "run.json").is_file():
         run = open_run(path)
         return audit_run(path.name, run.observations(), run.trials(), run.folder.study_file().study)
+    if (path / "import.json").is_file():
+        return audit_run(path.name, read_observations(path), read_trials(path))
     if (path / "dataset.toml").is_file() or subject in list_datasets():
         return audit(load_dataset(subject))
     raise DatasetError(

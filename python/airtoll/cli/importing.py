@@ -1,0 +1,133 @@
+"""``airtoll import FILE...``: one's own readings in the observation schema.
+
+Takes files of iperf3, irtt, flent or CSV; gives ``observations.parquet`` and ``trials.parquet``
+in a folder, and the estimates on stdout. Files named again in a folder are added as trials.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json as jsons
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from airtoll.analyse import Analysis, analyse
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.errors import StorageError, UsageError
+from airtoll.observe.imports import FORMATS, Place, import_files, trials_of
+from airtoll.observe.schema import ROW_ORDER
+from airtoll.observe.tables import read_observations
+from airtoll.policies import resolve
+
+_MANIFEST = "import.json"
+
+
+def import_command(
+    files: Annotated[list[Path], typer.Argument(help="Files, one trial each (CSV may hold more).")],
+    fmt: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")],
+    policy: Annotated[str, typer.Option(help="Policy that was in force.")] = "open",
+    scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
+    traffic: Annotated[
+        str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Folder to write or add to.")] = Path(
+        "runs/imported"
+    ),
+    baseline: Annotated[str, typer.Option(help="Policy that overhead is taken against.")] = "open",
+    json: JsonOption = False,
+) -> None:
+    """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
+    if (folder / "run.json").exists():
+        raise UsageError(f"{folder}: holds a run; name another folder with --out")
+    known = _known(folder)
+    fresh = [file for file in files if _digest(file) not in known]
+    for file in files:
+        if file not in fresh:
+            err().print(f"{file}: imported before; left out")
+    observations = read_observations(folder) if known else None
+    if fresh:
+        place = Place(folder.name, scenario, policy, traffic)
+        trial = _next_trial(observations, scenario, resolve(policy).name)
+        new = import_files(fresh, fmt, place, trial)
+        observations = new if observations is None else pl.concat([observations, new])
+        observations = observations.sort(ROW_ORDER, nulls_last=False)
+        _write(folder, observations, known | {_digest(f): f.name for f in fresh}, fmt)
+    if observations is None:
+        raise UsageError("nothing to import")
+    result = analyse(observations, trials_of(observations), baseline=baseline)
+    if json:
+        emit_json(
+            {
+                "folder": str(folder),
+                "files": [str(file) for file in fresh],
+                "estimates": result.estimates.to_dicts(),
+                "overheads": result.overheads.to_dicts(),
+            }
+        )
+        return
+    _print(folder, result)
+
+
+def _print(folder: Path, result: Analysis) -> None:
+    view = table(
+        f"{folder}",
+        ["cell", "flow", "metric", "value", "low", "high", "n", "unit"],
+        right=["value", "low", "high", "n"],
+    )
+    for row in result.estimates.iter_rows(named=True):
+        numbers = [_number(row[name]) for name in ("value", "low", "high")]
+        view.add_row(
+            row["cell"], row["flow"] or "", row["metric"], *numbers, str(row["n"]), row["unit"]
+        )
+    out().print(view)
+    for row in result.overheads.iter_rows(named=True):
+        out().print(
+            f"overhead of {row['cell']} ({row['method']}): {100 * row['value']:.2f} % "
+            f"[{100 * row['low']:.2f}, {100 * row['high']:.2f}]"
+        )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or value != value else f"{value:.6g}"
+
+
+def _next_trial(observations: pl.DataFrame | None, scenario: str, policy: str) -> int:
+    if observations is None:
+        return 1
+    own = observations.filter(
+        pl.col("cell").str.starts_with(f"{scenario}/") & (pl.col("policy") == policy)
+    )
+    highest: Any = own["trial"].max()
+    return 1 if highest is None else int(highest) + 1
+
+
+def _known(folder: Path) -> dict[str, str]:
+    file = folder / _MANIFEST
+    if not file.exists():
+        return {}
+    try:
+        return dict(jsons.loads(file.read_text("utf-8"))["files"])
+    except (OSError, ValueError, KeyError) as error:
+        raise StorageError(f"{file}: cannot be read: {error}") from error
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+
+
+def _write(folder: Path, observations: pl.DataFrame, files: dict[str, str], fmt: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        observations.write_parquet(folder / "observations.parquet")
+        trials_of(observations).write_parquet(folder / "trials.parquet")
+        (folder / _MANIFEST).write_text(
+            jsons.dumps({"format": fmt, "files": files}, indent=2) + "\n", "utf-8"
+        )
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error

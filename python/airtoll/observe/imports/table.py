@@ -1,0 +1,120 @@
+"""A CSV table of one's own readings.
+
+Takes a CSV file with a header: ``metric``, ``value`` and ``unit`` in every row, and, where the
+table has more than one of them, ``scenario``, ``policy``, ``traffic``, ``trial``, ``second``,
+``flow``, ``station``. Gives observation rows in the schema's units; policy aliases are resolved.
+Mistakes name file and line. Never fills a gap.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from airtoll.errors import DatasetError, PolicyError
+from airtoll.observe.datasets import UNITS
+from airtoll.observe.schema import METRICS, OBSERVATIONS, SCHEMA_VERSION
+from airtoll.policies import resolve
+
+#: Short names that people write for metrics.
+_METRICS: Final = {
+    "throughput": "throughput_bps",
+    "goodput": "throughput_bps",
+    "loss": "loss_ratio",
+    "delay": "delay_s",
+    "latency": "delay_s",
+    "jitter": "jitter_s",
+    "rtt": "response_time_s",
+    "response_time": "response_time_s",
+    "authentication_time": "negotiation_time_s",
+}
+_MORE_UNITS: Final = {
+    "mbit/s": ("bit/s", 1e6),
+    "mb/s": ("bit/s", 1e6),
+    "mbps": ("bit/s", 1e6),
+    "kbit/s": ("bit/s", 1e3),
+    "kb/s": ("bit/s", 1e3),
+    "bps": ("bit/s", 1.0),
+    "gbit/s": ("bit/s", 1e9),
+    "us": ("s", 1e-6),
+}
+
+
+def read_table(
+    path: Path, study: str, scenario: str, policy: str, traffic: str | None, trial: int
+) -> pl.DataFrame:
+    """Observations of a CSV table; arguments stand in for columns that it lacks."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            header = [name.strip() for name in reader.fieldnames or []]
+            reader.fieldnames = header
+            for name in ("metric", "value", "unit"):
+                if name not in header:
+                    raise DatasetError(
+                        f"{path}: column {name!r} is missing; it needs metric, value, unit"
+                    )
+            rows = [
+                _row(f"{path}:{line}", row, study, scenario, policy, traffic, trial)
+                for line, row in enumerate(reader, 2)
+            ]
+    except FileNotFoundError as error:
+        raise DatasetError(f"{path}: no such file") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(f"{path}: not readable as CSV: {error}") from error
+    if not rows:
+        raise DatasetError(f"{path}: holds no row")
+    return pl.DataFrame(rows, schema=OBSERVATIONS)
+
+
+def _row(
+    place: str,
+    row: dict[str, str | None],
+    study: str,
+    scenario: str,
+    policy: str,
+    traffic: str | None,
+    trial: int,
+) -> dict[str, Any]:
+    given = {key: value.strip() for key, value in row.items() if key and value and value.strip()}
+    metric = _METRICS.get(given.get("metric", "").lower(), given.get("metric", ""))
+    if metric not in METRICS:
+        known = ", ".join([*_METRICS, *METRICS])
+        raise DatasetError(f"{place}: metric {metric!r}: known are {known}")
+    unit = given.get("unit", "")
+    si_unit, factor = UNITS.get(unit) or _MORE_UNITS.get(unit.lower(), ("", 0.0))
+    if si_unit != METRICS[metric][0]:
+        raise DatasetError(f"{place}: unit {unit!r} does not fit {metric} ({METRICS[metric][0]})")
+    try:
+        value = float(given.get("value", "")) * factor
+        number = int(given.get("trial", trial))
+        second = int(given["second"]) if "second" in given else None
+    except ValueError as error:
+        raise DatasetError(f"{place}: no number: {error}") from error
+    try:
+        name = resolve(given["policy"]).name if "policy" in given else policy
+    except PolicyError as error:
+        raise DatasetError(f"{place}: {error}") from error
+    where, load = given.get("scenario", scenario), given.get("traffic", traffic or "none")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": study,
+        "testbed": "imported",
+        "cell": f"{where}/{name}/{load}",
+        "scenario": where,
+        "policy": name,
+        "traffic": load,
+        "factors": "{}",
+        "trial": number,
+        "attempt": 1,
+        "seed": None,
+        "flow": given.get("flow"),
+        "station": given.get("station"),
+        "second": second,
+        "metric": metric,
+        "value": value,
+        "unit": METRICS[metric][0],
+    }
