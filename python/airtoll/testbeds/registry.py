@@ -27,4 +27,8 @@ def make(name: str, options: Mapping[str, object] | None = None) -> Testbed:
         from airtoll.testbeds.analytic import Analytic
 
         return Analytic()
+    if name == "linux":
+        from airtoll.testbeds.linux.testbed import Linux
+
+        return Linux(vm=bool((options or {}).get("vm")))
     raise UsageError(f"--on {name}: no such testbed; choose from {', '.join(NAMES)}")

@@ -50,6 +50,7 @@ async def start(
     credentials: Credentials,
     interface: str,
     *,
+    bridge: str | None = None,
     wep_key: str | None = None,
     hostapd_socket: str | None = None,
     limit_s: float = 60.0,
@@ -65,6 +66,7 @@ async def start(
         "password": credentials.password,
         "secret": credentials.radius_secret,
         "interface": interface,
+        "listen": bridge or interface,
         "wep_key": wep_key or "",
         "hostapd": hostapd_socket or "",
         "own": f"{base}.sock",
@@ -309,7 +311,8 @@ def serve(settings: dict[str, str]) -> None:
     radius.bind(("127.0.0.1", PORT))
     interface = settings["interface"]
     air = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_EAPOL))
-    air.bind((interface, _EAPOL))
+    # A bridge takes frames from its ports before a socket bound to the port would see them.
+    air.bind((settings["listen"], _EAPOL))
     chooser = selectors.DefaultSelector()
     for source in (radius, air):
         chooser.register(source, selectors.EVENT_READ)

@@ -251,6 +251,7 @@ class _Trial:
             stack.folder,
             stack.credentials,
             interface,
+            bridge=namespaces.BRIDGE,
             wep_key=stack.credentials.wep(bits) if link.encrypts_data and not rsn else None,
             hostapd_socket=None if not rsn else f"{stack.folder}/hostapd-{host.name}/{interface}",
         )

@@ -176,6 +176,9 @@ def _air(packet: Packet, timeline: Timeline, seen: set[tuple[str, int, str]]) ->
     seen.add(key)
     if kind == 0:
         body = frame[28:] if flags & 0x80 else frame[24:]
+        if subtype == 11 and flags & 0x40:
+            # The third message of shared-key authentication is encrypted under the WEP key.
+            body = struct.pack("<HHH", 1, 3, 0)
         _management(packet.at_s, subtype, receiver, sender, third, body, timeline)
     elif kind == 2 and not subtype & 4:
         _data(packet.at_s, frame, subtype, flags, timeline)

@@ -1,0 +1,158 @@
+"""Every policy of the catalogue has a configuration for both sides, or a reason why not."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from airtoll.policies import catalogue, resolve
+from airtoll.testbeds.linux import credentials, freeradius, hostapd, strongswan, wpa_supplicant
+from airtoll.testbeds.linux.credentials import Credentials
+
+VERSION = (2, 10)
+NAMES = [policy.name for policy in catalogue()]
+FILES = wpa_supplicant.Files("/r/ca.pem", "/r/client.pem", "/r/client.key")
+RADIUS = hostapd.RadiusAddress("10.77.0.1", 1812, "10.77.0.2")
+REASONS = {
+    "wep-104-auth": "shared-key authentication only",
+    "wpa3-sae-ext-gcmp-256": "AKM 24",
+    "tsn-wep-104": "TSN",
+}
+
+
+@functools.cache
+def secret() -> Credentials:
+    return credentials.fresh()
+
+
+def both(name: str) -> tuple[list[str], list[str]]:
+    policy = resolve(name)
+    ap = hostapd.configuration(
+        policy, secret(), hostapd.Radio("wlan0", bridge="br0"), "/r/ctl", radius=RADIUS
+    )
+    station = wpa_supplicant.configuration(policy, secret(), "/r/wpa", FILES, (2412,))
+    return ap.splitlines(), [line.strip() for line in station.splitlines()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_sides_agree_or_the_policy_is_refused(name: str) -> None:
+    policy = resolve(name)
+    reason = hostapd.why_not(policy, VERSION)
+    if name in REASONS:
+        assert reason is not None
+        assert REASONS[name] in reason
+        return
+    assert reason is None
+    ap, station = both(name)
+    assert f"ssid={secret().ssid}" in ap
+    assert f'ssid="{secret().ssid}"' in station
+    link = policy.link
+    if link.akm is not None:
+        word = hostapd.KEY_MANAGEMENT[link.akm]
+        offered = next(line for line in ap if line.startswith("wpa_key_mgmt=")).split("=")[1]
+        assert word in offered.split()
+        assert f"key_mgmt={word}" in station
+        cipher = hostapd.CIPHERS[link.cipher]
+        assert f"pairwise={cipher}" in station
+        assert any(line.endswith(f"_pairwise={cipher}") for line in ap)
+    secured = link.encrypts_data and link.akm is None and not link.dynamic_wep
+    assert any(line.startswith("wep_key0=") for line in ap) == (
+        secured or (link.eap_method == "leap" and link.dynamic_wep)
+    )
+    assert any(line.startswith("wep_key0=") for line in station) == secured
+    assert ("ieee8021x=1" in ap) == (link.eap_method is not None)
+    if link.pmf == "required":
+        assert "ieee80211w=2" in ap
+        assert "ieee80211w=2" in station
+
+
+def test_dynamic_wep_is_handed_out_by_hostapd_and_by_leap_itself() -> None:
+    ap, station = both("8021x-peap+wep-104")
+    assert "wep_key_len_unicast=13" in ap
+    assert "eapol_flags=3" in station
+    ap, _ = both("8021x-leap+wep-104")
+    assert "driver_params=control_port=0" in ap
+    assert f"wep_key0={secret().wep_104}" in ap
+
+
+def test_192_bit_mode_takes_its_own_suites() -> None:
+    ap, station = both("wpa3-eap-tls-gcmp-256")
+    assert "wpa_key_mgmt=WPA-EAP-SUITE-B-192" in ap
+    assert "group_mgmt_cipher=BIP-GMAC-256" in ap
+    assert "group_mgmt=BIP-GMAC-256" in station
+    assert 'openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384"' in station
+
+
+def test_a_fixed_rate_is_the_only_one_offered() -> None:
+    text = hostapd.configuration(
+        resolve("open"), secret(), hostapd.Radio("wlan0", phy="802.11b", rate_mbps=5.5), "/r/ctl"
+    )
+    assert "supported_rates=55\nbasic_rates=55\n" in text
+    assert "hw_mode=b\n" in text
+
+
+def test_wep_and_tkip_keep_to_legacy_rates() -> None:
+    radio = hostapd.Radio("wlan0", phy="802.11n")
+    for name, fast in (("wep-104", False), ("wpa-psk-tkip", False), ("wpa2-psk-ccmp", True)):
+        text = hostapd.configuration(resolve(name), secret(), radio, "/r/ctl")
+        assert ("ieee80211n=1" in text) is fast
+
+
+def test_credentials_are_fresh_and_survive_the_journey() -> None:
+    one, other = secret(), credentials.fresh()
+    assert Credentials.from_json(one.to_json()) == one
+    for name in ("ssid", "passphrase", "wep_40", "wep_104", "password", "radius_secret"):
+        assert getattr(one, name) != getattr(other, name)
+    assert one.rsa.server_key != other.rsa.server_key
+    assert len(bytes.fromhex(one.wep_104)) == 13
+    assert 8 <= len(one.passphrase) <= 63
+
+
+def test_certificates_are_signed_by_the_run_and_for_their_use() -> None:
+    from cryptography import x509
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    for chain in (secret().rsa, secret().p384):
+        root = x509.load_pem_x509_certificate(chain.authority.encode())
+        for text, usage in (
+            (chain.server, ExtendedKeyUsageOID.SERVER_AUTH),
+            (chain.client, ExtendedKeyUsageOID.CLIENT_AUTH),
+        ):
+            leaf = x509.load_pem_x509_certificate(text.encode())
+            leaf.verify_directly_issued_by(root)
+            extension = leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage)
+            assert usage in extension.value
+
+
+@pytest.mark.parametrize(
+    ("name", "ike", "esp", "version"),
+    [
+        ("ipsec-3des-md5", "3des-md5-modp1024", "3des-md5", 1),
+        ("ipsec-3des-sha1-ikev2", "3des-sha1-modp1024", "3des-sha1", 2),
+        ("ipsec-aes-cbc-sha1", "aes128-sha256-modp2048", "aes128-sha1", 2),
+        ("ipsec-aes-gcm", "aes128-sha256-modp2048", "aes128gcm16", 2),
+        ("ipsec-null-sha1", "aes128-sha256-modp2048", "null-sha1", 2),
+    ],
+)
+def test_tunnels_propose_what_the_policy_says(name: str, ike: str, esp: str, version: int) -> None:
+    tunnel = resolve(name).tunnels[0]
+    assert strongswan.proposals(tunnel) == (ike, esp)
+    ends = [
+        strongswan.End(None, who, f"10.77.0.{n}", f"10.78.0.{n}", f"fd78::{n}")  # type: ignore[arg-type]
+        for n, who in ((11, "sta1"), (1, "srv"))
+    ]
+    text = strongswan.configuration(tunnel, ends[0], ends[1], "secret")
+    assert f"version = {version}\n" in text
+    assert f"proposals = {ike}\n" in text
+    assert ("fd78::11/128" in text) == (version == 2)
+
+
+def test_radius_folder_names_only_the_run() -> None:
+    files = freeradius.files("/r", secret(), secret().rsa, port=1812, network="10.77.0.0/24")
+    text = files["radiusd.conf"]
+    assert "/etc" not in "".join(files.values())
+    assert f"secret = {secret().radius_secret}" in text
+    # FreeRADIUS takes no block on a single line.
+    assert all(not ("{" in line and "}" in line) for line in text.splitlines())
+    assert text.count("{") == text.count("}")

@@ -1,0 +1,192 @@
+"""One contract for every kind of host: local, and over a real sshd on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from airtoll.errors import EnvironmentProblem
+from airtoll.testbeds.linux import cleanup
+from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
+
+RUN_ID = "0123abcd"
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    program = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None or shutil.which("ssh-keygen") is None:
+        pytest.skip("needs openssh-server")
+    folder = tmp_path_factory.mktemp("sshd")
+    for name in ("host", "user"):
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
+        )
+    shutil.copy(folder / "user.pub", folder / "authorized")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    (folder / "config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
+        f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
+        "PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    daemon = subprocess.Popen(
+        [program, "-D", "-e", "-f", str(folder / "config")], stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            if daemon.poll() is not None:
+                pytest.skip("sshd does not start here")
+        yield port, folder
+    finally:
+        daemon.terminate()
+        daemon.wait()
+
+
+@asynccontextmanager
+async def opened(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[Host]:
+    if kind == "local":
+        async with LocalHost("here", RUN_ID) as host:
+            yield host
+        return
+    port, folder = request.getfixturevalue("sshd")
+    options = {
+        "port": port,
+        "client_keys": [str(folder / "user")],
+        "known_hosts": ([f"{folder}/host.pub"], [], []),
+    }
+    async with SshHost("far", RUN_ID, f"{getpass.getuser()}@127.0.0.1", options) as host:
+        yield host
+
+
+@pytest.fixture(params=["local", "ssh"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_commands_give_status_and_output(kind: str, request: pytest.FixtureRequest) -> None:
+    async def steps() -> None:
+        async with opened(kind, request) as host:
+            done = await host.run(
+                ["sh", "-c", "cat; echo no >&2; exit 3"], stdin="a b", check=False
+            )
+            assert (done.status, done.stdout, done.stderr) == (3, "a b", "no\n")
+            # Arguments reach the program as they are, whatever shell lies between.
+            odd = await host.run(["printf", "%s|", "a b", "$HOME", "'", '"', "*"])
+            assert odd.stdout == "a b|$HOME|'|\"|*|"
+            assert (await host.run(["sh", "-c", "echo $AIRTOLL_RUN"])).stdout.strip() == RUN_ID
+            with pytest.raises(HostError, match=f"{host.name}: `sh -c .*status 4: broken"):
+                await host.run(["sh", "-c", "echo broken >&2; exit 4"])
+            with pytest.raises(HostError, match=r"longer than 0.2 s"):
+                await host.run(["sleep", "30"], limit_s=0.2)
+            with pytest.raises(EnvironmentProblem, match="no-such-program is not installed"):
+                await host.run(["no-such-program"])
+
+    asyncio.run(steps())
+
+
+def test_files_move_as_they_are(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    async def steps() -> None:
+        octets = bytes(range(256)) * 300
+        path = tmp_path / "new folder" / "secret"
+        async with opened(kind, request) as host:
+            assert not await host.exists(str(path))
+            await host.put(str(path), octets)
+            assert await host.exists(str(path))
+            assert await host.get(str(path)) == octets
+            assert path.stat().st_mode & 0o777 == 0o600
+            with pytest.raises(HostError, match="missing"):
+                await host.get(str(tmp_path / "missing"))
+            with pytest.raises(HostError, match=r"no .*never within 0.1 s"):
+                await host.wait_for(str(tmp_path / "never"), 0.1)
+
+    asyncio.run(steps())
+
+
+def test_processes_have_pids_and_end_with_the_host(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    async def steps() -> tuple[int, int]:
+        log = str(tmp_path / "log")
+        async with opened(kind, request) as host:
+            plain = await host.start(["sleep", "300"], log=log)
+            assert plain.running
+            told = Path(f"/proc/{plain.pid}/cmdline").read_bytes()
+            assert told == b"sleep\0" + b"300\0"
+            await plain.signal(signal.SIGTERM)
+            await plain.wait(5.0)
+            assert not plain.running
+            stubborn = await host.start(
+                ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"], log=log
+            )
+            while b"ready" not in await host.get(log):
+                await asyncio.sleep(0.01)
+            gone = await host.start(["true"], log=log)
+            await gone.wait(5.0)
+            with pytest.raises(HostError, match="true ended before it made"):
+                await host.wait_for(str(tmp_path / "socket"), 30.0, gone)
+            return plain.pid, stubborn.pid
+
+    for pid in asyncio.run(steps()):
+        assert not Path(f"/proc/{pid}/cwd").exists()
+
+
+def test_what_a_killed_run_left_is_found_by_its_mark(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    async def steps() -> None:
+        async with opened(kind, request) as host:
+            marked = await host.start(["sleep", "300"], log=str(tmp_path / "log"))
+            async with LocalHost("other", "feedbeef") as other:
+                stranger = await other.start(["sleep", "300"], log=str(tmp_path / "log"))
+                async with LocalHost("cleaner", "cafecafe") as cleaner:
+                    await cleanup.clean(cleaner, RUN_ID)
+                await marked.wait(5.0)
+                assert stranger.running
+
+    if shutil.which("ip") is None:
+        pytest.skip("needs iproute2")
+    asyncio.run(steps())
+
+
+def test_only_runs_without_an_owner_are_abandoned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleanup, "FOLDER", str(tmp_path))
+
+    async def steps() -> None:
+        async with LocalHost("here", RUN_ID) as host:
+            await cleanup.claim(host, "aaaa1111")
+            dead = await host.start(["true"], log=str(tmp_path / "log"))
+            await dead.wait(5.0)
+            await cleanup.claim(host, "bbbb2222", owner=dead.pid)
+            (tmp_path / "not-a-run").mkdir()
+            assert await cleanup.abandoned(host) == ["bbbb2222"]
+
+    asyncio.run(steps())
+
+
+def test_an_unreachable_host_is_named() -> None:
+    async def steps() -> None:
+        async with SshHost("attic", RUN_ID, "127.0.0.1", {"port": 1, "known_hosts": None}):
+            pass
+
+    pytest.importorskip("asyncssh")
+    with pytest.raises(HostError, match=r"attic: cannot reach 127.0.0.1 by SSH"):
+        asyncio.run(steps())
