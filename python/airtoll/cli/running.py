@@ -56,6 +56,22 @@ def run(
     captures: Annotated[
         bool, typer.Option("--captures", help="Keep a pcapng capture of every trial.")
     ] = False,
+    executor: Annotated[
+        str, typer.Option("--executor", help="local, or dask for many machines.")
+    ] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Address of a Dask scheduler.")
+    ] = None,
+    until_precision: Annotated[
+        str | None,
+        typer.Option(
+            "--until-precision",
+            help="Add trials until every overhead is known to within this, e.g. 0.5%.",
+        ),
+    ] = None,
+    most_trials: Annotated[
+        int, typer.Option("--most-trials", min=2, help="Cap for --until-precision.")
+    ] = 1000,
     report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
     json: JsonOption = False,
 ) -> None:
@@ -78,6 +94,10 @@ def run(
             as_printed=as_printed,
             values=parse_values(set_ or []),
             captures=captures,
+            executor=executor,
+            scheduler=scheduler,
+            until_precision=None if until_precision is None else fraction(until_precision),
+            most_trials=most_trials,
             progress=view.advance,
             started=view.start,
         )
@@ -156,6 +176,17 @@ def parse_values(pairs: list[str]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
     return values
+
+
+def fraction(text: str) -> float:
+    """``0.5%`` or ``0.005`` as a fraction."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise UsageError(f"{text}: write a share such as 0.5% or 0.005")
+    return value
 
 
 def duration(seconds: float) -> str:

@@ -63,6 +63,8 @@ def write_tables(
             _join(trial_parts, trials_path, TRIALS)
     except OSError as error:
         raise storage_error(folder, error) from error
+    except pl.exceptions.PolarsError as error:
+        raise StorageError(f"{folder}: tables could not be written: {error}") from error
 
 
 def observations_frame(

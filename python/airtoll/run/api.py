@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from attrs import frozen
 
-from airtoll.errors import Interrupted, RunError
+from airtoll.analyse import analyse
+from airtoll.errors import Interrupted, RunError, StorageError, UsageError
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
+from airtoll.run.cluster import Cluster, captures_refused
 from airtoll.run.execute import Progress, Totals, execute, skips
+from airtoll.run.workers import Workers
 from airtoll.study import Level, StudyFile, load, with_values
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import make
@@ -70,13 +74,20 @@ def run(
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
     captures: bool = False,
+    executor: str = "local",
+    scheduler: str | None = None,
+    until_precision: float | None = None,
+    most_trials: int = 1000,
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
 ) -> Run:
     """Expand a study, carry it out, and write the tables.
 
     ``out`` defaults to ``runs/NAME`` (with a number behind it where a run stands already).
-    ``resume`` continues the run there; ``values`` sets dotted keys of the study.
+    ``resume`` continues the run there; ``values`` sets dotted keys of the study. ``executor`` is
+    ``local`` or ``dask`` (with the address of a ``scheduler``). ``until_precision`` adds trials
+    until every overhead's interval is at most that wide on either side (a fraction), or
+    ``most_trials`` are reached.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
@@ -89,17 +100,26 @@ def run(
         folder.update(state="running")
         done = list(journals.read(folder.journal)) if folder.journal.exists() else []
         state = "interrupted"
+        folder_of_captures = folder.path / "captures" if captures else None
         try:
             with journals.Journal(folder.journal) as journal:
-                totals = execute(
-                    plan,
-                    bed,
-                    journal,
-                    done,
-                    jobs=jobs or os.cpu_count() or 1,
-                    captures=folder.path / "captures" if captures else None,
-                    progress=progress,
-                )
+                while True:
+                    totals = execute(
+                        plan,
+                        bed,
+                        journal,
+                        done,
+                        jobs=jobs or os.cpu_count() or 1,
+                        workers=_workers(executor, bed, scheduler, jobs, folder_of_captures),
+                        captures=folder_of_captures,
+                        progress=progress,
+                    )
+                    more = _more_trials(folder, plan, bed.name, until_precision, most_trials)
+                    if more is None:
+                        break
+                    folder.update(repetitions=more)
+                    plan = folder.plan()
+                    done = list(journals.read(folder.journal))
             state = "finished"
         except Interrupted as error:
             raise Interrupted(
@@ -107,8 +127,11 @@ def run(
                 "continues"
             ) from error
         finally:
-            write(folder, plan, bed.name)
-            folders.finish(folder, state)
+            if state == "finished":
+                write(folder, plan, bed.name)
+                folders.finish(folder, state)
+            else:
+                _save_what_can_be(folder, plan, bed.name, state)
     finally:
         bed.close()
     return Run(folder, totals)
@@ -167,6 +190,13 @@ def write(folder: RunFolder, plan: Plan, testbed: str) -> None:
     )
 
 
+def _save_what_can_be(folder: RunFolder, plan: Plan, testbed: str, state: str) -> None:
+    """Tables of an unfinished run; a disk that refuses them must not hide why the run ended."""
+    with suppress(StorageError):
+        write(folder, plan, testbed)
+        folders.finish(folder, state)
+
+
 def _folder(
     file: StudyFile,
     bed: Testbed,
@@ -198,6 +228,50 @@ def _folder(
         environment=bed.environment(),
         options={"as_printed": as_printed},
     )
+
+
+def _workers(
+    executor: str, bed: Testbed, scheduler: str | None, jobs: int | None, captures: Path | None
+) -> Workers | None:
+    if executor == "local":
+        return None
+    if executor != "dask":
+        raise UsageError(f"--executor {executor}: choose local or dask")
+    captures_refused(captures)
+    return Cluster(bed.name, scheduler, jobs)
+
+
+def _more_trials(
+    folder: RunFolder, plan: Plan, testbed: str, precision: float | None, most: int
+) -> int | None:
+    """How many trials per cell to go on to; ``None`` when the overheads are known well enough."""
+    if precision is None or plan.repetitions >= most:
+        return None
+    write(folder, plan, testbed)
+    head = plan.study.study
+    analysis = analyse(
+        read_observations(folder.path),
+        read_trials(folder.path),
+        baseline=head.baseline,
+        overhead=head.overhead,
+        select=plan.study.trials.select,
+    )
+    frame = analysis.overheads.filter(
+        pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
+    )
+    if frame.is_empty():
+        return None
+    half = (frame["high"] - frame["low"]) / 2
+    scale = 1.0
+    if head.overhead == "difference_bps":
+        rates = analysis.estimates.filter(metric="throughput_bps", policy=head.baseline)["value"]
+        scale = float(rates.max() or 1.0)  # type: ignore[arg-type]
+    widest = float(half.fill_nan(None).fill_null(float("inf")).max() or 0.0) / scale  # type: ignore[arg-type]
+    if widest <= precision:
+        return None
+    # An interval narrows with the root of the trials; at most double, since the spread may settle.
+    wanted = plan.repetitions * min(2.0, max(1.25, (widest / precision) ** 2))
+    return min(most, max(plan.repetitions + 1, int(wanted)))
 
 
 def _latest(base: Path) -> Path:

@@ -8,9 +8,7 @@ cell alone. Never forgets a finished trial: it is in the journal before the next
 from __future__ import annotations
 
 import heapq
-import queue
 import random
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from airtoll.analyse.rerun import rerun_reason
 from airtoll.errors import Interrupted
 from airtoll.observe.journal import Journal, Record, RowTuple
 from airtoll.plan import Cell, Plan, Trial
+from airtoll.run.workers import Threads, Workers
 from airtoll.testbeds.contract import Measured, Skip, Testbed
 
 #: Called after every attempt with (trials done, trials planned, the record).
@@ -52,19 +51,24 @@ def execute(
     done: Iterable[Record],
     *,
     jobs: int = 1,
+    workers: Workers | None = None,
     captures: Path | None = None,
     progress: Progress | None = None,
 ) -> Totals:
     """Run every trial of a plan that the journal does not hold yet.
 
+    ``workers`` measure instead of ``jobs`` threads of this process, and are closed at the end.
+
     Raises ``Interrupted`` on Ctrl-C (what ended is kept), ``StorageError`` if the disk refuses,
     and ``TestbedError`` if the testbed broke.
     """
     run = _Run(plan, testbed, journal, done, progress, captures)
-    if jobs <= 1 or not testbed.parallel:
-        run.alone()
+    if workers is not None:
+        run.together(workers)
+    elif jobs > 1 and testbed.parallel:
+        run.together(Threads(testbed, jobs, captures))
     else:
-        run.together(jobs)
+        run.alone()
     return run.totals()
 
 
@@ -101,53 +105,31 @@ class _Run:
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted; --resume continues") from error
 
-    def together(self, jobs: int) -> None:
-        """All trials on ``jobs`` threads; the testbed releases the interpreter lock."""
-        tasks: queue.SimpleQueue[Trial | None] = queue.SimpleQueue()
-        results: queue.SimpleQueue[tuple[Trial, Measured | BaseException]] = queue.SimpleQueue()
-        workers = [
-            threading.Thread(target=self._work, args=(tasks, results), name=f"trial-{number}")
-            for number in range(jobs)
-        ]
-        for worker in workers:
-            worker.start()
+    def together(self, workers: Workers) -> None:
+        """As many trials at once as the workers take."""
         flying = 0
         try:
             while True:
-                while flying < jobs and (trial := self._next()) is not None:
-                    tasks.put(trial)
+                while flying < workers.width and (trial := self._next()) is not None:
+                    workers.submit(trial)
                     flying += 1
                 if not flying:
                     break
-                trial, result = results.get()
+                trial, result = workers.next_ended()
                 flying -= 1
                 self._keep(trial, _unwrap(result))
         except BaseException as error:
-            self.testbed.cancel()
+            workers.cancel()
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted("interrupted; --resume continues") from error
             raise
         finally:
-            for _worker in workers:
-                tasks.put(None)
-            for worker in workers:
-                worker.join()
+            workers.close()
 
     def totals(self) -> Totals:
         """What became of the trials, those of earlier sittings included."""
         counts = self.counts
         return Totals(counts["ok"], counts["failed"], counts["skipped"], counts["rerun"])
-
-    def _work(
-        self,
-        tasks: queue.SimpleQueue[Trial | None],
-        results: queue.SimpleQueue[tuple[Trial, Measured | BaseException]],
-    ) -> None:
-        while (trial := tasks.get()) is not None:
-            try:
-                results.put((trial, self.testbed.measure(trial, self.captures)))
-            except BaseException as error:
-                results.put((trial, error))
 
     def _fill(self, done: Iterable[Record]) -> None:
         """Take over what the journal holds, and queue the rest."""

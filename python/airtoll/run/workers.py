@@ -1,0 +1,80 @@
+"""Who measures trials at the same time: threads here, or a Dask cluster.
+
+Takes trials; gives what became of them, in whatever order they end. Never decides which trial is
+next, and never writes anything.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from pathlib import Path
+from typing import Protocol
+
+from airtoll.plan import Trial
+from airtoll.testbeds.contract import Measured, Testbed
+
+#: A finished trial: what was measured, or why nothing could be.
+Ended = tuple[Trial, Measured | BaseException]
+
+
+class Workers(Protocol):
+    """A pool. ``width`` trials may be under way at once."""
+
+    @property
+    def width(self) -> int:
+        """How many trials may be under way at once."""
+
+    def submit(self, trial: Trial) -> None:
+        """Start a trial."""
+
+    def next_ended(self) -> Ended:
+        """Wait for a trial to end."""
+
+    def cancel(self) -> None:
+        """Make what is under way end soon; its results are dropped."""
+
+    def close(self) -> None:
+        """Stop the workers."""
+
+
+class Threads:
+    """Threads of this process; the testbed releases the interpreter lock while it measures."""
+
+    def __init__(self, testbed: Testbed, width: int, captures: Path | None) -> None:
+        self.width = width
+        self._testbed = testbed
+        self._captures = captures
+        self._tasks: queue.SimpleQueue[Trial | None] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"trial-{number}") for number in range(width)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, trial: Trial) -> None:
+        """Start a trial."""
+        self._tasks.put(trial)
+
+    def next_ended(self) -> Ended:
+        """Wait for a trial to end."""
+        return self._ended.get()
+
+    def cancel(self) -> None:
+        """Make what is under way end soon."""
+        self._testbed.cancel()
+
+    def close(self) -> None:
+        """Stop the threads."""
+        for _thread in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        while (trial := self._tasks.get()) is not None:
+            try:
+                self._ended.put((trial, self._testbed.measure(trial, self._captures)))
+            except BaseException as error:
+                self._ended.put((trial, error))
