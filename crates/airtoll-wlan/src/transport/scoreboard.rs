@@ -207,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn three_separate_ranges_mean_loss_however_small() {
+        let mut board = outstanding(10);
+        for start in [500, 1_500, 2_500] {
+            assert!(!board.mark_lost_by_sack(3, MSS));
+            board.sack(start, start + 10);
+        }
+        assert!(board.mark_lost_by_sack(3, MSS));
+        // Only what lies below the lowest of the three.
+        assert_eq!(board.lost, 500);
+    }
+
+    #[test]
     fn a_time_out_goes_back_over_the_holes_only() {
         let mut board = outstanding(6);
         board.sack(2 * MSS, 3 * MSS);

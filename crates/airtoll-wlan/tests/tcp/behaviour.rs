@@ -177,6 +177,60 @@ fn the_third_duplicate_retransmits_and_halves() {
 }
 
 #[test]
+fn exactly_the_configured_number_of_duplicates_counts_as_loss() {
+    for sack in [false, true] {
+        for duplicate_threshold in [2, 3, 5] {
+            let config = TcpConfig {
+                sack,
+                duplicate_threshold,
+                ..reno()
+            };
+            let mut sender = Sender::new(&config);
+            let mut receiver = Receiver::new(&config);
+            sender.saturate();
+            let burst = segments(&mut sender, 0);
+            for n in 1..=duplicate_threshold {
+                assert_eq!(sender.state(), CongestionState::Open, "sack={sack} {n}");
+                let late = &burst[n as usize];
+                let ack = receiver.on_segment(at(MS), late).ack.unwrap();
+                sender.on_ack(at(2 * MS), &ack);
+                let resent = segments(&mut sender, 2 * MS)
+                    .iter()
+                    .filter(|s| s.retransmission)
+                    .map(|s| s.sequence)
+                    .collect::<Vec<_>>();
+                let expected: &[u64] = if n == duplicate_threshold { &[0] } else { &[] };
+                assert_eq!(resent, expected, "sack={sack} {n} of {duplicate_threshold}");
+            }
+            assert_eq!(sender.state(), CongestionState::Recovery);
+        }
+    }
+}
+
+#[test]
+fn three_duplicates_of_small_segments_are_loss_too() {
+    let config = TcpConfig {
+        nagle: Nagle::Off,
+        ..reno()
+    };
+    let mut sender = Sender::new(&config);
+    let mut receiver = Receiver::new(&config);
+    let mut sent = Vec::new();
+    for _ in 0..6 {
+        sender.on_write(100);
+        sent.extend(segments(&mut sender, 0));
+    }
+    for late in &sent[1..4] {
+        assert_eq!(sender.state(), CongestionState::Open);
+        let ack = receiver.on_segment(at(MS), late).ack.unwrap();
+        sender.on_ack(at(2 * MS), &ack);
+    }
+    assert_eq!(sender.state(), CongestionState::Recovery);
+    let first = sender.poll_transmit(at(2 * MS)).unwrap();
+    assert_eq!((first.sequence, first.payload), (0, 100));
+}
+
+#[test]
 fn two_duplicates_are_reordering() {
     for sack in [false, true] {
         let config = TcpConfig { sack, ..reno() };
