@@ -8,7 +8,16 @@ from __future__ import annotations
 import typer
 
 from airtoll import __version__
-from airtoll.cli import audit, catalogues, doctoring, importing, reporting, running
+from airtoll.cli import (
+    audit,
+    catalogues,
+    doctoring,
+    guest,
+    importing,
+    planning,
+    reporting,
+    running,
+)
 
 EPILOG = (
     "Exit codes: 0 done; 1 error; 2 something you gave cannot be meant (study, option, file); "
@@ -44,6 +53,7 @@ def root(
 
 app.command()(running.run)
 app.command()(running.check)
+app.command("plan")(planning.plan_command)
 app.command()(reporting.report)
 app.command()(reporting.compare)
 app.command("audit")(audit.audit_command)
@@ -54,3 +64,4 @@ app.add_typer(catalogues.policies, name="policies")
 app.add_typer(catalogues.profiles, name="profiles")
 app.add_typer(catalogues.datasets, name="datasets")
 app.add_typer(catalogues.scenarios, name="scenarios")
+app.add_typer(guest.app, name="guest")

@@ -28,6 +28,9 @@ StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
 ]
 OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
+VmOption = Annotated[
+    bool, typer.Option("--vm", help="With --on linux: in a throw-away QEMU guest.")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="Set a key of the study, e.g. traffic.udp.duration_s=5."),
@@ -40,6 +43,7 @@ AsPrintedOption = Annotated[
 def run(
     study: StudyArgument,
     on: OnOption = "simulator",
+    vm: VmOption = False,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
     ] = None,
@@ -81,11 +85,12 @@ def run(
     """
     console = err()
     bar = progress_bar()
-    view = _View(bar)
+    view = View(bar)
     with bar:
         result = run_study(
             study,
             on=on,
+            vm=vm,
             out=out_,
             trials=trials,
             seed=seed,
@@ -122,12 +127,15 @@ def run(
 def check(
     study: StudyArgument,
     on: OnOption = "simulator",
+    vm: VmOption = False,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Say what would run, what would be skipped and why, and about how long it takes."""
-    plan, cells = check_study(study, on=on, as_printed=as_printed, values=parse_values(set_ or []))
+    plan, cells = check_study(
+        study, on=on, vm=vm, as_printed=as_printed, values=parse_values(set_ or [])
+    )
     repetitions = plan.repetitions
     total = sum(c.expected_s for c in cells if c.skip is None) * repetitions
     if json:
@@ -198,7 +206,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-class _View:
+class View:
     """The progress bar of a run."""
 
     def __init__(self, bar: Progress) -> None:
@@ -206,6 +214,7 @@ class _View:
         self.task: TaskID | None = None
 
     def start(self, folder: RunFolder, plan: Plan) -> None:
+        """Say what begins."""
         head = plan.study.study
         self.bar.console.print(f"[bold]{head.title}[/bold]")
         self.bar.console.print(
@@ -216,5 +225,6 @@ class _View:
         self.task = self.bar.add_task("running", total=len(plan.cells) * plan.repetitions)
 
     def advance(self, done: int, planned: int, record: Record) -> None:
+        """Move the bar on by one attempt."""
         if self.task is not None:
             self.bar.update(self.task, completed=done, total=planned, description=record.cell[:48])

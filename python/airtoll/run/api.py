@@ -73,6 +73,7 @@ def run(
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
+    vm: bool = False,
     captures: bool = False,
     executor: str = "local",
     scheduler: str | None = None,
@@ -91,7 +92,7 @@ def run(
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
-    bed = testbed or make(on)
+    bed = testbed or make(on, vm=vm)
     try:
         folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
         plan = folder.plan()
@@ -153,11 +154,12 @@ def check(
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
+    vm: bool = False,
 ) -> tuple[Plan, list[CellCheck]]:
     """What would run, what would be skipped and why, and how long it would take."""
     file = prepare(study, as_printed=as_printed, values=values)
     plan = make_plan(file.study)
-    bed = testbed or make(on)
+    bed = testbed or make(on, vm=vm)
     try:
         skipped = {cell.name: skip for cell, skip in skips(plan, bed)}
         return plan, [

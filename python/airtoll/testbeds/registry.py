@@ -6,19 +6,19 @@ none of what the real stack needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from airtoll.errors import UsageError
 from airtoll.testbeds.contract import Testbed
 
 NAMES = ("simulator", "analytic", "linux")
 
 
-def make(name: str, options: Mapping[str, object] | None = None) -> Testbed:
-    """The testbed of a name.
+def make(name: str, *, vm: bool = False) -> Testbed:
+    """The testbed of a name; ``vm`` puts the real stack into a throw-away guest.
 
     Raises ``UsageError`` for an unknown name, ``EnvironmentProblem`` if its parts are missing.
     """
+    if vm and name != "linux":
+        raise UsageError(f"--vm goes with --on linux, not with --on {name}")
     if name == "simulator":
         from airtoll.testbeds.simulator import Simulator
 
@@ -30,5 +30,5 @@ def make(name: str, options: Mapping[str, object] | None = None) -> Testbed:
     if name == "linux":
         from airtoll.testbeds.linux.testbed import Linux
 
-        return Linux(vm=bool((options or {}).get("vm")))
+        return Linux(vm=vm)
     raise UsageError(f"--on {name}: no such testbed; choose from {', '.join(NAMES)}")

@@ -1,0 +1,115 @@
+"""``airtoll plan STUDY --detect D``: how many trials a difference needs.
+
+Takes a study, the difference to detect, and the spread of a pilot; gives trials per cell.
+The pilot is a run that is there already, or a few trials that are run now and thrown away.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from airtoll.analyse import analyse
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.power import minimum_detectable, trials_needed
+from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.running import OnOption, StudyArgument, View, fraction
+from airtoll.errors import UsageError
+from airtoll.observe.tables import read_observations, read_trials
+from airtoll.report.quantities import show_value
+from airtoll.run import prepare
+from airtoll.run import run as run_study
+
+_PILOT_TRIALS = 5
+
+
+def plan_command(
+    study: StudyArgument,
+    detect: Annotated[
+        str, typer.Option("--detect", help="Difference to detect, as a share: 1% of open, say.")
+    ],
+    power: Annotated[float, typer.Option(help="Probability of detecting it.", min=0.5)] = 0.8,
+    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5)] = 0.95,
+    pilot: Annotated[
+        Path | None, typer.Option("--pilot", help="Run folder to take the spread from.")
+    ] = None,
+    on: OnOption = "simulator",
+    json: JsonOption = False,
+) -> None:
+    """Say how many trials per cell detect a given difference against the baseline."""
+    share = fraction(detect)
+    file = prepare(study)
+    frame = _pilot(study, on) if pilot is None else _estimates(pilot)
+    rows = []
+    baseline = file.study.study.baseline
+    for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
+        zero = frame.filter(
+            policy=baseline,
+            scenario=cell["scenario"],
+            traffic=cell["traffic"],
+            factors=cell["factors"],
+        )
+        if zero.is_empty() or cell["deviation"] is None or zero["deviation"][0] is None:
+            continue
+        open_value, spread = float(zero["value"][0]), float(zero["deviation"][0])
+        try:
+            needed: int | None = trials_needed(
+                share * open_value, spread, cell["deviation"], level, power
+            )
+        except UsageError:
+            needed = None
+        planned = file.study.trials.repetitions
+        smallest = minimum_detectable(spread, cell["deviation"], planned, level, power)
+        rows.append(
+            {
+                "cell": cell["cell"],
+                "baseline_bps": open_value,
+                "deviation_bps": cell["deviation"],
+                "trials_needed": needed,
+                "trials_planned": planned,
+                "detectable_when_run_as_planned": smallest / open_value,
+            }
+        )
+    if json:
+        emit_json(rows)
+        return
+    columns = ["cell", "spread", f"trials for {detect}", "planned", "planned detects"]
+    view = table(None, columns, right=columns[1:])
+    for row in rows:
+        view.add_row(
+            str(row["cell"]),
+            show_value(float(str(row["deviation_bps"])), "bit/s", 3),
+            str(row["trials_needed"] or "too many"),
+            str(row["trials_planned"]),
+            f"{100 * float(str(row['detectable_when_run_as_planned'])):.3f} %",
+        )
+    out().print(view)
+    err().print(f"Welch's test, level {level:g}, power {power:g}; spread from a pilot")
+
+
+def _pilot(study: str, on: str) -> pl.DataFrame:
+    bar = progress_bar()
+    view = View(bar)
+    with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, bar:
+        place = Path(folder) / "pilot"
+        run_study(
+            study,
+            on=on,
+            out=place,
+            trials=_PILOT_TRIALS,
+            progress=view.advance,
+            started=view.start,
+        )
+        return _estimates(place)
+
+
+def _estimates(folder: Path) -> pl.DataFrame:
+    result: Any = analyse(read_observations(folder), read_trials(folder))
+    frame: pl.DataFrame = result.estimates
+    return frame.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & pl.col("station").is_null()
+    )
