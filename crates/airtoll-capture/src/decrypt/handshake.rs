@@ -1,0 +1,620 @@
+//! Key messages into keys: takes EAPOL-Key frames and FT associations in the order of the
+//! capture, gives pairwise and group keys to the keyring.
+//!
+//! Source: IEEE 802.11-2020 clauses 12.7.6 (4-way), 12.7.7 (group), 12.8 (FT); IEEE 802.1X-2004
+//! clause 7.6 (dynamic WEP). A pairwise key counts only once a MIC or a wrapped key proved it,
+//! but for FT without a group key, where the first data frame is the proof.
+
+use std::collections::VecDeque;
+
+use airtoll_security::keys::ft::{FtIdentity, PmkR0};
+use airtoll_security::keys::mic::KeyMic;
+use airtoll_security::keys::pairwise::{Ptk, pmk_from_msk};
+use airtoll_security::keys::wrap;
+use airtoll_security::rc4::Rc4;
+use airtoll_security::{AkmHash, AkmSuite, CipherSuite};
+use airtoll_wire::MacAddress;
+use airtoll_wire::eapol::Eapol;
+use airtoll_wire::eapol_key::{
+    DESCRIPTOR_RC4, DESCRIPTOR_WPA, EapolKeyRepr, KeyInformation, Message, Rc4KeyRepr,
+};
+use airtoll_wire::ieee80211::element::id;
+use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
+use airtoll_wire::ieee80211::suite::OUI_WPA;
+use airtoll_wire::ieee80211::{Elements, RsnRepr};
+use airtoll_wire::key_data::{self, KeyData};
+use zeroize::Zeroizing;
+
+use super::keyring::Keyring;
+use super::traffic::TrafficKey;
+use crate::keys::Secret;
+
+/// Nonces and second messages that are remembered per pair: retransmissions and lost frames mix
+/// a few exchanges.
+const REMEMBERED: usize = 4;
+/// Pairwise transient keys remembered per pair for group key messages.
+const MAX_PTKS: usize = 16;
+/// Longest key message that is remembered.
+const MAX_MESSAGE: usize = 2048;
+
+/// FT key holders as an association response named them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FtHolder {
+    /// R0KH-ID.
+    pub r0: Vec<u8>,
+    /// R1KH-ID.
+    pub r1: MacAddress,
+    /// Mobility domain.
+    pub mobility_domain: [u8; 2],
+}
+
+/// What was seen of the key messages of a pair.
+#[derive(Debug, Default)]
+pub struct Handshake {
+    anonces: VecDeque<[u8; 32]>,
+    seconds: VecDeque<Second>,
+    waiting: Option<Vec<u8>>,
+    ptks: VecDeque<Proven>,
+    pub(crate) ft: Option<FtHolder>,
+    /// The station's own choice, of its association request.
+    pub(crate) chosen: Option<RsnRepr>,
+}
+
+#[derive(Debug, Clone)]
+struct Second {
+    snonce: [u8; 32],
+    frame: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+struct Proven {
+    anonce: [u8; 32],
+    snonce: [u8; 32],
+    ptk: Ptk,
+    mic: KeyMic,
+    group: Option<CipherSuite>,
+}
+
+/// A way in which two stations may have derived their keys.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    akm: AkmSuite,
+    hash: AkmHash,
+    cipher: CipherSuite,
+    group: Option<CipherSuite>,
+}
+
+impl Keyring {
+    /// Learns from an EAPOL packet of type Key between two stations.
+    pub fn learn_key_message(&mut self, from: MacAddress, to: MacAddress, packet: &Eapol<'_>) {
+        let body = packet.body();
+        if body.first() == Some(&DESCRIPTOR_RC4) {
+            self.learn_rc4_key(from, to, packet);
+            return;
+        }
+        let Some(mic_len) = EapolKeyRepr::guess_mic_len(body) else {
+            return;
+        };
+        let Ok(key) = EapolKeyRepr::parse(body, mic_len) else {
+            return;
+        };
+        if packet.octets().len() > MAX_MESSAGE || self.given.is_empty() {
+            return;
+        }
+        match key.message() {
+            Message::FourWay(1) => self.first(from, to, *key.nonce),
+            Message::FourWay(2) => self.second(from, to, *key.nonce, packet.octets()),
+            Message::FourWay(3) => {
+                self.first(from, to, *key.nonce);
+                self.group_key(from, to, packet.octets());
+            }
+            Message::FourWay(_) if *key.nonce != [0; 32] => {
+                // Some stations repeat their nonce in message 4: as good as message 2.
+                self.second(from, to, *key.nonce, packet.octets());
+            }
+            Message::Group(1) => self.group_key(from, to, packet.octets()),
+            _ => {}
+        }
+    }
+
+    fn first(&mut self, authenticator: MacAddress, supplicant: MacAddress, anonce: [u8; 32]) {
+        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
+            return;
+        };
+        let handshake = &mut pair.handshake;
+        if handshake.anonces.front() == Some(&anonce) {
+            return;
+        }
+        handshake.anonces.retain(|known| *known != anonce);
+        handshake.anonces.push_front(anonce);
+        handshake.anonces.truncate(REMEMBERED);
+        let seconds = handshake.seconds.clone();
+        for second in seconds {
+            if self.prove(authenticator, supplicant, &anonce, &second) {
+                break;
+            }
+        }
+    }
+
+    fn second(&mut self, supplicant: MacAddress, authenticator: MacAddress, snonce: [u8; 32], frame: &[u8]) {
+        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
+            return;
+        };
+        let second = Second {
+            snonce,
+            frame: frame.to_vec(),
+        };
+        let handshake = &mut pair.handshake;
+        if handshake.seconds.iter().any(|known| known.frame == second.frame) {
+            return;
+        }
+        handshake.seconds.push_front(second.clone());
+        handshake.seconds.truncate(REMEMBERED);
+        let anonces = handshake.anonces.clone();
+        for anonce in anonces {
+            if self.prove(authenticator, supplicant, &anonce, &second) {
+                break;
+            }
+        }
+    }
+
+    /// Tries every PMK on one pair of nonces; on success the pairwise key is there.
+    fn prove(
+        &mut self,
+        authenticator: MacAddress,
+        supplicant: MacAddress,
+        anonce: &[u8; 32],
+        second: &Second,
+    ) -> bool {
+        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
+            return false;
+        };
+        let known = |proven: &Proven| proven.anonce == *anonce && proven.snonce == second.snonce;
+        if pair.handshake.ptks.iter().any(known) {
+            return true;
+        }
+        let Some(body) = second.frame.get(4..) else {
+            return false;
+        };
+        let Some(mic_len) = EapolKeyRepr::guess_mic_len(body) else {
+            return false;
+        };
+        let Ok(key) = EapolKeyRepr::parse(body, mic_len) else {
+            return false;
+        };
+        let version = key.information.version();
+        let mut holder = pair.handshake.ft.clone();
+        let mut chosen = pair.handshake.chosen.clone();
+        let mut fte_holder = None;
+        for item in key_data::iterate(key.data) {
+            let KeyData::Element(element) = item else {
+                continue;
+            };
+            match element.id {
+                id::RSN => chosen = RsnRepr::parse(element.body).ok().or(chosen),
+                id::VENDOR => {
+                    if let Some((OUI_WPA, 1, body)) = element.vendor() {
+                        chosen = RsnRepr::parse_wpa(body).ok().or(chosen);
+                    }
+                }
+                id::FAST_TRANSITION => fte_holder = Some(element.body),
+                _ => {}
+            }
+        }
+        let mde = Elements::new(key.data)
+            .find_id(id::MOBILITY_DOMAIN)
+            .and_then(|body| MdeRepr::parse(body).ok());
+        if let (Some(fte), Some(mde)) = (fte_holder, mde) {
+            holder = ft_holder(fte, mde.mdid, mic_len.max(16)).or(holder);
+        }
+        let announced = self.bss(authenticator).cloned().unwrap_or_default();
+        let choices = choices(chosen.as_ref(), announced.rsn.as_ref(), version, mic_len);
+        let mut ssids = vec![announced.ssid.clone()];
+        if announced.ssid.is_empty() {
+            ssids = self.given.ssids.clone();
+        }
+        for choice in choices {
+            let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version) else {
+                continue;
+            };
+            if mic.octets() != mic_len {
+                continue;
+            }
+            for pmk in self.masters(choice.akm, &announced.ssid) {
+                let made: Vec<Ptk> = if choice.akm.is_ft() {
+                    let Some(holder) = &holder else { break };
+                    ssids
+                        .iter()
+                        .filter_map(|ssid| {
+                            ft_ptk(choice, &pmk, ssid, holder, authenticator, supplicant, anonce, &second.snonce)
+                        })
+                        .collect()
+                } else {
+                    Ptk::derive(
+                        choice.akm,
+                        choice.hash,
+                        choice.cipher,
+                        &pmk,
+                        authenticator,
+                        supplicant,
+                        anonce,
+                        &second.snonce,
+                    )
+                    .into_iter()
+                    .collect()
+                };
+                for ptk in made {
+                    if mic.verify_frame(ptk.kck(), &second.frame) == Ok(true) {
+                        let nonces = (*anonce, second.snonce);
+                        self.proven(authenticator, supplicant, nonces, ptk, mic, choice);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn proven(
+        &mut self,
+        authenticator: MacAddress,
+        supplicant: MacAddress,
+        (anonce, snonce): ([u8; 32], [u8; 32]),
+        ptk: Ptk,
+        mic: KeyMic,
+        choice: Choice,
+    ) {
+        if let Some(key) = TrafficKey::new(choice.cipher, None, ptk.tk()) {
+            self.add_pairwise(authenticator, supplicant, key);
+        }
+        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
+            return;
+        };
+        pair.handshake.ptks.push_front(Proven {
+            anonce,
+            snonce,
+            ptk,
+            mic,
+            group: choice.group,
+        });
+        pair.handshake.ptks.truncate(MAX_PTKS);
+        if let Some(waiting) = pair.handshake.waiting.take() {
+            self.group_key(authenticator, supplicant, &waiting);
+        }
+    }
+
+    /// PMKs (or XXKeys) of an AKM.
+    fn masters(&mut self, akm: AkmSuite, ssid: &[u8]) -> Vec<Secret> {
+        let mut list = self.pmks(ssid);
+        for msk in &self.given.msks {
+            list.extend(pmk_from_msk(akm, msk));
+        }
+        list
+    }
+
+    /// Message 3 or a group message 1: takes the group keys out of its key data.
+    fn group_key(&mut self, authenticator: MacAddress, supplicant: MacAddress, frame: &[u8]) {
+        let Some(body) = frame.get(4..) else { return };
+        let Some(mic_len) = EapolKeyRepr::guess_mic_len(body) else {
+            return;
+        };
+        let Ok(key) = EapolKeyRepr::parse(body, mic_len) else {
+            return;
+        };
+        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
+            return;
+        };
+        let proven = pair
+            .handshake
+            .ptks
+            .iter()
+            .find(|p| p.mic.octets() == mic_len && p.mic.verify_frame(p.ptk.kck(), frame) == Ok(true))
+            .cloned();
+        let Some(proven) = proven else {
+            pair.handshake.waiting = Some(frame.to_vec());
+            return;
+        };
+        let wpa = key.descriptor == DESCRIPTOR_WPA;
+        let group_message = !key.information.has(KeyInformation::PAIRWISE);
+        let encrypted = key.information.has(KeyInformation::ENCRYPTED) || (wpa && group_message);
+        let data = if !encrypted {
+            Zeroizing::new(key.data.to_vec())
+        } else if key.information.version() == 1 {
+            let mut data = Zeroizing::new(key.data.to_vec());
+            wrap::rc4_key_data(proven.ptk.kek(), key.iv, &mut data);
+            data
+        } else {
+            match wrap::unwrap(proven.ptk.kek(), key.data) {
+                Ok(data) => data,
+                Err(_) => return,
+            }
+        };
+        if wpa {
+            if group_message {
+                let len = usize::from(key.key_length).min(data.len());
+                let id = key.information.wpa_key_index();
+                self.add_gtk(authenticator, id, &data[..len], proven.group);
+            }
+            return;
+        }
+        for item in key_data::iterate(&data) {
+            if let KeyData::Gtk { key_id, key, .. } = item {
+                self.add_gtk(authenticator, key_id, key, proven.group);
+            }
+        }
+    }
+
+    fn add_gtk(&mut self, owner: MacAddress, key_id: u8, octets: &[u8], group: Option<CipherSuite>) {
+        let announced = self
+            .bss(owner)
+            .and_then(|bss| bss.rsn.as_ref().or(bss.wpa.as_ref()))
+            .and_then(|rsn| CipherSuite::from_selector(rsn.group?.0));
+        let told = group
+            .or(announced)
+            .filter(|suite| suite.key_octets() == octets.len());
+        let suites: &[CipherSuite] = match (told.as_ref(), octets.len()) {
+            (Some(suite), _) => std::slice::from_ref(suite),
+            (None, 5) => &[CipherSuite::Wep40],
+            (None, 13) => &[CipherSuite::Wep104],
+            (None, 16) => &[CipherSuite::Gcmp128, CipherSuite::Ccmp128],
+            (None, 32) => &[
+                CipherSuite::Ccmp256,
+                CipherSuite::Gcmp256,
+                CipherSuite::Tkip,
+            ],
+            _ => &[],
+        };
+        for suite in suites {
+            if let Some(key) = TrafficKey::new(*suite, Some(key_id), octets) {
+                self.add_group(owner, key);
+            }
+        }
+    }
+
+    /// Learns from a (re)association request or response that carries an FTE with both nonces:
+    /// the third and fourth message of an FT exchange (clause 12.8.2).
+    pub fn learn_ft_association(
+        &mut self,
+        station: MacAddress,
+        bssid: MacAddress,
+        elements: &Elements<'_>,
+    ) {
+        let Some(fte_body) = elements.find_id(id::FAST_TRANSITION) else {
+            return;
+        };
+        let mde = elements
+            .find_id(id::MOBILITY_DOMAIN)
+            .and_then(|body| MdeRepr::parse(body).ok());
+        let rsn = elements
+            .find_id(id::RSN)
+            .and_then(|body| RsnRepr::parse(body).ok());
+        let announced = self.bss(bssid).cloned().unwrap_or_default();
+        let mdid = mde.map(|mde| mde.mdid).or(announced.mobility_domain);
+        let (Some(mdid), Some(rsn)) = (mdid, rsn.or(announced.rsn)) else {
+            return;
+        };
+        let mut ssids = vec![announced.ssid.clone()];
+        if announced.ssid.is_empty() {
+            ssids = self.given.ssids.clone();
+        }
+        for choice in choices(Some(&rsn), None, 3, 16) {
+            let mic_len = choice.akm.mic_octets(choice.hash);
+            let Some(holder) = ft_holder(fte_body, mdid, mic_len) else {
+                continue;
+            };
+            let Ok(fte) = FteRepr::parse(fte_body, mic_len) else {
+                continue;
+            };
+            if *fte.anonce == [0; 32] || *fte.snonce == [0; 32] {
+                // The association of an initial FT: its 4-way handshake needs the holders.
+                self.learn_ft_holder(station, bssid, holder);
+                return;
+            }
+            for master in self.masters(choice.akm, &announced.ssid) {
+                for ssid in &ssids {
+                    let nonces = (fte.anonce, fte.snonce);
+                    let Some(ptk) =
+                        ft_ptk(choice, &master, ssid, &holder, bssid, station, nonces.0, nonces.1)
+                    else {
+                        continue;
+                    };
+                    if let Some(gtk) = fte.gtk {
+                        let Some((key_id, key)) = unwrap_ft_gtk(ptk.kek(), gtk) else {
+                            continue;
+                        };
+                        self.add_gtk(bssid, key_id, &key, choice.group);
+                    }
+                    let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version_of(choice)) else {
+                        continue;
+                    };
+                    self.proven(bssid, station, (*fte.anonce, *fte.snonce), ptk, mic, choice);
+                }
+            }
+        }
+    }
+
+    /// Dynamic WEP: a key encrypted under the MSK's first half.
+    fn learn_rc4_key(&mut self, from: MacAddress, to: MacAddress, packet: &Eapol<'_>) {
+        let Ok(message) = Rc4KeyRepr::parse(packet.body()) else {
+            return;
+        };
+        // The signature stands before the key and counts as zero.
+        let at = 4 + 1 + 2 + 8 + 16 + 1;
+        let frame = packet.octets();
+        let len = usize::from(message.key_length);
+        if frame.len() < at + 16 || !matches!(len, 5 | 13) {
+            return;
+        }
+        for index in 0..self.given.msks.len() {
+            let msk = self.given.msks[index].clone();
+            if msk.len() < 64 {
+                continue;
+            }
+            let parts: [&[u8]; 3] = [&frame[..at], &[0; 16], &frame[at + 16..]];
+            let signature = KeyMic::HmacMd5.compute(&msk[32..64], &parts);
+            if signature.is_ok_and(|mic| mic.as_slice() != message.signature) {
+                continue;
+            }
+            let mut octets = Zeroizing::new(message.key.to_vec());
+            if octets.is_empty() {
+                octets.extend_from_slice(&msk[..len]);
+            } else {
+                let mut seed = Zeroizing::new(message.iv.to_vec());
+                seed.extend_from_slice(&msk[..32]);
+                Rc4::new(&seed).apply(&mut octets);
+            }
+            let suite = if octets.len() == 5 {
+                CipherSuite::Wep40
+            } else {
+                CipherSuite::Wep104
+            };
+            if message.is_unicast() {
+                if let Some(key) = TrafficKey::new(suite, None, &octets) {
+                    self.add_pairwise(from, to, key);
+                }
+            } else if let Some(key) = TrafficKey::new(suite, Some(message.index & 3), &octets) {
+                self.add_group(from, key);
+            }
+        }
+    }
+
+    /// Remembers the station's own choice of suites.
+    pub fn learn_choice(&mut self, station: MacAddress, bssid: MacAddress, elements: &Elements<'_>) {
+        let chosen = elements
+            .find_id(id::RSN)
+            .and_then(|body| RsnRepr::parse(body).ok())
+            .or_else(|| RsnRepr::parse_wpa(elements.find_vendor(OUI_WPA, 1)?).ok());
+        if chosen.is_some()
+            && !self.given.is_empty()
+            && let Some(pair) = self.pair_mut(station, bssid)
+        {
+            pair.handshake.chosen = chosen;
+        }
+    }
+}
+
+fn version_of(choice: Choice) -> u8 {
+    choice
+        .akm
+        .descriptor_version(choice.cipher == CipherSuite::Tkip)
+}
+
+/// The ways to try, from what the station chose, or else from what the descriptor allows.
+fn choices(
+    chosen: Option<&RsnRepr>,
+    announced: Option<&RsnRepr>,
+    version: u8,
+    mic_len: usize,
+) -> Vec<Choice> {
+    let hash_by_mic = match mic_len {
+        24 => AkmHash::Sha384,
+        32 => AkmHash::Sha512,
+        _ => AkmHash::Sha256,
+    };
+    let mut akms: Vec<AkmSuite> = Vec::new();
+    let mut ciphers: Vec<CipherSuite> = Vec::new();
+    let mut group = None;
+    for rsn in [chosen, announced].into_iter().flatten() {
+        let from = |suite: &airtoll_wire::ieee80211::AkmSuite| AkmSuite::from_selector(suite.0);
+        akms.extend(rsn.akms.iter().filter_map(from));
+        let named = |suite: &airtoll_wire::ieee80211::CipherSuite| {
+            CipherSuite::from_selector(suite.0)
+        };
+        ciphers.extend(rsn.pairwise.iter().filter_map(named));
+        group = group.or_else(|| rsn.group.as_ref().and_then(named));
+        if !akms.is_empty() && !ciphers.is_empty() {
+            break;
+        }
+    }
+    if akms.is_empty() {
+        let guess: &[AkmSuite] = match (version, mic_len) {
+            (1 | 2, _) => &[AkmSuite::Psk],
+            (3, _) => &[AkmSuite::PskSha256, AkmSuite::FtPsk, AkmSuite::Ft8021x],
+            (_, 16) => &[
+                AkmSuite::Sae,
+                AkmSuite::Owe,
+                AkmSuite::SaeExtKey,
+                AkmSuite::FtSae,
+                AkmSuite::SuiteB,
+            ],
+            (_, 24) => &[
+                AkmSuite::SuiteB192,
+                AkmSuite::Owe,
+                AkmSuite::SaeExtKey,
+                AkmSuite::Ft8021xSha384,
+            ],
+            _ => &[AkmSuite::SaeExtKey, AkmSuite::Owe],
+        };
+        akms.extend_from_slice(guess);
+    }
+    if ciphers.is_empty() {
+        let guess: &[CipherSuite] = match version {
+            1 => &[CipherSuite::Tkip],
+            2 => &[CipherSuite::Ccmp128],
+            _ => &[
+                CipherSuite::Ccmp128,
+                CipherSuite::Gcmp128,
+                CipherSuite::Gcmp256,
+                CipherSuite::Ccmp256,
+            ],
+        };
+        ciphers.extend_from_slice(guess);
+    }
+    let mut list = Vec::new();
+    for akm in akms {
+        for cipher in &ciphers {
+            list.push(Choice {
+                akm,
+                hash: akm.hash().unwrap_or(hash_by_mic),
+                cipher: *cipher,
+                group,
+            });
+        }
+    }
+    list
+}
+
+fn ft_holder(fte: &[u8], mobility_domain: [u8; 2], mic_len: usize) -> Option<FtHolder> {
+    let fte = FteRepr::parse(fte, mic_len).ok()?;
+    Some(FtHolder {
+        r0: fte.r0kh_id?.to_vec(),
+        r1: MacAddress::from_slice(fte.r1kh_id?).ok()?,
+        mobility_domain,
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "the derivation has these inputs")]
+fn ft_ptk(
+    choice: Choice,
+    master: &[u8],
+    ssid: &[u8],
+    holder: &FtHolder,
+    bssid: MacAddress,
+    station: MacAddress,
+    anonce: &[u8; 32],
+    snonce: &[u8; 32],
+) -> Option<Ptk> {
+    let identity = FtIdentity {
+        ssid,
+        mobility_domain: holder.mobility_domain,
+        r0_key_holder: &holder.r0,
+        station,
+    };
+    let r0 = PmkR0::derive(choice.akm, choice.hash, master, &identity).ok()?;
+    let r1 = r0.r1(holder.r1);
+    r1.ptk(choice.cipher, bssid, station, anonce, snonce)
+        .ok()
+        .map(|(ptk, _)| ptk)
+}
+
+/// GTK subelement of an FTE: key info, key length, RSC, wrapped key.
+fn unwrap_ft_gtk(kek: &[u8], gtk: &[u8]) -> Option<(u8, Zeroizing<Vec<u8>>)> {
+    let key_id = gtk.first()? & 3;
+    let len = usize::from(*gtk.get(2)?);
+    let mut key = wrap::unwrap(kek, gtk.get(11..)?).ok()?;
+    if key.len() < len {
+        return None;
+    }
+    key.truncate(len);
+    Some((key_id, key))
+}

@@ -1,0 +1,54 @@
+//! Decryption: takes protected frames and what was seen of handshakes, gives plaintext or the
+//! reason why not.
+//!
+//! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key
+//! messages, [`traffic`] applies them. Never guesses a passphrase.
+
+pub mod handshake;
+pub mod keyring;
+pub mod traffic;
+
+pub use keyring::Keyring;
+pub use traffic::TrafficKey;
+
+/// Why a protected frame stays closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Undecrypted {
+    /// No key was given that could fit.
+    NoKey,
+    /// Keys were given, but no whole key handshake of these two was seen.
+    NoHandshake,
+    /// Keys are there and none fits: a wrong key, or a frame received with an error.
+    MicFailure,
+    /// The capture does not hold the whole frame.
+    CutShort,
+    /// A frame without body, or too short for any cipher.
+    NoBody,
+}
+
+impl Undecrypted {
+    /// Every reason, in the order in which reports list them.
+    pub const ALL: [Self; 5] = [
+        Self::NoKey,
+        Self::NoHandshake,
+        Self::MicFailure,
+        Self::CutShort,
+        Self::NoBody,
+    ];
+
+    /// The reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NoKey => "no key",
+            Self::NoHandshake => "no handshake seen",
+            Self::MicFailure => "MIC failure",
+            Self::CutShort => "cut short",
+            Self::NoBody => "no body",
+        }
+    }
+
+    /// Whether a key learnt later could open the frame.
+    pub const fn may_open_later(self) -> bool {
+        matches!(self, Self::NoKey | Self::NoHandshake | Self::MicFailure)
+    }
+}
