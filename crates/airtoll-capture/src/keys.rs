@@ -91,10 +91,7 @@ impl Keys {
             return self.add(&format!("{kind}:{value}"));
         }
         let kind = line.split(':').next().unwrap_or("");
-        if matches!(
-            kind,
-            "wpa-pwd" | "wpa-psk" | "pmk" | "msk" | "tk" | "wep"
-        ) {
+        if matches!(kind, "wpa-pwd" | "wpa-psk" | "pmk" | "msk" | "tk" | "wep") {
             return self.add(line);
         }
         self.add_hexdump(line);
@@ -190,8 +187,12 @@ fn push(list: &mut Vec<Secret>, octets: Secret) {
 }
 
 fn hex(digits: &str) -> Result<Secret, String> {
-    let digits: Zeroizing<String> =
-        Zeroizing::new(digits.chars().filter(|c| !matches!(c, ':' | '-' | ' ')).collect());
+    let digits: Zeroizing<String> = Zeroizing::new(
+        digits
+            .chars()
+            .filter(|c| !matches!(c, ':' | '-' | ' '))
+            .collect(),
+    );
     if !digits.is_ascii() || digits.len() % 2 == 1 {
         return Err("is not an even number of hexadecimal digits".to_owned());
     }
@@ -244,7 +245,14 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_key_but_not_its_value() {
-        for text in ["wep:12345", "tk:00", "wpa-pwd:short:x", "zip:00", "nothing", "wpa-pwd:100%sure1:x"] {
+        for text in [
+            "wep:12345",
+            "tk:00",
+            "wpa-pwd:short:x",
+            "zip:00",
+            "nothing",
+            "wpa-pwd:100%sure1:x",
+        ] {
             let message = keys(&["wep:0102030405", text]).unwrap_err().to_string();
             assert!(message.starts_with("key 2 ("), "{message}");
             assert!(!message.contains("12345") && !message.contains("sure"));

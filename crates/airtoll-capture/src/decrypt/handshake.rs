@@ -136,7 +136,13 @@ impl Keyring {
         }
     }
 
-    fn second(&mut self, supplicant: MacAddress, authenticator: MacAddress, snonce: [u8; 32], frame: &[u8]) {
+    fn second(
+        &mut self,
+        supplicant: MacAddress,
+        authenticator: MacAddress,
+        snonce: [u8; 32],
+        frame: &[u8],
+    ) {
         let Some(pair) = self.pair_mut(authenticator, supplicant) else {
             return;
         };
@@ -145,7 +151,11 @@ impl Keyring {
             frame: frame.to_vec(),
         };
         let handshake = &mut pair.handshake;
-        if handshake.seconds.iter().any(|known| known.frame == second.frame) {
+        if handshake
+            .seconds
+            .iter()
+            .any(|known| known.frame == second.frame)
+        {
             return;
         }
         handshake.seconds.push_front(second.clone());
@@ -226,7 +236,16 @@ impl Keyring {
                     ssids
                         .iter()
                         .filter_map(|ssid| {
-                            ft_ptk(choice, &pmk, ssid, holder, authenticator, supplicant, anonce, &second.snonce)
+                            ft_ptk(
+                                choice,
+                                &pmk,
+                                ssid,
+                                holder,
+                                authenticator,
+                                supplicant,
+                                anonce,
+                                &second.snonce,
+                            )
                         })
                         .collect()
                 } else {
@@ -308,7 +327,9 @@ impl Keyring {
             .handshake
             .ptks
             .iter()
-            .find(|p| p.mic.octets() == mic_len && p.mic.verify_frame(p.ptk.kck(), frame) == Ok(true))
+            .find(|p| {
+                p.mic.octets() == mic_len && p.mic.verify_frame(p.ptk.kck(), frame) == Ok(true)
+            })
             .cloned();
         let Some(proven) = proven else {
             pair.handshake.waiting = Some(frame.to_vec());
@@ -344,7 +365,13 @@ impl Keyring {
         }
     }
 
-    fn add_gtk(&mut self, owner: MacAddress, key_id: u8, octets: &[u8], group: Option<CipherSuite>) {
+    fn add_gtk(
+        &mut self,
+        owner: MacAddress,
+        key_id: u8,
+        octets: &[u8],
+        group: Option<CipherSuite>,
+    ) {
         let announced = self
             .bss(owner)
             .and_then(|bss| bss.rsn.as_ref().or(bss.wpa.as_ref()))
@@ -398,6 +425,9 @@ impl Keyring {
             ssids = self.given.ssids.clone();
         }
         for choice in choices(Some(&rsn), None, 3, 16) {
+            if !choice.akm.is_ft() {
+                continue;
+            }
             let mic_len = choice.akm.mic_octets(choice.hash);
             let Some(holder) = ft_holder(fte_body, mdid, mic_len) else {
                 continue;
@@ -413,9 +443,9 @@ impl Keyring {
             for master in self.masters(choice.akm, &announced.ssid) {
                 for ssid in &ssids {
                     let nonces = (fte.anonce, fte.snonce);
-                    let Some(ptk) =
-                        ft_ptk(choice, &master, ssid, &holder, bssid, station, nonces.0, nonces.1)
-                    else {
+                    let Some(ptk) = ft_ptk(
+                        choice, &master, ssid, &holder, bssid, station, nonces.0, nonces.1,
+                    ) else {
                         continue;
                     };
                     if let Some(gtk) = fte.gtk {
@@ -479,7 +509,12 @@ impl Keyring {
     }
 
     /// Remembers the station's own choice of suites.
-    pub fn learn_choice(&mut self, station: MacAddress, bssid: MacAddress, elements: &Elements<'_>) {
+    pub fn learn_choice(
+        &mut self,
+        station: MacAddress,
+        bssid: MacAddress,
+        elements: &Elements<'_>,
+    ) {
         let chosen = elements
             .find_id(id::RSN)
             .and_then(|body| RsnRepr::parse(body).ok())
@@ -517,9 +552,8 @@ fn choices(
     for rsn in [chosen, announced].into_iter().flatten() {
         let from = |suite: &airtoll_wire::ieee80211::AkmSuite| AkmSuite::from_selector(suite.0);
         akms.extend(rsn.akms.iter().filter_map(from));
-        let named = |suite: &airtoll_wire::ieee80211::CipherSuite| {
-            CipherSuite::from_selector(suite.0)
-        };
+        let named =
+            |suite: &airtoll_wire::ieee80211::CipherSuite| CipherSuite::from_selector(suite.0);
         ciphers.extend(rsn.pairwise.iter().filter_map(named));
         group = group.or_else(|| rsn.group.as_ref().and_then(named));
         if !akms.is_empty() && !ciphers.is_empty() {

@@ -13,9 +13,9 @@ use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
+use super::Undecrypted;
 use super::handshake::{FtHolder, Handshake};
 use super::traffic::{Opened, TrafficKey};
-use super::Undecrypted;
 use crate::keys::{Keys, Secret};
 
 /// Most pairs of stations, BSSs or groups that are remembered.
@@ -112,9 +112,9 @@ impl Keyring {
         for element in elements.clone() {
             match element.id {
                 id::SSID if !element.body.iter().all(|octet| *octet == 0) => {
-                    if bss.ssid != element.body {
-                        bss.ssid = element.body[..element.body.len().min(32)].to_vec();
-                    }
+                    bss.ssid.clear();
+                    bss.ssid
+                        .extend_from_slice(&element.body[..element.body.len().min(32)]);
                 }
                 id::RSN if privacy.is_some() => bss.rsn = RsnRepr::parse(element.body).ok(),
                 id::MOBILITY_DOMAIN => {
@@ -192,9 +192,13 @@ impl Keyring {
         let key = if receiver.is_group() {
             let id = frame.body().get(3)? >> 6;
             let keys = self.groups.get(&transmitter.to_u64())?;
-            keys.iter().find(|key| key.key_id().is_none_or(|k| k == id))?
+            keys.iter()
+                .find(|key| key.key_id().is_none_or(|k| k == id))?
         } else {
-            self.pairs.get(&pair_of(receiver, transmitter))?.keys.first()?
+            self.pairs
+                .get(&pair_of(receiver, transmitter))?
+                .keys
+                .first()?
         };
         key.ccmp().map(|_| key)
     }
@@ -223,7 +227,8 @@ impl Keyring {
                     return None;
                 }
                 tried = true;
-                key.open(frame.octets(), scratch).map(|opened| (index, opened))
+                key.open(frame.octets(), scratch)
+                    .map(|opened| (index, opened))
             })?;
             // The key that fitted is the likeliest for the next frame.
             keys[..=found.0].rotate_right(1);
@@ -253,9 +258,7 @@ impl Keyring {
         }
         Err(if tried {
             Undecrypted::MicFailure
-        } else if self.given.is_empty() {
-            Undecrypted::NoKey
-        } else if matches!(protection, Protection::Wep { .. }) {
+        } else if self.given.is_empty() || matches!(protection, Protection::Wep { .. }) {
             Undecrypted::NoKey
         } else {
             Undecrypted::NoHandshake

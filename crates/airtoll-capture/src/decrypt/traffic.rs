@@ -123,12 +123,16 @@ impl TrafficKey {
             Engine::LongWep => attempt(&|frame| self.long_wep(frame)),
             Engine::Tkip(key) => attempt(&|frame| found(key.decapsulate(frame))),
             // SPP A-MSDU is agreed in a capability that a capture may not hold: try both.
-            Engine::Ccmp(key, spp) => attempt(&|frame| found(key.decapsulate(frame))).or_else(|| {
-                is_amsdu(mpdu).then(|| attempt(&|frame| found(spp.decapsulate(frame))))?
-            }),
-            Engine::Gcmp(key, spp) => attempt(&|frame| found(key.decapsulate(frame))).or_else(|| {
-                is_amsdu(mpdu).then(|| attempt(&|frame| found(spp.decapsulate(frame))))?
-            }),
+            Engine::Ccmp(key, spp) => {
+                attempt(&|frame| found(key.decapsulate(frame))).or_else(|| {
+                    is_amsdu(mpdu).then(|| attempt(&|frame| found(spp.decapsulate(frame))))?
+                })
+            }
+            Engine::Gcmp(key, spp) => {
+                attempt(&|frame| found(key.decapsulate(frame))).or_else(|| {
+                    is_amsdu(mpdu).then(|| attempt(&|frame| found(spp.decapsulate(frame))))?
+                })
+            }
         }
     }
 

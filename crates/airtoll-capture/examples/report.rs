@@ -1,0 +1,47 @@
+//! Prints the report of captures as JSON, and on request every frame's outcome.
+//!
+//! `report [--key KIND:VALUE]... [--keys KEYLOG] [--frames OUT] FILE...`. A line of OUT has the
+//! frame's number, its state and the CRC-32 and length of its plaintext, tab-separated.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use airtoll_capture::frames::Status;
+use airtoll_capture::keys::Keys;
+use airtoll_capture::{Request, analyse};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let mut keys = Keys::default();
+    let mut texts = Vec::new();
+    let mut frames = None;
+    let mut files = Vec::new();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--key" => texts.extend(arguments.next()),
+            "--keys" => keys.add_log(&PathBuf::from(arguments.next().unwrap_or_default()))?,
+            "--frames" => frames = arguments.next(),
+            _ => files.push(PathBuf::from(argument)),
+        }
+    }
+    keys.add_texts(&texts)?;
+    let request = Request { files, keys };
+    let report = match frames {
+        None => analyse(&request, None)?,
+        Some(path) => {
+            let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
+            let mut watcher = |number: u64, status: Status, plain: &[u8]| {
+                let state = match status {
+                    Status::Clear => "clear",
+                    Status::Decrypted => "decrypted",
+                    Status::Closed(reason) => reason.words(),
+                };
+                let crc = crc32fast::hash(plain);
+                let _ = writeln!(out, "{number}\t{state}\t{crc:08x}\t{}", plain.len());
+            };
+            analyse(&request, Some(&mut watcher))?
+        }
+    };
+    println!("{}", report.to_json());
+    Ok(())
+}

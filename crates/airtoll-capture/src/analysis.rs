@@ -1,0 +1,336 @@
+//! The analysis: takes capture files and keys, gives one report.
+//!
+//! Frames are worked on in batches, so that CCMP runs in the batch kernels; what a batch could
+//! not open is tried again in the order of the capture. Frames that came before their key are
+//! marked by one bit each and opened in further passes over the files. Memory is bounded by the
+//! tables' limits and that bit. Never opens a socket, never reads a clock.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use airtoll_security::link::IncomingMpdu;
+use airtoll_security::link::ccmp::CcmpKey;
+
+use crate::decrypt::Keyring;
+use crate::error::CaptureError;
+use crate::file::reader::spool_stdin;
+use crate::file::{Damage, Packet, Reader};
+use crate::frames::{Frames, Status};
+use crate::keys::Keys;
+use crate::link::{Link, LinkReader, Radio};
+use crate::report::Report;
+
+/// Packets of one batch.
+const BATCH: usize = 192;
+/// Octets after which a batch is worked on before it is full.
+const BATCH_OCTETS: usize = 1 << 20;
+/// Further passes at most; each opens frames that the one before found keys for.
+const MAX_PASSES: usize = 4;
+
+/// What to analyse.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Capture files; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Key material.
+    pub keys: Keys,
+}
+
+/// Sees every frame's outcome, in the order of the capture; frames that a later pass opens are
+/// seen again with their plaintext.
+pub type Watcher<'w> = &'w mut dyn FnMut(u64, Status, &[u8]);
+
+/// Analyses captures as one, in the order of their times.
+///
+/// # Errors
+/// A file that cannot be opened or is no capture.
+pub fn analyse(request: &Request, watcher: Option<Watcher<'_>>) -> Result<Report, CaptureError> {
+    let sources = request
+        .files
+        .iter()
+        .map(|path| Source::new(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut frames = Frames::new(Keyring::new(request.keys.clone()), watcher);
+    let mut damage = Vec::new();
+    for pass in 0..=MAX_PASSES {
+        if pass > 0 && !frames.begin_pass() {
+            break;
+        }
+        damage = run(&sources, &mut frames, pass > 0)?;
+    }
+    Ok(frames.into_report(&request.files, damage))
+}
+
+/// A capture that can be read again.
+enum Source {
+    Path(PathBuf),
+    Spooled(File),
+}
+
+impl Source {
+    fn new(path: &Path) -> Result<Self, CaptureError> {
+        if path == Path::new("-") {
+            return spool_stdin().map(Self::Spooled);
+        }
+        Ok(Self::Path(path.to_path_buf()))
+    }
+
+    fn open(&self) -> Result<Reader, CaptureError> {
+        match self {
+            Self::Path(path) => Reader::open(path),
+            Self::Spooled(file) => {
+                let path = Path::new("-");
+                let again = file.try_clone().and_then(|mut file| {
+                    file.seek(SeekFrom::Start(0))?;
+                    Ok(file)
+                });
+                let stream: Box<dyn Read + Send> =
+                    Box::new(again.map_err(|source| CaptureError::Open {
+                        path: path.to_path_buf(),
+                        source,
+                    })?);
+                Reader::new(path, stream)
+            }
+        }
+    }
+}
+
+/// A packet in a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    pub(crate) number: u64,
+    pub(crate) time_ns: u64,
+    pub(crate) kind: SlotKind,
+    /// Where its octets are in the batch.
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+    /// Octets of the whole packet on the wire.
+    pub(crate) original: u32,
+}
+
+/// What a packet in a batch is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SlotKind {
+    /// An 802.11 frame with its octets on the air and whether it was opened already.
+    Air { on_air: usize, radio: Radio },
+    /// An Ethernet frame.
+    Wire,
+    /// Nothing that can be looked into.
+    Other,
+}
+
+/// Packets side by side in one buffer.
+#[derive(Default)]
+struct Batch {
+    slots: Vec<Slot>,
+    octets: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Batch {
+    fn push(&mut self, number: u64, packet: &Packet<'_>, link: Link<'_>) {
+        let start = self.octets.len();
+        let kind = match link {
+            Link::Air {
+                mpdu,
+                on_air,
+                data_pad,
+                radio,
+            } => {
+                let padding = if data_pad { padding_of(mpdu) } else { None };
+                match padding {
+                    Some((header, pad)) => {
+                        self.octets.extend_from_slice(&mpdu[..header]);
+                        self.octets.extend_from_slice(&mpdu[header + pad..]);
+                        SlotKind::Air {
+                            on_air: on_air.saturating_sub(pad),
+                            radio,
+                        }
+                    }
+                    None => {
+                        self.octets.extend_from_slice(mpdu);
+                        SlotKind::Air { on_air, radio }
+                    }
+                }
+            }
+            Link::Wire(frame) => {
+                self.octets.extend_from_slice(frame);
+                SlotKind::Wire
+            }
+            Link::Broken | Link::Other => SlotKind::Other,
+        };
+        self.slots.push(Slot {
+            number,
+            time_ns: packet.time_ns,
+            kind,
+            start,
+            len: self.octets.len() - start,
+            original: packet.original,
+        });
+    }
+
+    fn is_full(&self) -> bool {
+        self.slots.len() >= BATCH || self.octets.len() >= BATCH_OCTETS
+    }
+
+    /// Opens what CCMP keys known now can open, then hands everything on in order.
+    fn work(&mut self, frames: &mut Frames<'_>, again: bool) {
+        let mut opened: Vec<Option<std::ops::Range<usize>>> = vec![None; self.slots.len()];
+        if !again {
+            self.plain.clear();
+            let mut indices: Vec<(usize, usize, usize)> = Vec::new();
+            for (index, slot) in self.slots.iter().enumerate() {
+                let SlotKind::Air { on_air, .. } = slot.kind else {
+                    continue;
+                };
+                let mpdu = &self.octets[slot.start..slot.start + slot.len];
+                if slot.len == on_air && frames.keyring().batch_key(mpdu).is_some() {
+                    let start = self.plain.len();
+                    self.plain.extend_from_slice(mpdu);
+                    indices.push((index, start, slot.len));
+                }
+            }
+            let mut keys: Vec<&CcmpKey> = Vec::with_capacity(indices.len());
+            let mut jobs: Vec<IncomingMpdu<'_>> = Vec::with_capacity(indices.len());
+            let mut rest = &mut self.plain[..];
+            for (index, _, len) in &indices {
+                let (frame, after) = rest.split_at_mut(*len);
+                rest = after;
+                let slot = &self.slots[*index];
+                let mpdu = &self.octets[slot.start..slot.start + slot.len];
+                if let Some(key) = frames.keyring().batch_key(mpdu) {
+                    keys.push(key);
+                    jobs.push(IncomingMpdu::new(frame));
+                }
+            }
+            CcmpKey::decapsulate_batch_keys(&keys, &mut jobs);
+            for ((index, start, _), job) in indices.iter().zip(&jobs) {
+                if let Ok(found) = &job.result {
+                    opened[*index] = Some(start + found.payload.start..start + found.payload.end);
+                }
+            }
+        }
+        for (slot, opened) in self.slots.iter().zip(opened) {
+            let octets = &self.octets[slot.start..slot.start + slot.len];
+            let plain = opened.and_then(|range| self.plain.get(range));
+            if again {
+                frames.again(slot, octets);
+            } else {
+                frames.frame(slot, octets, plain);
+            }
+        }
+        self.slots.clear();
+        self.octets.clear();
+    }
+}
+
+fn run(
+    sources: &[Source],
+    frames: &mut Frames<'_>,
+    again: bool,
+) -> Result<Vec<Damage>, CaptureError> {
+    let mut readers = sources
+        .iter()
+        .map(Source::open)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut links = vec![LinkReader::default(); readers.len()];
+    let mut batch = Batch::default();
+    let mut number = 0;
+    if let ([reader], [link]) = (&mut readers[..], &mut links[..]) {
+        while let Some(packet) = reader.next_packet() {
+            number += 1;
+            if !again || frames.is_marked(number) {
+                batch.push(number, &packet, link.read(&packet));
+                if batch.is_full() {
+                    batch.work(frames, again);
+                }
+            } else {
+                link.read(&packet);
+            }
+        }
+    } else {
+        let mut merge = Merge::new(readers.len());
+        while let Some((index, packet)) = merge.next(&mut readers) {
+            number += 1;
+            let read = links[index].read(&packet);
+            if !again || frames.is_marked(number) {
+                batch.push(number, &packet, read);
+                if batch.is_full() {
+                    batch.work(frames, again);
+                }
+            }
+        }
+    }
+    batch.work(frames, again);
+    Ok(readers
+        .iter()
+        .filter_map(|reader| reader.damage().cloned())
+        .collect())
+}
+
+/// Several captures in order of time: holds the next packet of each.
+struct Merge {
+    held: Vec<Option<Held>>,
+    out: Vec<u8>,
+    begun: bool,
+}
+
+struct Held {
+    time_ns: u64,
+    link_type: u32,
+    fcs_len: Option<u8>,
+    original: u32,
+    octets: Vec<u8>,
+}
+
+impl Merge {
+    fn new(readers: usize) -> Self {
+        Self {
+            held: (0..readers).map(|_| None).collect(),
+            out: Vec::new(),
+            begun: false,
+        }
+    }
+
+    fn next<'m>(&'m mut self, readers: &mut [Reader]) -> Option<(usize, Packet<'m>)> {
+        if !self.begun {
+            self.begun = true;
+            for index in 0..readers.len() {
+                self.refill(index, readers);
+            }
+        }
+        let index = (0..self.held.len())
+            .filter(|index| self.held[*index].is_some())
+            .min_by_key(|index| self.held[*index].as_ref().map(|held| held.time_ns))?;
+        let held = self.held[index].take()?;
+        self.out = held.octets;
+        self.refill(index, readers);
+        let packet = Packet {
+            time_ns: held.time_ns,
+            link_type: held.link_type,
+            fcs_len: held.fcs_len,
+            original: held.original,
+            octets: &self.out,
+        };
+        Some((index, packet))
+    }
+
+    fn refill(&mut self, index: usize, readers: &mut [Reader]) {
+        self.held[index] = readers[index].next_packet().map(|packet| Held {
+            time_ns: packet.time_ns,
+            link_type: packet.link_type,
+            fcs_len: packet.fcs_len,
+            original: packet.original,
+            octets: packet.octets.to_vec(),
+        });
+    }
+}
+
+/// Header length and octets of padding after it.
+fn padding_of(mpdu: &[u8]) -> Option<(usize, usize)> {
+    let frame = airtoll_wire::ieee80211::Frame::new(mpdu).ok()?;
+    let header = frame.header_len();
+    let pad = header.next_multiple_of(4) - header;
+    (pad > 0 && mpdu.len() >= header + pad).then_some((header, pad))
+}

@@ -1,0 +1,346 @@
+//! What an MSDU or Ethernet payload carries: takes octets after the MAC header, gives EAPOL, EAP,
+//! RADIUS, IKE and Mobile IP parts, and how many octets are headers.
+//!
+//! Never keeps anything: fragments must be put together before.
+
+use airtoll_wire::eap::{Code, EapView, method};
+use airtoll_wire::eapol::{Eapol, packet_type};
+use airtoll_wire::ethernet::EthernetRepr;
+use airtoll_wire::ipv4::{self, Ipv4Repr, protocol};
+use airtoll_wire::ipv6::{self, Ipv6Repr};
+use airtoll_wire::llc::{self, SnapRepr, ethertype};
+use airtoll_wire::radius::{RadiusRepr, attribute};
+use airtoll_wire::udp::UdpRepr;
+use airtoll_wire::{MacAddress, tcp};
+
+/// An EAP packet as far as it can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Eap {
+    /// Code: request, response, success or failure; `None` if it is another or too short.
+    pub code: Option<Code>,
+    /// Method of a request or response.
+    pub method: Option<u8>,
+    /// TLS version that a server hello in it names.
+    pub tls_version: Option<u16>,
+}
+
+/// What a payload is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// EAPOL of any type.
+    Eapol {
+        /// The packet, from its version octet on, padding included.
+        octets: &'a [u8],
+        /// Packet type; 255 where the frame ends before it.
+        packet_type: u8,
+        /// The EAP packet in it.
+        eap: Option<Eap>,
+    },
+    /// RADIUS over UDP.
+    Radius {
+        /// Code.
+        code: u8,
+        /// The EAP packet in its EAP-Message attributes.
+        eap: Option<Eap>,
+        /// Calling-Station-Id as an address.
+        station: Option<MacAddress>,
+    },
+    /// ISAKMP or IKEv2.
+    Ike,
+    /// Mobile IP registration.
+    MobileIp,
+    /// Anything else.
+    Other,
+}
+
+/// A payload and the octets of headers in front of application data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dissected<'a> {
+    /// What it is.
+    pub content: Content<'a>,
+    /// Octets of LLC, network and transport headers.
+    pub header_octets: usize,
+}
+
+/// Reads an 802.11 MSDU.
+pub fn msdu(octets: &[u8]) -> Dissected<'_> {
+    // Some Atheros captures keep two octets of padding in front of LLC.
+    let padded = matches!(octets, [0, 0, 0xaa, 0xaa, 0x03, ..]);
+    let octets = if padded { &octets[2..] } else { octets };
+    match SnapRepr::parse(octets) {
+        Ok(snap) if snap.is_ethertype() => {
+            let mut dissected = payload(snap.ethertype, snap.payload);
+            dissected.header_octets += llc::LEN;
+            dissected
+        }
+        _ => Dissected {
+            content: Content::Other,
+            header_octets: octets.len().min(3),
+        },
+    }
+}
+
+/// Reads an Ethernet frame without FCS.
+pub fn ethernet(octets: &[u8]) -> Dissected<'_> {
+    match EthernetRepr::parse(octets) {
+        Ok(frame) => payload(frame.ethertype, frame.payload),
+        Err(_) => Dissected {
+            content: Content::Other,
+            header_octets: 0,
+        },
+    }
+}
+
+fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
+    let plain = |content, header_octets| Dissected {
+        content,
+        header_octets,
+    };
+    match kind {
+        ethertype::EAPOL | ethertype::PREAUTHENTICATION => plain(eapol(octets), 0),
+        ethertype::IPV4 => match Ipv4Repr::parse(octets) {
+            Ok(ip) => {
+                let mut inner = if ip.is_fragment() && ip.fragment_offset != 0 {
+                    plain(Content::Other, 0)
+                } else {
+                    transport(ip.protocol, ip.payload)
+                };
+                inner.header_octets += ipv4::LEN;
+                inner
+            }
+            Err(_) => plain(Content::Other, octets.len().min(ipv4::LEN)),
+        },
+        ethertype::IPV6 => match Ipv6Repr::parse(octets) {
+            Ok(ip) => {
+                let mut inner = if ip.later_fragment {
+                    plain(Content::Other, 0)
+                } else {
+                    transport(ip.protocol, ip.payload)
+                };
+                inner.header_octets += ipv6::LEN;
+                inner
+            }
+            Err(_) => plain(Content::Other, octets.len().min(ipv6::LEN)),
+        },
+        // ARP and the like are wholly overhead of the network, not payload.
+        ethertype::ARP => plain(Content::Other, octets.len()),
+        _ => plain(Content::Other, 0),
+    }
+}
+
+fn eapol(octets: &[u8]) -> Content<'_> {
+    let kind = octets.get(1).copied().unwrap_or(255);
+    let body = octets.get(4..).unwrap_or(&[]);
+    let eap = (kind == packet_type::EAP && !body.is_empty()).then(|| {
+        let whole = Eapol::new(octets).map_or(body, |packet| packet.body());
+        eap(whole)
+    });
+    Content::Eapol {
+        octets,
+        packet_type: kind,
+        eap,
+    }
+}
+
+fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
+    let mut dissected = Dissected {
+        content: Content::Other,
+        header_octets: 0,
+    };
+    match kind {
+        protocol::UDP => {
+            dissected.header_octets = airtoll_wire::udp::LEN;
+            if let Ok(udp) = UdpRepr::parse(octets) {
+                let either = |port: u16| udp.source == port || udp.destination == port;
+                if [1645, 1646, 1812, 1813].into_iter().any(either) {
+                    dissected.content = radius(udp.payload);
+                } else if either(500) || either(4500) && udp.payload.starts_with(&[0; 4]) {
+                    dissected.content = Content::Ike;
+                } else if either(434) {
+                    dissected.content = Content::MobileIp;
+                }
+            }
+        }
+        protocol::TCP => {
+            let offset = octets
+                .get(12)
+                .map_or(0, |octet| usize::from(octet >> 4) * 4);
+            dissected.header_octets = offset.max(tcp::LEN);
+        }
+        protocol::ICMP | protocol::ICMPV6 | protocol::ESP => dissected.header_octets = 8,
+        _ => {}
+    }
+    dissected
+}
+
+fn radius(octets: &[u8]) -> Content<'_> {
+    let Ok(packet) = RadiusRepr::parse(octets) else {
+        return Content::Other;
+    };
+    let mut message = Vec::new();
+    for (kind, value) in &packet.attributes {
+        if *kind == attribute::EAP_MESSAGE {
+            message.extend_from_slice(value);
+        }
+    }
+    let station = packet
+        .value(attribute::CALLING_STATION_ID)
+        .and_then(|text| std::str::from_utf8(text).ok())
+        .and_then(|text| text.parse().ok());
+    Content::Radius {
+        code: packet.code,
+        eap: (!message.is_empty()).then(|| eap(&message)),
+        station,
+    }
+}
+
+fn eap(octets: &[u8]) -> Eap {
+    let nothing = Eap {
+        code: None,
+        method: None,
+        tls_version: None,
+    };
+    let Ok(view) = EapView::new(octets) else {
+        return nothing;
+    };
+    let method = view.method();
+    let tls = matches!(
+        method,
+        Some(method::TLS | method::TTLS | method::PEAP | 43 | 55)
+    );
+    Eap {
+        code: Some(view.code()),
+        method,
+        tls_version: if tls { tls_version(view.data()) } else { None },
+    }
+}
+
+/// Version that a server hello at the start of an EAP-TLS fragment chooses.
+fn tls_version(data: &[u8]) -> Option<u16> {
+    use airtoll_wire::tls::{HandshakeView, RecordView, ServerHelloRepr, content, extension};
+    let (flags, rest) = data.split_first()?;
+    let rest = if flags & 0x80 != 0 {
+        rest.get(4..)?
+    } else {
+        rest
+    };
+    // A fragmented record still begins with a whole server hello as a rule.
+    let fragment = match RecordView::split(rest) {
+        Ok((record, _)) if record.content_type() == content::HANDSHAKE => record.fragment(),
+        Ok(_) => return None,
+        Err(_) if rest.first() == Some(&content::HANDSHAKE) => rest.get(5..)?,
+        Err(_) => return None,
+    };
+    let (hello, _) = HandshakeView::split(fragment).ok()?;
+    if hello.message_type() != airtoll_wire::tls::handshake::SERVER_HELLO {
+        return None;
+    }
+    let hello = ServerHelloRepr::parse(hello.body()).ok()?;
+    let chosen = hello
+        .extensions
+        .iter()
+        .find(|(kind, _)| *kind == extension::SUPPORTED_VERSIONS)
+        .and_then(|(_, value)| value.first_chunk::<2>())
+        .map(|two| u16::from_be_bytes(*two));
+    Some(chosen.unwrap_or(hello.version))
+}
+
+/// Name of an EAP method by its type (IANA).
+pub fn method_name(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        4 => "MD5",
+        5 => "OTP",
+        6 => "GTC",
+        13 => "TLS",
+        17 => "LEAP",
+        18 => "SIM",
+        21 => "TTLS",
+        23 => "AKA",
+        25 => "PEAP",
+        26 => "MSCHAPv2",
+        38 => "TNC",
+        43 => "FAST",
+        46 => "PAX",
+        47 => "PSK",
+        48 => "SAKE",
+        49 => "IKEv2",
+        50 => "AKA'",
+        51 => "GPSK",
+        52 => "PWD",
+        53 => "EKE",
+        55 => "TEAP",
+        254 => "expanded",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtoll_wire::eapol::EapolRepr;
+    use proptest::prelude::*;
+
+    #[test]
+    fn eap_is_found_in_eapol_and_in_radius() {
+        let identity = [1, 7, 0, 5, 1];
+        let mut packet = Vec::new();
+        EapolRepr {
+            version: 2,
+            packet_type: packet_type::EAP,
+            body: &identity,
+        }
+        .emit(&mut packet);
+        let mut octets = Vec::new();
+        SnapRepr::rfc1042(ethertype::EAPOL, &packet).emit(&mut octets);
+        match msdu(&octets).content {
+            Content::Eapol { eap: Some(eap), .. } => assert_eq!(eap.method, Some(1)),
+            other => panic!("{other:?}"),
+        }
+        let mut radius = Vec::new();
+        RadiusRepr {
+            code: 1,
+            identifier: 1,
+            authenticator: [0; 16],
+            attributes: vec![(79, identity.to_vec()), (31, b"02-00-00-00-00-01".to_vec())],
+        }
+        .emit(&mut radius);
+        let addresses = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let mut udp = Vec::new();
+        UdpRepr {
+            source: 40000,
+            destination: 1812,
+            payload: &radius,
+        }
+        .emit(
+            std::net::IpAddr::V4(addresses.0),
+            std::net::IpAddr::V4(addresses.1),
+            &mut udp,
+        );
+        let mut ip = Vec::new();
+        Ipv4Repr::new(addresses.0, addresses.1, 17, &udp).emit(&mut ip);
+        let mut frame = Vec::new();
+        EthernetRepr {
+            destination: MacAddress([2; 6]),
+            source: MacAddress([4; 6]),
+            ethertype: 0x0800,
+            payload: &ip,
+        }
+        .emit(&mut frame);
+        match ethernet(&frame).content {
+            Content::Radius { eap, station, .. } => {
+                assert_eq!(eap.unwrap().method, Some(1));
+                assert_eq!(station, Some(MacAddress([2, 0, 0, 0, 0, 1])));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_are_dissected(mut octets in proptest::collection::vec(any::<u8>(), 0..200), kind in prop::sample::select(vec![0x0800u16, 0x86dd, 0x888e, 0x0806])) {
+            let _ = (msdu(&octets), ethernet(&octets), payload(kind, &octets).header_octets);
+            octets.splice(0..0, [0xaa, 0xaa, 3, 0, 0, 0, (kind >> 8) as u8, kind as u8]);
+            let _ = msdu(&octets);
+        }
+    }
+}
