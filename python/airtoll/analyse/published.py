@@ -157,6 +157,8 @@ def _quantity(
     if quantity == "overhead":
         printed = printed.filter(pl.col("unit") == "%")
     readings = rows.filter((pl.col("metric") == theirs) & (pl.col("kind") == "trial"))
+    if printed.is_empty() and statistic == "mean":
+        printed = _means_of_readings(readings)
     results = []
     seen: set[tuple[str, str]] = set()
     for row in printed.iter_rows(named=True):
@@ -172,7 +174,7 @@ def _quantity(
             interval.high if quantity != "overhead" else math.nan,
             analysis.level,
             sample.height if quantity != "overhead" else 0,
-            "printed; t of its readings" if sample.height > 1 else "printed",
+            _published_method(row["kind"], sample.height),
             row["si_unit"],
         )
         results.append(
@@ -193,6 +195,23 @@ def _quantity(
             )
         )
     return results
+
+
+def _published_method(kind: str, readings: int) -> str:
+    if kind == "trial":
+        return "mean of its printed readings, t"
+    return "printed; t of its readings" if readings > 1 else "printed"
+
+
+def _means_of_readings(readings: pl.DataFrame) -> pl.DataFrame:
+    """One row per table and client with the mean of its readings, where no mean is printed."""
+    if readings.is_empty():
+        return readings
+    rows = []
+    for _key, sample in readings.group_by(["table", "client"], maintain_order=True):
+        mean = float(sample["si"].mean())  # type: ignore[arg-type]
+        rows.append(sample.head(1).with_columns(si=pl.lit(mean), value=pl.lit(f"{mean:.6g}")))
+    return pl.concat(rows)
 
 
 def _level(value: Any) -> str:
