@@ -1,0 +1,431 @@
+"""Advice: which policy meets the needs, at what cost.
+
+Takes an analysis of a run and what is needed; gives options ranked, the Pareto front of security
+services against cost, and sentences that each name the cells they rest on. A broken policy can
+be measured and is never recommended. Never runs anything and never guesses a missing figure: a
+limit on something that was not measured is not met.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+import polars as pl
+from attrs import evolve, field, frozen
+
+from airtoll.analyse.analysis import THROUGHPUT, Analysis
+from airtoll.analyse.estimate import Estimate
+from airtoll.errors import PolicyError, UsageError
+from airtoll.policies import Cipher, Generation, Policy, resolve
+
+Verdict = Literal["yes", "likely", "no", "unknown"]
+
+#: Words of the command line -> service of the catalogue.
+SERVICES: Final[dict[str, str]] = {
+    "authentication": "authentication",
+    "confidentiality": "confidentiality",
+    "integrity": "integrity",
+    "non-repudiation": "non-repudiation",
+    "mutual-auth": "mutual-authentication",
+    "mutual-authentication": "mutual-authentication",
+    "forward-secrecy": "forward-secrecy",
+}
+
+_BROKEN_CIPHERS: Final = (Cipher.WEP_40, Cipher.WEP_104, Cipher.TKIP)
+
+#: Metrics that count as cost, lower being better, in the order in which ties are broken.
+_COSTS: Final = ("overhead", "negotiation_time_s", "handover_gap_s", "delay_s")
+
+
+@frozen
+class Needs:
+    """What is asked for. ``None``: no limit. Throughput in bit/s, times in seconds."""
+
+    services: tuple[str, ...] = ()
+    min_throughput_bps: float | None = None
+    max_overhead: float | None = None
+    max_delay_s: float | None = None
+    max_negotiation_s: float | None = None
+    max_handover_s: float | None = None
+
+
+@frozen
+class Check:
+    """One need against one policy, with the figure it rests on."""
+
+    need: str
+    verdict: Verdict
+    figure: str
+    cells: tuple[str, ...] = ()
+
+
+@frozen
+class Option:
+    """One policy with its services, what it costs and how it fares.
+
+    ``figures``: metric (or ``overhead``) -> estimate and the cell it comes from. ``broken``: why it
+    is never recommended. ``caveats``: known weaknesses that leave it usable.
+    """
+
+    policy: str
+    services: tuple[str, ...]
+    broken: tuple[str, ...]
+    figures: Mapping[str, tuple[Estimate, str]]
+    checks: tuple[Check, ...]
+    caveats: tuple[str, ...] = ()
+    pareto: bool = False
+
+    @property
+    def meets(self) -> Verdict:
+        """``yes`` if every need is met at the level of the intervals, ``likely`` on the values."""
+        verdicts = {check.verdict for check in self.checks}
+        order: tuple[Verdict, ...] = ("no", "unknown", "likely")
+        for worst in order:
+            if worst in verdicts:
+                return worst
+        return "yes"
+
+    @property
+    def recommendable(self) -> bool:
+        """Whether it meets the needs and nobody has broken it."""
+        return self.meets in ("yes", "likely") and not self.broken
+
+
+@frozen
+class Advice:
+    """Options of one scenario and traffic, best first, and what to say of them."""
+
+    scenario: str
+    traffic: str
+    baseline: str
+    options: tuple[Option, ...]
+    sentences: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
+
+    @property
+    def recommended(self) -> Option | None:
+        """The best option that can be recommended, or None."""
+        return next((option for option in self.options if option.recommendable), None)
+
+
+def service_named(word: str) -> str:
+    """The catalogue's service of a word of the command line. Raises UsageError."""
+    if word not in SERVICES:
+        raise UsageError(f"need {word!r}: allowed are {', '.join(SERVICES)}")
+    return SERVICES[word]
+
+
+def advise(
+    analysis: Analysis, needs: Needs, scenario: str, traffic: str, factors: str | None = None
+) -> Advice:
+    """Rank the policies that were measured in a scenario under a traffic.
+
+    ``factors``: the factor levels as in the observations; needed where there are several.
+    The baseline and policies that the catalogue does not know are ranked too; neither needs a
+    service that it lacks. Raises UsageError if nothing was measured there.
+    """
+    rows = analysis.estimates.filter(
+        (pl.col("scenario") == scenario)
+        & (pl.col("traffic") == traffic)
+        & pl.col("flow").is_null()
+        & pl.col("station").is_null()
+        & (pl.col("factors") == "{}")
+    )
+    if rows.is_empty():
+        known = sorted(
+            set(
+                analysis.estimates.select(
+                    pl.concat_str("scenario", pl.lit("/"), "traffic")
+                ).to_series()
+            )
+        )
+        raise UsageError(
+            f"nothing was measured in {scenario}/{traffic}; there is: {', '.join(known)}"
+        )
+    options = []
+    for (name,), cells in rows.group_by(["policy"], maintain_order=True):
+        policy = _policy(str(name))
+        cell = str(cells["cell"][0])
+        figures = {
+            str(metric): (estimate, cell)
+            for metric in cells["metric"]
+            if (estimate := analysis.estimate(cell, metric)) is not None
+        }
+        overhead = analysis.overhead(cell)
+        if overhead is not None:
+            figures["overhead"] = (overhead, cell)
+        options.append(
+            Option(
+                policy=str(name),
+                services=policy.services.names() if policy else (),
+                broken=_references(policy) if policy and _is_broken(policy) else (),
+                caveats=_references(policy) if policy and not _is_broken(policy) else (),
+                figures=figures,
+                checks=_checks(needs, policy, figures),
+            )
+        )
+    ranked = _with_front(sorted(options, key=_rank))
+    advice = Advice(scenario, traffic, analysis.baseline, tuple(ranked))
+    return evolve(advice, sentences=_sentences(advice, needs))
+
+
+@frozen
+class Choice:
+    """What a published study would choose, beside ours, for one scenario and transport."""
+
+    scenario: str
+    traffic: str
+    theirs: str
+    ours: str
+    agrees: bool
+    cells: tuple[str, ...]
+
+
+def against(advices: Sequence[Advice], choices: Sequence[Mapping[str, str]]) -> list[Choice]:
+    """Our choice beside a study's: ``choices`` rows hold scenario, traffic and policy."""
+    by_place = {(advice.scenario, advice.traffic): advice for advice in advices}
+    found = []
+    for choice in choices:
+        advice = by_place.get((choice["scenario"], choice["traffic"]))
+        if advice is None:
+            continue
+        best = advice.recommended
+        theirs = resolve(choice["policy"]).name
+        found.append(
+            Choice(
+                choice["scenario"],
+                choice["traffic"],
+                theirs,
+                best.policy if best else "none",
+                best is not None and best.policy == theirs,
+                tuple(sorted({cell for o in advice.options for _, cell in o.figures.values()})),
+            )
+        )
+    return found
+
+
+@frozen
+class TransportVerdict:
+    """Which of two traffics loses less to a policy in a scenario."""
+
+    scenario: str
+    policy: str
+    better: str
+    overheads: tuple[tuple[str, Estimate], ...]
+    clear: bool
+
+
+def better_transport(analysis: Analysis) -> list[TransportVerdict]:
+    """Per scenario and policy: the traffic with the lower overhead, and whether it is clear.
+
+    Clear means that the intervals do not overlap.
+    """
+    rows = analysis.overheads.filter(
+        pl.col("flow").is_null() & pl.col("station").is_null() & (pl.col("factors") == "{}")
+    )
+    found = []
+    for (scenario, policy), cells in rows.group_by(["scenario", "policy"], maintain_order=True):
+        parts = []
+        for row in cells.sort("value").iter_rows(named=True):
+            estimate = analysis.overhead(row["cell"])
+            if estimate is not None:
+                parts.append((str(row["traffic"]), estimate))
+        if len(parts) > 1:
+            clear = parts[0][1].high < parts[1][1].low
+            found.append(
+                TransportVerdict(str(scenario), str(policy), parts[0][0], tuple(parts), clear)
+            )
+    return found
+
+
+def spread(analysis: Analysis, metric: str = THROUGHPUT) -> pl.DataFrame:
+    """Coefficient of variation across trials per scenario and traffic, largest first.
+
+    Columns: scenario, traffic, variation (root mean square over policies), cells, n.
+    """
+    return (
+        analysis.estimates.filter(
+            (pl.col("metric") == metric)
+            & pl.col("flow").is_null()
+            & pl.col("station").is_null()
+            & (pl.col("n") > 1)
+            & (pl.col("value") != 0)
+        )
+        .with_columns(cv2=(pl.col("deviation") / pl.col("value")) ** 2)
+        .group_by("scenario", "traffic")
+        .agg(
+            variation=pl.col("cv2").mean().sqrt(), cells=pl.col("cell").sort(), n=pl.col("n").sum()
+        )
+        .sort("variation", descending=True)
+    )
+
+
+@frozen
+class Composition:
+    """A hybrid policy's overhead beside those of its parts alone."""
+
+    cell: str
+    parts: tuple[str, ...]
+    whole: Estimate
+    sum_of_parts: float
+
+
+def hybrids(analysis: Analysis) -> list[Composition]:
+    """Composed policies (``a+b``) of which every part was measured in the same place."""
+    found = []
+    for row in analysis.overheads.iter_rows(named=True):
+        parts = str(row["policy"]).split("+")
+        if len(parts) < 2 or row["flow"] is not None or row["station"] is not None:
+            continue
+        cells = [str(row["cell"]).replace(str(row["policy"]), part, 1) for part in parts]
+        estimates = [analysis.overhead(cell) for cell in cells]
+        whole = analysis.overhead(row["cell"])
+        known = [estimate.value for estimate in estimates if estimate is not None]
+        if whole is not None and len(known) == len(parts):
+            found.append(Composition(row["cell"], tuple(parts), whole, sum(known)))
+    return found
+
+
+def _policy(name: str) -> Policy | None:
+    try:
+        return resolve(name)
+    except PolicyError:
+        return None
+
+
+def _is_broken(policy: Policy) -> bool:
+    """Whether any mechanism of the policy is broken: WEP, TKIP, LEAP, EAP-MD5, single DES.
+
+    So is a sound tunnel over WEP: the tunnel alone does the same for less. Weaknesses of use (a
+    passphrase that can be guessed) are caveats. References: the catalogue's.
+    """
+    link = policy.link
+    return (
+        link.cipher in _BROKEN_CIPHERS
+        or link.group_cipher in _BROKEN_CIPHERS
+        or link.generation is Generation.PRE_RSNA
+        or link.eap_method in ("leap", "md5")
+        or any(t.encryption in ("des", "null") for t in policy.tunnels)
+    )
+
+
+def _references(policy: Policy) -> tuple[str, ...]:
+    return tuple(f"{r.what} ({r.source})" for r in policy.broken)
+
+
+def _checks(
+    needs: Needs, policy: Policy | None, figures: Mapping[str, tuple[Estimate, str]]
+) -> tuple[Check, ...]:
+    checks = []
+    offered = policy.services.names() if policy else ()
+    for service in needs.services:
+        has = service in offered
+        checks.append(Check(service, "yes" if has else "no", "offered" if has else "not offered"))
+    for need, metric, limit, least in (
+        ("throughput", THROUGHPUT, needs.min_throughput_bps, True),
+        ("overhead", "overhead", needs.max_overhead, False),
+        ("delay", "delay_s", needs.max_delay_s, False),
+        ("negotiation", "negotiation_time_s", needs.max_negotiation_s, False),
+        ("handover", "handover_gap_s", needs.max_handover_s, False),
+    ):
+        if limit is None:
+            continue
+        found = figures.get(metric)
+        if found is None:
+            if metric in ("negotiation_time_s", "overhead") and policy and policy.is_baseline:
+                checks.append(Check(need, "yes", "the baseline negotiates nothing"))
+            else:
+                checks.append(Check(need, "unknown", f"{metric} was not measured"))
+            continue
+        checks.append(_limit(need, found[0], found[1], limit, least))
+    return tuple(checks)
+
+
+def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) -> Check:
+    sign = 1.0 if least else -1.0
+    bound = estimate.low if least else estimate.high
+    figure = f"{estimate.value:.6g} {estimate.unit} against {limit:.6g}"
+    if sign * (estimate.value - limit) < 0:
+        return Check(need, "no", figure, (cell,))
+    sure = not math.isnan(bound) and sign * (bound - limit) >= 0
+    return Check(need, "yes" if sure else "likely", figure, (cell,))
+
+
+def _rank(option: Option) -> tuple[float, ...]:
+    order = {"yes": 0, "likely": 1, "unknown": 2, "no": 3}[option.meets]
+    costs = [_cost(option, metric) for metric in _COSTS]
+    return (1.0 if option.broken else 0.0, float(order), *costs, -float(len(option.services)))
+
+
+def _cost(option: Option, metric: str) -> float:
+    found = option.figures.get(metric)
+    if found is None:
+        return 0.0 if metric in ("overhead", "negotiation_time_s") else math.inf
+    return found[0].value
+
+
+def _with_front(options: list[Option]) -> list[Option]:
+    """Mark the Pareto front of services (more) against costs (less), among unbroken policies."""
+    front = []
+    for option in options:
+        beaten = option.broken or any(
+            _dominates(other, option)
+            for other in options
+            if other is not option and not other.broken
+        )
+        front.append(evolve(option, pareto=not beaten))
+    return front
+
+
+def _dominates(a: Option, b: Option) -> bool:
+    """Whether ``a`` offers all services of ``b`` at no higher cost, and one thing better."""
+    if not set(a.services) >= set(b.services):
+        return False
+    metrics = [m for m in _COSTS if m in a.figures and m in b.figures]
+    pairs = [(_cost(a, m), _cost(b, m)) for m in metrics]
+    if any(x > y for x, y in pairs) or not pairs:
+        return False
+    return any(x < y for x, y in pairs) or set(a.services) > set(b.services)
+
+
+def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found: list[tuple[str, tuple[str, ...]]] = []
+    best = advice.recommended
+    if best is None:
+        found.append(
+            (f"No unbroken policy meets the needs in {advice.scenario} under {advice.traffic}.", ())
+        )
+    else:
+        cost = best.figures.get("overhead")
+        words = f"Choose {best.policy}"
+        if cost is not None:
+            words += f": it costs {_percent(cost[0])} of throughput against {advice.baseline}"
+        if best.meets == "likely":
+            words += "; at these trials' precision the needs are likely, not surely, met"
+        cells = tuple(sorted({cell for _, cell in best.figures.values()}))
+        found.append((words + ".", cells))
+        found += [(f"Mind that with {best.policy} {caveat}.", ()) for caveat in best.caveats]
+    for option in advice.options:
+        if option.broken and option.meets in ("yes", "likely"):
+            found.append(
+                (
+                    f"{option.policy} would meet the needs and is broken: {option.broken[0]}.",
+                    tuple(sorted({cell for _, cell in option.figures.values()})),
+                )
+            )
+    missing = sorted({c.need for o in advice.options for c in o.checks if c.verdict == "unknown"})
+    if missing:
+        found.append((f"Not measured, so not judged: {', '.join(missing)}.", ()))
+    if not needs.services and best is not None and best.policy == advice.baseline:
+        found.append(("No service was asked for, so no security is the cheapest answer.", ()))
+    return tuple(found)
+
+
+def _percent(estimate: Estimate) -> str:
+    text = (
+        f"{100 * estimate.value:.2f} %" if estimate.unit == "1" else f"{estimate.value:.4g} bit/s"
+    )
+    if estimate.has_interval and estimate.unit == "1":
+        text += f" [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}]"
+    return text

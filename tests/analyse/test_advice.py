@@ -1,0 +1,156 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from airtoll.analyse import analyse
+from airtoll.analyse.advice import (
+    Needs,
+    _is_broken,
+    advise,
+    against,
+    better_transport,
+    hybrids,
+    service_named,
+    spread,
+)
+from airtoll.errors import UsageError
+from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.policies import resolve
+
+MEANS = {
+    "open": (24e6, 0.0),
+    "wep-104": (23.9e6, 0.002),
+    "wpa2-psk-ccmp": (23.0e6, 0.05),
+    "wpa3-sae-gcmp-256": (22.5e6, 0.15),
+    "wpa2-eap-peap-ccmp": (22.9e6, 0.6),
+    "wep-104+ipsec-3des-sha1": (12e6, 1.4),
+    "ipsec-3des-sha1": (13e6, 1.3),
+}
+
+
+def table(noise=0.004, traffics=("tcp", "udp")):
+    rng = np.random.default_rng(1)
+    rows = []
+    for policy, (speed, time) in MEANS.items():
+        for traffic in traffics:
+            factor = 1.2 if traffic == "udp" else 1.0
+            for trial in range(1, 11):
+                for metric, value in (
+                    ("throughput_bps", rng.normal(speed * factor, noise * speed)),
+                    ("negotiation_time_s", time),
+                ):
+                    if metric == "negotiation_time_s" and time == 0:
+                        continue
+                    rows.append(
+                        {
+                            "cell": f"office/{policy}/{traffic}",
+                            "scenario": "office",
+                            "policy": policy,
+                            "traffic": traffic,
+                            "factors": "{}",
+                            "trial": trial,
+                            "attempt": 1,
+                            "metric": metric,
+                            "value": float(value),
+                            "unit": METRICS[metric][0],
+                        }
+                    )
+    blank = [pl.lit(None, kind).alias(n) for n, kind in OBSERVATIONS.items() if n not in rows[0]]
+    return pl.DataFrame(rows).with_columns(blank)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return analyse(table())
+
+
+def test_the_cheapest_that_meets_the_needs(analysis):
+    advice = advise(analysis, Needs(services=("confidentiality", "integrity")), "office", "tcp")
+    assert advice.recommended.policy == "wpa2-psk-ccmp"
+    assert "office/wpa2-psk-ccmp/tcp" in advice.sentences[0][1]
+
+
+def test_broken_policies_are_ranked_and_never_recommended(analysis):
+    advice = advise(analysis, Needs(services=("confidentiality",)), "office", "tcp")
+    wep = next(o for o in advice.options if o.policy == "wep-104")
+    assert wep.meets == "yes"
+    assert wep.broken
+    assert not wep.recommendable
+    assert not wep.pareto
+    assert advice.recommended.policy != "wep-104"
+    assert any("wep-104 would meet the needs and is broken" in s for s, _ in advice.sentences)
+
+
+@pytest.mark.parametrize(
+    ("policy", "broken"),
+    [
+        ("wep-40", True),
+        ("wpa-psk-tkip", True),
+        ("wpa2-eap-leap-ccmp", True),
+        ("8021x-md5", True),
+        ("8021x-tls+wep-104+ipsec-3des-sha1", True),
+        ("wpa-wpa2-psk-transition", True),
+        ("wpa2-psk-ccmp", False),
+        ("wpa3-sae-gcmp-256", False),
+        ("wireguard", False),
+    ],
+)
+def test_what_counts_as_broken(policy, broken):
+    assert _is_broken(resolve(policy)) is broken
+
+
+def test_limits_decide(analysis):
+    needs = Needs(services=("forward-secrecy",), min_throughput_bps=20e6, max_negotiation_s=0.2)
+    assert advise(analysis, needs, "office", "tcp").recommended.policy == "wpa3-sae-gcmp-256"
+    needs = Needs(services=("confidentiality",), min_throughput_bps=30e6)
+    none = advise(analysis, needs, "office", "tcp")
+    assert none.recommended is None
+    assert "No unbroken policy" in none.sentences[0][0]
+
+
+def test_what_was_not_measured_is_not_met(analysis):
+    advice = advise(analysis, Needs(max_handover_s=0.05), "office", "tcp")
+    assert advice.recommended is None
+    assert any("Not measured" in s for s, _ in advice.sentences)
+
+
+def test_likely_is_said_where_the_interval_reaches_the_limit():
+    noisy = analyse(table(noise=0.05))
+    value = noisy.estimate("office/wpa2-psk-ccmp/tcp", "throughput_bps").value
+    needs = Needs(services=("confidentiality", "integrity"), min_throughput_bps=value * 0.999)
+    options = advise(noisy, needs, "office", "tcp").options
+    assert next(o for o in options if o.policy == "wpa2-psk-ccmp").meets == "likely"
+
+
+def test_pareto_front(analysis):
+    front = {o.policy for o in advise(analysis, Needs(), "office", "tcp").options if o.pareto}
+    assert {"open", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256"} <= front
+    assert "wep-104" not in front
+
+
+def test_no_service_means_open(analysis):
+    assert advise(analysis, Needs(), "office", "tcp").recommended.policy == "open"
+
+
+def test_unknown_places_and_words(analysis):
+    with pytest.raises(UsageError, match="office/tcp, office/udp"):
+        advise(analysis, Needs(), "attic", "tcp")
+    with pytest.raises(UsageError, match="mutual-auth"):
+        service_named("secrecy")
+
+
+def test_transport_spread_and_hybrids(analysis):
+    verdicts = better_transport(analysis)
+    assert {v.policy for v in verdicts} == set(MEANS) - {"open"}
+    assert all(v.better in ("tcp", "udp") for v in verdicts)
+    assert spread(analysis)["variation"].to_list() == pytest.approx([0.004, 0.0033], rel=0.25)
+    found = hybrids(analysis)
+    assert {c.parts for c in found} == {("wep-104", "ipsec-3des-sha1")}
+
+
+def test_against_a_studys_choices(analysis):
+    advice = advise(analysis, Needs(services=("confidentiality", "integrity")), "office", "tcp")
+    rows = [{"scenario": "office", "traffic": "tcp", "policy": "P-2"}]
+    choice = against([advice], rows)[0]
+    assert (choice.theirs, choice.ours) == ("ipsec-3des-sha1", "wpa2-psk-ccmp")
+    assert not choice.agrees
