@@ -191,8 +191,6 @@ def cases() -> list[Case]:
         udp(f"a54-x{n}", "a", stations=n, rate=54, **short)
     for n in (1, 2, 5, 10, 20, 50):
         udp(f"b11-x{n}", "b", stations=n, rate=11)
-    udp("b11-short-x1", "b", rate=11, short_preamble=True)
-    udp("b11-short-x10", "b", stations=10, rate=11, short_preamble=True)
     for rate in (1, 2, 5.5):
         udp(f"b{rate:g}-x1", "b", rate=rate)
     for n in (1, 5, 10, 20):

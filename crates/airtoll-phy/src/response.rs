@@ -47,6 +47,14 @@ impl BasicRates {
         )
     }
 
+    /// The highest DSSS rate of the set, if it has one: what protects OFDM frames.
+    #[must_use]
+    pub fn highest_dsss(&self) -> Option<DsssRate> {
+        DsssRate::ALL
+            .into_iter()
+            .rfind(|r| self.dsss & 1 << (*r as u8) != 0)
+    }
+
     /// The lowest basic rate of the class of `band` and `preamble`, as a vector: what EIFS and
     /// beacons use. DSSS rates go first where there are any.
     #[must_use]

@@ -3,6 +3,7 @@
 //! Never reads a clock, a file or ambient randomness: the same scenario and seed give the same
 //! rows on every machine.
 
+pub mod analytic;
 pub mod outcome;
 pub mod scenario;
 pub mod transport;

@@ -1,0 +1,24 @@
+//! Closed forms: what throughput the standard allows, derived without the simulator.
+//!
+//! Takes the octets, rates and interframe spaces of a link, or a whole [`Scenario`](crate::Scenario);
+//! gives throughputs, bounds and the saturation models they come from. Shares with the simulator
+//! the PHY arithmetic and the scenario, never an event: an independent third answer. What has no
+//! closed form says so ([`Cannot`]) and is never a number.
+
+mod answer;
+mod atheros;
+mod bianchi;
+mod exchange;
+mod link;
+mod maximum;
+mod monte_carlo;
+mod tcp;
+
+pub use answer::{Answer, Cannot, Method, Throughput, analytic};
+pub use atheros::{PublishedMaximum, compatibility_loss, published_maxima};
+pub use bianchi::{Bianchi, CollisionTime, bianchi};
+pub use exchange::Exchange;
+pub use link::Link;
+pub use maximum::{beacon_share, saturated_bps};
+pub use monte_carlo::{MonteCarlo, Rules, monte_carlo};
+pub use tcp::{TcpBounds, TcpLink, tcp_bounds};
