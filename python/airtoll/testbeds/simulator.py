@@ -10,11 +10,13 @@ import math
 from functools import lru_cache
 from pathlib import Path
 
+from attrs import evolve
+
 from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds.contract import Measured, Skip, rows_of
+from airtoll.testbeds.contract import Measured, Row, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 _SIMULATED_S_PER_S = 300.0
@@ -57,7 +59,7 @@ class Simulator:
             raise Interrupted("interrupted; --resume continues") from error
         except ValueError as error:
             raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
-        return Measured(rows=tuple(rows_of(columns)))
+        return Measured(rows=tuple(_finished(rows_of(columns), trial.cell)))
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""
@@ -69,6 +71,25 @@ class Simulator:
 
     def close(self) -> None:
         """Nothing to stop."""
+
+
+def _finished(rows: list[Row], cell: Cell) -> list[Row]:
+    """Rows with finite transfers rated over their own time, and the whole cell's throughput.
+
+    A transfer's throughput is its octets over the time from the first one sent to the last one
+    delivered (Agarwal and Wang, equation 11), not over the length of the trial.
+    """
+    octets = cell.load.transfer_bytes
+    if octets is not None:
+        times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
+        rows = [
+            evolve(row, value=octets * 8 / times[row.flow])
+            if row.metric == "throughput_bps" and row.second is None and row.flow in times
+            else row
+            for row in rows
+        ]
+    flows = [row.value for row in rows if row.metric == "throughput_bps" and row.second is None]
+    return [*rows, Row("throughput_bps", math.fsum(flows), "bit/s")]
 
 
 @lru_cache(maxsize=64)
