@@ -251,12 +251,7 @@ fn saturated(scenario: &Scenario, paths: &[Path], free: f64) -> Result<Answers, 
         return Err(Cannot::AggregatesCollide);
     }
     let n = paths.len() as u32;
-    let chain = bianchi(
-        &paths[0].exchange,
-        n,
-        attempts,
-        CollisionTime::FrameAndSpace,
-    );
+    let chain = bianchi(&paths[0].exchange, n, stages, CollisionTime::FrameAndSpace);
     let each =
         free * chain.throughput_bps(&paths[0].exchange, paths[0].payload_octets) / f64::from(n);
     Ok(paths
