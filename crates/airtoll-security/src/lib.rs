@@ -16,6 +16,7 @@ pub mod tunnel;
 pub mod vectors;
 pub mod window;
 pub mod wireguard;
+pub mod workload;
 
 pub use akm::{AkmHash, AkmSuite};
 pub use error::{CipherError, KeyError};
