@@ -58,5 +58,8 @@ system: ## programs that some tests need (apt); without them those tests say why
 
 bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measurement
 
+bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
+	cd benchmarks/ciphers && cargo run --release --quiet -- --json | tee ../results/ciphers-openssl.json
+
 clean: ## forget what was built
 	rm -rf $(VENV) target python/airtoll/_native*.so

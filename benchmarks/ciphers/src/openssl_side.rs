@@ -69,7 +69,8 @@ fn context(cipher: &CipherRef, key: &[u8], nonce: usize, tag: Option<usize>) -> 
     if let Some(tag) = tag {
         ctx.set_tag_length(tag).expect("tag length");
     }
-    ctx.encrypt_init(None, Some(key), Some(&vec![0; nonce])).expect("key");
+    ctx.encrypt_init(None, Some(key), Some(&vec![0; nonce]))
+        .expect("key");
     ctx
 }
 

@@ -4,6 +4,7 @@
 //! works. Never holds logic of its own.
 
 mod cancel;
+mod ciphers;
 mod scenario;
 
 use pyo3::prelude::*;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     cancel::register(module)?;
+    ciphers::register(module)?;
     scenario::register(module)?;
     Ok(())
 }

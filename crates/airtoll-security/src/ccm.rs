@@ -239,19 +239,20 @@ where
     C: AeadInOut<NonceSize = U13, TagSize = M>,
     M: ArraySize,
 {
-    let aad = &job.aad[2..2 + usize::from(job.aad[1]).min(30)];
+    let aad = &job.aad[2..2 + usize::from(job.aad[1])];
+    let nonce = Array::from_fn(|i| job.counter[i + 1]);
     let buffer = InOutBuf::from(&mut *job.data);
     if DECRYPT {
         let tag = Array::from_fn(|i| job.tag[i]);
         job.authentic = ccm
-            .decrypt_inout_detached(&job.nonce.into(), aad, buffer, &tag)
+            .decrypt_inout_detached(&nonce, aad, buffer, &tag)
             .is_ok();
         if !job.authentic {
             job.data.zeroize();
         }
     } else {
         let tag = ccm
-            .encrypt_inout_detached(&job.nonce.into(), aad, buffer)
+            .encrypt_inout_detached(&nonce, aad, buffer)
             .expect("the job has checked its payload length");
         job.tag[..tag.len()].copy_from_slice(&tag);
     }

@@ -78,14 +78,8 @@ fn batch<const ROUNDS: usize, const N: usize, const DECRYPT: bool>(
     let (mut shortest, mut longest) = (usize::MAX, 0);
     for f in 0..N {
         let job = &mut jobs[usize::from(order[f])];
-        let mut b = [0; 16];
-        b[0] = 0x40 | ((((tag - 2) / 2) as u8) << 3) | 1;
-        b[1..14].copy_from_slice(&job.nonce);
-        b[14..16].copy_from_slice(&(job.data.len() as u16).to_be_bytes());
-        x[f] = _mm_xor_si128(load(&b), round_key(keys[f], 0));
-        b[0] = 1;
-        b[14..16].fill(0);
-        a0[f] = _mm_xor_si128(load(&b), round_key(keys[f], 0));
+        x[f] = _mm_xor_si128(load(&job.first_block(tag)), round_key(keys[f], 0));
+        a0[f] = _mm_xor_si128(load(&job.counter), round_key(keys[f], 0));
         s0[f] = a0[f];
         aad[0][f] = load(job.aad[..16].try_into().expect("16 octets"));
         aad[1][f] = load(job.aad[16..].try_into().expect("16 octets"));

@@ -73,8 +73,8 @@ impl Lanes {
             let length = if idle { 0 } else { job.data.len() };
             lanes.data[lane] = job.data.as_mut_ptr();
             lanes.length[lane] = length;
-            lanes.b0.0[lane] = first_block(job, tag);
-            lanes.a0.0[lane] = first_counter(job);
+            lanes.b0.0[lane] = job.first_block(tag);
+            lanes.a0.0[lane] = job.counter;
             lanes.aad[0].0[lane].copy_from_slice(&job.aad[..16]);
             lanes.aad[1].0[lane].copy_from_slice(&job.aad[16..]);
             if !idle {
@@ -96,25 +96,6 @@ impl Lanes {
         }
         mask
     }
-}
-
-/// B0: flags (associated data present, tag length, two octets of length), nonce, length.
-#[inline(always)]
-pub(super) fn first_block(job: &CcmJob<'_>, tag: usize) -> [u8; 16] {
-    let mut block = [0; 16];
-    block[0] = 0x40 | ((((tag - 2) / 2) as u8) << 3) | 1;
-    block[1..14].copy_from_slice(&job.nonce);
-    block[14..16].copy_from_slice(&(job.data.len() as u16).to_be_bytes());
-    block
-}
-
-/// A0: flags (two octets of counter), nonce, counter zero.
-#[inline(always)]
-pub(super) fn first_counter(job: &CcmJob<'_>) -> [u8; 16] {
-    let mut block = [0; 16];
-    block[0] = 1;
-    block[1..14].copy_from_slice(&job.nonce);
-    block
 }
 
 /// Which of the 64 octets at `offset` lie inside a frame of `length` octets.

@@ -93,15 +93,15 @@ impl Engine {
 #[derive(Debug)]
 pub struct CcmJob<'a> {
     /// Payload, worked on in place; at most 65535 octets.
-    pub data: &'a mut [u8],
-    /// Nonce (IEEE 802.11-2020, 12.5.3.3.4).
-    pub nonce: [u8; 13],
+    pub(crate) data: &'a mut [u8],
+    /// A0 (RFC 3610, 2.3): flags for a two-octet counter, nonce, counter zero.
+    pub(crate) counter: [u8; 16],
     /// Associated data as CCM encodes them (RFC 3610, 2.2): 16-bit big-endian length, the AAD of
     /// 15 to 30 octets, zeros. Every AAD of IEEE 802.11 has 22 to 30.
-    pub aad: [u8; 32],
+    pub(crate) aad: [u8; 32],
     /// The tag, in its first 8 or 16 octets: written by encryption, read by decryption.
     pub tag: [u8; 16],
-    /// Whether decryption found the tag right; if not, `data` is all zeros.
+    /// Whether decryption found the tag right; if not, the payload is all zeros.
     pub authentic: bool,
 }
 
@@ -111,33 +111,62 @@ impl<'a> CcmJob<'a> {
     pub fn empty() -> Self {
         Self {
             data: &mut [],
-            nonce: [0; 13],
+            counter: [0; 16],
             aad: [0; 32],
             tag: [0; 16],
             authentic: false,
         }
     }
 
-    /// A job over `data`.
+    /// A job over `data`, with a nonce (IEEE 802.11-2020, 12.5.3.3.4) and an AAD.
     ///
     /// # Panics
     /// An AAD of fewer than 15 or more than 30 octets, or a payload above 65535 octets.
     #[must_use]
+    #[inline]
     pub fn new(data: &'a mut [u8], nonce: [u8; 13], aad: &[u8]) -> Self {
         assert!((15..=30).contains(&aad.len()), "AAD of 15 to 30 octets");
+        let mut encoded = [0; 32];
+        encoded[1] = aad.len() as u8;
+        encoded[2..2 + aad.len()].copy_from_slice(aad);
+        Self::with_encoded(data, nonce, encoded)
+    }
+
+    /// As [`new`](Self::new), the AAD already encoded in two blocks.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    #[inline]
+    pub fn with_encoded(data: &'a mut [u8], nonce: [u8; 13], aad: [u8; 32]) -> Self {
+        assert!(
+            aad[0] == 0 && (15..=30).contains(&aad[1]),
+            "AAD of 15 to 30 octets"
+        );
         assert!(
             data.len() <= usize::from(u16::MAX),
             "payload of at most 65535 octets"
         );
-        let mut encoded = [0; 32];
-        encoded[1] = aad.len() as u8;
-        encoded[2..2 + aad.len()].copy_from_slice(aad);
+        let mut counter = [0; 16];
+        counter[0] = 1;
+        counter[1..14].copy_from_slice(&nonce);
         Self {
             data,
-            nonce,
-            aad: encoded,
+            counter,
+            aad,
             tag: [0; 16],
             authentic: false,
         }
+    }
+
+    /// B0 (RFC 3610, 2.2): flags (associated data present, tag length, two octets of length),
+    /// nonce, payload length.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn first_block(&self, tag: usize) -> [u8; 16] {
+        let flags = 0x40 | (((tag as u8 - 2) / 2) << 3) | 1;
+        let length = (self.data.len() as u16).swap_bytes();
+        let changed = u128::from(flags ^ 1) | u128::from(length) << 112;
+        (u128::from_le_bytes(self.counter) ^ changed).to_le_bytes()
     }
 }

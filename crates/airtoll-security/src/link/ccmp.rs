@@ -195,7 +195,7 @@ impl CcmpKey {
         let (head, rest) = frame.split_at_mut(header.length() + HEADER);
         head[header.length()..].copy_from_slice(&extended_header(packet_number, key_id));
         let (data, mic) = rest.split_at_mut(rest.len() - self.ccm.tag_octets());
-        let job = CcmJob::new(data, nonce(&header, packet_number), header.aad());
+        let job = CcmJob::with_encoded(data, nonce(&header, packet_number), header.encoded_aad());
         Ok((job, mic))
     }
 
@@ -212,7 +212,8 @@ impl CcmpKey {
         let (packet_number, key_id) = parse_extended_header(cipher_header)?;
         let (rest, mic) = frame.split_at_mut(end);
         let data = &mut rest[start..];
-        let mut job = CcmJob::new(data, nonce(&header, packet_number), header.aad());
+        let mut job =
+            CcmJob::with_encoded(data, nonce(&header, packet_number), header.encoded_aad());
         job.tag[..mic.len()].copy_from_slice(mic);
         let found = Decapsulated {
             payload: start..end,

@@ -19,8 +19,8 @@ const AMSDU: u8 = 0x80;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     length: usize,
-    aad: [u8; 30],
-    aad_length: usize,
+    /// Length in two octets, then the AAD, then zeros: as CCM takes them.
+    encoded_aad: [u8; 32],
     tid: Option<u8>,
     management: bool,
     to_ds: bool,
@@ -71,7 +71,8 @@ impl Header {
                 got: frame.len(),
             });
         }
-        let mut aad = [0; 30];
+        let mut encoded_aad = [0; 32];
+        let aad = &mut encoded_aad[2..];
         // Bits that change on retransmission or that the receiver cannot know are masked to zero.
         aad[0] = if management { control } else { control & !0x70 };
         aad[1] = flags & !RETRY_POWER_MORE_DATA | PROTECTED;
@@ -94,10 +95,10 @@ impl Header {
             aad[aad_length] = frame[tail] & if spp_amsdu { 0x0f | AMSDU } else { 0x0f };
             aad_length += 2;
         }
+        encoded_aad[1] = aad_length as u8;
         Ok(Self {
             length,
-            aad,
-            aad_length,
+            encoded_aad,
             tid,
             management,
             to_ds: flags & TO_DS != 0,
@@ -118,7 +119,13 @@ impl Header {
     /// AAD of CCMP and GCMP (IEEE 802.11-2020, 12.5.3.3.3): 22, 24, 28 or 30 octets.
     #[must_use]
     pub fn aad(&self) -> &[u8] {
-        &self.aad[..self.aad_length]
+        &self.encoded_aad[2..2 + usize::from(self.encoded_aad[1])]
+    }
+
+    /// The AAD as CCM takes it (RFC 3610, 2.2): 16-bit length, AAD, zeros to two blocks.
+    #[must_use]
+    pub const fn encoded_aad(&self) -> [u8; 32] {
+        self.encoded_aad
     }
 
     /// Priority: the TID, 0 without QoS Control.
@@ -179,8 +186,10 @@ impl Header {
     }
 
     fn address(&self, number: usize) -> [u8; 6] {
-        let start = 2 + 6 * (number - 1);
-        self.aad[start..start + 6].try_into().expect("six octets")
+        let start = 4 + 6 * (number - 1);
+        self.encoded_aad[start..start + 6]
+            .try_into()
+            .expect("six octets")
     }
 }
 
