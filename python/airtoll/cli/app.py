@@ -9,6 +9,7 @@ import typer
 
 from airtoll import __version__
 from airtoll.cli import (
+    advise,
     audit,
     catalogues,
     doctoring,
@@ -56,6 +57,7 @@ app.command()(running.check)
 app.command("plan")(planning.plan_command)
 app.command()(reporting.report)
 app.command()(reporting.compare)
+app.command("advise")(advise.advise_command)
 app.command("audit")(audit.audit_command)
 app.command("import")(importing.import_command)
 app.command()(doctoring.doctor)

@@ -1,0 +1,362 @@
+"""``airtoll advise``: which policy meets the needs, at what cost.
+
+Takes needs and limits, and a run (or a scenario that is then run); gives options ranked, each
+figure with its interval and the cells behind it. Never recommends a broken policy.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import polars as pl
+import typer
+
+from airtoll.analyse import Analysis, Estimate, analyse
+from airtoll.analyse.advice import (
+    Advice,
+    Choice,
+    Needs,
+    Option,
+    advise,
+    against,
+    better_transport,
+    hybrids,
+    service_named,
+    spread,
+)
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.errors import DatasetError, StudyError, UsageError
+from airtoll.observe.datasets import load_dataset
+from airtoll.observe.tables import read_observations, read_trials
+from airtoll.run import Run, open_run, run
+from airtoll.study import Level, Study, load, shipped
+
+#: What is compared unless --policy says otherwise: today's choices and, for scale, two broken ones.
+CANDIDATES = (
+    "open",
+    "wep-104",
+    "wpa-psk-tkip",
+    "wpa2-psk-ccmp",
+    "wpa2-psk-gcmp-256",
+    "wpa3-sae-ccmp",
+    "wpa3-sae-gcmp-256",
+    "owe-ccmp",
+    "wpa2-eap-peap-ccmp",
+    "wpa3-eap-tls-gcmp-256",
+    "ipsec-aes-gcm",
+    "wireguard",
+)
+
+_SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def advise_command(
+    scenario: Annotated[
+        str | None, typer.Option(help="Scenario of a shipped study, or of the run.")
+    ] = None,
+    need: Annotated[
+        str, typer.Option(help="Services, comma between: confidentiality,mutual-auth,...")
+    ] = "",
+    min_throughput: Annotated[str | None, typer.Option(help="bit/s: 20M, 500k.")] = None,
+    max_overhead: Annotated[str | None, typer.Option(help="Share of throughput: 5%.")] = None,
+    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
+    max_negotiation: Annotated[str | None, typer.Option(help="Time to get on: 300ms.")] = None,
+    max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
+    run_folder: Annotated[
+        Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Device profile for every station and the AP.")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Trials per cell when it has to run.")] = 5,
+    compared_with: Annotated[
+        str | None, typer.Option("--against", help="Data set whose choices stand beside ours.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Rank policies by needs and limits; a broken one is never recommended."""
+    needs = Needs(
+        services=tuple(service_named(w.strip()) for w in need.split(",") if w.strip()),
+        min_throughput_bps=_rate(min_throughput),
+        max_overhead=_share(max_overhead),
+        max_delay_s=_time(max_delay, "--max-delay"),
+        max_negotiation_s=_time(max_negotiation, "--max-negotiation"),
+        max_handover_s=_time(max_handover, "--max-handover"),
+    )
+    if run_folder is None:
+        if scenario is None:
+            raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
+        run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials).path
+    analysis = _analysis(run_folder)
+    places = _places(analysis, scenario)
+    advices = [advise(analysis, needs, *place) for place in places]
+    choices = _choices(compared_with, advices) if compared_with else []
+    if json:
+        emit_json(_plain(run_folder, analysis, advices, choices))
+        return
+    _print(run_folder, analysis, advices, choices)
+
+
+def _measure(scenario: str, policies: Sequence[str], profile: str | None, trials: int) -> Run:
+    name, study = _study_of(scenario)
+    values: dict[str, Any] = {
+        "grid": {
+            "scenario": [scenario],
+            "policy": list(policies),
+            "traffic": list(cast(Sequence[str], study.grid["traffic"])),
+        },
+        "compare": [],
+        "exclude": [],
+        "trials": {"repetitions": trials},
+    }
+    if profile is not None:
+        place = study.scenario[scenario]
+        used = {s.profile or "ideal" for s in place.stations}
+        used |= {place.ap.profile or "ideal", place.server.profile or "ideal"}
+        values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
+        values["grid"]["profile_set"] = ["advised"]
+    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
+    out_folder = Path("runs") / f"advise-{scenario}"
+    number = 2
+    while out_folder.exists():
+        out_folder = Path("runs") / f"advise-{scenario}-{number}"
+        number += 1
+    return run(name, out=out_folder, values=cast(Mapping[str, Level], values))
+
+
+def _study_of(scenario: str) -> tuple[str, Study]:
+    known: dict[str, str] = {}
+    for name in shipped():
+        study = load(name).study
+        if scenario in study.scenario:
+            return name, study
+        known |= dict.fromkeys(study.scenario, name)
+    raise StudyError(
+        f"scenario {scenario!r}: no shipped study has it; there are {', '.join(known)}"
+    )
+
+
+def _analysis(folder: Path) -> Analysis:
+    if (folder / "run.json").is_file():
+        opened = open_run(folder)
+        study = opened.folder.study_file().study
+        return analyse(
+            opened.observations(),
+            opened.trials(),
+            baseline=study.study.baseline,
+            overhead=study.study.overhead,
+            select=study.trials.select,
+        )
+    return analyse(read_observations(folder), read_trials(folder))
+
+
+def _places(analysis: Analysis, scenario: str | None) -> list[tuple[str, str, str]]:
+    rows = analysis.estimates.select("scenario", "traffic", "factors").unique(maintain_order=True)
+    if scenario is not None:
+        rows = rows.filter(pl.col("scenario") == scenario)
+        if rows.is_empty():
+            known = ", ".join(analysis.estimates["scenario"].unique().sort())
+            raise UsageError(f"scenario {scenario!r}: the run has {known}")
+    return [(str(a), str(b), str(c)) for a, b, c in rows.rows()]
+
+
+def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
+    file = load_dataset(dataset).folder / "choices.csv"
+    if not file.is_file():
+        raise DatasetError(f"{file}: missing; the data set recommends no policies")
+    with file.open(encoding="utf-8", newline="") as handle:
+        printed = list(csv.DictReader(handle))
+    rows = [
+        {"scenario": advice.scenario, "traffic": advice.traffic, "policy": row["policy"]}
+        for advice in advices
+        for row in printed
+        if row["scenario"].lower() == advice.scenario.lower()
+        and advice.traffic.lower().startswith(row["transport"].lower())
+    ]
+    return against(advices, rows)
+
+
+def _print(
+    folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
+) -> None:
+    console = out()
+    for advice in advices:
+        view = table(
+            f"{advice.scenario}, {advice.traffic}",
+            [
+                "policy",
+                "meets",
+                "overhead",
+                "throughput",
+                "to get on",
+                "front",
+                "services",
+                "why not",
+            ],
+            right=["overhead", "throughput", "to get on"],
+        )
+        for option in advice.options:
+            view.add_row(*_row(option))
+        console.print(view)
+        for sentence, cells in advice.sentences:
+            console.print(sentence + (f" [dim]({', '.join(cells)})[/]" if cells else ""))
+        console.print()
+    for verdict in better_transport(analysis):
+        parts = ", ".join(f"{name} {_percent(e)}" for name, e in verdict.overheads)
+        sure = "" if verdict.clear else " (intervals overlap)"
+        console.print(
+            f"{verdict.scenario}, {verdict.policy}: {verdict.better} loses least{sure}: {parts}"
+        )
+    for row in spread(analysis).iter_rows(named=True):
+        console.print(
+            f"{row['scenario']}, {row['traffic']}: trials vary by {100 * row['variation']:.2f} %"
+        )
+    for whole in hybrids(analysis):
+        console.print(
+            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to "
+            f"{100 * whole.sum_of_parts:.2f} %"
+        )
+    for choice in choices:
+        word = "as" if choice.agrees else "unlike"
+        place = f"{choice.scenario}, {choice.traffic}"
+        console.print(f"{place}: {choice.ours}, {word} the study ({choice.theirs})")
+    console.print(f"[dim]from {folder}[/]")
+
+
+def _row(option: Option) -> list[str]:
+    def shown(metric: str, factor: float, unit: str) -> str:
+        found = option.figures.get(metric)
+        return f"{found[0].value * factor:.4g} {unit}" if found else ""
+
+    overhead = option.figures.get("overhead")
+    reasons = [f"{c.need}: {c.figure}" for c in option.checks if c.verdict in ("no", "unknown")]
+    reasons += [f"broken: {option.broken[0]}"] if option.broken else []
+    return [
+        option.policy,
+        option.meets,
+        _percent(overhead[0]) if overhead else "",
+        shown("throughput_bps", 1e-6, "Mb/s"),
+        shown("negotiation_time_s", 1e3, "ms"),
+        "yes" if option.pareto else "",
+        ", ".join(option.services) or "none",
+        "; ".join(reasons),
+    ]
+
+
+def _plain(
+    folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
+) -> dict[str, Any]:
+    return {
+        "run": str(folder),
+        "advice": [
+            {
+                "scenario": advice.scenario,
+                "traffic": advice.traffic,
+                "recommended": advice.recommended.policy if advice.recommended else None,
+                "options": [
+                    {
+                        "policy": option.policy,
+                        "meets": option.meets,
+                        "recommendable": option.recommendable,
+                        "pareto": option.pareto,
+                        "services": list(option.services),
+                        "broken": list(option.broken),
+                        "caveats": list(option.caveats),
+                        "figures": {
+                            name: estimate.to_json() | {"cell": cell}
+                            for name, (estimate, cell) in option.figures.items()
+                        },
+                        "checks": [
+                            {"need": c.need, "verdict": c.verdict, "figure": c.figure}
+                            for c in option.checks
+                        ],
+                    }
+                    for option in advice.options
+                ],
+                "sentences": [
+                    {"text": text, "cells": list(cells)} for text, cells in advice.sentences
+                ],
+            }
+            for advice in advices
+        ],
+        "better_transport": [
+            {
+                "scenario": v.scenario,
+                "policy": v.policy,
+                "better": v.better,
+                "clear": v.clear,
+                "overheads": {name: estimate.to_json() for name, estimate in v.overheads},
+            }
+            for v in better_transport(analysis)
+        ],
+        "spread": spread(analysis).drop("cells").to_dicts(),
+        "hybrids": [
+            {
+                "cell": h.cell,
+                "parts": list(h.parts),
+                "overhead": h.whole.to_json(),
+                "sum_of_parts": h.sum_of_parts,
+            }
+            for h in hybrids(analysis)
+        ],
+        "against": [
+            {
+                "scenario": c.scenario,
+                "traffic": c.traffic,
+                "theirs": c.theirs,
+                "ours": c.ours,
+                "agrees": c.agrees,
+            }
+            for c in choices
+        ],
+    }
+
+
+def _percent(estimate: Estimate) -> str:
+    if estimate.unit != "1":
+        return f"{estimate.value / 1e6:.3g} Mb/s"
+    text = f"{100 * estimate.value:.2f} %"
+    if estimate.has_interval and math.isfinite(estimate.half_width):
+        text += f" [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}]"
+    return text
+
+
+def _rate(text: str | None) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*([kMG]?)(?:bit/s|bps|b/s)?", text.strip())
+    return _positive(match, _SCALES, "--min-throughput", text, "20M, 500k, 1.5G")
+
+
+def _time(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*(us|ms|s)", text.strip())
+    return _positive(match, _TIMES, option, text, "50ms, 1.5s")
+
+
+def _share(text: str | None) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*(%?)", text.strip())
+    return _positive(match, {"": 1.0, "%": 0.01}, "--max-overhead", text, "5%, 0.05")
+
+
+def _positive(
+    match: re.Match[str] | None, scales: Mapping[str, float], option: str, text: str, example: str
+) -> float:
+    try:
+        if match is None:
+            raise ValueError  # noqa: TRY301 - one message for both ways of being wrong
+        return float(match.group(1)) * scales[match.group(2)]
+    except ValueError:
+        raise UsageError(f"{option} {text!r}: give a number with its unit: {example}") from None

@@ -1,0 +1,70 @@
+"""The command on readings of one's own: no simulator needed."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+
+MEANS = {"open": 24.0, "wep-104": 23.9, "wpa2-psk-ccmp": 23.0, "ipsec-3des-sha1": 12.0}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    place = tmp_path_factory.mktemp("advise")
+    lines = ["scenario,policy,traffic,trial,metric,value,unit"]
+    for policy, mean in MEANS.items():
+        for traffic in ("tcp", "udp"):
+            for trial in range(1, 9):
+                value = rng.normal(mean, 0.05)
+                lines.append(f"n1,{policy},{traffic},{trial},throughput,{value:.4f},Mbps")
+    (place / "mine.csv").write_text("\n".join(lines) + "\n")
+    made = CliRunner().invoke(
+        app, ["import", str(place / "mine.csv"), "--format", "csv", "--out", str(place / "mine")]
+    )
+    assert made.exit_code == 0, made.output
+    return place / "mine"
+
+
+def test_advice_as_json(folder):
+    result = CliRunner().invoke(
+        app,
+        ["advise", "--run", str(folder), "--need", "confidentiality", "--min-throughput", "20M",
+         "--against", "agarwal2005", "--json"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert [a["recommended"] for a in data["advice"]] == ["wpa2-psk-ccmp", "wpa2-psk-ccmp"]
+    wep = next(o for o in data["advice"][0]["options"] if o["policy"] == "wep-104")
+    assert wep["broken"]
+    assert not wep["recommendable"]
+    assert {(c["theirs"], c["ours"]) for c in data["against"]} == {
+        ("ipsec-3des-sha1", "wpa2-psk-ccmp")
+    }
+    assert {v["policy"] for v in data["better_transport"]} == set(MEANS) - {"open"}
+    assert all(s["cells"] for a in data["advice"] for s in a["sentences"][:1])
+
+
+def test_advice_in_words(folder):
+    result = CliRunner().invoke(app, ["advise", "--run", str(folder), "--need", "integrity"])
+    assert result.exit_code == 0, result.output
+    assert "Choose wpa2-psk-ccmp: it costs" in result.stdout
+    assert "n1/wpa2-psk-ccmp/tcp" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--need", "secrecy"],
+        ["--min-throughput", "fast"],
+        ["--max-handover", "50"],
+        ["--scenario", "attic"],
+    ],
+)
+def test_what_cannot_be_meant_is_refused(folder, arguments):
+    result = CliRunner().invoke(app, ["advise", "--run", str(folder), *arguments])
+    assert result.exit_code != 0
+    assert result.exception is not None
