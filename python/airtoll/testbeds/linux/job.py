@@ -46,6 +46,8 @@ class Job:
 
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
     signal (the first AP fades). ``capture_traffic``: keep the capture running during the traffic.
+    ``fault``: none, or what goes wrong on purpose in a drill: password (the station's is wrong),
+    radius (the server is stopped before the station comes), hostapd (killed during the traffic).
     """
 
     name: str
@@ -62,6 +64,7 @@ class Job:
     roams: int = 1
     capture_traffic: bool = False
     connect_limit_s: float = 40.0
+    fault: str = "none"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -18,7 +18,9 @@ def static(policy: Policy, credentials: Credentials) -> list[dict[str, str]]:
     """Keys that are known before the first frame."""
     link = policy.link
     rows: list[dict[str, str]] = []
-    if link.encrypts_data and link.akm is None and not link.dynamic_wep:
+    # hostapd makes dynamic WEP keys itself and tells nobody; our LEAP server hands out ours.
+    told = not link.dynamic_wep or link.eap_method == "leap"
+    if link.encrypts_data and link.akm is None and told:
         bits = 40 if link.cipher is Cipher.WEP_40 else 104
         rows.append({"kind": "wep", "index": "0", "key": credentials.wep(bits)})
     if link.akm in (2, 4, 6):

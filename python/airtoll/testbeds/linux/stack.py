@@ -10,16 +10,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final, Self
+
+from attrs import evolve
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Cipher, Policy, resolve
 from airtoll.testbeds.linux import (
     cleanup,
     conditions,
+    crypto,
     freeradius,
     hostapd,
     iperf3,
@@ -33,6 +37,7 @@ from airtoll.testbeds.linux import (
     wireguard,
     wpa_supplicant,
 )
+from airtoll.testbeds.linux.control import ControlError
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import LocalHost, Process
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
@@ -158,6 +163,7 @@ class _Trial:
         self.access_points: list[hostapd.AccessPoint] = []
         self.stations: dict[str, wpa_supplicant.Station] = {}
         self.captures: list[tcpdump.Capture] = []
+        self.server: freeradius.Server | None = None
         self.nodes = dict(zip(job.stations, ("sta1", "sta2"), strict=False))
         self._undo = contextlib.AsyncExitStack()
         self._target = stack.results / job.name
@@ -167,10 +173,13 @@ class _Trial:
         if len(job.stations) > len(self.nodes):
             raise TestbedError(f"linux: {len(job.stations)} stations; this testbed has 2")
         self._target.mkdir(parents=True, exist_ok=True)
-        server = await self.stack.radius(self.policy) if self._wants_radius() else None
+        if self._wants_radius():
+            self.server = await self.stack.radius(self.policy)
+            if job.fault == "radius":
+                await self.server.process.stop()
         await self._capture("air", self.stack.root, radios.MONITOR, "")
         await self._capture("wire", self.stack.hosts["srv"], namespaces.BRIDGE, _WIRE_FILTER)
-        await self._access_points(server)
+        await self._access_points(self.server)
         for name in job.stations:
             await self._station(name)
         for name in job.stations:
@@ -265,9 +274,12 @@ class _Trial:
         host, radio = stack.hosts[node], stack.radios[node]
         files = await self._certificates(host)
         count = len(self.access_points)
+        secret = stack.credentials
+        if self.job.fault == "password":
+            secret = evolve(secret, password="wrong-" + secret.password, passphrase="wrong-phrase")
         text = wpa_supplicant.configuration(
             self.policy,
-            stack.credentials,
+            secret,
             f"{stack.folder}/wpa-{node}",
             files,
             tuple(_CHANNEL_MHZ[self._channel(index)] for index in range(count)),
@@ -281,10 +293,20 @@ class _Trial:
         started = time.monotonic()
         station = await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
         self.stations[name] = station
-        status = await station.connected(self.job.connect_limit_s)
+        try:
+            status = await station.connected(self.job.connect_limit_s)
+        except ControlError as error:
+            raise await self._explained(error) from error
         self.conditions[f"{name}.connect_wall_s"] = round(time.monotonic() - started, 3)
         await namespaces.address(stack.root, host, radio.interface, self._number(name))
         await self._verify(name, status)
+
+    async def _explained(self, error: ControlError) -> TestbedError:
+        """The same failure, with its cause when that can be asked for."""
+        server, secret = self.server, self.stack.credentials.radius_secret
+        if server is not None and not await server.answers(secret, 2.0):
+            return TestbedError(f"linux: the RADIUS server does not answer; {error}")
+        return error
 
     async def _verify(self, name: str, status: dict[str, str]) -> None:
         wrong = wpa_supplicant.differences(self.policy, status)
@@ -451,24 +473,19 @@ class _Trial:
         ]
         if self.job.station_to_station:
             names = names[:1]
+        await self._encryption(names)
         before = await conditions.sample(self.stack.root)
         radio_before = await self._radio_conditions()
+        if self.job.fault == "hostapd":
+            drill = asyncio.create_task(self._kill_hostapd(flow.duration_s / 3))
+            self._undo.callback(drill.cancel)
         results = await asyncio.gather(
             *(self._one(name, index, flow) for index, name in enumerate(names)),
             return_exceptions=True,
         )
+        self._alive()
         for result in results:
             if isinstance(result, BaseException):
-                dead = [
-                    p.name
-                    for p in [a.process for a in self.access_points]
-                    + [s.process for s in self.stations.values()]
-                    if not p.running
-                ]
-                if dead:
-                    raise TestbedError(
-                        f"linux: {', '.join(dead)} died during the trial"
-                    ) from result
                 raise result
             self.values += result
         usage = conditions.usage(before, await conditions.sample(self.stack.root))
@@ -477,6 +494,28 @@ class _Trial:
         radio_after = await self._radio_conditions()
         self.conditions["radio"] = {"before": radio_before, "after": radio_after}
         self.caveats += conditions.moved(radio_before, radio_after)
+
+    async def _kill_hostapd(self, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        await self.access_points[0].process.signal(signal.SIGKILL)
+
+    def _alive(self) -> None:
+        """Raise ``TestbedError`` naming the daemons that died: the kernel may go on without."""
+        processes = [ap.process for ap in self.access_points]
+        processes += [station.process for station in self.stations.values()]
+        dead = [process.name for process in processes if not process.running]
+        if dead:
+            raise TestbedError(f"linux: {', '.join(dead)} died during the trial")
+
+    async def _encryption(self, names: list[str]) -> None:
+        if not self.policy.link.encrypts_data:
+            return
+        for name in names:
+            held = await crypto.keys(self.stack.root, self.stack.radios[self.nodes[name]].phy)
+            self.conditions[f"{name}.keys"] = [[k.algorithm, k.in_hardware] for k in held]
+            said = crypto.alarm(name, held)
+            if said:
+                self.caveats.append(said)
 
     async def _one(self, name: str, index: int, flow: Flow) -> list[Value]:
         stack, node = self.stack, self.nodes[name]

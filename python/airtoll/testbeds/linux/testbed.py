@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from attrs import evolve
+
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy
@@ -24,7 +26,7 @@ from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.contract import Measured, Row, Skip
 from airtoll.testbeds.guest import initramfs
 from airtoll.testbeds.guest.qemu import Guest
-from airtoll.testbeds.linux import credentials, environment, hostapd, timeline
+from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, timeline
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.worker import Worker
@@ -79,6 +81,7 @@ class Linux:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._environment: dict[str, str] | None = None
         self._version: tuple[int, int] | None = None
+        self._baseline: dict[tuple[str, str, str], dict[str, float]] = {}
 
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
@@ -99,10 +102,23 @@ class Linux:
 
         Raises ``TestbedError`` when the stack or the guest broke; the next trial starts anew.
         """
-        return self.carry_out(job_of(trial, capture=captures is not None), captures)
+        cell = trial.cell
+        place = (cell.scenario, cell.traffic, cell.factors_json)
+        measured, usage = self._measure(job_of(trial, capture=captures is not None), captures)
+        if cell.security.is_baseline and usage:
+            self._baseline[place] = usage
+        said = (
+            crypto.risen(cell.policy, self._baseline[place], usage)
+            if (usage and place in self._baseline)
+            else None
+        )
+        return evolve(measured, caveats=(*measured.caveats, said)) if said else measured
 
     def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
         """Carry out one job and read its captures."""
+        return self._measure(job, captures)[0]
+
+    def _measure(self, job: Job, captures: Path | None) -> tuple[Measured, dict[str, float]]:
         session = self._opened()
         self._phase(job.name)
         assert self._scratch is not None
@@ -123,9 +139,12 @@ class Linux:
                 shutil.copyfile(path, captures / path.name)
             files = tuple(captures / path.name for path in sorted(folder.iterdir()))
         shutil.rmtree(folder, ignore_errors=True)
-        return Measured(
-            rows=measured.rows, failure=measured.failure, caveats=measured.caveats, files=files
-        )
+        return evolve(measured, files=files), outcome.conditions.get("cpu", {})
+
+    @property
+    def guest_pid(self) -> int | None:
+        """The process id of the guest, if one is running."""
+        return self._session.pid if isinstance(self._session, _GuestSession) else None
 
     def environment(self) -> dict[str, str]:
         """Kernel, tools and settings."""
@@ -315,10 +334,12 @@ class _GuestSession:
 
     def __init__(self) -> None:
         self._guest: Guest | None = None
+        self.pid: int | None = None
         self._stack = contextlib.ExitStack()
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
         self._guest = self._stack.enter_context(Guest(results))
+        self.pid = self._guest.pid
         request: dict[str, Any] = {
             "op": "open",
             "run_id": run_id,
