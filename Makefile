@@ -9,7 +9,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 export CARGO_TERM_COLOR ?= never
 
 .PHONY: help demo test test-slow test-linux lint bench bench-simulator bench-captures bench-ciphers \
-	docs ci build venv system fuzz clean
+	docs ci build venv system guest fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -17,14 +17,14 @@ help: ## list the targets
 demo: build ## run a published study and write its report (README, first command)
 	$(BIN)/airtoll run tripathi2008
 
-test: build system ## everything that must hold, from a clean checkout (README, second command)
+test: build system guest ## everything that must hold, from a clean checkout (README, second command)
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
-test-slow: build system ## long campaigns
+test-slow: build system guest ## long campaigns
 	$(BIN)/pytest -m slow
 
-test-linux: build system ## every policy on the real stack
+test-linux: build system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
 
 lint: venv ## formatting, types, import contracts
@@ -55,6 +55,9 @@ $(VENV)/.ready: requirements.lock
 
 system: ## programs that some tests need (apt); without them those tests say why they skip
 	@sh tools/system-packages.sh
+
+guest: build system ## a kernel for the throw-away guest; without one its tests say why they skip
+	-@$(BIN)/airtoll guest build
 
 bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measurement
 

@@ -36,6 +36,8 @@ def doctor(
 ) -> None:
     """Check this machine: Python, native module, data, disk, optional tools."""
     checks = [_python(), _native(), *_data(), _disk(), *_optional()]
+    if on == "linux":
+        checks += _linux()
     problems = [check for check in checks if check.state == "problem"]
     if json:
         emit_json([asdict(check) for check in checks])
@@ -93,4 +95,31 @@ def _optional() -> list[Check]:
         place = shutil.which(tool)
         state = "ok" if place else "note"
         checks.append(Check(f"{tool} ({use})", state, place or "not found", "" if place else mend))
+    return checks
+
+
+def _linux() -> list[Check]:
+    """The real stack on this machine, and the guest that replaces root, radios and kernel."""
+    import asyncio
+
+    from airtoll.testbeds.guest import kernel
+    from airtoll.testbeds.linux import environment
+    from airtoll.testbeds.linux.hosts import LocalHost
+
+    async def look() -> tuple[dict[str, str], list[environment.Problem]]:
+        async with LocalHost("this host", "none") as host:
+            return await environment.tools(host), await environment.problems(host)
+
+    versions, problems = asyncio.run(look())
+    checks = [Check(tool, "ok", version) for tool, version in sorted(versions.items())]
+    checks += [
+        # What the guest brings along (root, radios) is no obstacle to a run with --vm.
+        Check("linux", "note" if problem.guest_has_it else "problem", problem.what, problem.mend)
+        for problem in problems
+    ]
+    found = kernel.find()
+    if found is None:
+        checks.append(Check("guest", "note", "no kernel in the cache", "airtoll guest build"))
+    else:
+        checks.append(Check("guest", "ok", f"kernel {found.release}"))
     return checks

@@ -48,7 +48,7 @@ mount --move /proc proc; mount --move /sys sys; mount --move /dev dev
 mkdir -p dev/pts dev/shm run/lock run/netns .{SHARE_IN_GUEST}
 mount -t devpts devpts dev/pts; mount -t tmpfs tmpfs dev/shm
 mount -t debugfs debugfs sys/kernel/debug; mount -t cgroup2 cgroup2 sys/fs/cgroup
-ln -sf /proc/self/fd dev/fd
+ln -sf /proc/self/fd dev/fd; ln -sf fd/0 dev/stdin; ln -sf fd/1 dev/stdout; ln -sf fd/2 dev/stderr
 mkdir -p lib/modules; mount -t tmpfs tmpfs lib/modules; ln -s $modules lib/modules/$(uname -r)
 mount -t 9p -o $p9,cache=none {SHARE_TAG} .{SHARE_IN_GUEST}
 hostname airtoll-guest

@@ -59,10 +59,14 @@ TOOLS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 @frozen
 class Problem:
-    """Something in the way, and the command that mends it."""
+    """Something in the way, and the command that mends it.
+
+    ``guest_has_it``: it is only in the way of a run on this very machine, not of one with --vm.
+    """
 
     what: str
     mend: str
+    guest_has_it: bool = False
 
 
 async def tools(host: Host) -> dict[str, str]:
@@ -100,30 +104,31 @@ async def kernel(host: Host) -> dict[str, str]:
 async def problems(host: Host) -> list[Problem]:
     """What keeps this host from carrying out trials, each with its remedy."""
     found: list[Problem] = []
-    missing: list[str] = []
     for tool, (package, _) in TOOLS.items():
         if (await host.run(["sh", "-c", f"command -v {tool}"], check=False)).status != 0:
             found.append(Problem(f"{host.name}: {tool} is missing", install([package])))
-            missing.append(package)
     if (await host.run(["id", "-u"])).stdout.strip() != "0":
-        found.append(Problem(f"{host.name}: not root", "run as root, or with --vm in the guest"))
+        found.append(
+            Problem(f"{host.name}: not root", "run as root, or with --vm in the guest", True)
+        )
     module = await host.run(["modprobe", "--dry-run", "mac80211_hwsim"], check=False)
     if module.status != 0:
         found.append(
             Problem(
                 f"{host.name}: the running kernel has no mac80211_hwsim",
                 "use the guest: airtoll guest build, then --vm",
+                guest_has_it=True,
             )
         )
-    for process in ("NetworkManager", "wpa_supplicant"):
-        running = await host.run(["sh", "-c", f"pidof {process}"], check=False)
-        if running.status == 0 and process == "NetworkManager":
-            found.append(
-                Problem(
-                    f"{host.name}: NetworkManager is running and may take the radios",
-                    "nmcli device set INTERFACE managed no",
-                )
+    running = await host.run(["sh", "-c", "pidof NetworkManager"], check=False)
+    if running.status == 0:
+        found.append(
+            Problem(
+                f"{host.name}: NetworkManager is running and may take the radios",
+                "nmcli device set INTERFACE managed no",
+                guest_has_it=True,
             )
+        )
     return found
 
 

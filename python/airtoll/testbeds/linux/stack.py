@@ -565,6 +565,8 @@ class _Trial:
 
     async def _keep_files(self) -> None:
         names = ["air.pcap", "wire.pcap"]
+        names += [f"hostapd-{a.host.name}.conf" for a in self.access_points]
+        names += [f"wpa_supplicant-{node}.conf" for node in self.nodes.values()]
         if self.failure is not None:
             names += [f"hostapd-{a.host.name}.log" for a in self.access_points]
             names += [f"wpa_supplicant-{node}.log" for node in self.nodes.values()]

@@ -49,8 +49,13 @@ class Charon:
 
     async def swanctl(self, *arguments: str, limit_s: float = 40.0, check: bool = True) -> str:
         """The output of one swanctl command over this daemon's vici socket."""
+        # With the host's own strongswan.conf swanctl would load every plugin there is, and the TPM
+        # one waits for a resource manager that may not be there.
+        settings = f"STRONGSWAN_CONF={self.folder}/strongswan.conf"
         done = await self.host.run(
-            ["swanctl", *arguments, "--uri", self.uri], limit_s=limit_s, check=check
+            ["env", settings, "swanctl", *arguments, "--uri", self.uri],
+            limit_s=limit_s,
+            check=check,
         )
         return done.stdout + done.stderr
 
@@ -80,8 +85,8 @@ async def start(host: Host, folder: str, limit_s: float = 30.0) -> Charon:
         f"  filelog {{\n    main {{\n      path = {base}/charon.log\n      default = 1\n"
         "    }\n  }\n"
         "  install_virtual_ip = no\n"
-        "  retransmit_timeout = 1.0\n"
         "}\n"
+        "swanctl {\n  load = random nonce openssl pem x509 pubkey pkcs1 pkcs8\n}\n"
     )
     await host.put(f"{base}/strongswan.conf", text)
     process = await host.start(
@@ -107,7 +112,7 @@ async def up(tunnel: Tunnel, near: End, far: End, secret: str) -> list[dict[str,
         for address in (f"{end.inner}/32", f"{end.inner6}/128"):
             await host.run(["ip", "addr", "replace", address, "dev", "lo"])
     told = await near.charon.swanctl(
-        "--initiate", "--child", "tunnel", "--timeout", "20", check=False
+        "--initiate", "--child", "tunnel", "--timeout", "60", check=False, limit_s=90
     )
     if "initiate completed successfully" not in told:
         lines = [line for line in told.strip().splitlines() if line]

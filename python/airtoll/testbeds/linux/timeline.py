@@ -27,6 +27,8 @@ _MAGICS: Final = {
     0xA1B2C3D4: 1e-6,
     0xA1B23C4D: 1e-9,
 }
+#: Exchange types of ISAKMP and IKEv2 (RFC 2408 section 3.1, RFC 7296 section 3.1).
+_INFORMATIONAL: Final = (5, 37)
 _LLC_EAPOL: Final = bytes.fromhex("aaaa03000000888e")
 
 
@@ -229,21 +231,32 @@ def _eapol(frame: bytes) -> tuple[str, str] | None:
 
 
 def _wire(packets: list[Packet]) -> Iterator[Message]:
-    """IKE and WireGuard handshake messages; with one tunnel at a time addresses do not matter."""
+    """IKE and WireGuard handshake messages; with one tunnel at a time addresses do not matter.
+
+    A message sent again is one message; informational exchanges negotiate nothing.
+    """
+    seen: set[bytes] = set()
     for packet in packets:
         data = packet.data
         if data[12:14] != b"\x08\x00" or len(data) < 42 or data[23] != 17:
             continue
         start = 14 + (data[14] & 15) * 4
-        source, target = struct.unpack_from(">HH", data, start)
+        if len(data) < start + 8:
+            continue
+        ports = set(struct.unpack_from(">HH", data, start))
         body = data[start + 8 :]
-        ports = {source, target}
+        if body in seen:
+            continue
+        seen.add(body)
         # On the port for NAT traversal IKE stands behind four zero octets (RFC 3948 section 2.2).
-        behind = 4500 in ports and body[:4] == b"\0\0\0\0"
-        if len(body) >= 28 and (500 in ports or behind):
+        if 4500 in ports and body[:4] == b"\0\0\0\0":
+            body = body[4:]
+        elif 500 not in ports:
+            if 51820 in ports and body[:4] in (b"\1\0\0\0", b"\2\0\0\0"):
+                yield Message(packet.at_s, "wireguard", "")
+            continue
+        if len(body) >= 28 and body[18] not in _INFORMATIONAL:
             yield Message(packet.at_s, "ike", "")
-        elif 51820 in ports and body[:4] in (b"\1\0\0\0", b"\2\0\0\0"):
-            yield Message(packet.at_s, "wireguard", "")
 
 
 def _mac(octets: bytes) -> str:

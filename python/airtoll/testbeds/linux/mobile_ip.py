@@ -1,0 +1,324 @@
+"""Mobile IPv4 agents: home agent, foreign agent and mobile node, each a small program.
+
+Takes addresses, interfaces and a shared key; gives registrations, and IP-in-IP tunnels of the
+kernel that carry a mobile node's traffic. Never accepts a registration whose authenticator or
+identification is wrong.
+
+RFC 5944: agent advertisement (section 2.1), registration (section 3), authentication extension
+(section 3.5.2, HMAC-MD5 with a 128-bit key), timestamps against replay (section 5.7.1).
+
+    mobile node            foreign agent                home agent
+      <- advertisement (ICMP 9) --
+      -- request (UDP 434) ------> -- request ------------->   proxy ARP, tunnel
+      <- reply ------------------- <- reply ----------------
+                               tunnel end, host route
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import ipaddress
+import json
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+import airtoll
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, Process
+
+PORT: Final = 434
+ACCEPTED: Final = 0
+FAILED_AUTHENTICATION: Final = 131
+IDENTIFICATION_MISMATCH: Final = 133
+LIFETIME_S: Final = 600
+TUNNEL: Final = "mip0"
+#: How far the clocks of node and agent may differ, seconds (section 5.7.1 asks for 7 s).
+TOLERANCE_S: Final = 7.0
+_NTP_EPOCH: Final = 2208988800
+_REQUEST, _REPLY, _MOBILE_HOME = 1, 3, 32
+_FOREIGN_FLAGS: Final = 0x80 | 0x10  # R: register through this agent; F: a foreign agent
+
+
+class MobileIpError(TestbedError):
+    """A registration that did not come about."""
+
+
+@frozen
+class Registration:
+    """A request (``code`` None) or reply. Addresses are IPv4 text; ``lifetime_s`` 0 deregisters."""
+
+    home: str
+    agent: str
+    care_of: str
+    identification: int
+    lifetime_s: int = LIFETIME_S
+    code: int | None = None
+
+    def pack(self, key: bytes, spi: int = 256) -> bytes:
+        """The message with its Mobile-Home authentication extension."""
+        identification = struct.pack(">Q", self.identification)
+        if self.code is None:
+            head = struct.pack(">BBH", _REQUEST, 0, self.lifetime_s)
+            body = head + _packed(self.home, self.agent, self.care_of) + identification
+        else:
+            head = struct.pack(">BBH", _REPLY, self.code, self.lifetime_s)
+            body = head + _packed(self.home, self.agent) + identification
+        covered = body + struct.pack(">BBI", _MOBILE_HOME, 20, spi)
+        return covered + hmac.new(key, covered, hashlib.md5).digest()
+
+
+def parse(message: bytes) -> Registration:
+    """A registration message; its authenticator is not looked at (see :func:`authentic`).
+
+    Raises ``ValueError`` for a message of another type or one that is cut short.
+    """
+    length = 24 if message[:1] == bytes([_REQUEST]) else 20
+    if len(message) < length or message[0] not in (_REQUEST, _REPLY):
+        raise ValueError("no registration message")
+    kind, second, lifetime = struct.unpack_from(">BBH", message)
+    home, agent = _unpacked(message, 4), _unpacked(message, 8)
+    if kind == _REQUEST:
+        (identification,) = struct.unpack_from(">Q", message, 16)
+        return Registration(home, agent, _unpacked(message, 12), identification, lifetime)
+    (identification,) = struct.unpack_from(">Q", message, 12)
+    return Registration(home, agent, "0.0.0.0", identification, lifetime, second)
+
+
+def authentic(message: bytes, key: bytes) -> bool:
+    """Whether the message ends in a Mobile-Home extension with the right authenticator."""
+    if len(message) < 42 or message[-22] != _MOBILE_HOME or message[-21] != 20:
+        return False
+    return hmac.compare_digest(hmac.new(key, message[:-16], hashlib.md5).digest(), message[-16:])
+
+
+def judge(message: bytes, key: bytes, now_s: float) -> Registration:
+    """The home agent's reply to a request (section 3.8.2).
+
+    Raises ``ValueError`` when the message is no request at all.
+    """
+    request = parse(message)
+    if request.code is not None:
+        raise ValueError("a reply, not a request")
+    code = ACCEPTED
+    if not authentic(message, key):
+        code = FAILED_AUTHENTICATION
+    elif abs((request.identification >> 32) - _NTP_EPOCH - now_s) > TOLERANCE_S:
+        code = IDENTIFICATION_MISMATCH
+    return evolve(request, code=code, lifetime_s=request.lifetime_s if code == ACCEPTED else 0)
+
+
+def identification(now_s: float) -> int:
+    """A timestamp in NTP's format: seconds since 1900 and their fraction."""
+    seconds = int(now_s)
+    return (seconds + _NTP_EPOCH) << 32 | int((now_s - seconds) * 2**32)
+
+
+def advertisement(router: str, care_of: str, sequence: int) -> bytes:
+    """An ICMP router advertisement with the mobility agent extension (section 2.1)."""
+    body = struct.pack(">BBH", 1, 2, 30) + _packed(router) + struct.pack(">i", 0)
+    extension = struct.pack(">BBHHBB", 16, 10, sequence & 0xFFFF, LIFETIME_S, _FOREIGN_FLAGS, 0)
+    message = struct.pack(">BBH", 9, 16, 0) + body + extension + _packed(care_of)
+    return message[:2] + struct.pack(">H", checksum(message)) + message[4:]
+
+
+def parse_advertisement(message: bytes) -> tuple[str, str]:
+    """(router, care-of address) of an advertisement; ``ValueError`` when it is none."""
+    if len(message) < 16 or message[0] != 9 or checksum(message) != 0:
+        raise ValueError("no router advertisement")
+    count, size = message[4], message[5]
+    offset = 8 + count * size * 4
+    while offset + 2 <= len(message):
+        kind, length = message[offset], message[offset + 1]
+        if kind == 16 and length >= 10 and offset + 12 <= len(message):
+            return _unpacked(message, 8), _unpacked(message, offset + 8)
+        offset += 2 + length if kind else 1
+    raise ValueError("no mobility agent extension")
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071); 0 over a message that carries a right one."""
+    padded = data + b"\0" * (len(data) % 2)
+    total: int = sum(struct.unpack(f">{len(padded) // 2}H", padded))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+async def start(host: Host, folder: str, role: str, settings: dict[str, Any]) -> Process:
+    """Start an agent (``home`` or ``foreign``) on a host and wait until it listens."""
+    base = f"{folder}/mobile-ip-{role}-{host.name}"
+    await host.run(["rm", "-f", f"{base}.ready"])
+    await host.put(f"{base}.json", json.dumps({**settings, "ready": f"{base}.ready"}))
+    process = await host.start(
+        [sys.executable, "-m", "airtoll.testbeds.linux.mobile_ip", role, f"{base}.json"],
+        log=f"{base}.log",
+        env={"PYTHONPATH": str(Path(airtoll.__file__).resolve().parent.parent)},
+    )
+    await host.wait_for(f"{base}.ready", 60.0, process)
+    return process
+
+
+async def register(
+    host: Host, folder: str, settings: dict[str, Any], limit_s: float = 60.0
+) -> dict[str, Any]:
+    """Register a mobile node through the first agent it hears; gives code, times and addresses.
+
+    Raises :class:`MobileIpError` when no agent is heard or the registration is refused.
+    """
+    base = f"{folder}/mobile-ip-node-{host.name}.json"
+    await host.put(base, json.dumps({**settings, "limit_s": limit_s - 15}))
+    root = str(Path(airtoll.__file__).resolve().parent.parent)
+    done = await host.run(
+        [
+            *("env", f"PYTHONPATH={root}", sys.executable),
+            *("-m", "airtoll.testbeds.linux.mobile_ip", "node", base),
+        ],
+        limit_s=limit_s,
+        check=False,
+    )
+    if done.status != 0 or not done.stdout.strip():
+        words = done.stderr.strip().splitlines()
+        raise MobileIpError(f"{host.name}: Mobile IP: {words[-1] if words else 'no answer'}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    if told["code"] != ACCEPTED:
+        raise MobileIpError(f"{host.name}: the home agent refused, code {told['code']}")
+    return told
+
+
+def _packed(*addresses: str) -> bytes:
+    return b"".join(ipaddress.IPv4Address(address).packed for address in addresses)
+
+
+def _unpacked(message: bytes, offset: int) -> str:
+    return str(ipaddress.IPv4Address(message[offset : offset + 4]))
+
+
+def _ip(*words: str, check: bool = True) -> None:
+    subprocess.run(["ip", *words], check=check, capture_output=not check)
+
+
+def _listening(address: str) -> socket.socket:
+    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    link.bind((address, PORT))
+    return link
+
+
+def _tunnel(local: str, remote: str) -> None:
+    _ip("tunnel", "del", TUNNEL, check=False)
+    _ip("tunnel", "add", TUNNEL, "mode", "ipip", "local", local, "remote", remote)
+    _ip("link", "set", TUNNEL, "up")
+
+
+def serve_home(settings: dict[str, Any]) -> None:
+    """Answer requests; intercept for a registered node by proxy ARP and tunnel to its agent."""
+    key = bytes.fromhex(settings["key"])
+    own, interface = settings["address"], settings["interface"]
+    link = _listening(own)
+    Path(settings["ready"]).touch()
+    while True:
+        message, sender = link.recvfrom(2048)
+        try:
+            reply = judge(message, key, time.time())
+        except ValueError:
+            continue
+        if reply.code == ACCEPTED:
+            _tunnel(own, reply.care_of)
+            _ip("route", "replace", f"{reply.home}/32", "dev", TUNNEL)
+            _ip("neigh", "replace", "proxy", reply.home, "dev", interface)
+        link.sendto(reply.pack(key), sender)
+
+
+def serve_foreign(settings: dict[str, Any]) -> None:
+    """Advertise, relay requests and replies, and deliver what comes out of the tunnel."""
+    own, care_of, interface = settings["address"], settings["care_of"], settings["interface"]
+    visitors = _listening(own)
+    uplink = _listening(care_of)
+    icmp = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+    icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    chooser = selectors.DefaultSelector()
+    for source in (visitors, uplink):
+        chooser.register(source, selectors.EVENT_READ)
+    asked: dict[int, tuple[str, int]] = {}
+    sequence = 0
+    Path(settings["ready"]).touch()
+    while True:
+        for ready, _ in chooser.select(timeout=0.2):
+            assert isinstance(ready.fileobj, socket.socket)
+            message, sender = ready.fileobj.recvfrom(2048)
+            with contextlib.suppress(ValueError):
+                told = parse(message)
+                if ready.fileobj is visitors and told.code is None:
+                    asked[told.identification] = sender
+                    # The answer to an address that is not of this network goes out here.
+                    _ip("route", "replace", f"{told.home}/32", "dev", interface)
+                    uplink.sendto(message, (told.agent, PORT))
+                elif ready.fileobj is uplink and told.identification in asked:
+                    if told.code == ACCEPTED:
+                        _tunnel(care_of, told.agent)
+                    visitors.sendto(message, asked.pop(told.identification))
+        # Section 2.3: advertise no more than about once a second; a trial's moves are quicker.
+        with contextlib.suppress(OSError):
+            icmp.sendto(advertisement(own, care_of, sequence), ("255.255.255.255", 0))
+        sequence += 1
+
+
+def run_node(settings: dict[str, Any]) -> dict[str, Any]:
+    """Hear an agent, register through it, route through it; gives the reply's code and times."""
+    key, home, interface = bytes.fromhex(settings["key"]), settings["home"], settings["interface"]
+    give_up = time.monotonic() + settings["limit_s"]
+    icmp = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+    icmp.settimeout(1.0)
+    started = time.monotonic()
+    router = care_of = ""
+    while not router:
+        if time.monotonic() > give_up:
+            raise SystemExit("no agent advertisement was heard")
+        with contextlib.suppress(TimeoutError, ValueError):
+            packet = icmp.recv(2048)
+            router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
+    heard = time.monotonic()
+    _ip("route", "replace", f"{router}/32", "dev", interface, "src", home)
+    _ip("route", "replace", "default", "via", router, "dev", interface, "src", home)
+    link = _listening(home)
+    link.settimeout(2.0)
+    while time.monotonic() < give_up:
+        stamp = identification(time.time())
+        request = Registration(home, settings["agent"], care_of, stamp)
+        link.sendto(request.pack(key), (router, PORT))
+        with contextlib.suppress(TimeoutError):
+            message, _ = link.recvfrom(2048)
+            reply = parse(message)
+            if reply.identification == stamp and authentic(message, key):
+                return {
+                    "code": reply.code,
+                    "care_of": care_of,
+                    "heard_s": heard - started,
+                    "registered_s": time.monotonic() - heard,
+                }
+    raise SystemExit("no registration reply")
+
+
+def main(role: str, settings: dict[str, Any]) -> None:
+    """Run one role for ever, or a node once."""
+    if role == "home":
+        serve_home(settings)
+    elif role == "foreign":
+        serve_foreign(settings)
+    else:
+        sys.stdout.write(json.dumps(run_node(settings)) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], json.loads(Path(sys.argv[2]).read_text()))
