@@ -11,6 +11,7 @@ from airtoll import __version__
 from airtoll.cli import (
     advise,
     audit,
+    calibrate,
     catalogues,
     doctoring,
     guest,
@@ -59,6 +60,7 @@ app.command()(reporting.report)
 app.command()(reporting.compare)
 app.command("advise")(advise.advise_command)
 app.command("audit")(audit.audit_command)
+app.command("calibrate")(calibrate.calibrate_command)
 app.command("import")(importing.import_command)
 app.command()(doctoring.doctor)
 app.add_typer(catalogues.studies, name="studies")

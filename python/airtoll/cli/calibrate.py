@@ -1,0 +1,126 @@
+"""``airtoll calibrate RUN|DATASET --fit PROFILE``: a device profile from readings.
+
+Takes readings, a profile and the numbers to fit; gives their values with intervals, predictions
+of the cells that were held out, and a profile file that says what it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from airtoll.analyse.calibration import Prediction
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.errors import StorageError, UsageError
+from airtoll.run.calibrating import Fitted, fit_profile
+
+
+def calibrate_command(
+    subject: Annotated[
+        str,
+        typer.Argument(help="A run folder, or a data set (with --study).", metavar="RUN|DATASET"),
+    ],
+    fit: Annotated[str, typer.Option(help="Profile that is fitted.")],
+    parameter: Annotated[
+        list[str], typer.Option(help="Number to fit, e.g. host.tx_packet_cycles; repeat.")
+    ],
+    see: Annotated[list[str], typer.Option(help="Policy whose readings the fit may see; repeat.")],
+    study: Annotated[
+        str | None, typer.Option(help="Study whose cells answer to a data set.")
+    ] = None,
+    scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
+    metric: Annotated[str, typer.Option(help="Metric that is fitted.")] = "throughput_bps",
+    on: Annotated[str, typer.Option(help="Testbed that predicts.")] = "simulator",
+    trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Profile file to write (TOML).")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit a device profile to some policies' readings and predict the others."""
+    if file is not None and file.exists():
+        raise UsageError(f"{file}: exists already; name another file with --out")
+    fitted = fit_profile(
+        subject,
+        fit,
+        parameter,
+        see,
+        study=study,
+        scenario=scenario,
+        metric=metric,
+        on=on,
+        trials=trials,
+        seed=seed,
+    )
+    if file is not None:
+        try:
+            file.write_text(fitted.profile_text, "utf-8")
+        except OSError as error:
+            raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
+        err().print(f"wrote {file}")
+    if json:
+        emit_json(_plain(fitted))
+    else:
+        _print(fitted)
+
+
+def _print(fitted: Fitted) -> None:
+    console, outcome = out(), fitted.calibration
+    view = table(
+        "fitted", ["number", "value", "low", "high", "unit"], right=["value", "low", "high"]
+    )
+    for name, e in outcome.parameters.items():
+        view.add_row(name, *(f"{v:.6g}" for v in (e.value, e.low, e.high)), e.unit)
+    console.print(view)
+    view = table(
+        "predicted",
+        ["cell", "predicted", "low", "high", "observed", "error", "inside", ""],
+        right=["predicted", "low", "high", "observed", "error"],
+    )
+    for p in outcome.predictions:
+        numbers = (p.predicted.value, p.predicted.low, p.predicted.high, p.observed)
+        view.add_row(
+            p.cell,
+            *(f"{v:.6g}" for v in numbers),
+            f"{100 * p.relative_error:+.2f} %",
+            "yes" if p.inside else "no",
+            "held out" if p.held_out else "fitted",
+        )
+    console.print(view)
+    if outcome.held_out:
+        inside = sum(p.inside for p in outcome.held_out)
+        console.print(
+            f"held out: {inside} of {len(outcome.held_out)} inside their interval; mean error "
+            f"{100 * _mean_error(outcome.held_out):.2f} %; model error "
+            f"{100 * outcome.model_error:.2f} %"
+        )
+
+
+def _mean_error(predictions: Sequence[Prediction]) -> float:
+    return sum(abs(p.relative_error) for p in predictions) / len(predictions)
+
+
+def _plain(fitted: Fitted) -> dict[str, Any]:
+    outcome = fitted.calibration
+    return {
+        "parameters": {name: e.to_json() for name, e in outcome.parameters.items()},
+        "predictions": [
+            {
+                "cell": p.cell,
+                "predicted": p.predicted.to_json(),
+                "observed": p.observed,
+                "relative_error": p.relative_error,
+                "inside": p.inside,
+                "held_out": p.held_out,
+            }
+            for p in outcome.predictions
+        ],
+        "model_error": outcome.model_error,
+        "coverage": outcome.coverage,
+        "seen": [dict(reading) for reading in fitted.seen],
+        "profile": fitted.profile_text,
+    }

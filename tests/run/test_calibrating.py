@@ -1,0 +1,95 @@
+"""Calibration against the printed SOHO readings, on a testbed made of closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from airtoll.analyse.audit.ceiling import frame_time_us
+from airtoll.errors import ProfileError, UsageError
+from airtoll.profiles.load import load, load_file
+from airtoll.run.calibrating import fit_profile
+from airtoll.testbeds.contract import Measured, Row
+
+
+class ClosedForms:
+    """A testbed of its own: air time by the standard plus the AP's costs from its profile."""
+
+    name = "closed forms"
+    parallel = False
+
+    def check(self, cell):
+        return None
+
+    def expected_s(self, cell):
+        return 0.0
+
+    def measure(self, trial, captures=None):
+        cell = trial.cell
+        policy = cell.security
+        octets = 72 + 1460 + policy.octets_per_mpdu + policy.octets_per_msdu
+        air = frame_time_us("802.11b", 11.0, "long", octets)
+        if cell.load.transport == "tcp":
+            air += frame_time_us("802.11b", 11.0, "long", 76) / 2
+        profile = load(cell.profile(cell.settings.ap.profile))
+        cost = 1e6 * profile.seconds(profile.host.rx_packet_cycles)
+        suite = {"tkip": "tkip", "ccmp-128": "ccmp-128"}.get(str(policy.link.cipher))
+        if suite in profile.cipher:
+            cost += 1e6 * profile.seconds(profile.cipher[suite].frame_cycles)
+        noise = np.random.default_rng(trial.seed).normal(1, 0.001)
+        return Measured(rows=(Row("throughput_bps", noise * 8e6 * 1460 / (air + cost), "bit/s"),))
+
+    def environment(self):
+        return {}
+
+    def cancel(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def fit(**changed):
+    arguments = {
+        "parameters": ["host.rx_packet_cycles", "cipher.tkip.frame_cycles"],
+        "see": ["open", "wpa-eap-peap-tkip"],
+        "study": "mccarter2006",
+        "scenario": "soho",
+        "testbed": ClosedForms(),
+    } | changed
+    return fit_profile("mccarter2006", "linksys-wrt54g", **arguments)
+
+
+def test_soho_readings_fit_and_the_rest_is_predicted(tmp_path):
+    fitted = fit()
+    seen = {p.cell for p in fitted.calibration.predictions if not p.held_out}
+    held = {p.cell for p in fitted.calibration.held_out}
+    assert len(seen) == 4
+    assert len(held) == 6
+    assert not seen & held
+    assert all(abs(p.relative_error) < 0.1 for p in fitted.calibration.predictions)
+    cost = fitted.calibration.parameters["host.rx_packet_cycles"]
+    assert cost.low < cost.value < cost.high
+    assert all(math.isfinite(p.predicted.half_width) for p in fitted.calibration.held_out)
+
+
+def test_the_profile_says_what_it_has_seen(tmp_path):
+    fitted = fit()
+    file = tmp_path / "fitted.toml"
+    file.write_text(fitted.profile_text)
+    profile = load_file(file)
+    assert set(profile.fitted_numbers()) == {"host.rx_packet_cycles", "cipher.tkip.frame_cycles"}
+    assert {reading.security for reading in profile.seen} == {"open", "peap-tkip"}
+    assert {reading.table for reading in profile.seen} == {"7-1", "7-2"}
+    assert "interval" in profile.host.rx_packet_cycles.source
+
+
+def test_what_cannot_be_fitted_is_refused():
+    with pytest.raises(ProfileError, match=r"host\.rx_packet_cycles"):
+        fit(parameters=["host.speed"])
+    with pytest.raises(UsageError, match="--study"):
+        fit(study=None)
+    with pytest.raises(UsageError, match="no cell of it uses"):
+        fit(scenario="attic")
+    with pytest.raises(UsageError, match="do not determine"):
+        fit(parameters=["host.rx_packet_cycles", "host.tx_octet_cycles"])
