@@ -3,6 +3,7 @@
 //! Takes Python values, gives Python values; every call releases the interpreter lock while it
 //! works. Never holds logic of its own.
 
+mod analytic;
 mod cancel;
 mod ciphers;
 mod scenario;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    analytic::register(module)?;
     cancel::register(module)?;
     ciphers::register(module)?;
     scenario::register(module)?;
