@@ -1,0 +1,332 @@
+//! Parties that answer each other: the one driver of every handshake.
+//!
+//! Takes [`Peer`]s, delivered [`Message`]s and time-outs; gives the messages that follow, each
+//! with the operations that its sender performed before it, and in the end an [`Outcome`].
+//! Never reads a clock and never loses, reorders or repeats anything: whoever drives it
+//! decides when, and whether, a message arrives.
+
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::operation::Operation;
+
+/// Who takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Party {
+    /// The wireless client: supplicant, mobile node and tunnel initiator.
+    Station,
+    /// The access point it associates with: authenticator and RADIUS client.
+    AccessPoint,
+    /// The access point that it leaves, in a fast transition over the DS.
+    OldAccessPoint,
+    /// The RADIUS server with the EAP server in it.
+    AuthenticationServer,
+    /// The tunnel's other end.
+    Gateway,
+    /// Mobile IP's foreign agent.
+    ForeignAgent,
+    /// Mobile IP's home agent.
+    HomeAgent,
+}
+
+/// What carries a message's octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Carrier {
+    /// An 802.11 management frame: octets are header and body, without FCS.
+    Management,
+    /// An EAPOL PDU (EtherType 88-8E), in a data frame.
+    Eapol,
+    /// A RADIUS packet over UDP, on the wire between AP and server.
+    Radius,
+    /// A UDP payload with this destination port.
+    Udp(u16),
+    /// An ICMP message.
+    Icmp,
+    /// Between two APs over the distribution system (802.11-2020, 13.10).
+    DistributionSystem,
+}
+
+/// Octets from one party to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Sender.
+    pub from: Party,
+    /// Receiver.
+    pub to: Party,
+    /// What carries it.
+    pub carrier: Carrier,
+    /// What the carrier carries.
+    pub octets: Vec<u8>,
+}
+
+/// A message and the work before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emission {
+    /// What is sent.
+    pub message: Message,
+    /// What its sender computed since its last message or its last input.
+    pub operations: Vec<Operation>,
+}
+
+/// What a party made of an input.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reaction {
+    /// Messages, in the order in which they are sent.
+    pub emissions: Vec<Emission>,
+    /// Work after the last of them, which delays nothing but what comes next.
+    pub operations: Vec<Operation>,
+}
+
+/// The name of a secret that a handshake gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretName {
+    /// Pairwise master key.
+    Pmk,
+    /// Its identifier.
+    Pmkid,
+    /// EAPOL-Key confirmation key.
+    Kck,
+    /// EAPOL-Key encryption key.
+    Kek,
+    /// Temporal key, in TKIP with both Michael keys behind it.
+    Tk,
+    /// Group temporal key.
+    Gtk,
+    /// Integrity group temporal key.
+    Igtk,
+    /// WEP key, static or handed out by 802.1X.
+    WepKey,
+    /// EAP master session key.
+    Msk,
+    /// PMK-R0 of fast transition.
+    PmkR0,
+    /// PMK-R1 of fast transition.
+    PmkR1,
+    /// Tunnel key from the initiator to the responder, encryption then integrity.
+    TunnelForward,
+    /// Tunnel key back.
+    TunnelBackward,
+    /// Address that Mobile IP bound the home address to.
+    CareOfAddress,
+}
+
+/// Secrets in a fixed order.
+pub type Secrets = std::collections::BTreeMap<SecretName, Vec<u8>>;
+
+/// How far a party is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// Waits for a message.
+    Waiting,
+    /// Done, with what it agreed on.
+    Established(Secrets),
+    /// Gave up.
+    Failed(Failure),
+}
+
+/// How the whole exchange ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Some party still waits.
+    Running,
+    /// Every party is done; the station's secrets, or the first party's without a station.
+    Established(Secrets),
+    /// The first failure, in the order of [`Party`].
+    Failed(Failure),
+}
+
+/// What a party may use: random octets, a place to name its work, and a way out.
+pub struct Context<'a> {
+    rng: &'a mut dyn CryptoRng,
+    operations: Vec<Operation>,
+    emissions: Vec<Emission>,
+}
+
+impl<'a> Context<'a> {
+    /// A context for one input.
+    pub fn new(rng: &'a mut dyn CryptoRng) -> Self {
+        Self {
+            rng,
+            operations: Vec::new(),
+            emissions: Vec::new(),
+        }
+    }
+
+    /// Names some work.
+    pub fn record(&mut self, operation: Operation) {
+        if !self
+            .operations
+            .last_mut()
+            .is_some_and(|last| last.absorb(&operation))
+        {
+            self.operations.push(operation);
+        }
+    }
+
+    /// Random octets, recorded.
+    pub fn random<const N: usize>(&mut self) -> [u8; N] {
+        let mut octets = [0; N];
+        self.rng.fill_bytes(&mut octets);
+        self.record(Operation::Random { octets: N as u64 });
+        octets
+    }
+
+    /// The random source itself, for libraries that draw from one; the caller records.
+    pub fn rng(&mut self) -> &mut dyn CryptoRng {
+        self.rng
+    }
+
+    /// Sends octets after the work recorded so far.
+    pub fn send(&mut self, from: Party, to: Party, carrier: Carrier, octets: Vec<u8>) {
+        self.emissions.push(Emission {
+            message: Message {
+                from,
+                to,
+                carrier,
+                octets,
+            },
+            operations: std::mem::take(&mut self.operations),
+        });
+    }
+
+    /// What was sent and recorded.
+    #[must_use]
+    pub fn finish(self) -> Reaction {
+        Reaction {
+            emissions: self.emissions,
+            operations: self.operations,
+        }
+    }
+}
+
+/// One party of a handshake.
+pub trait Peer {
+    /// Who it is.
+    fn party(&self) -> Party;
+
+    /// Speaks first, where the protocol has it do so.
+    fn start(&mut self, _context: &mut Context<'_>) {}
+
+    /// Takes a message addressed to it. Octets that it cannot accept change nothing but, where
+    /// the standard says so, end the exchange.
+    fn receive(&mut self, message: &Message, context: &mut Context<'_>);
+
+    /// Its timer ran out: it repeats, or gives up.
+    fn on_timeout(&mut self, context: &mut Context<'_>);
+
+    /// How far it is.
+    fn status(&self) -> Status;
+}
+
+/// Parties that speak with each other.
+pub struct Exchange {
+    peers: Vec<Box<dyn Peer>>,
+    rng: Box<dyn CryptoRng>,
+}
+
+impl Exchange {
+    /// Parties in any order, and where they draw their random octets from.
+    #[must_use]
+    pub fn new(mut peers: Vec<Box<dyn Peer>>, rng: Box<dyn CryptoRng>) -> Self {
+        peers.sort_by_key(|peer| peer.party());
+        Self { peers, rng }
+    }
+
+    /// Lets whoever speaks first do so.
+    pub fn start(&mut self) -> Vec<Emission> {
+        let mut context = Context::new(&mut *self.rng);
+        for peer in &mut self.peers {
+            peer.start(&mut context);
+        }
+        context.finish().emissions
+    }
+
+    /// Hands a message over. A message to a party that takes no part changes nothing.
+    pub fn deliver(&mut self, message: &Message) -> Reaction {
+        let mut context = Context::new(&mut *self.rng);
+        if let Some(peer) = self.peers.iter_mut().find(|p| p.party() == message.to) {
+            peer.receive(message, &mut context);
+        }
+        context.finish()
+    }
+
+    /// Lets a party's timer run out.
+    pub fn time_out(&mut self, party: Party) -> Reaction {
+        let mut context = Context::new(&mut *self.rng);
+        if let Some(peer) = self.peers.iter_mut().find(|p| p.party() == party) {
+            peer.on_timeout(&mut context);
+        }
+        context.finish()
+    }
+
+    /// Who takes part.
+    pub fn parties(&self) -> impl Iterator<Item = Party> + '_ {
+        self.peers.iter().map(|peer| peer.party())
+    }
+
+    /// How far a party is.
+    #[must_use]
+    pub fn status(&self, party: Party) -> Option<Status> {
+        self.peers
+            .iter()
+            .find(|peer| peer.party() == party)
+            .map(|peer| peer.status())
+    }
+
+    /// How the whole exchange stands.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        let mut first = None;
+        let mut waiting = false;
+        for peer in &self.peers {
+            match peer.status() {
+                Status::Failed(failure) => return Outcome::Failed(failure),
+                Status::Waiting => waiting = true,
+                Status::Established(secrets) => {
+                    first.get_or_insert(secrets);
+                }
+            }
+        }
+        if waiting {
+            Outcome::Running
+        } else {
+            Outcome::Established(first.unwrap_or_default())
+        }
+    }
+
+    /// Ends the exchange and gives the random source back.
+    #[must_use]
+    pub fn into_rng(self) -> Box<dyn CryptoRng> {
+        self.rng
+    }
+
+    /// Carries every message at once and in order, as a network without loss would; timers run
+    /// out only when nothing is under way. Gives every message with the work before it.
+    pub fn run(&mut self) -> (Vec<Emission>, Outcome) {
+        let mut log = Vec::new();
+        let mut queue: std::collections::VecDeque<Emission> = self.start().into();
+        // Every party gives up after a bounded number of time-outs, so this ends.
+        loop {
+            while let Some(emission) = queue.pop_front() {
+                queue.extend(self.deliver(&emission.message).emissions);
+                log.push(emission);
+            }
+            let waiting: Vec<Party> = self
+                .peers
+                .iter()
+                .filter(|peer| peer.status() == Status::Waiting)
+                .map(|peer| peer.party())
+                .collect();
+            if waiting.is_empty() || matches!(self.outcome(), Outcome::Failed(_)) {
+                return (log, self.outcome());
+            }
+            for party in waiting {
+                queue.extend(self.time_out(party).emissions);
+            }
+        }
+    }
+}

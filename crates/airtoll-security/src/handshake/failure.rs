@@ -1,0 +1,150 @@
+//! How a handshake can fail, and the code that a real station or AP would put on the air.
+//!
+//! Takes nothing; gives [`Failure`]. Reason codes are those of IEEE 802.11-2020 table 9-49,
+//! status codes those of table 9-50. Never a number without a name.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a party gave up.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
+)]
+#[serde(tag = "failure", rename_all = "kebab-case")]
+pub enum Failure {
+    /// The peer proved another passphrase, PMK or shared key than ours.
+    #[error("wrong passphrase or key; give both ends the same one")]
+    WrongPassphrase {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// The authentication server refused the credentials.
+    #[error("the authentication server refused the credentials")]
+    WrongCredentials {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// A certificate chain does not end in the trusted root, or a signature is wrong.
+    #[error("the certificate was not accepted; check the chain and the trusted root")]
+    WrongCertificate {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// A message integrity code or signature over the exchange is wrong.
+    #[error("a message failed its integrity check")]
+    IntegrityFailure {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// The RSN element in the handshake is not the one of the association.
+    #[error("the RSN element differs from the one of the association")]
+    ElementMismatch {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// The authentication server did not answer.
+    #[error("the authentication server did not answer")]
+    ServerTimeout {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// The other party did not answer.
+    #[error("the other party did not answer")]
+    PeerTimeout {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// Two Michael failures within 60 seconds (802.11-2020, 12.5.2.4).
+    #[error("TKIP countermeasures")]
+    Countermeasures {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+    /// No suite, group, method or AKM in common.
+    #[error("nothing in common was offered")]
+    NothingInCommon {
+        /// What the frame that says so carries.
+        code: Code,
+    },
+}
+
+/// A code of the air, or none where the protocol has no such code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// Reason code of deauthentication or disassociation.
+    Reason(u16),
+    /// Status code of authentication or (re)association.
+    Status(u16),
+    /// Reply code of Mobile IP registration (RFC 5944 section 3.4).
+    MobileIp(u8),
+    /// Notify message type of IKE (RFC 2408 section 3.14.1, RFC 7296 section 3.10.1).
+    Ike(u16),
+    /// The protocol stays silent.
+    Silent,
+}
+
+impl Failure {
+    /// The code that goes over the air.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::WrongPassphrase { code }
+            | Self::WrongCredentials { code }
+            | Self::WrongCertificate { code }
+            | Self::IntegrityFailure { code }
+            | Self::ElementMismatch { code }
+            | Self::ServerTimeout { code }
+            | Self::PeerTimeout { code }
+            | Self::Countermeasures { code }
+            | Self::NothingInCommon { code } => *code,
+        }
+    }
+}
+
+/// Reason codes (table 9-49).
+pub mod reason {
+    /// The STA left or reset.
+    pub const LEAVING: u16 = 3;
+    /// Invalid authentication: previous authentication is no longer valid.
+    pub const PREVIOUS_AUTHENTICATION_INVALID: u16 = 2;
+    /// Message integrity code failure.
+    pub const MIC_FAILURE: u16 = 14;
+    /// 4-way handshake time-out.
+    pub const FOUR_WAY_TIMEOUT: u16 = 15;
+    /// Group key handshake time-out.
+    pub const GROUP_KEY_TIMEOUT: u16 = 16;
+    /// Element in the 4-way handshake differs from (re)association request, probe or beacon.
+    pub const ELEMENT_DIFFERS: u16 = 17;
+    /// IEEE 802.1X authentication failed.
+    pub const IEEE8021X_FAILED: u16 = 23;
+}
+
+/// Status codes (table 9-50).
+pub mod status {
+    /// Success.
+    pub const SUCCESS: u16 = 0;
+    /// Unspecified failure.
+    pub const UNSPECIFIED: u16 = 1;
+    /// Authentication algorithm not supported.
+    pub const ALGORITHM_UNSUPPORTED: u16 = 13;
+    /// Authentication frame out of sequence.
+    pub const OUT_OF_SEQUENCE: u16 = 14;
+    /// Challenge failure.
+    pub const CHALLENGE_FAILURE: u16 = 15;
+    /// Time-out waiting for the next frame.
+    pub const TIMEOUT: u16 = 16;
+    /// Invalid AKMP.
+    pub const INVALID_AKMP: u16 = 43;
+    /// Invalid PMKID.
+    pub const INVALID_PMKID: u16 = 53;
+    /// Invalid MDE.
+    pub const INVALID_MDE: u16 = 54;
+    /// Invalid FTE.
+    pub const INVALID_FTE: u16 = 55;
+    /// Anti-clogging token required.
+    pub const ANTI_CLOGGING_TOKEN_REQUIRED: u16 = 76;
+    /// Finite cyclic group not supported.
+    pub const GROUP_UNSUPPORTED: u16 = 77;
+    /// SAE with the hash-to-element method.
+    pub const SAE_HASH_TO_ELEMENT: u16 = 126;
+}

@@ -1,0 +1,18 @@
+//! Handshakes as state machines without IO: real octets in, real octets out.
+//!
+//! Takes messages, time-outs and a random source; gives messages, the operations before each
+//! (so that a device profile can price them), and keys or a named failure with the code that
+//! goes over the air. Never reads a clock and never opens a socket; message counts are counted
+//! from emitted octets, never looked up.
+
+pub mod exchange;
+pub mod failure;
+pub mod operation;
+mod primitives;
+
+pub use exchange::{
+    Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,
+    Secrets, Status,
+};
+pub use failure::{Code, Failure};
+pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};

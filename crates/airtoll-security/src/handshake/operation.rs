@@ -1,0 +1,297 @@
+//! What a party computes between two messages, by name, so that a device profile can price it.
+//!
+//! Takes nothing; gives [`Operation`] and [`merge`]. Never holds a key or a time: how long a
+//! 2048-bit signature takes is a fact of the device, not of the protocol.
+
+use serde::{Deserialize, Serialize};
+
+/// A hash function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HashAlgorithm {
+    /// MD4 (RFC 1320).
+    Md4,
+    /// MD5 (RFC 1321).
+    Md5,
+    /// SHA-1 (FIPS 180-4).
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+    /// BLAKE2s (RFC 7693).
+    Blake2s,
+}
+
+impl HashAlgorithm {
+    /// Octets that one compression takes in.
+    #[must_use]
+    pub const fn block_octets(self) -> usize {
+        match self {
+            Self::Sha384 | Self::Sha512 => 128,
+            _ => 64,
+        }
+    }
+
+    /// Octets of digest.
+    #[must_use]
+    pub const fn digest_octets(self) -> usize {
+        match self {
+            Self::Md4 | Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha256 | Self::Blake2s => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Compressions that a message of `octets` takes, padding included.
+    #[must_use]
+    pub const fn blocks(self, octets: usize) -> u64 {
+        let padding = match self {
+            Self::Sha384 | Self::Sha512 => 17,
+            // BLAKE2 pads with nothing and always compresses once.
+            Self::Blake2s => 0,
+            _ => 9,
+        };
+        let blocks = (octets + padding).div_ceil(self.block_octets());
+        if blocks == 0 { 1 } else { blocks as u64 }
+    }
+
+    /// Compressions of an HMAC (RFC 2104) over `octets` with a key of `key_octets`.
+    #[must_use]
+    pub const fn hmac_blocks(self, key_octets: usize, octets: usize) -> u64 {
+        let key = if key_octets > self.block_octets() {
+            self.blocks(key_octets)
+        } else {
+            0
+        };
+        key + self.blocks(self.block_octets() + octets)
+            + self.blocks(self.block_octets() + self.digest_octets())
+    }
+}
+
+/// An elliptic curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Curve {
+    /// NIST P-256, IANA group 19.
+    #[serde(rename = "p-256")]
+    P256,
+    /// NIST P-384, IANA group 20.
+    #[serde(rename = "p-384")]
+    P384,
+    /// NIST P-521, IANA group 21.
+    #[serde(rename = "p-521")]
+    P521,
+    /// Curve25519 (RFC 7748).
+    #[serde(rename = "x25519")]
+    X25519,
+}
+
+/// A signature algorithm with its key size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum SignatureAlgorithm {
+    /// RSA with a 2048-bit modulus.
+    #[serde(rename = "rsa-2048")]
+    Rsa2048,
+    /// ECDSA on P-256.
+    #[serde(rename = "ecdsa-p-256")]
+    EcdsaP256,
+}
+
+/// One kind of work and how much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub enum Operation {
+    /// Random octets drawn.
+    Random {
+        /// How many.
+        octets: u64,
+    },
+    /// Compressions of a hash, those inside HMAC and key derivation included.
+    Hash {
+        /// Which function.
+        algorithm: HashAlgorithm,
+        /// How many.
+        blocks: u64,
+    },
+    /// PBKDF2 (RFC 8018): the passphrase mapping of IEEE 802.11-2020 annex J.4.
+    Pbkdf2 {
+        /// Iterations, all output blocks together.
+        iterations: u64,
+    },
+    /// AES block operations, in any mode.
+    Aes {
+        /// Bits of key.
+        key_bits: u16,
+        /// How many.
+        blocks: u64,
+    },
+    /// DES block operations; one block of triple DES is three.
+    Des {
+        /// How many.
+        blocks: u64,
+    },
+    /// RC4 octets.
+    Rc4 {
+        /// How many, discarded ones included.
+        octets: u64,
+    },
+    /// ChaCha20-Poly1305 octets.
+    ChaCha20Poly1305 {
+        /// How many, associated data included.
+        octets: u64,
+    },
+    /// Exponentiations modulo a prime (Diffie-Hellman).
+    ModExp {
+        /// Bits of the modulus.
+        modulus_bits: u16,
+        /// Bits of the exponent.
+        exponent_bits: u16,
+        /// How many.
+        count: u64,
+    },
+    /// Multiplications of a point.
+    EcScalarMul {
+        /// The curve.
+        curve: Curve,
+        /// How many.
+        count: u64,
+    },
+    /// Powers in a curve's field: square roots and quadratic-residue tests of SAE.
+    FieldPower {
+        /// The curve.
+        curve: Curve,
+        /// How many.
+        count: u64,
+    },
+    /// Signatures made, or RSA decryptions.
+    Sign {
+        /// Algorithm and key size.
+        algorithm: SignatureAlgorithm,
+        /// How many.
+        count: u64,
+    },
+    /// Signatures checked, or RSA encryptions.
+    Verify {
+        /// Algorithm and key size.
+        algorithm: SignatureAlgorithm,
+        /// How many.
+        count: u64,
+    },
+}
+
+impl Operation {
+    /// Adds `other` to this if both are the same kind of work; tells whether it did.
+    pub fn absorb(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Random { octets }, Self::Random { octets: more })
+            | (Self::Rc4 { octets }, Self::Rc4 { octets: more })
+            | (Self::ChaCha20Poly1305 { octets }, Self::ChaCha20Poly1305 { octets: more }) => {
+                *octets += more;
+            }
+            (
+                Self::Hash { algorithm, blocks },
+                Self::Hash {
+                    algorithm: same,
+                    blocks: more,
+                },
+            ) if algorithm == same => *blocks += more,
+            (Self::Pbkdf2 { iterations }, Self::Pbkdf2 { iterations: more }) => *iterations += more,
+            (
+                Self::Aes { key_bits, blocks },
+                Self::Aes {
+                    key_bits: same,
+                    blocks: more,
+                },
+            ) if key_bits == same => *blocks += more,
+            (Self::Des { blocks }, Self::Des { blocks: more }) => *blocks += more,
+            (
+                Self::ModExp {
+                    modulus_bits,
+                    exponent_bits,
+                    count,
+                },
+                Self::ModExp {
+                    modulus_bits: m,
+                    exponent_bits: e,
+                    count: more,
+                },
+            ) if modulus_bits == m && exponent_bits == e => *count += more,
+            (
+                Self::EcScalarMul { curve, count },
+                Self::EcScalarMul {
+                    curve: same,
+                    count: more,
+                },
+            )
+            | (
+                Self::FieldPower { curve, count },
+                Self::FieldPower {
+                    curve: same,
+                    count: more,
+                },
+            ) if curve == same => *count += more,
+            (
+                Self::Sign { algorithm, count },
+                Self::Sign {
+                    algorithm: same,
+                    count: more,
+                },
+            )
+            | (
+                Self::Verify { algorithm, count },
+                Self::Verify {
+                    algorithm: same,
+                    count: more,
+                },
+            ) if algorithm == same => *count += more,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Adds up equal kinds of work, in a fixed order.
+#[must_use]
+pub fn merge<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<Operation> {
+    let mut merged: Vec<Operation> = Vec::new();
+    for operation in operations {
+        if !merged.iter_mut().any(|known| known.absorb(operation)) {
+            merged.push(*operation);
+        }
+    }
+    merged.sort_unstable();
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hmac_sha1_of_a_short_message_is_four_compressions() {
+        assert_eq!(HashAlgorithm::Sha1.hmac_blocks(16, 40), 4);
+        assert_eq!(HashAlgorithm::Sha1.blocks(55), 1);
+        assert_eq!(HashAlgorithm::Sha1.blocks(56), 2);
+        assert_eq!(HashAlgorithm::Sha384.blocks(111), 1);
+        assert_eq!(HashAlgorithm::Sha384.blocks(112), 2);
+    }
+
+    #[test]
+    fn equal_work_adds_up_and_different_work_does_not() {
+        let aes = |key_bits, blocks| Operation::Aes { key_bits, blocks };
+        let merged = merge(&[
+            aes(128, 1),
+            Operation::Random { octets: 32 },
+            aes(256, 2),
+            aes(128, 3),
+        ]);
+        assert_eq!(
+            merged,
+            [Operation::Random { octets: 32 }, aes(128, 4), aes(256, 2)]
+        );
+    }
+}
