@@ -8,6 +8,7 @@ pub mod ccm;
 pub mod error;
 pub mod esp;
 pub mod kernels;
+pub mod handshake;
 pub mod keys;
 pub mod link;
 pub mod rc4;
