@@ -7,7 +7,17 @@ use serde::{Deserialize, Serialize};
 
 /// Why a party gave up.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
 )]
 #[serde(tag = "failure", rename_all = "kebab-case")]
 pub enum Failure {

@@ -5,10 +5,18 @@
 //! goes over the air. Never reads a clock and never opens a socket; message counts are counted
 //! from emitted octets, never looked up.
 
+#[cfg(test)]
+mod adverse;
+pub mod association;
+pub mod authentication;
 pub mod exchange;
 pub mod failure;
+pub mod key_handshake;
+pub mod key_supplicant;
+pub mod link;
 pub mod operation;
 mod primitives;
+mod resend;
 
 pub use exchange::{
     Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,

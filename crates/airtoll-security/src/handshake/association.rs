@@ -1,0 +1,201 @@
+//! Association (802.11-2020, 11.3.5), both ends.
+//!
+//! Takes a [`Link`] at each end and the PMKIDs that the station still caches; gives a request
+//! and a response. Never derives a key; reassociation in a fast transition is in
+//! `fast_transition`, association with a Diffie-Hellman element in `owe`.
+
+use airtoll_wire::ieee80211::element::id;
+use airtoll_wire::ieee80211::frame::management_subtype as subtype;
+use airtoll_wire::ieee80211::{Management, ManagementRepr};
+
+use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
+use super::failure::{Code, Failure, reason, status};
+use super::link::{Link, element, failure_of_reason, leaving_reason, read_management};
+use super::resend::Resend;
+
+const REPEATS: u8 = 2;
+
+/// The station's end.
+pub struct AssociationStation {
+    link: Link,
+    pmkids: Vec<[u8; 16]>,
+    resend: Resend,
+    state: Status,
+}
+
+impl AssociationStation {
+    /// `pmkids` name cached PMKs (802.11-2020, 12.6.10.3).
+    #[must_use]
+    pub const fn new(link: Link, pmkids: Vec<[u8; 16]>) -> Self {
+        Self {
+            link,
+            pmkids,
+            resend: Resend::new(REPEATS),
+            state: Status::Waiting,
+        }
+    }
+}
+
+impl Peer for AssociationStation {
+    fn party(&self) -> Party {
+        Party::Station
+    }
+
+    fn start(&mut self, context: &mut Context<'_>) {
+        let elements = self.link.elements(&self.pmkids);
+        let body = ManagementRepr::AssociationRequest(self.link.capability(), 1, &elements);
+        let frame = self
+            .link
+            .management(Party::Station, subtype::ASSOCIATION_REQUEST, &body);
+        self.resend.send(
+            context,
+            Party::Station,
+            Party::AccessPoint,
+            Carrier::Management,
+            frame,
+        );
+    }
+
+    fn receive(&mut self, message: &Message, _context: &mut Context<'_>) {
+        if self.state != Status::Waiting {
+            return;
+        }
+        if let Some(reason) = leaving_reason(message) {
+            self.state = Status::Failed(failure_of_reason(reason));
+            return;
+        }
+        if let Some((_, Management::AssociationResponse { status, .. })) = read_management(message)
+        {
+            self.state = if status == status::SUCCESS {
+                Status::Established(Secrets::new())
+            } else {
+                Status::Failed(Failure::NothingInCommon {
+                    code: Code::Status(status),
+                })
+            };
+        }
+    }
+
+    fn on_timeout(&mut self, context: &mut Context<'_>) {
+        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
+            self.state = Status::Failed(Failure::PeerTimeout {
+                code: Code::Reason(reason::LEAVING),
+            });
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.state.clone()
+    }
+}
+
+/// The AP's end.
+pub struct AssociationAccessPoint {
+    link: Link,
+    cached: Vec<[u8; 16]>,
+    patience: Resend,
+    state: Status,
+}
+
+impl AssociationAccessPoint {
+    /// `cached` are the PMKIDs that the AP still knows for this station.
+    #[must_use]
+    pub const fn new(link: Link, cached: Vec<[u8; 16]>) -> Self {
+        Self {
+            link,
+            cached,
+            patience: Resend::new(REPEATS + 2),
+            state: Status::Waiting,
+        }
+    }
+}
+
+impl Peer for AssociationAccessPoint {
+    fn party(&self) -> Party {
+        Party::AccessPoint
+    }
+
+    fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
+        let Some((subtype::ASSOCIATION_REQUEST, Management::AssociationRequest { elements, .. })) =
+            read_management(message)
+        else {
+            return;
+        };
+        let mut secrets = Secrets::new();
+        let mut answer = status::SUCCESS;
+        if elements.find_id(id::SSID) != Some(&self.link.ssid) {
+            answer = status::UNSPECIFIED;
+        } else if self.link.akm.is_some() {
+            let found = if self.link.is_wpa1() {
+                elements.find_vendor(airtoll_wire::ieee80211::suite::OUI_WPA, 1)
+            } else {
+                elements.find_id(id::RSN)
+            };
+            match offered(found, &self.link) {
+                Some(pmkids) => {
+                    if let Some(known) = pmkids.iter().find(|p| self.cached.contains(p)) {
+                        secrets.insert(SecretName::Pmkid, known.to_vec());
+                    }
+                }
+                None => answer = status::INVALID_AKMP,
+            }
+        }
+        let mut rest = element(
+            id::SUPPORTED_RATES,
+            &[0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36],
+        );
+        rest.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
+        rest.extend(self.link.mobility_element());
+        let body =
+            ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
+        let frame = self
+            .link
+            .management(Party::AccessPoint, subtype::ASSOCIATION_RESPONSE, &body);
+        self.state = if answer == status::SUCCESS {
+            Status::Established(secrets)
+        } else {
+            Status::Failed(Failure::NothingInCommon {
+                code: Code::Status(answer),
+            })
+        };
+        context.send(
+            Party::AccessPoint,
+            Party::Station,
+            Carrier::Management,
+            frame,
+        );
+    }
+
+    fn on_timeout(&mut self, _context: &mut Context<'_>) {
+        if self.state == Status::Waiting && !self.patience.wait() {
+            self.state = Status::Failed(Failure::PeerTimeout {
+                code: Code::Status(status::TIMEOUT),
+            });
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.state.clone()
+    }
+}
+
+/// The PMKIDs of an element that asks for exactly what `link` offers.
+fn offered(body: Option<&[u8]>, link: &Link) -> Option<Vec<[u8; 16]>> {
+    use airtoll_wire::ieee80211::RsnRepr;
+    let body = body?;
+    let parse = |body: &[u8]| {
+        if link.is_wpa1() {
+            RsnRepr::parse_wpa(body).ok()
+        } else {
+            RsnRepr::parse(body).ok()
+        }
+    };
+    let asked = parse(body)?;
+    let own = link.security_element(&[]);
+    let own = parse(own.get(if link.is_wpa1() { 6 } else { 2 }..)?)?;
+    let same = asked.akms == own.akms
+        && asked.pairwise == own.pairwise
+        && asked.group == own.group
+        && asked.mfpr() == own.mfpr();
+    same.then_some(asked.pmkids)
+}

@@ -1,0 +1,65 @@
+//! What a party repeats when nothing answers.
+//!
+//! Takes messages as they are sent; gives them again, a bounded number of times.
+//! Never decides when: that is the driver's time-out.
+
+use super::exchange::{Carrier, Context, Party};
+
+/// The last message of a party and how often it may still be repeated.
+#[derive(Debug, Clone)]
+pub struct Resend {
+    last: Option<(Party, Party, Carrier, Vec<u8>)>,
+    limit: u8,
+    left: u8,
+}
+
+impl Resend {
+    /// Repeats each message at most `limit` times.
+    pub const fn new(limit: u8) -> Self {
+        Self {
+            last: None,
+            limit,
+            left: limit,
+        }
+    }
+
+    /// Sends a new message and remembers it.
+    pub fn send(
+        &mut self,
+        context: &mut Context<'_>,
+        from: Party,
+        to: Party,
+        carrier: Carrier,
+        octets: Vec<u8>,
+    ) {
+        self.left = self.limit;
+        self.last = Some((from, to, carrier, octets.clone()));
+        context.send(from, to, carrier, octets);
+    }
+
+    /// Repeats because time ran out; `false` when the limit is reached.
+    pub fn after_timeout(&mut self, context: &mut Context<'_>) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        self.repeat(context);
+        true
+    }
+
+    /// Repeats because the peer asked the same again; costs no attempt.
+    pub fn repeat(&self, context: &mut Context<'_>) {
+        if let Some((from, to, carrier, octets)) = &self.last {
+            context.send(*from, *to, *carrier, octets.clone());
+        }
+    }
+
+    /// Counts a time-out of a party that only waits; `false` when the limit is reached.
+    pub const fn wait(&mut self) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        true
+    }
+}
