@@ -135,7 +135,7 @@ pub enum Outcome {
     Running,
     /// Every party is done; the station's secrets, or the first party's without a station.
     Established(Secrets),
-    /// The first failure, in the order of [`Party`].
+    /// What the first party that gave up says: it knows why, the others only hear of it.
     Failed(Failure),
 }
 
@@ -226,6 +226,7 @@ pub trait Peer {
 pub struct Exchange {
     peers: Vec<Box<dyn Peer>>,
     rng: Box<dyn CryptoRng>,
+    first_failure: Option<Failure>,
 }
 
 impl Exchange {
@@ -233,7 +234,11 @@ impl Exchange {
     #[must_use]
     pub fn new(mut peers: Vec<Box<dyn Peer>>, rng: Box<dyn CryptoRng>) -> Self {
         peers.sort_by_key(|peer| peer.party());
-        Self { peers, rng }
+        Self {
+            peers,
+            rng,
+            first_failure: None,
+        }
     }
 
     /// Lets whoever speaks first do so.
@@ -251,7 +256,9 @@ impl Exchange {
         if let Some(peer) = self.peers.iter_mut().find(|p| p.party() == message.to) {
             peer.receive(message, &mut context);
         }
-        context.finish()
+        let reaction = context.finish();
+        self.note_failure(message.to);
+        reaction
     }
 
     /// Lets a party's timer run out.
@@ -260,7 +267,9 @@ impl Exchange {
         if let Some(peer) = self.peers.iter_mut().find(|p| p.party() == party) {
             peer.on_timeout(&mut context);
         }
-        context.finish()
+        let reaction = context.finish();
+        self.note_failure(party);
+        reaction
     }
 
     /// Who takes part.
@@ -284,7 +293,9 @@ impl Exchange {
         let mut waiting = false;
         for peer in &self.peers {
             match peer.status() {
-                Status::Failed(failure) => return Outcome::Failed(failure),
+                Status::Failed(failure) => {
+                    return Outcome::Failed(self.first_failure.unwrap_or(failure));
+                }
                 Status::Waiting => waiting = true,
                 Status::Established(secrets) => {
                     first.get_or_insert(secrets);
@@ -295,6 +306,12 @@ impl Exchange {
             Outcome::Running
         } else {
             Outcome::Established(first.unwrap_or_default())
+        }
+    }
+
+    fn note_failure(&mut self, party: Party) {
+        if let (None, Some(Status::Failed(failure))) = (self.first_failure, self.status(party)) {
+            self.first_failure = Some(failure);
         }
     }
 

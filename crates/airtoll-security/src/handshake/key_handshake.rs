@@ -206,7 +206,7 @@ impl KeyConfig {
             context.rc4(&[&iv, kek].concat(), 256, &mut data);
             return (data, iv);
         }
-        if !(self.link.is_wpa1() && data.len() % 8 == 0) {
+        if !(self.link.is_wpa1() && data.len().is_multiple_of(8)) {
             pad_for_wrap(&mut data);
         }
         record_key_wrap(context, kek.len(), data.len());

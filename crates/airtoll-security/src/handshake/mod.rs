@@ -9,14 +9,20 @@
 mod adverse;
 pub mod association;
 pub mod authentication;
+pub mod eap;
+pub mod ec_group;
 pub mod exchange;
 pub mod failure;
 pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;
 pub mod operation;
+pub mod owe;
 mod primitives;
+pub mod radius;
 mod resend;
+pub mod sae;
+pub mod tls;
 
 pub use exchange::{
     Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,

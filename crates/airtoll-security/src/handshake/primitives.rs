@@ -296,7 +296,7 @@ fn cbc_encrypt<C: BlockCipherEncrypt>(cipher: &C, iv: &[u8], data: &[u8]) -> Vec
 
 fn cbc_decrypt<C: BlockCipherDecrypt>(cipher: &C, iv: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     let mut previous = key_of::<C::BlockSize>(iv);
-    if data.len() % previous.len() != 0 {
+    if !data.len().is_multiple_of(previous.len()) {
         return None;
     }
     let mut out = Vec::with_capacity(data.len());

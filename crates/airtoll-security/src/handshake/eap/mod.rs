@@ -1,0 +1,198 @@
+//! EAP (RFC 3748) between supplicant and server, through an authenticator that speaks EAPOL
+//! on one side and RADIUS on the other.
+//!
+//! Takes an [`EapConfig`] at each end; gives EAPOL and RADIUS packets and an MSK. Methods are
+//! one file each; `supplicant`, `authenticator` and `server` carry any of them.
+//! Never derives a PMK: the caller takes the MSK to the key handshake.
+
+mod authenticator;
+mod leap;
+mod md5;
+mod mschapv2;
+mod server;
+mod supplicant;
+mod tls;
+mod tunnel;
+
+use airtoll_wire::eap::{EapRepr, method};
+use airtoll_wire::eapol::{EapolRepr, packet_type};
+use serde::{Deserialize, Serialize};
+
+pub use authenticator::EapAuthenticator;
+pub use server::EapServer;
+pub use supplicant::EapSupplicant;
+
+use super::exchange::{Carrier, Context, Message};
+use super::failure::{Code, Failure, reason};
+use super::primitives::written;
+use super::tls::{Credential, Session, TlsVersion};
+
+/// An EAP method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EapMethod {
+    /// MD5-Challenge: gives no key.
+    Md5,
+    /// LEAP.
+    Leap,
+    /// EAP-TLS.
+    Tls,
+    /// EAP-TTLS with PAP inside.
+    Ttls,
+    /// PEAPv0 with EAP-MSCHAPv2 inside.
+    Peap,
+}
+
+impl EapMethod {
+    /// The EAP method type.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Md5 => method::MD5_CHALLENGE,
+            Self::Leap => method::LEAP,
+            Self::Tls => method::TLS,
+            Self::Ttls => method::TTLS,
+            Self::Peap => method::PEAP,
+        }
+    }
+
+    /// Whether the method gives keys.
+    #[must_use]
+    pub const fn gives_keys(self) -> bool {
+        !matches!(self, Self::Md5)
+    }
+}
+
+/// What one end of an EAP conversation is given.
+#[derive(Clone)]
+pub struct EapConfig {
+    /// The method.
+    pub method: EapMethod,
+    /// Who the station says it is.
+    pub identity: Vec<u8>,
+    /// Password, for the methods that use one.
+    pub password: Vec<u8>,
+    /// Which TLS, for the methods that use it.
+    pub tls: TlsVersion,
+    /// The own chain; the client's matters in EAP-TLS alone.
+    pub credential: Option<Credential>,
+    /// The kind of the root that is trusted.
+    pub trusted: super::tls::ChainKind,
+    /// A TLS session to resume.
+    pub resume: Option<Session>,
+    /// Octets of TLS data in one EAP packet (wpa_supplicant's default is 1398).
+    pub fragment_octets: usize,
+}
+
+/// What a server method does next.
+pub(super) enum Step {
+    /// Sends this packet and waits.
+    Continue(EapRepr),
+    /// Ends well; the packet is Success but in LEAP, whose last is a response.
+    Accept(EapRepr),
+    /// Ends badly.
+    Reject(EapRepr, Failure),
+    /// The packet is not for us.
+    Ignore,
+}
+
+/// The server's half of a method.
+pub(super) trait ServerMethod {
+    /// Starts (without a packet) or goes on; `identifier` is for the next request.
+    fn next(&mut self, packet: Option<&EapRepr>, identifier: u8, context: &mut Context<'_>)
+    -> Step;
+
+    /// The MSK (in LEAP, the session key), empty without keys.
+    fn msk(&self) -> Vec<u8>;
+
+    /// The TLS session that a later exchange may resume.
+    fn session(&self) -> Option<Session> {
+        None
+    }
+}
+
+/// The peer's half of a method.
+pub(super) trait PeerMethod {
+    /// Answers a packet; `None` says nothing.
+    fn answer(
+        &mut self,
+        packet: &EapRepr,
+        context: &mut Context<'_>,
+    ) -> Result<Option<EapRepr>, Failure>;
+
+    /// Takes the server's Success; a packet to send when the method goes on (LEAP).
+    fn on_success(&mut self, _context: &mut Context<'_>) -> Result<Option<EapRepr>, Failure> {
+        Ok(None)
+    }
+
+    /// Whether the server has proved itself, so that Success may be believed.
+    fn is_satisfied(&self) -> bool;
+
+    /// Whether nothing more comes.
+    fn is_done(&self) -> bool {
+        true
+    }
+
+    /// The MSK (in LEAP, the session key), empty without keys.
+    fn msk(&self) -> Vec<u8>;
+
+    /// The TLS session that a later exchange may resume.
+    fn session(&self) -> Option<Session> {
+        None
+    }
+}
+
+pub(super) fn server_method(config: &EapConfig) -> Option<Box<dyn ServerMethod>> {
+    Some(match config.method {
+        EapMethod::Md5 => Box::new(md5::Md5Server::new(config)),
+        EapMethod::Leap => Box::new(leap::LeapServer::new(config)),
+        EapMethod::Tls | EapMethod::Ttls | EapMethod::Peap => {
+            Box::new(tls::TlsServerMethod::new(config)?)
+        }
+    })
+}
+
+pub(super) fn peer_method(config: &EapConfig) -> Box<dyn PeerMethod> {
+    match config.method {
+        EapMethod::Md5 => Box::new(md5::Md5Peer::new(config)),
+        EapMethod::Leap => Box::new(leap::LeapPeer::new(config)),
+        EapMethod::Tls | EapMethod::Ttls | EapMethod::Peap => {
+            Box::new(tls::TlsPeerMethod::new(config))
+        }
+    }
+}
+
+/// Failed 802.1X authentication, as hostapd and wpa_supplicant report it.
+pub(super) const FAILED: Code = Code::Reason(reason::IEEE8021X_FAILED);
+
+/// An EAPOL packet; version 1 is what 802.1X-2001 stations and servers understand.
+pub(super) fn eapol(packet_type: u8, body: &[u8]) -> Vec<u8> {
+    written(|out| {
+        EapolRepr {
+            version: 1,
+            packet_type,
+            body,
+        }
+        .emit(out);
+    })
+}
+
+/// An EAP packet's octets.
+pub(super) fn octets(packet: &EapRepr) -> Vec<u8> {
+    written(|out| packet.emit(out))
+}
+
+/// The EAP packet in an EAPOL message.
+pub(super) fn read_eapol(message: &Message) -> Option<EapRepr> {
+    if message.carrier != Carrier::Eapol {
+        return None;
+    }
+    let packet = airtoll_wire::eapol::Eapol::new(&message.octets).ok()?;
+    if packet.packet_type() != packet_type::EAP {
+        return None;
+    }
+    EapRepr::parse(packet.body()).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Supplicant, authenticator and server against each other.
+
+use super::*;
+use crate::akm::{AkmHash, AkmSuite};
+use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
+use crate::handshake::exchange::{Emission, Outcome, Party, Peer, SecretName};
+use crate::handshake::link::{Link, ManagementProtection};
+use crate::handshake::tls::ChainKind;
+use crate::suite::CipherSuite;
+use airtoll_wire::MacAddress;
+use proptest::prelude::*;
+
+const METHODS: [EapMethod; 5] = [
+    EapMethod::Md5,
+    EapMethod::Leap,
+    EapMethod::Tls,
+    EapMethod::Ttls,
+    EapMethod::Peap,
+];
+
+fn link() -> Link {
+    Link {
+        ssid: b"airtoll".to_vec(),
+        station: MacAddress([2, 0, 0, 0, 0, 1]),
+        access_point: MacAddress([2, 0, 0, 0, 0, 2]),
+        akm: Some(AkmSuite::Ieee8021x),
+        hash: AkmHash::Sha1,
+        pairwise: CipherSuite::Ccmp128,
+        group: CipherSuite::Ccmp128,
+        protection: ManagementProtection::Off,
+        hash_to_element: false,
+        mobility_domain: None,
+    }
+}
+
+fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, EapConfig) {
+    let station = EapConfig {
+        method,
+        identity: b"alice@example.org".to_vec(),
+        password: b"correct horse".to_vec(),
+        tls,
+        credential: Some(Credential::client(kind)),
+        trusted: kind,
+        resume: None,
+        fragment_octets: 1398,
+    };
+    let server = EapConfig {
+        credential: Some(Credential::server(kind)),
+        ..station.clone()
+    };
+    (station, server)
+}
+
+fn peers(station: EapConfig, server: EapConfig) -> Vec<Box<dyn Peer>> {
+    vec![
+        Box::new(EapSupplicant::new(station)),
+        Box::new(EapAuthenticator::new(link(), b"radius secret".to_vec())),
+        Box::new(EapServer::new(server, b"radius secret".to_vec())),
+    ]
+}
+
+fn count(log: &[Emission], carrier: Carrier) -> usize {
+    log.iter().filter(|e| e.message.carrier == carrier).count()
+}
+
+#[test]
+fn every_method_gives_all_three_parties_one_msk() {
+    for method in METHODS {
+        for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+            let (station, server) = configs(method, tls, ChainKind::P256);
+            let (_, outcome, exchange) = run(peers(station, server), 1);
+            let Outcome::Established(secrets) = outcome else {
+                panic!("{method:?} {tls:?}: {outcome:?}");
+            };
+            assert_eq!(secrets.contains_key(&SecretName::Msk), method.gives_keys());
+            let station = exchange.status(Party::Station);
+            assert_eq!(station, exchange.status(Party::AccessPoint), "{method:?}");
+            assert_eq!(station, exchange.status(Party::AuthenticationServer));
+        }
+    }
+}
+
+#[test]
+fn eap_md5_is_six_messages_on_the_air_and_four_on_the_wire() {
+    let (station, server) = configs(EapMethod::Md5, TlsVersion::Tls12, ChainKind::Rsa2048);
+    let (log, ..) = run(peers(station, server), 1);
+    assert_eq!(count(&log, Carrier::Eapol), 6);
+    assert_eq!(count(&log, Carrier::Radius), 4);
+}
+
+#[test]
+fn smaller_fragments_cost_more_messages() {
+    let mut counts = Vec::new();
+    for fragment_octets in [1398, 1024, 500] {
+        let (mut station, mut server) =
+            configs(EapMethod::Tls, TlsVersion::Tls12, ChainKind::Rsa2048);
+        station.fragment_octets = fragment_octets;
+        server.fragment_octets = fragment_octets;
+        let (log, outcome, _) = run(peers(station, server), 1);
+        assert!(matches!(outcome, Outcome::Established(_)));
+        counts.push(count(&log, Carrier::Eapol));
+    }
+    assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
+}
+
+#[test]
+fn a_wrong_password_ends_with_reason_23() {
+    for method in [
+        EapMethod::Md5,
+        EapMethod::Leap,
+        EapMethod::Ttls,
+        EapMethod::Peap,
+    ] {
+        let (station, mut server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        server.password = b"wrong horse".to_vec();
+        let failure = Failure::WrongCredentials { code: FAILED };
+        let (_, outcome, _) = run(peers(station, server), 1);
+        assert_eq!(outcome, Outcome::Failed(failure), "{method:?}");
+    }
+}
+
+#[test]
+fn a_server_certificate_of_another_root_is_refused_by_the_station() {
+    for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
+        let (station, mut server) = configs(method, TlsVersion::Tls12, ChainKind::Rsa2048);
+        server.credential = Some(Credential::rogue_server());
+        let (_, outcome, exchange) = run(peers(station, server), 1);
+        let failure = Failure::WrongCertificate { code: FAILED };
+        assert_eq!(outcome, Outcome::Failed(failure), "{method:?}");
+        assert_eq!(
+            exchange.status(Party::AuthenticationServer),
+            Some(crate::handshake::exchange::Status::Failed(failure))
+        );
+    }
+}
+
+#[test]
+fn a_silent_server_is_a_server_timeout() {
+    let (station, server) = configs(EapMethod::Tls, TlsVersion::Tls12, ChainKind::P256);
+    let mut peers = peers(station, server);
+    peers.pop();
+    let failure = Failure::ServerTimeout { code: FAILED };
+    assert_eq!(run(peers, 1).1, Outcome::Failed(failure));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn loss_repetition_and_reordering_never_make_ends_disagree(
+        method in prop::sample::select(METHODS.to_vec()), seed: u64,
+        schedule in prop::collection::vec(any::<u8>(), 0..40)
+    ) {
+        let (station, server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        let (_, exchange) = run_adverse(peers(station, server), seed, &schedule);
+        prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+    }
+
+    #[test]
+    fn one_lost_message_is_survived(
+        method in prop::sample::select(METHODS.to_vec()), seed: u64, lost in 0_usize..9
+    ) {
+        let (station, server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        let mut schedule = vec![2; lost];
+        schedule.push(0);
+        let (outcome, _) = run_adverse(peers(station, server), seed, &schedule);
+        let survived = matches!(outcome, Outcome::Established(_));
+        prop_assert!(survived, "{:?} {:?}", method, outcome);
+    }
+
+    #[test]
+    fn a_flipped_bit_never_makes_ends_disagree(
+        method in prop::sample::select(METHODS.to_vec()),
+        index in 0_usize..12, octet in 0_usize..2000, bit in 0_u8..8
+    ) {
+        let (station, server) = configs(method, TlsVersion::Tls13, ChainKind::P256);
+        let (_, exchange) = run_flipped(peers(station, server), 3, (index, octet, bit));
+        prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+    }
+}

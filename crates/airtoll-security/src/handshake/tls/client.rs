@@ -1,0 +1,510 @@
+//! The TLS client.
+//!
+//! Takes a [`TlsConfig`] and the server's flights; gives the client's, or a [`Refusal`].
+
+use airtoll_wire::tls::{
+    ClientHelloRepr, Extension, ServerHelloRepr, content, emit_certificates, emit_handshake,
+    emit_record, extension, handshake, parse_certificates,
+};
+use num_bigint::BigUint;
+
+use super::certificate::{PublicKey, verify_chain};
+use super::schedule::{
+    Protection, Secrets13, finished12, finished13, key_block, master_secret, signed13,
+};
+use super::{
+    AES_128_GCM_SHA256, CODE, Core, Item, Refusal, SECP256R1, Session, TlsConfig, TlsVersion,
+    alert, read_signed, signed, suite12, vector16,
+};
+use crate::handshake::ec_group::Group;
+use crate::handshake::exchange::Context;
+use crate::handshake::failure::Failure;
+use crate::handshake::primitives::{equal, written};
+
+/// The client's end.
+pub struct TlsClient {
+    config: TlsConfig,
+    core: Core,
+    private: Option<BigUint>,
+    server_key: Option<PublicKey>,
+    server_share: Vec<u8>,
+    certificate_wanted: bool,
+    resumed: bool,
+    session: Option<Session>,
+    pending: Option<Protection>,
+    application: Option<(Protection, Protection)>,
+    data: Vec<u8>,
+}
+
+impl TlsClient {
+    /// A client that has sent nothing yet.
+    #[must_use]
+    pub fn new(config: TlsConfig) -> Self {
+        Self {
+            config,
+            core: Core::default(),
+            private: None,
+            server_key: None,
+            server_share: Vec::new(),
+            certificate_wanted: false,
+            resumed: false,
+            session: None,
+            pending: None,
+            application: None,
+            data: Vec::new(),
+        }
+    }
+
+    fn tls13(&self) -> bool {
+        self.config.version == TlsVersion::Tls13
+    }
+
+    /// ClientHello in its record.
+    pub fn start(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+        let random: [u8; 32] = context.random();
+        self.core.client_random = random.to_vec();
+        let group = p256();
+        let private = group.random_scalar(context);
+        let mut extensions: Vec<Extension> = vec![
+            (
+                extension::SUPPORTED_GROUPS,
+                vector16(&SECP256R1.to_be_bytes()),
+            ),
+            (extension::EC_POINT_FORMATS, vec![1, 0]),
+            (
+                extension::SIGNATURE_ALGORITHMS,
+                vector16(&[4, 3, 8, 4, 4, 1]),
+            ),
+            (extension::EXTENDED_MASTER_SECRET, Vec::new()),
+            (extension::RENEGOTIATION_INFO, vec![0]),
+        ];
+        let mut session_id = Vec::new();
+        if self.tls13() {
+            let share = group.multiply_base(context, &private).unwrap_or_default();
+            let entry = [&SECP256R1.to_be_bytes()[..], &vector16(&point(&share))].concat();
+            extensions.truncate(3);
+            extensions.push((extension::SUPPORTED_VERSIONS, vec![2, 3, 4]));
+            extensions.push((extension::PSK_KEY_EXCHANGE_MODES, vec![1, 1]));
+            extensions.push((extension::KEY_SHARE, vector16(&entry)));
+        } else if let Some(session) = &self.config.resume {
+            session_id = session.identifier.clone();
+        }
+        self.private = Some(private);
+        let cipher_suites = if self.tls13() {
+            vec![AES_128_GCM_SHA256]
+        } else {
+            vec![suite12(self.config.version, self.config.trusted)]
+        };
+        let mut hello = ClientHelloRepr {
+            version: 0x0303,
+            random,
+            session_id,
+            cipher_suites,
+            extensions,
+        };
+        let psk = self.config.resume.clone().filter(|_| self.tls13());
+        let secret = psk.as_ref().map(|session| session.secret.clone());
+        if self.tls13() {
+            self.core.secrets13 = Secrets13::early(context, secret.as_deref());
+        }
+        if let Some(session) = psk {
+            let mut identity = vector16(&session.identifier);
+            identity.extend([0; 4]);
+            let mut offer = vector16(&identity);
+            offer.extend([0, 33, 32]);
+            offer.extend([0; 32]);
+            hello.extensions.push((extension::PRE_SHARED_KEY, offer));
+            let draft = written(|o| emit_handshake(handshake::CLIENT_HELLO, &body(&hello), o));
+            let binder = self
+                .core
+                .secrets13
+                .binder(context, &draft[..draft.len() - 35]);
+            if let Some((_, offer)) = hello.extensions.last_mut() {
+                let at = offer.len() - 32;
+                offer[at..].copy_from_slice(&binder);
+            }
+        }
+        let mut flight = Vec::new();
+        self.core
+            .handshake(&mut flight, handshake::CLIENT_HELLO, &body(&hello));
+        written(|o| emit_record(content::HANDSHAKE, 0x0301, &flight, o))
+    }
+
+    /// Takes a flight; gives the answer, empty when there is nothing to say.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the handshake ends here.
+    pub fn receive(
+        &mut self,
+        context: &mut Context<'_>,
+        flight: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        let mut octets = flight;
+        let mut answer = Vec::new();
+        while !octets.is_empty() {
+            for item in self.core.next(context, &mut octets)? {
+                match item {
+                    Item::ChangeCipherSpec => self.core.read = self.pending.take(),
+                    Item::Data(data) if self.core.done => self.data.extend(data),
+                    Item::Data(_) => return Err(self.unexpected(context)),
+                    Item::Handshake(kind, body, whole) => {
+                        self.step(context, kind, &body, &whole, &mut answer)?;
+                    }
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Application data that came, taken out.
+    pub fn take_data(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.data)
+    }
+
+    /// A record of application data.
+    pub fn seal(&mut self, context: &mut Context<'_>, plain: &[u8]) -> Vec<u8> {
+        self.core.record(context, content::APPLICATION_DATA, plain)
+    }
+
+    /// Whether the handshake is complete.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.core.done
+    }
+
+    /// Exported keys, see [`super::Core::export`].
+    pub fn export(
+        &self,
+        context: &mut Context<'_>,
+        label: &[u8],
+        value: &[u8],
+        octets: usize,
+    ) -> Vec<u8> {
+        self.core
+            .export(context, self.tls13(), label, value, octets)
+    }
+
+    /// What to resume later.
+    #[must_use]
+    pub const fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    fn unexpected(&mut self, context: &mut Context<'_>) -> Refusal {
+        let failure = Failure::IntegrityFailure { code: CODE };
+        self.core
+            .refuse(context, alert::UNEXPECTED_MESSAGE, failure)
+    }
+
+    fn integrity(&mut self, context: &mut Context<'_>) -> Refusal {
+        let failure = Failure::IntegrityFailure { code: CODE };
+        self.core.refuse(context, alert::DECRYPT_ERROR, failure)
+    }
+
+    fn step(
+        &mut self,
+        context: &mut Context<'_>,
+        kind: u8,
+        body: &[u8],
+        whole: &[u8],
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        match kind {
+            handshake::SERVER_HELLO => self.server_hello(context, body, whole)?,
+            handshake::ENCRYPTED_EXTENSIONS => self.core.transcript.extend(whole),
+            handshake::CERTIFICATE_REQUEST => {
+                self.certificate_wanted = true;
+                self.core.transcript.extend(whole);
+            }
+            handshake::CERTIFICATE => {
+                let chain = parse_certificates(body, self.tls13()).unwrap_or_default();
+                let root = self.config.trusted.root();
+                let Some(key) = verify_chain(context, &chain, root).filter(|_| !chain.is_empty())
+                else {
+                    let failure = Failure::WrongCertificate { code: CODE };
+                    return Err(self.core.refuse(context, alert::UNKNOWN_CA, failure));
+                };
+                self.server_key = Some(key);
+                self.core.transcript.extend(whole);
+            }
+            handshake::CERTIFICATE_VERIFY => {
+                let message = signed13(context, false, &self.core.transcript);
+                let right = match (&self.server_key, read_signed(body)) {
+                    (Some(key), Some((scheme, signature))) => {
+                        key.clone().verify(context, scheme, &message, signature)
+                    }
+                    _ => false,
+                };
+                if !right {
+                    return Err(self.integrity(context));
+                }
+                self.core.transcript.extend(whole);
+            }
+            handshake::SERVER_KEY_EXCHANGE => {
+                self.server_key_exchange(context, body)?;
+                self.core.transcript.extend(whole);
+            }
+            handshake::SERVER_HELLO_DONE => {
+                self.core.transcript.extend(whole);
+                answer.extend(self.flight12(context)?);
+            }
+            handshake::FINISHED => answer.extend(self.finished(context, body, whole)?),
+            handshake::NEW_SESSION_TICKET if self.core.done => self.ticket(context, body),
+            _ => return Err(self.unexpected(context)),
+        }
+        Ok(())
+    }
+
+    fn server_hello(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+        whole: &[u8],
+    ) -> Result<(), Refusal> {
+        let Ok(hello) = ServerHelloRepr::parse(body) else {
+            return Err(self.unexpected(context));
+        };
+        let expected = if self.tls13() {
+            AES_128_GCM_SHA256
+        } else {
+            suite12(self.config.version, self.config.trusted)
+        };
+        if hello.cipher_suite != expected {
+            let failure = Failure::NothingInCommon { code: CODE };
+            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+        }
+        self.core.server_random = hello.random.to_vec();
+        self.core.transcript.extend(whole);
+        let find = |wanted| {
+            hello
+                .extensions
+                .iter()
+                .find(|(number, _)| *number == wanted)
+                .map(|(_, data)| data.as_slice())
+        };
+        if self.tls13() {
+            let share = find(extension::KEY_SHARE).and_then(|data| data.get(5..));
+            let shared = match (share, &self.private) {
+                (Some(share), Some(private)) => p256().multiply(context, share, private),
+                _ => None,
+            };
+            let Some(shared) = shared else {
+                return Err(self.unexpected(context));
+            };
+            self.resumed = find(extension::PRE_SHARED_KEY).is_some();
+            if !self.resumed {
+                self.core.secrets13 = Secrets13::early(context, None);
+            }
+            let transcript = self.core.transcript.clone();
+            self.core
+                .secrets13
+                .enter_handshake(context, &shared[..32], &transcript);
+            let secret = self.core.secrets13.server_handshake.clone();
+            self.core.read = Some(Protection::tls13(context, &secret));
+            return Ok(());
+        }
+        let offered = self.config.resume.clone();
+        if let Some(session) = offered.filter(|s| s.identifier == hello.session_id) {
+            self.resumed = true;
+            self.core.master = session.secret.clone();
+            self.session = Some(session);
+            self.derive12(context);
+        } else {
+            self.session = Some(Session {
+                identifier: hello.session_id,
+                secret: Vec::new(),
+            });
+        }
+        Ok(())
+    }
+
+    fn derive12(&mut self, context: &mut Context<'_>) {
+        let (client, server) = key_block(
+            context,
+            &self.core.master,
+            &self.core.client_random,
+            &self.core.server_random,
+        );
+        self.application = Some((client, server.clone()));
+        self.pending = Some(server);
+    }
+
+    /// Curve, point and a signature over both randoms and them (RFC 8422 section 5.4).
+    fn server_key_exchange(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+    ) -> Result<(), Refusal> {
+        let right = body.split_at_checked(69).and_then(|(parameters, rest)| {
+            let (scheme, signature) = read_signed(rest)?;
+            let known = parameters[..5] == [3, 0, 23, 65, 4];
+            let key = self.server_key.clone().filter(|_| known)?;
+            let message = [
+                &self.core.client_random[..],
+                &self.core.server_random,
+                parameters,
+            ]
+            .concat();
+            key.verify(context, scheme, &message, signature)
+                .then(|| parameters[5..].to_vec())
+        });
+        match right {
+            Some(share) => {
+                self.server_share = share;
+                Ok(())
+            }
+            None => Err(self.integrity(context)),
+        }
+    }
+
+    fn flight12(&mut self, context: &mut Context<'_>) -> Result<Vec<u8>, Refusal> {
+        let mut flight = Vec::new();
+        let credential = self.config.credential.clone();
+        if self.certificate_wanted {
+            let chain = credential.as_ref().map_or(&[][..], |c| c.chain());
+            let body = written(|o| emit_certificates(chain, false, o));
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE, &body);
+        }
+        let (premaster, exchange) = if self.config.version == TlsVersion::Tls12Rsa {
+            let mut premaster = vec![3, 3];
+            premaster.extend(context.random::<46>());
+            let sealed = self
+                .server_key
+                .clone()
+                .and_then(|key| key.encrypt(context, &premaster))
+                .unwrap_or_default();
+            (Some(premaster), vector16(&sealed))
+        } else {
+            let private = self.private.clone().unwrap_or_default();
+            let own = p256().multiply_base(context, &private).unwrap_or_default();
+            let own = point(&own);
+            let shared = p256().multiply(context, &self.server_share, &private);
+            let mut exchange = vec![65];
+            exchange.extend(own);
+            (shared.map(|point| point[..32].to_vec()), exchange)
+        };
+        let Some(premaster) = premaster else {
+            return Err(self.unexpected(context));
+        };
+        self.core
+            .handshake(&mut flight, handshake::CLIENT_KEY_EXCHANGE, &exchange);
+        self.core.master = master_secret(context, &premaster, &self.core.transcript);
+        if let Some(session) = &mut self.session {
+            session.secret.clone_from(&self.core.master);
+        }
+        self.derive12(context);
+        if let (true, Some(credential)) = (self.certificate_wanted, credential) {
+            let signature = credential.sign(context, false, &self.core.transcript);
+            let body = signed(credential.kind().scheme(false), &signature);
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
+        }
+        let mut out = self.core.record(context, content::HANDSHAKE, &flight);
+        out.extend(self.finish12(context));
+        Ok(out)
+    }
+
+    fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+        let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
+        let verify = finished12(context, &self.core.master, true, &self.core.transcript);
+        self.core.write = self.application.clone().map(|(client, _)| client);
+        let mut flight = Vec::new();
+        self.core
+            .handshake(&mut flight, handshake::FINISHED, &verify);
+        out.extend(self.core.record(context, content::HANDSHAKE, &flight));
+        out
+    }
+
+    fn finished(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+        whole: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        if self.core.read.is_none() || self.core.done {
+            return Err(self.unexpected(context));
+        }
+        let expected = if self.tls13() {
+            let base = self.core.secrets13.server_handshake.clone();
+            finished13(context, &base, &self.core.transcript)
+        } else {
+            finished12(context, &self.core.master, false, &self.core.transcript)
+        };
+        let authenticated = self.resumed || self.server_key.is_some();
+        if !equal(&expected, body) || !authenticated {
+            return Err(self.integrity(context));
+        }
+        self.core.transcript.extend(whole);
+        self.core.done = true;
+        if self.tls13() {
+            return Ok(self.flight13(context));
+        }
+        if self.resumed {
+            return Ok(self.finish12(context));
+        }
+        Ok(Vec::new())
+    }
+
+    fn flight13(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+        let transcript = self.core.transcript.clone();
+        let (client, server) = self.core.secrets13.enter_application(context, &transcript);
+        let base = self.core.secrets13.client_handshake.clone();
+        self.core.write = Some(Protection::tls13(context, &base));
+        let mut flight = Vec::new();
+        if self.certificate_wanted {
+            let credential = self.config.credential.clone();
+            let chain = credential.as_ref().map_or(&[][..], |c| c.chain());
+            let body = written(|o| emit_certificates(chain, true, o));
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE, &body);
+            if let Some(credential) = credential {
+                let message = signed13(context, true, &self.core.transcript);
+                let signature = credential.sign(context, true, &message);
+                let body = signed(credential.kind().scheme(true), &signature);
+                self.core
+                    .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
+            }
+        }
+        let verify = finished13(context, &base, &self.core.transcript);
+        self.core
+            .handshake(&mut flight, handshake::FINISHED, &verify);
+        let out = self.core.record(context, content::HANDSHAKE, &flight);
+        self.core.write = Some(client);
+        self.core.read = Some(server);
+        out
+    }
+
+    fn ticket(&mut self, context: &mut Context<'_>, body: &[u8]) {
+        // Lifetime, age addend, nonce, ticket, extensions (RFC 8446 section 4.6.1).
+        let parts = body.get(8..).and_then(|rest| {
+            let (length, rest) = rest.split_first()?;
+            let (nonce, rest) = rest.split_at_checked(usize::from(*length))?;
+            let (length, rest) = rest.split_first_chunk::<2>()?;
+            let ticket = rest.get(..usize::from(u16::from_be_bytes(*length)))?;
+            Some((nonce.to_vec(), ticket.to_vec()))
+        });
+        if let Some((nonce, identifier)) = parts {
+            let transcript = self.core.transcript.clone();
+            let secret = self.core.secrets13.resumption(context, &transcript, &nonce);
+            self.session = Some(Session { identifier, secret });
+        }
+    }
+}
+
+fn body(hello: &ClientHelloRepr) -> Vec<u8> {
+    written(|o| hello.emit(o))
+}
+
+/// An uncompressed point as TLS writes it.
+fn point(xy: &[u8]) -> Vec<u8> {
+    let mut out = vec![4];
+    out.extend(xy);
+    out
+}
+
+/// secp256r1.
+fn p256() -> Group {
+    // Group 19 is one of the three that exist.
+    Group::from_number(19).unwrap_or_else(|| unreachable!("group 19"))
+}

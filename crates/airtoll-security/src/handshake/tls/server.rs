@@ -1,0 +1,517 @@
+//! The TLS server.
+//!
+//! Takes a [`TlsConfig`] and the client's flights; gives the server's, or a [`Refusal`].
+
+use airtoll_wire::tls::{
+    ClientHelloRepr, Extension, ServerHelloRepr, content, emit_certificates, emit_extensions,
+    extension, handshake, parse_certificates,
+};
+use num_bigint::BigUint;
+
+use super::certificate::{PublicKey, verify_chain};
+use super::schedule::{
+    Protection, Secrets13, finished12, finished13, key_block, master_secret, signed13,
+};
+use super::{
+    AES_128_GCM_SHA256, CODE, Core, Item, Refusal, SECP256R1, Session, TlsConfig, TlsVersion,
+    alert, read_signed, signed, suite12, vector16,
+};
+use crate::handshake::ec_group::Group;
+use crate::handshake::exchange::Context;
+use crate::handshake::failure::Failure;
+use crate::handshake::primitives::{equal, written};
+
+/// The server's end.
+pub struct TlsServer {
+    config: TlsConfig,
+    core: Core,
+    group: Group,
+    private: BigUint,
+    client_key: Option<PublicKey>,
+    resumed: bool,
+    session: Option<Session>,
+    pending: Option<Protection>,
+    keys: Option<(Protection, Protection)>,
+    data: Vec<u8>,
+}
+
+impl TlsServer {
+    /// A server that waits for a ClientHello; `None` without a credential.
+    #[must_use]
+    pub fn new(config: TlsConfig) -> Option<Self> {
+        config.credential.as_ref()?;
+        Some(Self {
+            config,
+            core: Core::default(),
+            group: Group::from_number(19)?,
+            private: BigUint::ZERO,
+            client_key: None,
+            resumed: false,
+            session: None,
+            pending: None,
+            keys: None,
+            data: Vec::new(),
+        })
+    }
+
+    fn tls13(&self) -> bool {
+        self.config.version == TlsVersion::Tls13
+    }
+
+    /// Takes a flight; gives the answer, empty when there is nothing to say.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the handshake ends here.
+    pub fn receive(
+        &mut self,
+        context: &mut Context<'_>,
+        flight: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        let mut octets = flight;
+        let mut answer = Vec::new();
+        while !octets.is_empty() {
+            for item in self.core.next(context, &mut octets)? {
+                match item {
+                    Item::ChangeCipherSpec => self.core.read = self.pending.take(),
+                    Item::Data(data) if self.core.done => self.data.extend(data),
+                    Item::Data(_) => return Err(self.unexpected(context)),
+                    Item::Handshake(kind, body, whole) => {
+                        self.step(context, kind, &body, &whole, &mut answer)?;
+                    }
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Application data that came, taken out.
+    pub fn take_data(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.data)
+    }
+
+    /// A record of application data.
+    pub fn seal(&mut self, context: &mut Context<'_>, plain: &[u8]) -> Vec<u8> {
+        self.core.record(context, content::APPLICATION_DATA, plain)
+    }
+
+    /// Whether the handshake is complete.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.core.done
+    }
+
+    /// Whether an earlier session was resumed.
+    #[must_use]
+    pub const fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Exported keys.
+    pub fn export(
+        &self,
+        context: &mut Context<'_>,
+        label: &[u8],
+        value: &[u8],
+        octets: usize,
+    ) -> Vec<u8> {
+        self.core
+            .export(context, self.tls13(), label, value, octets)
+    }
+
+    /// What to resume later.
+    #[must_use]
+    pub const fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    fn unexpected(&mut self, context: &mut Context<'_>) -> Refusal {
+        let failure = Failure::IntegrityFailure { code: CODE };
+        self.core
+            .refuse(context, alert::UNEXPECTED_MESSAGE, failure)
+    }
+
+    fn integrity(&mut self, context: &mut Context<'_>) -> Refusal {
+        let failure = Failure::IntegrityFailure { code: CODE };
+        self.core.refuse(context, alert::DECRYPT_ERROR, failure)
+    }
+
+    fn step(
+        &mut self,
+        context: &mut Context<'_>,
+        kind: u8,
+        body: &[u8],
+        whole: &[u8],
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        match kind {
+            handshake::CLIENT_HELLO if self.core.transcript.is_empty() => {
+                answer.extend(self.client_hello(context, body, whole)?);
+            }
+            handshake::CERTIFICATE => {
+                let chain = parse_certificates(body, self.tls13()).unwrap_or_default();
+                let root = self.config.trusted.root();
+                let Some(key) = verify_chain(context, &chain, root).filter(|_| !chain.is_empty())
+                else {
+                    let failure = Failure::WrongCertificate { code: CODE };
+                    return Err(self.core.refuse(context, alert::UNKNOWN_CA, failure));
+                };
+                self.client_key = Some(key);
+                self.core.transcript.extend(whole);
+            }
+            handshake::CLIENT_KEY_EXCHANGE => self.client_key_exchange(context, body, whole)?,
+            handshake::CERTIFICATE_VERIFY => {
+                let message = if self.tls13() {
+                    signed13(context, true, &self.core.transcript)
+                } else {
+                    self.core.transcript.clone()
+                };
+                let right = match (self.client_key.clone(), read_signed(body)) {
+                    (Some(key), Some((scheme, signature))) => {
+                        key.verify(context, scheme, &message, signature)
+                    }
+                    _ => false,
+                };
+                if !right {
+                    return Err(self.integrity(context));
+                }
+                self.core.transcript.extend(whole);
+            }
+            handshake::FINISHED => answer.extend(self.finished(context, body, whole)?),
+            _ => return Err(self.unexpected(context)),
+        }
+        Ok(())
+    }
+
+    fn client_hello(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+        whole: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        let Ok(hello) = ClientHelloRepr::parse(body) else {
+            return Err(self.unexpected(context));
+        };
+        let kind = self
+            .config
+            .credential
+            .as_ref()
+            .map_or(self.config.trusted, super::Credential::kind);
+        let suite = if self.tls13() {
+            AES_128_GCM_SHA256
+        } else {
+            suite12(self.config.version, kind)
+        };
+        if !hello.cipher_suites.contains(&suite) {
+            let failure = Failure::NothingInCommon { code: CODE };
+            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+        }
+        self.core.client_random = hello.random.to_vec();
+        let random: [u8; 32] = context.random();
+        self.core.server_random = random.to_vec();
+        self.private = self.group.random_scalar(context);
+        if self.tls13() {
+            return self.answer13(context, &hello, whole, random);
+        }
+        self.core.transcript.extend(whole);
+        self.answer12(context, &hello, random, suite)
+    }
+
+    fn hello(
+        &mut self,
+        flight: &mut Vec<u8>,
+        random: [u8; 32],
+        session_id: Vec<u8>,
+        cipher_suite: u16,
+        extensions: Vec<Extension>,
+    ) {
+        let hello = ServerHelloRepr {
+            version: 0x0303,
+            random,
+            session_id,
+            cipher_suite,
+            extensions,
+        };
+        let body = written(|o| hello.emit(o));
+        self.core.handshake(flight, handshake::SERVER_HELLO, &body);
+    }
+
+    fn answer12(
+        &mut self,
+        context: &mut Context<'_>,
+        hello: &ClientHelloRepr,
+        random: [u8; 32],
+        suite: u16,
+    ) -> Result<Vec<u8>, Refusal> {
+        let extensions = vec![
+            (extension::EXTENDED_MASTER_SECRET, Vec::new()),
+            (extension::RENEGOTIATION_INFO, vec![0]),
+        ];
+        let mut flight = Vec::new();
+        let known = self.config.resume.clone();
+        if let Some(session) = known.filter(|s| s.identifier == hello.session_id) {
+            self.resumed = true;
+            self.core.master = session.secret.clone();
+            let identifier = session.identifier.clone();
+            self.session = Some(session);
+            self.hello(&mut flight, random, identifier, suite, extensions);
+            self.derive12(context);
+            let mut out = self.core.record(context, content::HANDSHAKE, &flight);
+            out.extend(self.finish12(context));
+            return Ok(out);
+        }
+        let identifier = context.random_octets(32);
+        self.session = Some(Session {
+            identifier: identifier.clone(),
+            secret: Vec::new(),
+        });
+        self.hello(&mut flight, random, identifier, suite, extensions);
+        let Some(credential) = self.config.credential.clone() else {
+            return Err(self.unexpected(context));
+        };
+        let chain = written(|o| emit_certificates(credential.chain(), false, o));
+        self.core
+            .handshake(&mut flight, handshake::CERTIFICATE, &chain);
+        if self.config.version != TlsVersion::Tls12Rsa {
+            let share = self
+                .group
+                .multiply_base(context, &self.private)
+                .unwrap_or_default();
+            let mut body = vec![3, 0, 23, 65, 4];
+            body.extend(share);
+            let message = [
+                &self.core.client_random[..],
+                &self.core.server_random,
+                &body,
+            ]
+            .concat();
+            let signature = credential.sign(context, false, &message);
+            body.extend(signed(credential.kind().scheme(false), &signature));
+            self.core
+                .handshake(&mut flight, handshake::SERVER_KEY_EXCHANGE, &body);
+        }
+        if self.config.client_certificate {
+            // rsa_sign and ecdsa_sign, two schemes, no named authorities (RFC 5246 section 7.4.4).
+            let body = [2, 1, 64, 0, 4, 4, 3, 4, 1, 0, 0];
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
+        }
+        self.core
+            .handshake(&mut flight, handshake::SERVER_HELLO_DONE, &[]);
+        Ok(self.core.record(context, content::HANDSHAKE, &flight))
+    }
+
+    fn answer13(
+        &mut self,
+        context: &mut Context<'_>,
+        hello: &ClientHelloRepr,
+        whole: &[u8],
+        random: [u8; 32],
+    ) -> Result<Vec<u8>, Refusal> {
+        let find = |wanted| {
+            hello
+                .extensions
+                .iter()
+                .find(|(number, _)| *number == wanted)
+                .map(|(_, data)| data.as_slice())
+        };
+        // List length, group, key length, then the uncompressed point.
+        let shared = find(extension::KEY_SHARE)
+            .filter(|data| data.get(2..4) == Some(&SECP256R1.to_be_bytes()))
+            .and_then(|data| data.get(7..))
+            .and_then(|share| self.group.multiply(context, share, &self.private));
+        let Some(shared) = shared else {
+            return Err(self.unexpected(context));
+        };
+        let psk = self.accepted_psk(context, find(extension::PRE_SHARED_KEY), whole)?;
+        self.core.transcript.extend(whole);
+        let share = self
+            .group
+            .multiply_base(context, &self.private)
+            .unwrap_or_default();
+        let mut entry = SECP256R1.to_be_bytes().to_vec();
+        entry.extend(vector16(&[&[4][..], &share].concat()));
+        let mut extensions = vec![
+            (extension::SUPPORTED_VERSIONS, vec![3, 4]),
+            (extension::KEY_SHARE, entry),
+        ];
+        self.resumed = psk.is_some();
+        if self.resumed {
+            extensions.push((extension::PRE_SHARED_KEY, vec![0, 0]));
+        }
+        let mut flight = Vec::new();
+        self.hello(
+            &mut flight,
+            random,
+            hello.session_id.clone(),
+            AES_128_GCM_SHA256,
+            extensions,
+        );
+        let mut out = self.core.record(context, content::HANDSHAKE, &flight);
+        let mut secrets = match psk {
+            Some(secrets) => secrets,
+            None => Secrets13::early(context, None),
+        };
+        secrets.enter_handshake(context, &shared[..32], &self.core.transcript);
+        self.core.write = Some(Protection::tls13(context, &secrets.server_handshake));
+        self.core.read = Some(Protection::tls13(context, &secrets.client_handshake));
+        let mut flight = Vec::new();
+        let none = written(|o| emit_extensions(&[], o));
+        self.core
+            .handshake(&mut flight, handshake::ENCRYPTED_EXTENSIONS, &none);
+        if let (false, Some(credential)) = (self.resumed, self.config.credential.clone()) {
+            if self.config.client_certificate {
+                let schemes = vec![(
+                    extension::SIGNATURE_ALGORITHMS,
+                    vector16(&[4, 3, 8, 4, 4, 1]),
+                )];
+                let mut body = vec![0];
+                emit_extensions(&schemes, &mut body);
+                self.core
+                    .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
+            }
+            let chain = written(|o| emit_certificates(credential.chain(), true, o));
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE, &chain);
+            let message = signed13(context, false, &self.core.transcript);
+            let signature = credential.sign(context, true, &message);
+            let body = signed(credential.kind().scheme(true), &signature);
+            self.core
+                .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
+        }
+        let verify = finished13(context, &secrets.server_handshake, &self.core.transcript);
+        self.core
+            .handshake(&mut flight, handshake::FINISHED, &verify);
+        out.extend(self.core.record(context, content::HANDSHAKE, &flight));
+        let (client, server) = secrets.enter_application(context, &self.core.transcript);
+        self.core.write = Some(server);
+        self.pending = Some(client);
+        self.core.secrets13 = secrets;
+        Ok(out)
+    }
+
+    /// The early secrets of an offered PSK that we know and whose binder is right.
+    fn accepted_psk(
+        &mut self,
+        context: &mut Context<'_>,
+        offer: Option<&[u8]>,
+        whole: &[u8],
+    ) -> Result<Option<Secrets13>, Refusal> {
+        let (Some(offer), Some(session)) = (offer, self.config.resume.clone()) else {
+            return Ok(None);
+        };
+        let length = session.identifier.len();
+        if offer.get(4..4 + length) != Some(&session.identifier) {
+            return Ok(None);
+        }
+        let secrets = Secrets13::early(context, Some(&session.secret));
+        let truncated = &whole[..whole.len().saturating_sub(35)];
+        let binder = secrets.binder(context, truncated);
+        if offer.len() < 32 || !equal(&offer[offer.len() - 32..], &binder) {
+            return Err(self.integrity(context));
+        }
+        Ok(Some(secrets))
+    }
+
+    fn derive12(&mut self, context: &mut Context<'_>) {
+        let (client, server) = key_block(
+            context,
+            &self.core.master,
+            &self.core.client_random,
+            &self.core.server_random,
+        );
+        self.pending = Some(client.clone());
+        self.keys = Some((client, server));
+    }
+
+    fn client_key_exchange(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+        whole: &[u8],
+    ) -> Result<(), Refusal> {
+        let premaster = if self.config.version == TlsVersion::Tls12Rsa {
+            let sealed = body.get(2..).unwrap_or_default();
+            let credential = self.config.credential.clone();
+            credential.and_then(|credential| credential.decrypt(context, sealed))
+        } else {
+            body.get(2..)
+                .and_then(|share| self.group.multiply(context, share, &self.private))
+                .map(|point| point[..32].to_vec())
+        };
+        let missing = self.config.client_certificate && self.client_key.is_none();
+        let Some(premaster) = premaster.filter(|_| !missing) else {
+            return Err(self.integrity(context));
+        };
+        self.core.transcript.extend(whole);
+        self.core.master = master_secret(context, &premaster, &self.core.transcript);
+        if let Some(session) = &mut self.session {
+            session.secret.clone_from(&self.core.master);
+        }
+        self.derive12(context);
+        Ok(())
+    }
+
+    fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+        let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
+        let verify = finished12(context, &self.core.master, false, &self.core.transcript);
+        self.core.write = self.keys.clone().map(|(_, server)| server);
+        let mut flight = Vec::new();
+        self.core
+            .handshake(&mut flight, handshake::FINISHED, &verify);
+        out.extend(self.core.record(context, content::HANDSHAKE, &flight));
+        out
+    }
+
+    fn finished(
+        &mut self,
+        context: &mut Context<'_>,
+        body: &[u8],
+        whole: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        if self.core.read.is_none() || self.core.done {
+            return Err(self.unexpected(context));
+        }
+        let expected = if self.tls13() {
+            let base = self.core.secrets13.client_handshake.clone();
+            finished13(context, &base, &self.core.transcript)
+        } else {
+            finished12(context, &self.core.master, true, &self.core.transcript)
+        };
+        let authenticated =
+            self.resumed || !self.config.client_certificate || self.client_key.is_some();
+        if !equal(&expected, body) || !authenticated {
+            return Err(self.integrity(context));
+        }
+        self.core.transcript.extend(whole);
+        self.core.done = true;
+        if self.tls13() {
+            self.core.read = self.pending.take();
+            return Ok(self.ticket(context));
+        }
+        if self.resumed {
+            return Ok(Vec::new());
+        }
+        Ok(self.finish12(context))
+    }
+
+    /// NewSessionTicket: a random name for a PSK that the server keeps (RFC 8446 section 4.6.1).
+    fn ticket(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+        let identifier = context.random_octets(32);
+        let nonce = [0, 1];
+        let transcript = self.core.transcript.clone();
+        let secret = self.core.secrets13.resumption(context, &transcript, &nonce);
+        let mut body = 86_400_u32.to_be_bytes().to_vec();
+        body.extend(context.random::<4>());
+        body.push(2);
+        body.extend(nonce);
+        body.extend(vector16(&identifier));
+        body.extend([0, 0]);
+        self.session = Some(Session { identifier, secret });
+        let mut flight = Vec::new();
+        self.core
+            .handshake(&mut flight, handshake::NEW_SESSION_TICKET, &body);
+        // The ticket belongs to no handshake any more.
+        self.core.transcript = transcript;
+        self.core.record(context, content::HANDSHAKE, &flight)
+    }
+}
