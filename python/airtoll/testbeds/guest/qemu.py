@@ -35,7 +35,7 @@ from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.testbeds.guest import agent, initramfs, kernel
 
 #: Emulated boots take 11-19 s on two busy cores; a loaded machine takes several times that.
-BOOT_LIMIT_S: Final = 180.0
+BOOT_LIMIT_S: Final = 240.0
 KVM_PROBE_LIMIT_S: Final = 8.0
 STOP_LIMIT_S: Final = 10.0
 

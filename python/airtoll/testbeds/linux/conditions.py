@@ -33,7 +33,7 @@ async def sample(host: Host) -> Sample:
 
 def parse_sample(text: str) -> Sample:
     """Counters from /proc/stat followed by /proc/uptime."""
-    lines = text.splitlines()
+    lines = text.strip().splitlines()
     first = next(line.split()[1:] for line in lines if line.startswith("cpu "))
     ticks = dict(zip(_COLUMNS, (int(word) for word in first), strict=False))
     return Sample(ticks, float(lines[-1].split()[0]))

@@ -55,7 +55,7 @@ class Control:
         self._own_path: Path | None = None
         self.process: Process | None = None
 
-    async def request(self, command: str, limit_s: float = 10.0) -> str:
+    async def request(self, command: str, limit_s: float = 30.0) -> str:
         """The answer to a command; raises :class:`ControlError` on FAIL or silence."""
         async with self._asking:
             while not self._answers.empty():
@@ -124,7 +124,7 @@ class Control:
 
 
 async def connect(
-    host: Host, path: str, who: str, process: Process | None = None, limit_s: float = 20.0
+    host: Host, path: str, who: str, process: Process | None = None, limit_s: float = 60.0
 ) -> Control:
     """Wait for a daemon's control socket, attach to its events and give the connection.
 

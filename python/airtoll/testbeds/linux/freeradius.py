@@ -8,6 +8,8 @@ Option names: FreeRADIUS 3.2, radiusd.conf and mods-available/eap.
 
 from __future__ import annotations
 
+import asyncio
+
 from attrs import frozen
 
 from airtoll.errors import TestbedError
@@ -26,6 +28,7 @@ class Server:
     host: Host
     process: Process
     port: int
+    folder: str
 
     async def answers(self, secret: str, limit_s: float = 3.0) -> bool:
         """Whether it answers a Status-Server request within the limit."""
@@ -33,6 +36,8 @@ class Server:
         done = await self.host.run(
             [
                 "radclient",
+                "-D",
+                f"{self.folder}/client",
                 "-q",
                 "-r",
                 str(tries),
@@ -43,7 +48,7 @@ class Server:
                 secret,
             ],
             stdin="Message-Authenticator = 0x00\n",
-            limit_s=limit_s + 10,
+            limit_s=limit_s + 60,
             check=False,
         )
         return done.status == 0
@@ -58,7 +63,7 @@ async def start(
     name: str,
     port: int,
     network: str,
-    limit_s: float = 40.0,
+    limit_s: float = 120.0,
 ) -> Server:
     """Write a configuration folder and start the server on ``port`` for clients of ``network``.
 
@@ -72,11 +77,10 @@ async def start(
     process = await host.start(
         ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base], log=log
     )
-    server = Server(host, process, port)
-    tries = round(limit_s / 2)
-    for _ in range(tries):
-        if not process.running:
-            break
+    server = Server(host, process, port, base)
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + limit_s
+    while process.running and loop.time() < give_up:
         if await server.answers(credentials.radius_secret, 2.0):
             return server
     await process.stop()
@@ -89,6 +93,11 @@ def files(
     """File name -> text of the configuration folder."""
     return {
         "dictionary": "$INCLUDE /usr/share/freeradius/dictionary\n",
+        # All dictionaries take seconds to read on a slow machine; a status request needs two.
+        "client/dictionary": (
+            "$INCLUDE /usr/share/freeradius/dictionary.rfc2865\n"
+            "$INCLUDE /usr/share/freeradius/dictionary.rfc2869\n"
+        ),
         "ca.pem": chain.authority,
         "server.pem": chain.server,
         "server.key": chain.server_key,

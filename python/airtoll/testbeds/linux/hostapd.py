@@ -222,7 +222,7 @@ class AccessPoint:
 
     @staticmethod
     async def start(
-        host: Host, folder: str, interface: str, text: str, limit_s: float = 30.0
+        host: Host, folder: str, interface: str, text: str, limit_s: float = 90.0
     ) -> AccessPoint:
         """Start hostapd and wait until the AP beacons.
 

@@ -90,7 +90,7 @@ class Host(abc.ABC):
         argv: Sequence[str],
         *,
         stdin: str | None = None,
-        limit_s: float = 30.0,
+        limit_s: float = 90.0,
         check: bool = True,
     ) -> Completed:
         """Run a command to its end.

@@ -23,7 +23,7 @@ class TrafficError(TestbedError):
     """The traffic of a trial did not come about."""
 
 
-async def serve(host: Host, port: int, folder: str, limit_s: float = 15.0) -> Process:
+async def serve(host: Host, port: int, folder: str, limit_s: float = 60.0) -> Process:
     """Start a server on ``port``; its pid file appears before it listens, so ask for the socket."""
     log = f"{folder}/iperf3-{host.name}-{port}.log"
     process = await host.start(["iperf3", "-s", "-p", str(port)], log=log)

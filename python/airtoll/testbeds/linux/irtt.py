@@ -22,7 +22,7 @@ class ProbeError(TestbedError):
     """The probes did not come about."""
 
 
-async def serve(host: Host, folder: str, limit_s: float = 15.0) -> Process:
+async def serve(host: Host, folder: str, limit_s: float = 60.0) -> Process:
     """Start a server; wait until the kernel lists its socket."""
     process = await host.start(["irtt", "server"], log=f"{folder}/irtt-{host.name}.log")
     script = (

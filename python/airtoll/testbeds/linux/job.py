@@ -63,7 +63,7 @@ class Job:
     roam: str = "none"
     roams: int = 1
     capture_traffic: bool = False
-    connect_limit_s: float = 40.0
+    connect_limit_s: float = 60.0
     fault: str = "none"
 
     def to_json(self) -> dict[str, Any]:

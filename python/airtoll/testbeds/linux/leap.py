@@ -53,7 +53,7 @@ async def start(
     bridge: str | None = None,
     wep_key: str | None = None,
     hostapd_socket: str | None = None,
-    limit_s: float = 60.0,
+    limit_s: float = 120.0,
 ) -> Process:
     """Start the server on an AP's host and wait until it listens.
 

@@ -66,11 +66,19 @@ async def unload(root: Host) -> None:
     await root.run(["modprobe", "-r", "mac80211_hwsim"], check=False)
 
 
-async def signal_level(root: Host, radio: Radio, dbm: int) -> None:
-    """Set the level at which others hear this virtual radio, dBm."""
+async def signal_level(root: Host, host: Host, radio: Radio, dbm: int) -> int:
+    """Set the level at which others hear this virtual radio, dBm; gives the level that it took.
+
+    The driver adds the transmit power to its ``rx_rssi``, which goes no lower than -100.
+    """
+    info = (await host.run(["iw", "dev", radio.interface, "info"])).stdout
+    power = re.search(r"txpower (\d+)", info)
+    added = int(power.group(1)) if power else 0
+    value = max(-100, min(-1, dbm - added))
     # debugfs takes the number as unsigned 64 bits: -70 is 2^64 - 70.
     path = f"/sys/kernel/debug/ieee80211/{radio.phy}/hwsim/rx_rssi"
-    await root.run(["sh", "-c", f"echo {dbm % 2**64} > {path}"])
+    await root.run(["sh", "-c", f"echo {value % 2**64} > {path}"])
+    return value + added
 
 
 def parse_devices(text: str) -> list[Radio]:

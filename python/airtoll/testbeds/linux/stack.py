@@ -417,7 +417,7 @@ class _Trial:
                     self._source(name, ip),
                     self._peer(name, ip),
                 ],
-                limit_s=25,
+                limit_s=80,
                 check=False,
             )
             if done.status != 0:
@@ -455,9 +455,10 @@ class _Trial:
             else:
                 station.control.forget()
                 for node in ("ap1", "ap2"):
-                    here = self.stack.radios[node].address == current
-                    await radios.signal_level(
-                        self.stack.root, self.stack.radios[node], -85 if here else -40
+                    radio = self.stack.radios[node]
+                    level = -85 if radio.address == current else -40
+                    self.conditions[f"{node}.heard_at_dbm"] = await radios.signal_level(
+                        self.stack.root, self.stack.hosts[node], radio, level
                     )
                 await station.control.wait_for(
                     f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2

@@ -47,7 +47,7 @@ class Charon:
     uri: str
     folder: str
 
-    async def swanctl(self, *arguments: str, limit_s: float = 40.0, check: bool = True) -> str:
+    async def swanctl(self, *arguments: str, limit_s: float = 120.0, check: bool = True) -> str:
         """The output of one swanctl command over this daemon's vici socket."""
         # With the host's own strongswan.conf swanctl would load every plugin there is, and the TPM
         # one waits for a resource manager that may not be there.
@@ -71,7 +71,7 @@ class End:
     inner6: str
 
 
-async def start(host: Host, folder: str, limit_s: float = 30.0) -> Charon:
+async def start(host: Host, folder: str, limit_s: float = 90.0) -> Charon:
     """Start charon on a host and wait for its vici socket."""
     base = f"{folder}/charon-{host.name}"
     socket = f"{base}/vici"
@@ -112,7 +112,7 @@ async def up(tunnel: Tunnel, near: End, far: End, secret: str) -> list[dict[str,
         for address in (f"{end.inner}/32", f"{end.inner6}/128"):
             await host.run(["ip", "addr", "replace", address, "dev", "lo"])
     told = await near.charon.swanctl(
-        "--initiate", "--child", "tunnel", "--timeout", "60", check=False, limit_s=90
+        "--initiate", "--child", "tunnel", "--timeout", "60", check=False, limit_s=120
     )
     if "initiate completed successfully" not in told:
         lines = [line for line in told.strip().splitlines() if line]

@@ -25,7 +25,7 @@ class Capture:
 
 
 async def start(
-    host: Host, interface: str, path: str, *, expression: str = "", limit_s: float = 20.0
+    host: Host, interface: str, path: str, *, expression: str = "", limit_s: float = 60.0
 ) -> Capture:
     """Start tcpdump and wait until its file has a header, which it writes once it listens."""
     argv = ["tcpdump", "-i", interface, "-U", "--immediate-mode", "-n", "-s", "0", "-w", path]

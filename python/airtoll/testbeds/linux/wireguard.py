@@ -33,7 +33,7 @@ class End:
     inner6: str
 
 
-async def up(near: End, far: End, limit_s: float = 15.0) -> list[dict[str, str]]:
+async def up(near: End, far: End, limit_s: float = 60.0) -> list[dict[str, str]]:
     """Bring the tunnel up from ``near`` and prove it; gives both private keys for the key log.
 
     Raises :class:`WireGuardError` when the kernel reports no handshake.

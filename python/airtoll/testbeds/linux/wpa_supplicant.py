@@ -155,7 +155,7 @@ class Station:
 
     @staticmethod
     async def start(
-        host: Host, folder: str, interface: str, text: str, limit_s: float = 30.0
+        host: Host, folder: str, interface: str, text: str, limit_s: float = 90.0
     ) -> Station:
         """Start wpa_supplicant and attach to its events; it begins to scan at once."""
         path = f"{folder}/wpa_supplicant-{host.name}.conf"

@@ -1,0 +1,249 @@
+"""What the real tools printed, and what is read from it."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+from airtoll.policies import Cipher, resolve
+from airtoll.testbeds.linux import (
+    conditions,
+    crypto,
+    environment,
+    hostapd,
+    iperf3,
+    irtt,
+    radios,
+    strongswan,
+    wireguard,
+    wpa_supplicant,
+)
+from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def text(name: str) -> str:
+    return (RECORDED / name).read_text()
+
+
+def values(name: str) -> dict[tuple[str, str | None], float]:
+    report = iperf3.parse(text(name), "here")
+    found = iperf3.values(report, "A", "A")
+    return {(v.metric, v.flow): v.value for v in found}
+
+
+def test_iperf3_tcp() -> None:
+    found = values("iperf3-3.12-tcp.json")
+    report = json.loads(text("iperf3-3.12-tcp.json"))
+    received = report["end"]["sum_received"]
+    expected = received["bytes"] * 8 / received["seconds"]
+    assert found["throughput_bps", "A"] == pytest.approx(expected, rel=1e-3)
+    assert found["tcp_retransmissions", "A"] == report["end"]["sum_sent"]["retransmits"]
+
+
+def test_iperf3_udp_counts_what_arrived() -> None:
+    found = values("iperf3-3.12-udp.json")
+    report = json.loads(text("iperf3-3.12-udp.json"))
+    received = report["end"]["sum_received"]
+    arrived = received["packets"] - received["lost_packets"]
+    assert found["packets_received", "A"] == arrived
+    assert found["throughput_bps", "A"] == pytest.approx(arrived * 8000 / received["seconds"])
+    assert found["packets_sent", "A"] - arrived == found["packets_lost", "A"]
+    assert 0 <= found["loss_ratio", "A"] <= 1
+    assert found["jitter_s", "A"] == received["jitter_ms"] / 1000
+
+
+def test_iperf3_loss_behind_the_last_datagram_counts() -> None:
+    report = json.loads(text("iperf3-3.12-udp.json"))
+    report["end"]["sum_received"] |= {"packets": 900, "lost_packets": 40}
+    report["end"]["sum_sent"]["packets"] = 1000
+    found = {v.metric: v.value for v in iperf3.values(report, "A", "A")}
+    assert found["packets_lost"] == 140
+    assert found["loss_ratio"] == pytest.approx(0.14)
+
+
+def test_iperf3_downwards_and_both_ways() -> None:
+    assert values("iperf3-3.12-udp-down.json")["throughput_bps", "A"] > 1e6
+    both = values("iperf3-3.12-tcp-both.json")
+    assert both["throughput_bps", "A:up"] != both["throughput_bps", "A:down"]
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (
+            '{"start": {}, "error": "unable to connect to server: Connection refused"}',
+            "A: iperf3: unable to connect to server: Connection refused",
+        ),
+        ("", "A: iperf3 ended without a report"),
+        ('{"start": {', "A: iperf3 ended without a report"),
+        ('{"start": {}, "end": {}}', "A: iperf3 ended without a report"),
+    ],
+)
+def test_iperf3_says_why_not(output: str, message: str) -> None:
+    with pytest.raises(iperf3.TrafficError) as caught:
+        iperf3.parse(output, "A")
+    assert str(caught.value) == message
+
+
+def test_iperf3_arguments_follow_the_flow() -> None:
+    udp = Flow(transport="udp", offered_bps=140e6, ip="ipv6", direction="down", duration_s=60)
+    assert iperf3.arguments(udp, "fd77::1", 5201) == [
+        *("iperf3", "-c", "fd77::1", "-p", "5201", "-J", "-R"),
+        *("-u", "-b", "140000000", "-l", "1452", "-t", "60"),
+    ]
+    tcp = Flow(congestion_control="newreno", window_octets=65536, warm_up_s=2, duration_s=12)
+    assert iperf3.arguments(tcp, "10.0.0.1", 5201)[6:] == [
+        *("-w", "65536", "-C", "reno", "-t", "10", "-O", "2")
+    ]
+    # As much as goes is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
+    saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
+    assert saturated[saturated.index("-b") + 1] == "0"
+
+
+def test_irtt() -> None:
+    report = json.loads(text("irtt-0.9.0.json"))
+    found = {v.metric: v.value for v in irtt.values(report, "A", one_clock=True)}
+    delays = [trip["delay"]["send"] / 1e9 for trip in report["round_trips"]]
+    assert found["delay_s"] == pytest.approx(statistics.fmean(delays))
+    assert found["delay_p50_s"] == pytest.approx(statistics.median(delays))
+    assert max(delays) >= found["delay_p99_s"] >= found["delay_p95_s"] >= found["delay_p50_s"]
+    assert found["response_time_s"] > found["delay_s"]
+    # Two clocks know of no one-way delay.
+    assert [v.metric for v in irtt.values(report, "A", one_clock=False)] == ["response_time_s"]
+    for trip in report["round_trips"]:
+        trip["lost"] = "true"
+    assert irtt.values(report, "A", one_clock=True) == []
+
+
+def test_radios() -> None:
+    found = {radio.interface: radio for radio in radios.parse_devices(text("iw-5.19-dev.txt"))}
+    assert found["wlan2"] == radios.Radio("phy2", "wlan2", "02:00:00:00:02:00")
+    assert len(found) == 4
+
+
+def test_ciphers_of_a_driver() -> None:
+    printed = "\t\t* WEP40 (00-0f-ac:1)\n\t\t* CCMP-128 (00-0f-ac:4)\n\t\t* CMAC (00-0f-ac:6)\n"
+    assert radios.parse_ciphers(printed) == {Cipher.WEP_40, Cipher.CCMP_128}
+
+
+def test_station_and_access_point_agree_with_the_policy() -> None:
+    status = hostapd.parse_pairs(text("wpa_supplicant-2.10-status-psk.txt"))
+    assert wpa_supplicant.differences(resolve("wpa2-psk-ccmp"), status) == []
+    wrong = wpa_supplicant.differences(resolve("wpa2-psk-gcmp-256"), status)
+    assert wrong == [
+        "pairwise_cipher is CCMP, not GCMP-256",
+        "group_cipher is CCMP, not GCMP-256",
+    ]
+    assert "pmf is missing, not 2" in wpa_supplicant.differences(resolve("wpa3-sae-ccmp"), status)
+    status = hostapd.parse_pairs(text("wpa_supplicant-2.10-status-ft-eap-tls.txt"))
+    assert wpa_supplicant.differences(resolve("wpa2-ft-eap-tls-ccmp"), status) == []
+    assert wpa_supplicant.differences(resolve("wpa2-eap-peap-ccmp"), status) == [
+        "key_mgmt is FT-EAP, not WPA2/IEEE 802.1X/EAP",
+        "selectedMethod is 13 (EAP-TLS), not 25 (EAP-PEAP)",
+    ]
+    seen = hostapd.parse_pairs(text("hostapd-2.10-sta.txt"))
+    assert seen["AKMSuiteSelector"] == "00-0f-ac-2"
+    assert "[AUTHORIZED]" in seen["flags"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("hostapd v2.10\nUser space daemon", (2, 10)),
+        ("hostapd v2.11-devel-hostap_2_11", (2, 11)),
+        ("v2.9", (2, 9)),
+    ],
+)
+def test_versions(printed: str, version: tuple[int, int]) -> None:
+    assert hostapd.parse_version(printed) == version
+
+
+def test_versions_of_tools() -> None:
+    assert environment.first_version("iperf 3.12 (cJSON 1.7.15)\n") == "3.12"
+    assert environment.first_version("radiusd: FreeRADIUS Version 3.2.1, for host") == "3.2.1"
+    assert environment.first_version("nothing") is None
+
+
+def test_security_associations() -> None:
+    keys = strongswan.parse_keys(text("iproute2-6.1.0-xfrm-state.txt"))
+    assert [key["source"] for key in keys] == ["10.77.0.11", "10.77.0.1"]
+    for key in keys:
+        assert key["enc"] == "cbc(des3_ede)"
+        assert len(bytes.fromhex(key["enc-key"][2:])) == 24
+        assert len(bytes.fromhex(key["auth-key"][2:])) == 16
+        assert key["spi"].startswith("0x")
+
+
+def test_handshakes_of_wireguard() -> None:
+    assert wireguard.handshakes("key=\t1795300298\nother=\t0\n") == {
+        "key=": 1795300298,
+        "other=": 0,
+    }
+
+
+def test_cpu_time() -> None:
+    before = conditions.parse_sample(text("proc-stat-uptime-6.1.txt"))
+    assert before.ticks["softirq"] == 641
+    after = conditions.Sample(
+        {**before.ticks, "system": before.ticks["system"] + 150}, before.uptime_s + 2
+    )
+    usage = conditions.usage(before, after)
+    assert usage["system"] == pytest.approx(0.75)
+    assert usage["busy"] == pytest.approx(0.75)
+
+
+def test_a_moved_signal_is_said() -> None:
+    before = {"A": {"RSSI": "-50"}, "B": {"RSSI": "-50"}, "C": {}}
+    after = {"A": {"RSSI": "-54"}, "B": {"RSSI": "-53"}, "C": {}}
+    assert conditions.moved(before, after) == ["A: the signal moved by -4 dB during the trial"]
+
+
+def test_survey_ranks_the_quiet_channel_first() -> None:
+    printed = """Survey data from wlan0
+\tfrequency:\t\t\t2412 MHz [in use]
+\tnoise:\t\t\t\t-92 dBm
+\tchannel active time:\t\t1000 ms
+\tchannel busy time:\t\t420 ms
+Survey data from wlan0
+\tfrequency:\t\t\t2437 MHz
+\tchannel active time:\t\t50 ms
+\tchannel busy time:\t\t5 ms
+Survey data from wlan0
+\tfrequency:\t\t\t2462 MHz
+"""
+    rows = conditions.parse_survey(printed)
+    assert [row["frequency_mhz"] for row in rows] == [2437, 2412, 2462]
+    assert rows[1]["noise_dbm"] == -92
+    assert rows[1]["busy_share"] == pytest.approx(0.42)
+    assert rows[1]["in_use"]
+
+
+def test_software_encryption_is_said() -> None:
+    held = crypto.parse_keys("CCMP 0x9\nCCMP 0x8\nBIP-CMAC 0x0\n\n")
+    assert [key.in_hardware for key in held] == [True, False, False]
+    said = crypto.alarm("A", held)
+    assert said is not None
+    assert "BIP-CMAC, CCMP" in said
+    assert crypto.alarm("A", held[:1]) is None
+    quiet, busy = {"softirq": 0.1}, {"softirq": 0.6}
+    assert crypto.risen("wpa3-sae-ccmp", quiet, quiet) is None
+    assert crypto.risen("wpa3-sae-ccmp", quiet, busy) is not None
+
+
+def test_jobs_and_outcomes_survive_the_journey() -> None:
+    job = Job("n", "open", ("A", "B"), flow=Flow(stations=("A",), duration_s=3))
+    assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
+    assert Job.from_json(json.loads(json.dumps(Job("n", "open", flow=None).to_json()))).flow is None
+    outcome = Outcome((Value("delay_s", 1.5, "s", station="A"),), caveats=("x",), files=("a",))
+    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+
+
+def test_the_script_for_make_installs_what_the_testbed_needs() -> None:
+    script = (Path(__file__).parents[3] / "tools" / "system-packages.sh").read_text()
+    for package in environment.APT_PACKAGES:
+        assert package in script
