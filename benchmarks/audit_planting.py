@@ -582,6 +582,48 @@ def plant_false_claim(study: Study, rng: Rng) -> str:
     return "a clear order"
 
 
+def plant_warm_up(study: Study, rng: Rng) -> str:
+    study[1]["trials"] |= {"kind": "series", "discard_first": 2}
+    factor = float(rng.uniform(1.1, 1.5))
+    for policy in POLICIES:
+        values = np.round(rng.normal(5, 0.02, 10), 3)
+        values[0] *= factor
+        study[0].extend(readings("6", "office", policy, "TCP", values, 3, "Mbps"))
+    return "first point"
+
+
+def plant_coarse(study: Study, rng: Rng) -> str:
+    for policy in POLICIES:
+        values = rng.integers(4, 6, 10)
+        study[0].extend(
+            readings("6", "office", policy, "", values, 0, "ms", metric="response_time")
+        )
+    return "steps of 1 ms"
+
+
+def plant_sum(study: Study, rng: Rng) -> str:
+    study[0][:] = [r for r in study[0] if r["metric"] not in ("authentication_time", "ratio")]
+    parts = {p: round(float(rng.uniform(0.3, 2)), 3) for p in ("8021x-md5", "8021x-tls", "ipsec")}
+    less = round(float(rng.uniform(0.02, 0.2)), 3)
+    times_of = dict(parts)
+    for name in ("8021x-md5", "8021x-tls"):
+        times_of[f"{name}+ipsec"] = parts[name] + parts["ipsec"] - less
+    for name, value in times_of.items():
+        study[0].append(
+            row(
+                table="II",
+                kind="published",
+                configuration="home",
+                security=name,
+                statistic="mean",
+                metric="authentication_time",
+                value=f"{value:.3f}",
+                unit="s",
+            )
+        )
+    return "sum of its parts"
+
+
 def plant_service(study: Study, rng: Rng) -> str:
     names = ("authentication", "confidentiality", "data_integrity", "non_repudiation")
     right = {"open": ("no",) * 4, "wpa2-ccmp": ("yes", "yes", "yes", "no")}
@@ -641,6 +683,9 @@ PLANTS: dict[str, tuple[str, Callable[[Study, Rng], str]]] = {
     "series break": ("series_break", plant_break),
     "clock step": ("clock_step", plant_clock),
     "additive table": ("additive_table", plant_additive),
+    "added-up composition": ("additive_table", plant_sum),
+    "warm-up left in": ("warm_up_left_in", plant_warm_up),
+    "coarse resolution": ("coarse_resolution", plant_coarse),
     "above the PHY ceiling": ("above_phy_ceiling", plant_ceiling),
     "below the PHY floor": ("below_phy_floor", plant_floor),
     "above the offered load": ("above_offered_load", plant_over_load),
@@ -692,13 +737,35 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path, help="page whose table of rates is replaced")
     args = parser.parse_args()
     result = rates(args.repetitions, args.seed)
     text = json.dumps(result, indent=2)
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(text + "\n")
+    if args.page:
+        page = args.page.read_text()
+        head, _, rest = page.partition(START)
+        args.page.write_text(head + START + table(result) + END + rest.partition(END)[2])
     print(text)
+
+
+START, END = "<!-- rates -->\n", "<!-- end of rates -->\n"
+
+
+def table(result: dict[str, Any]) -> str:
+    """The rates as a Markdown table, with the false alarms below."""
+    lines = ["| planted | kind | found |", "|---|---|---|"]
+    for name, entry in result["detected"].items():
+        lines.append(f"| {name} | `{entry['kind']}` | {entry['found']} of {entry['of']} |")
+    none = result["clean"]
+    lines += [
+        "",
+        f"False alarms: {none['sets_with_a_finding']} of {none['sets']} clean sets had any finding "
+        f"(seed {result['seed']}).",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

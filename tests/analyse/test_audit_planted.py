@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -37,3 +38,12 @@ def test_planted_mistakes_are_found(name):
 def test_every_kind_is_planted():
     planted = {kind for kind, _ in planting.PLANTS.values()}
     assert set(KINDS) - planted == {"conservation"}  # of runs alone
+
+
+def test_the_page_shows_the_recorded_rates():
+    result = json.loads((FILE.parent / "results" / "audit.json").read_text())
+    page = (FILE.parents[1] / "docs" / "audit.md").read_text()
+    assert planting.table(result) in page
+    assert set(result["detected"]) == set(planting.PLANTS)
+    for kind in KINDS:
+        assert f"| `{kind}` |" in page

@@ -370,9 +370,11 @@ def _octets_explain(figures: Figures, claim: Claim) -> list[Finding]:
                 found.append(_too_small(figures, claim, _words(key), gap, share, "points"))
         return found
     for row in rows:
-        if row["number"] > 2 * share:
+        # A difference in bit/s becomes a share of ``relative_to`` (printed unit).
+        value = row["number"] * (100.0 / claim["relative_to"] if "relative_to" in claim else 1.0)
+        if value > 2 * share:
             where = f"{row['configuration']}, {row['security']}, {row['transport']}"
-            found.append(_too_small(figures, claim, where, row["number"], share, "%"))
+            found.append(_too_small(figures, claim, where, value, share, "%"))
     return found
 
 

@@ -141,6 +141,21 @@ def stated_definition(figures: Figures) -> list[Finding]:
                 f"the equation defines overhead in {first}, the text gives it in {second}",
             )
         )
+    for entry in figures.meta.get("definition", []):
+        if entry["defined"] != entry["measured"]:
+            found.append(
+                Finding(
+                    figures.name,
+                    "definitions",
+                    f"{entry['quantity']} ({entry['where']})",
+                    "definition_mismatch",
+                    str(entry["defined"]),
+                    str(entry["measured"]),
+                    "warning",
+                    f"{entry['quantity']} is defined as {entry['defined']}, and measured as "
+                    f"{entry['measured']}",
+                )
+            )
     if stated.get("stated_sign") == "policy minus none":
         found.append(
             Finding(

@@ -37,6 +37,8 @@ KINDS: Final[dict[str, str]] = {
     "at_offered_load": "a throughput is the offered load: it says nothing of capacity",
     "unsupported_difference": "a difference is printed that the readings do not support",
     "no_spread": "differences are printed without any spread or number of readings",
+    "warm_up_left_in": "the first point of most series stands apart from the rest",
+    "coarse_resolution": "readings have a few coarse steps, and means differ by less than one",
     "outlier_rule_cannot_fire": "an outlier rule asks for more than n readings can give",
     "outlier_rule_not_applied": "a reading stands that the study's own rule excludes",
     "selection_hides_spread": "a selection rule shrinks the spread it is judged by",

@@ -7,6 +7,8 @@ by Holm. Never calls a difference absent.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
@@ -14,6 +16,8 @@ from airtoll.analyse.audit.finding import Finding, shown
 from airtoll.analyse.comparison import holm_adjust, welch_p
 from airtoll.analyse.overhead import Summary, overhead_of_summaries
 from airtoll.analyse.selection import largest_possible_z, needs_rerun
+from airtoll.errors import PolicyError
+from airtoll.policies import resolve
 
 _ALPHA = 0.05
 
@@ -100,7 +104,77 @@ def no_spread(figures: Figures) -> list[Finding]:
                 "",
                 "note",
                 f"{shown(steps[0])} to {shown(steps[-1])} to the nearest {shown(finest)} "
-                "without readings, deviation or interval: no difference can be judged",
+                "without readings, deviation or interval: no difference can be judged"
+                + _same_mechanism(figures, measured),
+            )
+        )
+    return found
+
+
+def warm_up(figures: Figures) -> list[Finding]:
+    """Series whose first point stands apart in most columns of a table and transport."""
+    if figures.meta.get("trials", {}).get("kind") != "series":
+        return []
+    found = []
+    groups: dict[tuple[str, str, str], list[Column]] = {}
+    for column in figures.columns:
+        if column.values.size >= 6:
+            key = (column.table, column.metric, column.key["transport"])
+            groups.setdefault(key, []).append(column)
+    for (table, metric, transport), columns in groups.items():
+        apart = [column for column in columns if _first_apart(column)]
+        if len(columns) < 3 or len(apart) < 0.8 * len(columns):
+            continue
+        discard = figures.meta["trials"].get("discard_first")
+        rest = [float(np.median(column.values[1:])) for column in apart]
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                ", ".join(part for part in (transport, metric, "first point") if part),
+                "warm_up_left_in",
+                f"{apart[0].printed[0]} {apart[0].unit}",
+                f"median of the rest {shown(rest[0])} {apart[0].unit}",
+                "warning",
+                f"in {len(apart)} of {len(columns)} columns the first point lies apart from all "
+                "others"
+                + (
+                    f", though the first {discard} readings are said to be dropped"
+                    if discard
+                    else ""
+                )
+                + ": the start-up is in the means",
+            )
+        )
+    return found
+
+
+def resolution(figures: Figures) -> list[Finding]:
+    """Readings in steps that are coarse against the differences drawn from their means."""
+    found = []
+    tables: dict[tuple[str, str], list[Column]] = {}
+    for column in figures.columns:
+        if column.unit in ("ms", "s") and max(column.decimals) == 0 and column.values.size >= 5:
+            tables.setdefault((column.table, column.metric), []).append(column)
+    for (table, metric), columns in tables.items():
+        distinct = max(np.unique(column.values).size for column in columns)
+        means = [float(column.values.mean()) for column in columns]
+        step = columns[0].resolution
+        if distinct > 4 or step < 0.1 * min(means) or max(means) - min(means) >= 2 * step:
+            continue
+        if len(columns) < 2:
+            continue
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                f"{metric}, {len(columns)} columns",
+                "coarse_resolution",
+                f"steps of {step:g} {columns[0].unit}",
+                f"means from {shown(min(means), 2)} to {shown(max(means), 2)} {columns[0].unit}",
+                "note",
+                f"at most {distinct} different values occur in a column; a step is "
+                f"{shown(100 * step / min(means), 0)} % of the mean",
             )
         )
     return found
@@ -209,6 +283,40 @@ def _parts(figures: Figures, setting: dict[str, str]) -> list[Column]:
             if all(columns):
                 return [found[0] for found in columns]
     return []
+
+
+def _first_apart(column: Column) -> bool:
+    """Whether the first value is beyond all others by five of their interquartile ranges."""
+    first, rest = float(column.values[0]), column.values[1:]
+    low, high = np.percentile(rest, [25, 75])
+    reach = max(5 * float(high - low), 5 * column.resolution)
+    return bool(first > rest.max() + 0.2 * reach and first > high + reach) or bool(
+        first < rest.min() - 0.2 * reach and first < low - reach
+    )
+
+
+def _same_mechanism(figures: Figures, rows: list[Row]) -> str:
+    """Two policies of a table that protect frames alike, and by how much they differ."""
+    pairs = []
+    for a, b in itertools.combinations(rows, 2):
+        if {**setting_map(a), "security": ""} != {**setting_map(b), "security": ""}:
+            continue
+        try:
+            x, y = resolve(a["security"]), resolve(b["security"])
+        except PolicyError:
+            continue
+        alike = x.link.cipher is y.link.cipher and x.link.encrypts_data and not x.tunnels
+        if alike and x.tunnels == y.tunnels:
+            pairs.append((abs(a["number"] - b["number"]), a, b))
+    if not pairs:
+        return ""
+    gap, a, b = max(pairs, key=lambda pair: pair[0])
+    if gap == 0:
+        return ""
+    return (
+        f"; {a['label'] or a['security']} and {b['label'] or b['security']} use the same cipher "
+        f"and differ by {shown(gap, 2)} {a['unit']}: smaller differences say nothing"
+    )
 
 
 def _rests_on_means(figures: Figures, row: Row) -> bool:

@@ -128,6 +128,56 @@ def additive_tables(figures: Figures) -> list[Finding]:
     return found
 
 
+def composed_sums(figures: Figures) -> list[Finding]:
+    """Times of composed policies that are their parts' sum less one constant, to the digit."""
+    found = []
+    rows: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in figures.published:
+        if row["statistic"] == "mean" and row["si_unit"] == "s" and row["decimals"] >= 2:
+            setting = setting_map(row) | {"security": ""}
+            key = (row["table"], row["metric"], *setting.values())
+            rows.setdefault(key, {})[row["security"]] = row
+    for (table, metric, *_), cells in rows.items():
+        rests: dict[int, list[str]] = {}
+        digit = 10.0 ** -max(cell["decimals"] for cell in cells.values())
+        for name, row in cells.items():
+            parts = [_part(cells, part) for part in name.split("+")]
+            known = [part for part in parts if part is not None]
+            if len(parts) < 2 or len(known) < len(parts):
+                continue
+            rest = sum(part["number"] for part in known) - row["number"]
+            rests.setdefault(round(rest / digit), []).append(name)
+        for step, names in rests.items():
+            if len(names) < 2 or any(
+                round(row["number"] / digit) == step for row in cells.values()
+            ):
+                continue  # too few, or a part that adds nothing: that is a copied figure
+            where = describe({k: next(iter(cells.values()))[k] for k in setting_map(row)}, metric)
+            where = where.replace(f"{next(iter(cells))}, ", "")
+            found.append(
+                Finding(
+                    figures.name,
+                    table,
+                    f"{where}: {', '.join(names)}",
+                    "additive_table",
+                    ", ".join(cells[name]["value"] for name in names),
+                    f"parts less {shown(step * digit)}",
+                    "warning",
+                    f"each is the sum of its parts less {shown(step * digit)} to the last digit: "
+                    "added up, not measured",
+                )
+            )
+    return found
+
+
+def _part(cells: dict[str, Row], name: str) -> Row | None:
+    """The row of a part; a family name stands for its one member in the table."""
+    if name in cells:
+        return cells[name]
+    members = [row for label, row in cells.items() if label.startswith(f"{name}-")]
+    return members[0] if len(members) == 1 else None
+
+
 def clock_steps(figures: Figures) -> list[Finding]:
     """Readings of a time whose differences between policies are multiples of one step."""
     found = []
