@@ -147,3 +147,25 @@ def test_the_command_adds_files_once(tmp_path):
     assert json.loads(again.stdout)["files"] == [str(SAMPLES / "iperf3-tcp.json")]
     audited = runner.invoke(app, ["audit", str(folder), "--json"])
     assert json.loads(audited.stdout) == []
+
+
+def test_own_readings_beside_printed_ones(tmp_path):
+    file = tmp_path / "mine.csv"
+    lines = ["policy,traffic,trial,metric,value,unit"]
+    for trial in range(1, 6):
+        lines.append(f"No Security,tcp,{trial},throughput,{25.4 + trial / 100},Mbps")
+        lines.append(f"WPA2-AES,tcp,{trial},throughput,{24.26 + trial / 100},Mbps")
+    file.write_text("\n".join(lines) + "\n")
+    done = CliRunner().invoke(
+        app,
+        ["import", str(file), "--format", "csv", "--out", str(tmp_path / "out"), "--json",
+         "--against", "tripathi2008", "--readings", "table=2"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    published = json.loads(done.stdout)["published"]
+    assert {(p["policy"], p["quantity"]) for p in published} == {
+        ("open", "throughput_bps"),
+        ("wpa2-psk-ccmp", "throughput_bps"),
+        ("wpa2-psk-ccmp", "overhead"),
+    }
+    assert all(abs(p["relative_error"]) < 0.02 for p in published)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import hashlib
 import json as jsons
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import polars as pl
 import typer
+from attrs import frozen
 
-from airtoll.analyse import Analysis, analyse
+from airtoll.analyse import Analysis, Comparison, analyse, compare
+from airtoll.analyse.overhead import Definition
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
+from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imports import FORMATS, Place, import_files, trials_of
 from airtoll.observe.schema import ROW_ORDER
 from airtoll.observe.tables import read_observations
@@ -37,6 +40,13 @@ def import_command(
         "runs/imported"
     ),
     baseline: Annotated[str, typer.Option(help="Policy that overhead is taken against.")] = "open",
+    against: Annotated[
+        str | None, typer.Option(help="Data set to stand beside, with --readings.")
+    ] = None,
+    readings: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of its readings, e.g. table=7-1 or transport=TCP; repeat."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
@@ -57,7 +67,14 @@ def import_command(
         _write(folder, observations, known | {_digest(f): f.name for f in fresh}, fmt)
     if observations is None:
         raise UsageError("nothing to import")
-    result = analyse(observations, trials_of(observations), baseline=baseline)
+    definition: Definition = "of_baseline"
+    beside: list[Comparison] = []
+    dataset = load_dataset(against) if against else None
+    if dataset is not None and dataset.overhead is not None:
+        definition = cast(Definition, dataset.overhead)
+    result = analyse(observations, trials_of(observations), baseline=baseline, overhead=definition)
+    if dataset is not None:
+        beside = compare(result, dataset, [_Beside(scenario, _columns(readings or []))])
     if json:
         emit_json(
             {
@@ -65,10 +82,60 @@ def import_command(
                 "files": [str(file) for file in fresh],
                 "estimates": result.estimates.to_dicts(),
                 "overheads": result.overheads.to_dicts(),
+                "published": [_plain(one) for one in beside],
             }
         )
         return
     _print(folder, result)
+    for one in beside:
+        error = one.absolute_error if one.quantity == "overhead" else one.relative_error
+        unit = "points" if one.quantity == "overhead" else "%"
+        out().print(
+            f"{one.cell}, {one.quantity}: table {one.table} prints {one.printed} "
+            f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
+            markup=False,
+        )
+
+
+@frozen
+class _Beside:
+    """All cells of a scenario beside the readings that some columns pick."""
+
+    scenario: str
+    readings: dict[str, str]
+    metric: str = "throughput_bps"
+    caveat: str = ""
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """Our cells."""
+        return {"scenario": self.scenario}
+
+
+def _columns(pairs: list[str]) -> dict[str, str]:
+    wanted = {}
+    for pair in pairs:
+        name, mark, value = pair.partition("=")
+        if not mark or name not in COLUMNS:
+            raise UsageError(
+                f"--readings {pair!r}: say COLUMN=VALUE; columns: {', '.join(COLUMNS)}"
+            )
+        wanted[name] = value
+    return wanted
+
+
+def _plain(one: Comparison) -> dict[str, Any]:
+    return {
+        "cell": one.cell,
+        "policy": one.policy,
+        "quantity": one.quantity,
+        "table": one.table,
+        "printed": f"{one.printed} {one.printed_unit}",
+        "published": one.published.to_json(),
+        "ours": one.ours.to_json(),
+        "relative_error": one.relative_error,
+        "absolute_error": one.absolute_error,
+    }
 
 
 def _print(folder: Path, result: Analysis) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from airtoll.analyse.audit.ceiling import ceiling_bps, shortest_delay_s
-from airtoll.analyse.audit.columns import Figures, describe, matches, setting_map
+from airtoll.analyse.audit.columns import Column, Figures, describe, matches, setting_map
 from airtoll.analyse.audit.finding import Finding, shown
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
@@ -106,6 +106,7 @@ def offered_load(figures: Figures) -> list[Finding]:
     """Throughputs above the offered load, and those that merely repeat it."""
     found: list[Finding] = []
     over: dict[tuple[str, str, str, str, str, str], list[str]] = {}
+    mega: dict[tuple[str, str, str, str], list[Column]] = {}
     for column in figures.columns:
         offered = column.key["offered_mbps"]
         if column.metric != "throughput" or not offered:
@@ -113,6 +114,9 @@ def offered_load(figures: Figures) -> list[Finding]:
         load = float(offered) * 1e6
         binary = bool(np.median(np.abs(column.si / (load * _BINARY_MEGA) - 1)) < 0.01)
         limit = load * (_BINARY_MEGA if binary else 1.0)
+        if binary:
+            place = (column.table, column.key["configuration"], column.key["transport"], offered)
+            mega.setdefault(place, []).append(column)
         for index in np.flatnonzero(column.si > limit * 1.002):
             key = (
                 column.table,
@@ -138,6 +142,22 @@ def offered_load(figures: Figures) -> list[Finding]:
                 "warning",
                 f"{int(near.sum())} of {near.size} readings are the offered load{also}: the link "
                 "was not filled, so they say nothing of what security costs",
+            )
+        )
+    for (table, configuration, transport, offered), columns in mega.items():
+        readings = np.concatenate([column.si for column in columns])
+        above = int(np.sum(readings > float(offered) * 1e6 * 1.002))
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                f"{configuration}, {transport} ({len(columns)} columns)",
+                "above_offered_load",
+                f"up to {shown(float(readings.max()) / 1e6, 3)} Mbps",
+                f"{offered} Mb/s",
+                "warning",
+                f"{above} of {readings.size} readings are above the stated load; they fit "
+                f"{shown(float(offered) * _BINARY_MEGA, 3)} Mb/s, as iperf read a mega until 2.0.9",
             )
         )
     for (table, configuration, transport, trial, printed, offered), names in over.items():
