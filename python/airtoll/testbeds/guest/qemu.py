@@ -370,7 +370,7 @@ def _command(
         "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr random.trust_cpu=on "
         f"airtoll.modules={found.modules}"
     )
-    nice = ["nice", "-n", "10"] if accelerator == "tcg" else []
+    nice = ["nice", "-n", "4"] if accelerator == "tcg" else []
     return [
         *nice,
         _qemu_program(),

@@ -44,6 +44,7 @@ class Credentials:
     ike_secret: str
     rrb_key: str
     mobility_domain: str
+    mobility_key: str
     rsa: Chain
     p384: Chain
 
@@ -74,6 +75,7 @@ def fresh() -> Credentials:
         ike_secret=_word(32),
         rrb_key=secrets.token_hex(32),
         mobility_domain=secrets.token_hex(2),
+        mobility_key=secrets.token_hex(16),
         rsa=_chain(elliptic=False),
         p384=_chain(elliptic=True),
     )

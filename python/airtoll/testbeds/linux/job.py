@@ -45,7 +45,8 @@ class Job:
     """One trial.
 
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
-    signal (the first AP fades). ``capture_traffic``: keep the capture running during the traffic.
+    signal (the first AP fades). ``mobile_ip``: the second AP is in another network, reached by
+    Mobile IPv4. ``capture_traffic``: keep the capture running during the traffic.
     ``fault``: none, or what goes wrong on purpose in a drill: password (the station's is wrong),
     radius (the server is stopped before the station comes), hostapd (killed during the traffic).
     """
@@ -62,6 +63,7 @@ class Job:
     probe: bool = True
     roam: str = "none"
     roams: int = 1
+    mobile_ip: bool = False
     capture_traffic: bool = False
     connect_limit_s: float = 60.0
     fault: str = "none"

@@ -289,6 +289,8 @@ def run_node(settings: dict[str, Any]) -> dict[str, Any]:
             packet = icmp.recv(2048)
             router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
     heard = time.monotonic()
+    # The home prefix is not on this link: everything goes by the agent.
+    _ip("route", "flush", "dev", interface)
     _ip("route", "replace", f"{router}/32", "dev", interface, "src", home)
     _ip("route", "replace", "default", "via", router, "dev", interface, "src", home)
     link = _listening(home)

@@ -24,6 +24,7 @@ from airtoll.testbeds.linux import (
     cleanup,
     conditions,
     crypto,
+    foreign,
     freeradius,
     hostapd,
     iperf3,
@@ -180,6 +181,8 @@ class _Trial:
         await self._capture("air", self.stack.root, radios.MONITOR, "")
         await self._capture("wire", self.stack.hosts["srv"], namespaces.BRIDGE, _WIRE_FILTER)
         await self._access_points(self.server)
+        if job.mobile_ip:
+            await self._foreign_network()
         for name in job.stations:
             await self._station(name)
         for name in job.stations:
@@ -464,6 +467,14 @@ class _Trial:
                     f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
                 )
             await self._verify(name, await station.status())
+            if self.job.mobile_ip:
+                self.conditions["mobile_ip"] = await foreign.register(
+                    host,
+                    self.stack.folder,
+                    self.stack.radios[self.nodes[name]].interface,
+                    Address(self._number(name)).outer(),
+                    self.stack.credentials.mobility_key,
+                )
             await self._reachable()
         finally:
             await stream.stop()
@@ -546,6 +557,17 @@ class _Trial:
 
     async def _radio_conditions(self) -> dict[str, dict[str, str]]:
         return {name: await station.signal() for name, station in self.stations.items()}
+
+    async def _foreign_network(self) -> None:
+        """Put the second AP into a network of its own, with agents; undone with the trial."""
+        if self.job.roam == "none" or self.job.roams != 1:
+            raise TestbedError("linux: Mobile IP takes one roam, from the home to the foreign AP")
+        server, visited = self.stack.hosts["srv"], self.stack.hosts["ap2"]
+        self._undo.push_async_callback(foreign.join, server, visited)
+        await foreign.part(server, visited)
+        key = self.stack.credentials.mobility_key
+        for process in await foreign.agents(server, visited, self.stack.folder, key):
+            self._undo.push_async_callback(process.stop)
 
     async def _stop_captures(self) -> None:
         while self.captures:

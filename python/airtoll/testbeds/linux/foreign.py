@@ -1,0 +1,104 @@
+"""A foreign network for Mobile IPv4: the second AP behind a router instead of on the switch.
+
+Takes the nodes of the stack; gives home and foreign agents running, and undoes it again. Never
+changes a host's own routes: everything happens inside the run's namespaces.
+
+    home 10.77.0.0/24: server (home agent .1), AP 1
+    foreign 10.79.0.0/24: AP 2 (foreign agent .1), reached over 10.80.0.0/30
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from airtoll.testbeds.linux import mobile_ip, namespaces
+from airtoll.testbeds.linux.hosts import LocalHost, Process
+from airtoll.testbeds.linux.namespaces import BRIDGE, FIRST_AP_NUMBER, Address
+
+HOME_AGENT: Final = Address(namespaces.SERVER_NUMBER).outer()
+FOREIGN_AGENT: Final = "10.79.0.1"
+CARE_OF: Final = "10.80.0.2"
+_SERVER_SIDE: Final = "10.80.0.1"
+
+
+async def part(server: LocalHost, access_point: LocalHost) -> None:
+    """Take the second AP off the switch and put a routed link in its place."""
+    own = Address(FIRST_AP_NUMBER + 1)
+    await _script(
+        server,
+        "ip link set sw1 nomaster",
+        f"ip addr replace {_SERVER_SIDE}/30 dev sw1",
+        f"ip route replace 10.79.0.0/24 via {CARE_OF}",
+        "sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0",
+    )
+    await _script(
+        access_point,
+        "ip link set eth0 nomaster",
+        f"ip addr replace {CARE_OF}/30 dev eth0",
+        f"ip addr del {own.outer()}/24 dev {BRIDGE}",
+        f"ip addr replace {FOREIGN_AGENT}/24 dev {BRIDGE}",
+        f"ip route replace default via {_SERVER_SIDE}",
+        "sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0",
+        # The switch's old answers must not shadow the routed path.
+        "ip neigh flush all",
+    )
+
+
+async def join(server: LocalHost, access_point: LocalHost) -> None:
+    """Put the second AP back on the switch."""
+    own = Address(FIRST_AP_NUMBER + 1)
+    for host in (server, access_point):
+        await _script(
+            host, f"ip tunnel del {mobile_ip.TUNNEL} 2>/dev/null || true", "ip neigh flush all"
+        )
+    await _script(
+        access_point,
+        "ip route del default",
+        f"ip addr del {CARE_OF}/30 dev eth0",
+        f"ip addr del {FOREIGN_AGENT}/24 dev {BRIDGE}",
+        f"ip addr replace {own.outer()}/24 dev {BRIDGE}",
+        f"ip link set eth0 master {BRIDGE}",
+        check=False,
+    )
+    await _script(
+        server,
+        "ip route del 10.79.0.0/24",
+        f"ip addr del {_SERVER_SIDE}/30 dev sw1",
+        f"ip neigh flush proxy dev {BRIDGE}",
+        f"ip link set sw1 master {BRIDGE}",
+        check=False,
+    )
+
+
+async def agents(
+    server: LocalHost, access_point: LocalHost, folder: str, key: str
+) -> tuple[Process, Process]:
+    """Start both agents; ``key`` is shared by node and home agent, hex."""
+    home = await mobile_ip.start(
+        server, folder, "home", {"key": key, "address": HOME_AGENT, "interface": BRIDGE}
+    )
+    visited = await mobile_ip.start(
+        access_point,
+        folder,
+        "foreign",
+        {"address": FOREIGN_AGENT, "care_of": CARE_OF, "interface": BRIDGE},
+    )
+    return home, visited
+
+
+async def register(
+    station: LocalHost, folder: str, interface: str, home: str, key: str
+) -> dict[str, Any]:
+    """Register the station through the agent that it hears; gives times and addresses."""
+    return await mobile_ip.register(
+        station,
+        folder,
+        {"key": key, "home": home, "agent": HOME_AGENT, "interface": interface},
+        limit_s=90.0,
+    )
+
+
+async def _script(host: LocalHost, *lines: str, check: bool = True) -> None:
+    # `sh -e` ends at the first command that fails, and names it.
+    text = "\n".join(lines)
+    await host.run(["sh", "-ec" if check else "-c", text], check=check)

@@ -1,0 +1,114 @@
+"""What the testbed takes and refuses, and how a study's trial becomes a job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airtoll.plan import Cell, Plan, make_plan
+from airtoll.study import parse
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.testbed import Linux
+
+
+def plan(policies: list[str], scenario: str = "", traffic: str = 'transport = "tcp"') -> Plan:
+    names = ", ".join(f'"{policy}"' for policy in policies)
+    text = f"""
+[study]
+name = "here"
+title = "Here"
+baseline = "{policies[0]}"
+[scenario.one]
+phy = "802.11g"
+{scenario}
+[traffic.load]
+{traffic}
+[grid]
+scenario = ["one"]
+policy = [{names}]
+traffic = ["load"]
+"""
+    return make_plan(parse(text, Path("here.toml")).study)
+
+
+def cell(policy: str = "open", **changes: str) -> Cell:
+    return plan([policy], **changes).cells[0]
+
+
+@pytest.fixture
+def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
+    # What is installed here must not decide what these tests see.
+    monkeypatch.setattr(testbed.shutil, "which", lambda name: f"/usr/sbin/{name}")
+    one = Linux(vm=True)
+    one._version = (2, 10)
+    return one
+
+
+@pytest.mark.parametrize("policy", ["open", "wep-104", "wpa3-sae-gcmp-256", "ipsec-3des-sha1"])
+def test_what_it_takes(linux: Linux, policy: str) -> None:
+    assert linux.check(cell(policy)) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "changes", "reason"),
+    [
+        ("wpa3-sae-ext-gcmp-256", {}, "hostapd 2.10 has no SAE"),
+        ("open+firewall", {}, "no packet filter"),
+        ("open", {"scenario": "clients = 3"}, "3 stations; this testbed drives 2"),
+        ("open", {"scenario": "rts_threshold_octets = 500"}, "rts_threshold_octets has no effect"),
+        ("open", {"scenario": "cw_min = 7"}, "cw_min has no effect"),
+        ("wireguard", {"scenario": "clients = 2"}, "tunnels are set up for one station"),
+        ("ipsec-aes-gcm+wireguard", {}, "one tunnel at a time"),
+        (
+            "wireguard",
+            {"scenario": 'topology = "station-to-station"\nstations = [{name="A"},{name="B"}]'},
+            "would bypass them",
+        ),
+    ],
+)
+def test_what_it_refuses(linux: Linux, policy: str, changes: dict[str, str], reason: str) -> None:
+    skip = linux.check(cell(policy, **changes))
+    assert skip is not None
+    assert reason in skip.reason
+
+
+def test_a_missing_tool_is_a_skip_with_the_remedy(
+    linux: Linux, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testbed.shutil, "which", lambda name: None if name == "irtt" else "/x")
+    skip = linux.check(cell())
+    assert skip is not None
+    assert skip.reason == "irtt missing: apt-get install --no-install-recommends irtt"
+
+
+def test_a_trial_becomes_a_job() -> None:
+    one = plan(
+        ["wpa2-psk-ccmp"],
+        'topology = "downlink"\nrate_mbps = 11\nclients = 2',
+        'transport = "udp"\noffered_mbps = 8\npayload_bytes = 512\nduration_s = 7\nip = "ipv6"',
+    )
+    job = testbed.job_of(one.trial(one.cells[0], 2, 1))
+    assert job.policy == "wpa2-psk-ccmp"
+    assert job.stations == ("A", "A2")
+    assert (job.rate_mbps, job.channel, job.phy) == (11, 1, "802.11g")
+    flow = job.flow
+    assert flow is not None
+    expected: dict[str, Any] = {
+        "transport": "udp",
+        "direction": "down",
+        "offered_bps": 8e6,
+        "payload_octets": 512,
+        "duration_s": 7,
+        "ip": "ipv6",
+    }
+    assert {key: getattr(flow, key) for key in expected} == expected
+    # Two attempts of one trial must not share a folder.
+    assert testbed.job_of(one.trial(one.cells[0], 2, 1)).name != job.name
+
+
+def test_time_is_expected_by_the_length_of_the_traffic() -> None:
+    short, long = cell(traffic='transport = "tcp"\nduration_s = 1'), cell()
+    assert Linux(vm=True).expected_s(long) - Linux(vm=True).expected_s(short) == 9
+    assert Linux(vm=True).expected_s(short) > Linux().expected_s(short)
