@@ -1,0 +1,273 @@
+"""``airtoll ciphers verify|bench|profile``: the ciphers on this machine.
+
+Takes nothing but options; gives outcomes of published vectors, costs per frame, and a device
+profile that the simulator accepts. Never guesses a cost: what it prints it has just measured.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import numpy as np
+import typer
+from attrs import asdict, frozen
+from numpy.typing import NDArray
+from scipy import stats
+
+from airtoll import _native
+from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.errors import AirtollError, UsageError
+from airtoll.profiles.load import load_file
+
+ciphers = typer.Typer(no_args_is_help=True, help="The ciphers on this machine.")
+
+T = TypeVar("T")
+
+LEVEL = 0.95
+OCTETS = (64, 256, 512, 1024, 1500)
+ROUNDS = 15
+SLICE_US = 400
+
+RoundsOption = Annotated[int, typer.Option(min=6, help="Rounds per cipher; each gives one fit.")]
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", help="Measure this cipher only; may be repeated.")
+]
+
+
+@frozen
+class Cost:
+    """A number with its interval: median over rounds, order-statistic interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@frozen
+class CipherCost:
+    """What one cipher costs in one way of running it.
+
+    ``fixed_us`` microseconds per frame and ``slope_ns`` nanoseconds per octet of payload;
+    ``frame_us`` the measured microseconds per frame at each payload length.
+    """
+
+    cipher: str
+    kind: str
+    mode: str
+    fixed_us: Cost
+    slope_ns: Cost
+    frame_us: dict[int, float]
+
+
+@ciphers.command("verify")
+def verify(json: JsonOption = False) -> None:
+    """Run every published test vector."""
+    rows = [
+        {"vector": name, "source": source, "passed": passed}
+        for name, source, passed in _native.cipher_vectors()
+    ]
+    failed = [row["vector"] for row in rows if not row["passed"]]
+    if json:
+        emit_json({"engines": _native.cipher_engines(), "vectors": rows})
+    else:
+        view = table(None, ["vector", "source", "result"])
+        for row in rows:
+            result = "passed" if row["passed"] else "[bold red]FAILED[/]"
+            view.add_row(str(row["vector"]), str(row["source"]), result)
+        out().print(view)
+        out().print(f"{len(rows) - len(failed)} of {len(rows)} vectors passed")
+    if failed:
+        raise AirtollError(f"vectors failed on this machine: {', '.join(map(str, failed))}")
+
+
+@ciphers.command("bench")
+def bench(json: JsonOption = False, rounds: RoundsOption = ROUNDS, only: OnlyOption = None) -> None:
+    """Measure what a frame costs: fixed + slope x octets for every cipher."""
+    costs = measure(rounds, only)
+    if json:
+        machine = {"processor": processor(), "engines": _native.cipher_engines()}
+        emit_json(
+            {
+                "machine": machine,
+                "level": LEVEL,
+                "rounds": rounds,
+                "ciphers": [asdict(cost) for cost in costs],
+            }
+        )
+        return
+    columns = ["cipher", "mode", "fixed us", "interval", "ns/octet", "interval ", "us at 1500"]
+    view = table(f"{processor()}, {_native.cipher_engines()[0]}", columns, right=columns[2:])
+    for cost in costs:
+        view.add_row(
+            cost.cipher,
+            cost.mode,
+            f"{cost.fixed_us.value:.4f}",
+            f"{cost.fixed_us.low:.4f} to {cost.fixed_us.high:.4f}",
+            f"{cost.slope_ns.value:.4f}",
+            f"{cost.slope_ns.low:.4f} to {cost.slope_ns.high:.4f}",
+            f"{cost.frame_us[max(cost.frame_us)]:.4f}",
+        )
+    out().print(view)
+    out().print(
+        f"Encapsulation only; {rounds} rounds, medians with {LEVEL:.0%} order-statistic intervals."
+    )
+
+
+@ciphers.command("profile")
+def profile(
+    name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
+    directory: Annotated[Path, typer.Option("--dir", help="Folder to write to.")] = Path(),
+    mode: Annotated[
+        str, typer.Option("--mode", help="single, or batch where a cipher has it.")
+    ] = "single",
+    clock_hz: Annotated[
+        float | None, typer.Option(help="Clock of the processor, if it cannot be read.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    rounds: RoundsOption = ROUNDS,
+    only: OnlyOption = None,
+) -> None:
+    """Write the costs of this machine's ciphers as a device profile."""
+    if mode not in ("single", "batch"):
+        raise UsageError(f"--mode {mode}: allowed are single, batch")
+    if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-_"):
+        raise UsageError(f"{name!r}: a profile's name has lower-case letters, digits, '.-_'")
+    path = directory / f"{name}.toml"
+    if path.exists() and not force:
+        raise UsageError(f"{path}: exists; --force replaces it")
+    clock, clock_source = _clock(clock_hz)
+    text = profile_text(measure(rounds, only), mode, clock, clock_source)
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error}") from error
+    load_file(path)
+    err().print(f"wrote {path}: give it as a station's or an AP's profile")
+
+
+def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
+    """The cost of every cipher, or of those named, in every way it runs here."""
+    subjects = _native.cipher_subjects()
+    known = [name for name, _, _ in subjects]
+    for name in only or ():
+        if name not in known:
+            raise UsageError(f"--only {name}: known are {', '.join(known)}")
+    wanted = [
+        (name, kind, mode)
+        for name, kind, modes in subjects
+        if not only or name in only
+        for mode in modes
+    ]
+    costs = []
+    with progress_bar() as bar:
+        task = bar.add_task("ciphers", total=len(wanted))
+        for name, kind, mode in wanted:
+            bar.update(task, description=f"{name} {mode}")
+            readings = np.array(_native.measure_cipher(name, mode, OCTETS, rounds, SLICE_US))
+            costs.append(fit(name, kind, mode, OCTETS, readings))
+            bar.advance(task)
+    return costs
+
+
+def fit(
+    name: str, kind: str, mode: str, octets: Sequence[int], readings: NDArray[np.float64]
+) -> CipherCost:
+    """Fit fixed + slope x octets to each round, then take medians over the rounds.
+
+    ``readings``: microseconds per frame, one row per round, one column per length.
+    """
+    design = np.column_stack([np.ones(len(octets)), np.asarray(octets, dtype=float)])
+    solution, *_ = np.linalg.lstsq(design, readings.T, rcond=None)
+    medians = np.median(readings, axis=0)
+    return CipherCost(
+        cipher=name,
+        kind=kind,
+        mode=mode,
+        fixed_us=median_cost(solution[0]),
+        slope_ns=median_cost(solution[1] * 1000.0),
+        frame_us={int(o): float(m) for o, m in zip(octets, medians, strict=True)},
+    )
+
+
+def median_cost(values: NDArray[np.float64]) -> Cost:
+    """Median with the order-statistic interval of at least ``LEVEL`` (Conover 1999, 3.2)."""
+    ordered = np.sort(values)
+    count = len(ordered)
+    rank = max(int(stats.binom.ppf((1.0 - LEVEL) / 2.0, count, 0.5)) - 1, 0)
+    return Cost(float(np.median(ordered)), float(ordered[rank]), float(ordered[count - 1 - rank]))
+
+
+def profile_text(costs: Sequence[CipherCost], mode: str, clock_hz: float, clock_source: str) -> str:
+    """A device profile in TOML; every number with how it was measured."""
+    machine = processor()
+    engine = _native.cipher_engines()[0]
+    lines = [
+        "# Written by `airtoll ciphers profile`. Costs of the ciphers only: the network stack's",
+        "# own costs are not measured here and are left out.",
+        f"about = {_quoted(f'{machine}, ciphers on the CPU ({engine}), {mode}')}",
+        f"clock_hz = {{ value = {clock_hz:.6g}, source = {_quoted(clock_source)} }}",
+        'gaps = ["host: the cost of the network stack was not measured"]',
+        "",
+    ]
+    for cost in _chosen(costs, mode):
+        how = f"airtoll {_native.__version__} on {machine}, {cost.mode}, encapsulation, "
+        lines += [f"[cipher.{cost.cipher}]", 'engine = "cpu"']
+        for key, number, unit, scale in (
+            ("frame_cycles", cost.fixed_us, "us per frame", clock_hz * 1e-6),
+            ("octet_cycles", cost.slope_ns, "ns per octet", clock_hz * 1e-9),
+        ):
+            source = (
+                f"{how}{number.value:.4g} {unit} "
+                f"({LEVEL:.0%} {number.low:.4g} to {number.high:.4g}) x clock_hz"
+            )
+            if number.value < 0.0:
+                source += "; below zero, taken as zero"
+            value = max(number.value, 0.0) * scale
+            lines.append(f"{key} = {{ value = {value:.6g}, source = {_quoted(source)} }}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def processor() -> str:
+    """The processor's name."""
+    return _cpuinfo("model name", str) or platform.processor() or platform.machine()
+
+
+def _chosen(costs: Sequence[CipherCost], mode: str) -> list[CipherCost]:
+    """One cost for each cipher: the mode asked for where there is one, else single."""
+    chosen: dict[str, CipherCost] = {}
+    for cost in costs:
+        if cost.mode == mode or cost.cipher not in chosen:
+            chosen[cost.cipher] = cost
+    return list(chosen.values())
+
+
+def _clock(given: float | None) -> tuple[float, str]:
+    if given is not None:
+        if not math.isfinite(given) or given <= 0.0:
+            raise UsageError(f"--clock-hz {given}: a positive number of hertz")
+        return given, "given on the command line"
+    mhz = _cpuinfo("cpu MHz", float)
+    if mhz is None:
+        raise UsageError("the processor's clock cannot be read here: give it with --clock-hz")
+    return mhz * 1e6, "cpu MHz of /proc/cpuinfo while measuring"
+
+
+def _cpuinfo(key: str, convert: Callable[[str], T]) -> T | None:
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return convert(value.strip())
+    return None
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
