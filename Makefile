@@ -64,5 +64,21 @@ bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measur
 bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 	cd benchmarks/ciphers && cargo run --release --quiet -- --json | tee ../results/ciphers-openssl.json
 
+# Coverage instrumentation as cargo-fuzz sets it up, on the pinned stable compiler.
+FUZZ_SECONDS ?= 60
+FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing
+
+fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
+	@set -e; host=$$(rustc -vV | sed -n 's/^host: //p'); cd fuzz; \
+	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --quiet --target $$host; \
+	folder=$$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'); \
+	for target in targets/*.rs; do name=$$(basename $$target .rs); \
+		mkdir -p corpus/$$name artifacts; echo "fuzz $$name"; \
+		$$folder/$$host/release/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=artifacts/$$name- corpus/$$name; \
+	done
+
 clean: ## forget what was built
 	rm -rf $(VENV) target python/airtoll/_native*.so

@@ -1,12 +1,14 @@
 //! The ciphers of this machine: published vectors, and what a frame costs.
 //!
-//! Takes names and lengths; gives outcomes and times. The only place of this crate that reads a
-//! clock, because a device's cost is what it measures.
+//! Takes names and lengths; gives outcomes and processor times. The only place of this crate that
+//! reads a clock, because a device's cost is what it measures.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(not(unix))]
+use std::time::Instant;
 
 use airtoll_security::kernels::Engine;
-use airtoll_security::workload::{FRAMES, Mode, Subject, Workload};
+use airtoll_security::workload::{Mode, Subject, Workload};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,8 +44,13 @@ fn cipher_subjects() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         .collect()
 }
 
-/// Microseconds per frame of one cipher: `rounds` rows with one value per payload length, the
-/// lengths taking turns in slices of about `slice_us` microseconds.
+/// Passes over the lengths in each round.
+const PASSES: usize = 9;
+
+/// Microseconds per frame of one cipher: `rounds` rows with one value per payload length. In each
+/// round the lengths take turns in short slices of about `slice_us` microseconds, [`PASSES`] times;
+/// the value is the median of a length's slices, so that a slice that something else interrupted
+/// does not count.
 #[pyfunction]
 fn measure_cipher(
     py: Python<'_>,
@@ -63,17 +70,17 @@ fn measure_cipher(
     let mut rows = Vec::with_capacity(rounds);
     // The first round warms caches and clocks up and is thrown away.
     for round in 0..=rounds {
-        let row = works
-            .iter_mut()
-            .map(|work| {
-                py.check_signals()?;
-                py.detach(|| timed(work, slice)).map_err(|refused| {
+        let mut passes = vec![Vec::with_capacity(PASSES); works.len()];
+        for _ in 0..PASSES {
+            py.check_signals()?;
+            for (work, times) in works.iter_mut().zip(&mut passes) {
+                times.push(py.detach(|| timed(work, slice)).map_err(|refused| {
                     PyValueError::new_err(format!("{name}: {refused} frames were refused"))
-                })
-            })
-            .collect::<PyResult<Vec<f64>>>()?;
+                })?);
+            }
+        }
         if round > 0 {
-            rows.push(row);
+            rows.push(passes.into_iter().map(median).collect());
         }
     }
     Ok(rows)
@@ -91,24 +98,44 @@ fn find(name: &str, mode: &str) -> PyResult<(Subject, Mode)> {
     Ok((subject, *mode))
 }
 
-/// Microseconds per frame over at least one call and about one slice.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measuring this machine is the purpose; nothing simulated depends on it"
-)]
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Microseconds of processor time per frame, over at least one call and about one slice.
 fn timed(work: &mut Workload, slice: Duration) -> Result<f64, usize> {
-    let start = Instant::now();
+    let start = processor_time();
     let mut frames = 0;
     let mut refused = 0;
-    while frames == 0 || start.elapsed() < slice {
+    let mut elapsed = Duration::ZERO;
+    while elapsed < slice {
         refused += work.run();
-        frames += FRAMES;
+        frames += work.frames();
+        elapsed = processor_time().saturating_sub(start);
     }
-    let elapsed = start.elapsed();
     if refused > 0 {
         return Err(refused);
     }
     Ok(elapsed.as_secs_f64() * 1e6 / frames as f64)
+}
+
+/// Time this thread has spent on a processor: what other programs do in between does not count.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}
+
+/// Time since an arbitrary start, where no clock tells a thread's own.
+#[cfg(not(unix))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "measuring this machine is the purpose; nothing simulated depends on it"
+)]
+fn processor_time() -> Duration {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 /// Adds this room to the module.

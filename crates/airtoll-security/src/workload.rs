@@ -17,8 +17,10 @@ use crate::suite::CipherSuite;
 use crate::tunnel::TunnelSuite;
 use crate::wireguard::WireGuardKey;
 
-/// Frames at each call.
-pub const FRAMES: usize = 64;
+/// Frames of a batch.
+const FRAMES: usize = 64;
+/// Frames at each call one after the other: few, so that a slow cipher's call stays short.
+const SINGLE_FRAMES: usize = 16;
 
 /// Octets of MAC header: QoS data.
 const MAC_HEADER: usize = 26;
@@ -141,13 +143,26 @@ impl Workload {
             key,
             mode,
             plain: frame.len(),
-            frames: vec![frame; FRAMES],
+            frames: vec![
+                frame;
+                if mode == Mode::Single {
+                    SINGLE_FRAMES
+                } else {
+                    FRAMES
+                }
+            ],
             number: 0,
         })
     }
 
-    /// Encapsulates [`FRAMES`] frames and says how many were refused: none, unless packet numbers
-    /// run out.
+    /// Frames that one call of [`run`](Self::run) encapsulates.
+    #[must_use]
+    pub const fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Encapsulates [`frames`](Self::frames) frames and says how many were refused: none, unless
+    /// packet numbers run out.
     pub fn run(&mut self) -> usize {
         if self.mode != Mode::Single {
             return self.batch();

@@ -13,6 +13,7 @@ from airtoll.cli import (
     audit,
     calibrate,
     catalogues,
+    ciphers,
     doctoring,
     guest,
     importing,
@@ -69,3 +70,4 @@ app.add_typer(catalogues.profiles, name="profiles")
 app.add_typer(catalogues.datasets, name="datasets")
 app.add_typer(catalogues.scenarios, name="scenarios")
 app.add_typer(guest.app, name="guest")
+app.add_typer(ciphers.ciphers, name="ciphers")

@@ -30,7 +30,7 @@ T = TypeVar("T")
 LEVEL = 0.95
 OCTETS = (64, 256, 512, 1024, 1500)
 ROUNDS = 15
-SLICE_US = 400
+SLICE_US = 200
 
 RoundsOption = Annotated[int, typer.Option(min=6, help="Rounds per cipher; each gives one fit.")]
 OnlyOption = Annotated[
@@ -52,7 +52,7 @@ class CipherCost:
     """What one cipher costs in one way of running it.
 
     ``fixed_us`` microseconds per frame and ``slope_ns`` nanoseconds per octet of payload;
-    ``frame_us`` the measured microseconds per frame at each payload length.
+    ``frame_us`` the measured microseconds of processor time per frame at each payload length.
     """
 
     cipher: str
@@ -113,7 +113,8 @@ def bench(json: JsonOption = False, rounds: RoundsOption = ROUNDS, only: OnlyOpt
         )
     out().print(view)
     out().print(
-        f"Encapsulation only; {rounds} rounds, medians with {LEVEL:.0%} order-statistic intervals."
+        f"Processor time of encapsulation; medians of {rounds} rounds, {LEVEL:.0%} "
+        "order-statistic intervals."
     )
 
 

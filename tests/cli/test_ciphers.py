@@ -1,0 +1,116 @@
+"""``airtoll ciphers``: vectors, costs and profiles of this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.cli.ciphers import CipherCost, Cost, fit, median_cost, profile_text
+from airtoll.errors import AirtollError
+from airtoll.profiles.load import load_file
+
+pytest.importorskip("airtoll._native", reason="the native module is not built")
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["ciphers", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_every_vector_passes_and_names_its_source() -> None:
+    report = json.loads(run("verify", "--json"))
+    assert len(report["vectors"]) > 20
+    assert all(row["passed"] and len(row["source"]) > 5 for row in report["vectors"])
+    assert "portable" in report["engines"]
+    assert f"{len(report['vectors'])} of {len(report['vectors'])}" in run("verify")
+
+
+def test_bench_measures_what_it_is_asked() -> None:
+    report = json.loads(
+        run("bench", "--json", "--rounds", "6", "--only", "ccmp-128", "--only", "wireguard")
+    )
+    modes = [(c["cipher"], c["mode"]) for c in report["ciphers"]]
+    assert modes == [
+        ("ccmp-128", "single"),
+        ("ccmp-128", "batch"),
+        ("ccmp-128", "batch-keys"),
+        ("wireguard", "single"),
+    ]
+    for cost in report["ciphers"]:
+        assert 0 < cost["frame_us"]["64"] < cost["frame_us"]["1500"] < 1000
+        assert cost["slope_ns"]["low"] <= cost["slope_ns"]["value"] <= cost["slope_ns"]["high"]
+
+
+def test_a_profile_is_accepted_where_profiles_are(tmp_path: Path) -> None:
+    options = ["--rounds", "6", "--only", "ccmp-128", "--only", "wep-104", "--dir", str(tmp_path)]
+    run("profile", "here", *options, "--clock-hz", "2e9")
+    profile = load_file(tmp_path / "here.toml")
+    assert set(profile.cipher) == {"ccmp-128", "wep-104"}
+    cost = profile.cipher["ccmp-128"].octet_cycles
+    assert cost is not None
+    assert cost.value > 0
+    assert "ns per octet" in cost.source
+    with pytest.raises(AirtollError, match="--force"):
+        run("profile", "here", *options)
+
+
+def test_unknown_names_are_refused(tmp_path: Path) -> None:
+    for arguments in (
+        ["bench", "--only", "rot13"],
+        ["profile", "Not A Name", "--dir", str(tmp_path)],
+        ["profile", "x", "--mode", "wild", "--dir", str(tmp_path)],
+        ["profile", "x", "--clock-hz", "-1", "--dir", str(tmp_path)],
+    ):
+        with pytest.raises(AirtollError):
+            run(*arguments)
+    assert not list(tmp_path.iterdir())
+
+
+@given(
+    fixed=st.floats(0.01, 10),
+    slope=st.floats(0.01, 100),
+    jitter=st.lists(st.floats(0.9, 1.1), min_size=7),
+)
+def test_fit_recovers_a_straight_line(fixed: float, slope: float, jitter: list[float]) -> None:
+    octets = (64, 256, 1500)
+    line = fixed + slope / 1000 * np.array(octets, dtype=float)
+    cost = fit("c", "link", "single", octets, np.outer(jitter, line))
+    middle = float(np.median(jitter))
+    assert cost.fixed_us.value == pytest.approx(fixed * middle, rel=1e-6)
+    assert cost.slope_ns.value == pytest.approx(slope * middle, rel=1e-6)
+    assert cost.slope_ns.low <= cost.slope_ns.value <= cost.slope_ns.high
+
+
+def test_interval_ranks_are_those_of_the_binomial_table() -> None:
+    """n = 15: ranks 4 and 12 cover 96.5 %; n = 6: the extremes cover 96.9 %."""
+    cost = median_cost(np.arange(1.0, 16.0))
+    assert (cost.low, cost.value, cost.high) == (4.0, 8.0, 12.0)
+    cost = median_cost(np.arange(1.0, 7.0))
+    assert (cost.low, cost.value, cost.high) == (1.0, 3.5, 6.0)
+
+
+def test_a_negative_fixed_cost_is_written_as_zero_and_said(tmp_path: Path) -> None:
+    costs = [
+        CipherCost("ccmp-128", "link", "single", Cost(-0.1, -0.2, 0.1), Cost(2.0, 1.0, 3.0), {}),
+        CipherCost("ccmp-128", "link", "batch", Cost(0.5, 0.4, 0.6), Cost(1.0, 1.0, 1.0), {}),
+    ]
+    path = tmp_path / "p.toml"
+    path.write_text(profile_text(costs, "single", 1e9, "by hand"), "utf-8")
+    cipher = load_file(path).cipher["ccmp-128"]
+    assert cipher.frame_cycles is not None
+    assert cipher.octet_cycles is not None
+    assert cipher.frame_cycles.value == 0.0
+    assert "taken as zero" in cipher.frame_cycles.source
+    assert cipher.octet_cycles.value == pytest.approx(2.0)
+    path.write_text(profile_text(costs, "batch", 1e9, "by hand"), "utf-8")
+    batch = load_file(path).cipher["ccmp-128"]
+    assert batch.frame_cycles is not None
+    assert batch.frame_cycles.value == pytest.approx(500.0)
