@@ -35,8 +35,9 @@ lint: venv ## formatting, types, import contracts
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
 
-docs: build ## write the generated pages of docs/reference
+docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/audit_pages.py
 
 ci: lint test ## what continuous integration runs
 
