@@ -4,7 +4,7 @@
 //! Never keeps anything: fragments must be put together before.
 
 use airtoll_wire::eap::{Code, EapView, method};
-use airtoll_wire::eapol::{Eapol, packet_type};
+use airtoll_wire::eapol::packet_type;
 use airtoll_wire::ethernet::EthernetRepr;
 use airtoll_wire::ipv4::{self, Ipv4Repr, protocol};
 use airtoll_wire::ipv6::{self, Ipv6Repr};
@@ -131,10 +131,11 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
 fn eapol(octets: &[u8]) -> Content<'_> {
     let kind = octets.get(1).copied().unwrap_or(255);
     let body = octets.get(4..).unwrap_or(&[]);
-    let eap = (kind == packet_type::EAP && !body.is_empty()).then(|| {
-        let whole = Eapol::new(octets).map_or(body, |packet| packet.body());
-        eap(whole)
-    });
+    let declared = octets
+        .get(2..4)
+        .map_or(0, |two| usize::from(u16::from_be_bytes([two[0], two[1]])));
+    let body = &body[..body.len().min(declared)];
+    let eap = (kind == packet_type::EAP && !body.is_empty()).then(|| eap(body));
     Content::Eapol {
         octets,
         packet_type: kind,

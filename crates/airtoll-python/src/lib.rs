@@ -5,6 +5,7 @@
 
 mod analytic;
 mod cancel;
+mod capture;
 mod ciphers;
 mod scenario;
 
@@ -15,6 +16,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     analytic::register(module)?;
     cancel::register(module)?;
+    capture::register(module)?;
     ciphers::register(module)?;
     scenario::register(module)?;
     Ok(())

@@ -2,3 +2,9 @@
 
 Takes files; gives reports and observations. Never needs root or a radio.
 """
+
+from airtoll.capture.observations import observations
+from airtoll.capture.page import page
+from airtoll.capture.reports import CaptureReport, capture_report
+
+__all__ = ["CaptureReport", "capture_report", "observations", "page"]

@@ -12,6 +12,7 @@ from airtoll.cli import (
     advise,
     audit,
     calibrate,
+    capture,
     catalogues,
     ciphers,
     doctoring,
@@ -69,5 +70,6 @@ app.add_typer(catalogues.policies, name="policies")
 app.add_typer(catalogues.profiles, name="profiles")
 app.add_typer(catalogues.datasets, name="datasets")
 app.add_typer(catalogues.scenarios, name="scenarios")
+app.add_typer(capture.app, name="capture")
 app.add_typer(guest.app, name="guest")
 app.add_typer(ciphers.ciphers, name="ciphers")
