@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
-import os
 import shutil
 import signal
-import socket
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -21,68 +17,12 @@ from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 
 RUN_ID = "0123abcd"
 
-
-@pytest.fixture(scope="module")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    program = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if program is None or shutil.which("ssh-keygen") is None:
-        pytest.skip("needs openssh-server")
-    folder = tmp_path_factory.mktemp("sshd")
-    for name in ("host", "user"):
-        subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
-        )
-    shutil.copy(folder / "user.pub", folder / "authorized")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    (folder / "config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
-        f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
-        "PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
-    )
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)
-    daemon = subprocess.Popen(
-        [program, "-D", "-e", "-f", str(folder / "config")], stderr=subprocess.DEVNULL
-    )
-    try:
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            if daemon.poll() is not None:
-                pytest.skip("sshd does not start here")
-        yield port, folder
-    finally:
-        daemon.terminate()
-        daemon.wait()
+Opened = Callable[[], AbstractAsyncContextManager[Host]]
 
 
-@asynccontextmanager
-async def opened(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[Host]:
-    if kind == "local":
-        async with LocalHost("here", RUN_ID) as host:
-            yield host
-        return
-    port, folder = request.getfixturevalue("sshd")
-    options = {
-        "port": port,
-        "client_keys": [str(folder / "user")],
-        "known_hosts": ([f"{folder}/host.pub"], [], []),
-    }
-    async with SshHost("far", RUN_ID, f"{getpass.getuser()}@127.0.0.1", options) as host:
-        yield host
-
-
-@pytest.fixture(params=["local", "ssh"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def test_commands_give_status_and_output(kind: str, request: pytest.FixtureRequest) -> None:
+def test_commands_give_status_and_output(opened: Opened) -> None:
     async def steps() -> None:
-        async with opened(kind, request) as host:
+        async with opened() as host:
             done = await host.run(
                 ["sh", "-c", "cat; echo no >&2; exit 3"], stdin="a b", check=False
             )
@@ -101,11 +41,11 @@ def test_commands_give_status_and_output(kind: str, request: pytest.FixtureReque
     asyncio.run(steps())
 
 
-def test_files_move_as_they_are(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_files_move_as_they_are(opened: Opened, tmp_path: Path) -> None:
     async def steps() -> None:
         octets = bytes(range(256)) * 300
         path = tmp_path / "new folder" / "secret"
-        async with opened(kind, request) as host:
+        async with opened() as host:
             assert not await host.exists(str(path))
             await host.put(str(path), octets)
             assert await host.exists(str(path))
@@ -119,12 +59,10 @@ def test_files_move_as_they_are(kind: str, request: pytest.FixtureRequest, tmp_p
     asyncio.run(steps())
 
 
-def test_processes_have_pids_and_end_with_the_host(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_processes_have_pids_and_end_with_the_host(opened: Opened, tmp_path: Path) -> None:
     async def steps() -> tuple[int, int]:
         log = str(tmp_path / "log")
-        async with opened(kind, request) as host:
+        async with opened() as host:
             plain = await host.start(["sleep", "300"], log=log)
             assert plain.running
             told = Path(f"/proc/{plain.pid}/cmdline").read_bytes()
@@ -147,11 +85,9 @@ def test_processes_have_pids_and_end_with_the_host(
         assert not Path(f"/proc/{pid}/cwd").exists()
 
 
-def test_what_a_killed_run_left_is_found_by_its_mark(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_what_a_killed_run_left_is_found_by_its_mark(opened: Opened, tmp_path: Path) -> None:
     async def steps() -> None:
-        async with opened(kind, request) as host:
+        async with opened() as host:
             marked = await host.start(["sleep", "300"], log=str(tmp_path / "log"))
             async with LocalHost("other", "feedbeef") as other:
                 stranger = await other.start(["sleep", "300"], log=str(tmp_path / "log"))

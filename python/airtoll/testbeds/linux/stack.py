@@ -178,8 +178,10 @@ class _Trial:
             self.server = await self.stack.radius(self.policy)
             if job.fault == "radius":
                 await self.server.process.stop()
-        await self._capture("air", self.stack.root, radios.MONITOR, "")
-        await self._capture("wire", self.stack.hosts["srv"], namespaces.BRIDGE, _WIRE_FILTER)
+        await asyncio.gather(
+            self._capture("air", self.stack.root, radios.MONITOR, ""),
+            self._capture("wire", self.stack.hosts["srv"], namespaces.BRIDGE, _WIRE_FILTER),
+        )
         await self._access_points(self.server)
         if job.mobile_ip:
             await self._foreign_network()
@@ -205,7 +207,7 @@ class _Trial:
 
     async def _capture(self, name: str, host: LocalHost, interface: str, expression: str) -> None:
         path = f"{self.stack.folder}/{name}.pcap"
-        await self.stack.root.run(["rm", "-f", path])
+        Path(path).unlink(missing_ok=True)
         self.captures.append(await tcpdump.start(host, interface, path, expression=expression))
 
     async def _access_points(self, server: freeradius.Server | None) -> None:
@@ -360,24 +362,15 @@ class _Trial:
                 self.keys += await wireguard.up(*ends)
                 self.negotiated[name]["tunnel"] = "wireguard"
             else:
-                pair = (
-                    strongswan.End(
-                        await stack.charon(node),
-                        node,
-                        near.outer(),
-                        near.inner(),
-                        near.inner("ipv6"),
-                    ),
-                    strongswan.End(
-                        await stack.charon("srv"),
-                        "srv",
-                        far.outer(),
-                        far.inner(),
-                        far.inner("ipv6"),
-                    ),
+                daemons = await asyncio.gather(stack.charon(node), stack.charon("srv"))
+                pair = tuple(
+                    strongswan.End(daemon, who, own.outer(), own.inner(), own.inner("ipv6"))
+                    for daemon, who, own in zip(daemons, (node, "srv"), (near, far), strict=True)
                 )
-                self._undo.push_async_callback(strongswan.down, *pair)
-                self.keys += await strongswan.up(tunnel, *pair, stack.credentials.ike_secret)
+                self._undo.push_async_callback(strongswan.down, pair[0], pair[1])
+                self.keys += await strongswan.up(
+                    tunnel, pair[0], pair[1], stack.credentials.ike_secret
+                )
                 self.negotiated[name]["tunnel"] = (
                     f"{tunnel.key_exchange} esp {tunnel.encryption} {tunnel.integrity}"
                 )
@@ -570,8 +563,8 @@ class _Trial:
             self._undo.push_async_callback(process.stop)
 
     async def _stop_captures(self) -> None:
-        while self.captures:
-            await self.captures.pop().stop()
+        captures, self.captures = self.captures, []
+        await asyncio.gather(*(capture.stop() for capture in captures))
 
     async def finish(self) -> None:
         """Undo what was set up, in reverse order, and keep the files."""

@@ -9,6 +9,7 @@ Option names: strongSwan 5.9, strongswan.conf(5) and swanctl.conf(5).
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Final
 
@@ -104,13 +105,7 @@ async def up(tunnel: Tunnel, near: End, far: End, secret: str) -> list[dict[str,
     Raises :class:`TunnelError` with the daemon's reason, or when the SA that came about uses
     other algorithms than the policy's.
     """
-    for end, other in ((near, far), (far, near)):
-        path = f"{end.charon.folder}/swanctl.conf"
-        host = end.charon.host
-        await host.put(path, configuration(tunnel, end, other, secret))
-        await end.charon.swanctl("--load-all", "--file", path)
-        for address in (f"{end.inner}/32", f"{end.inner6}/128"):
-            await host.run(["ip", "addr", "replace", address, "dev", "lo"])
+    await asyncio.gather(_load(tunnel, near, far, secret), _load(tunnel, far, near, secret))
     told = await near.charon.swanctl(
         "--initiate", "--child", "tunnel", "--timeout", "60", check=False, limit_s=120
     )
@@ -123,6 +118,15 @@ async def up(tunnel: Tunnel, near: End, far: End, secret: str) -> list[dict[str,
         raise TunnelError(f"{near.name}: the tunnel is not the policy's: {'; '.join(wrong)}")
     states = await near.charon.host.run(["ip", "xfrm", "state"])
     return parse_keys(states.stdout)
+
+
+async def _load(tunnel: Tunnel, end: End, other: End, secret: str) -> None:
+    path = f"{end.charon.folder}/swanctl.conf"
+    host = end.charon.host
+    await host.put(path, configuration(tunnel, end, other, secret))
+    await end.charon.swanctl("--load-all", "--file", path)
+    for address in (f"{end.inner}/32", f"{end.inner6}/128"):
+        await host.run(["ip", "addr", "replace", address, "dev", "lo"])
 
 
 async def down(near: End, far: End) -> None:

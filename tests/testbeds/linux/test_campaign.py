@@ -1,0 +1,189 @@
+"""Real campaigns in the guest: one boot for all of the short one; faults by name; the full matrix.
+
+They need qemu, the daemons and a kernel in the cache: `airtoll guest build`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from airtoll.errors import TestbedError
+from airtoll.policies import catalogue, resolve
+from airtoll.testbeds.contract import Measured
+from airtoll.testbeds.guest import kernel
+from airtoll.testbeds.linux import environment, hostapd
+from airtoll.testbeds.linux.job import Flow, Job
+from airtoll.testbeds.linux.testbed import Linux
+
+pytestmark = [
+    pytest.mark.guest,
+    pytest.mark.skipif(
+        shutil.which("qemu-system-x86_64") is None
+        or kernel.find() is None
+        or any(shutil.which(tool) is None for tool in environment.TOOLS),
+        reason="needs qemu, the daemons and `airtoll guest build`",
+    ),
+]
+
+UDP = Flow(transport="udp", offered_bps=1e6, payload_octets=1000, duration_s=1)
+
+
+@pytest.fixture(scope="module")
+def testbed() -> Iterator[Linux]:
+    one = Linux(vm=True)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def rows(measured: Measured) -> dict[str, float]:
+    assert measured.failure is None, measured.failure
+    return {row.metric: row.value for row in measured.rows}
+
+
+def negotiated(folder: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((folder / "outcome.json").read_text())["negotiated"]["A"]
+    return found
+
+
+def test_open_carries_traffic_and_refuses_to_be_a_radio(testbed: Linux, tmp_path: Path) -> None:
+    measured = testbed.carry_out(Job("open", "open", flow=UDP), tmp_path)
+    values = rows(measured)
+    assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
+    assert values["offered_bps"] == pytest.approx(1e6, rel=0.1)
+    assert 0 <= values["loss_ratio"] < 0.25
+    assert 0 < values["delay_s"] < values["response_time_s"] < 2
+    assert 0 < values["cpu_share"] <= 2
+    assert values["authentication_messages"] == 0
+    assert any("no airtime" in caveat for caveat in measured.caveats)
+    assert {path.name for path in measured.files} >= {"air.pcap", "keys.json", "outcome.json"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "cipher", "messages"),
+    [
+        ("wep-104", "WEP-104", 0),
+        ("wpa-psk-tkip", "TKIP", 4),
+        ("wpa2-psk-ccmp", "CCMP", 4),
+        ("wpa3-sae-ccmp", "CCMP", 8),
+    ],
+)
+def test_ciphers_are_negotiated_and_seen_on_the_air(
+    testbed: Linux, tmp_path: Path, policy: str, cipher: str, messages: int
+) -> None:
+    measured = testbed.carry_out(Job(policy, policy, flow=None), tmp_path)
+    # A slow emulated CPU may make hostapd repeat a message; it never leaves one out.
+    assert rows(measured)["authentication_messages"] >= messages
+    assert negotiated(tmp_path)["pairwise_cipher"] == cipher
+
+
+def test_eap_tls_through_freeradius(testbed: Linux, tmp_path: Path) -> None:
+    values = rows(testbed.carry_out(Job("tls", "wpa2-eap-tls-ccmp", flow=None), tmp_path))
+    state = negotiated(tmp_path)
+    assert state["selectedMethod"] == "13 (EAP-TLS)"
+    assert state["eap_tls_version"] == "TLSv1.2"
+    assert values["authentication_messages"] >= 21
+    assert values["negotiation_time_s"] > values["eap_time_s"] > values["key_handshake_time_s"] > 0
+    assert (tmp_path / "wire.pcap").stat().st_size > 2000  # RADIUS on the wire
+
+
+def test_an_esp_tunnel_over_open_air(testbed: Linux, tmp_path: Path) -> None:
+    values = rows(testbed.carry_out(Job("esp", "ipsec-3des-sha1", flow=None), tmp_path))
+    assert negotiated(tmp_path)["tunnel"] == "ikev1 esp 3des sha1"
+    # Main mode 6 and quick mode 3 (RFC 2409 sections 5 and 5.5).
+    assert values["authentication_messages"] >= 9
+    kinds = {key["kind"] for key in json.loads((tmp_path / "keys.json").read_text())}
+    assert kinds == {"esp"}
+
+
+def test_a_roam_with_fast_transition(testbed: Linux, tmp_path: Path) -> None:
+    job = Job("roam", "wpa2-ft-psk-ccmp", flow=None, roam="forced")
+    values = rows(testbed.carry_out(job, tmp_path))
+    assert 0 < values["handover_gap_s"] < 10
+    assert negotiated(tmp_path)["bssid"] == "02:00:00:00:01:00"
+
+
+def test_a_wrong_password_is_said_and_the_next_trial_runs(testbed: Linux, tmp_path: Path) -> None:
+    measured = testbed.carry_out(
+        Job("wrong", "wpa2-eap-peap-ccmp", flow=None, fault="password"), tmp_path
+    )
+    assert measured.rows == ()
+    assert measured.failure is not None
+    assert "CTRL-EVENT-EAP-FAILURE" in measured.failure
+    assert (tmp_path / "wpa_supplicant-sta1.log").exists()
+
+
+def test_a_silent_radius_server_is_said(testbed: Linux) -> None:
+    job = Job("down", "wpa2-eap-tls-ccmp", flow=None, fault="radius", connect_limit_s=20)
+    measured = testbed.carry_out(job)
+    assert measured.failure is not None
+    assert "the RADIUS server does not answer" in measured.failure
+
+
+def test_hostapd_killed_in_mid_trial_is_said(testbed: Linux) -> None:
+    flow = Flow(transport="udp", offered_bps=5e5, duration_s=4)
+    measured = testbed.carry_out(Job("killed", "wpa2-psk-ccmp", flow=flow, fault="hostapd"))
+    assert measured.rows == ()
+    assert measured.failure is not None
+    assert "hostapd died during the trial" in measured.failure
+
+
+@pytest.mark.slow
+def test_a_killed_guest_is_said_and_the_next_trial_boots_another(tmp_path: Path) -> None:
+    testbed = Linux(vm=True)
+    try:
+        assert testbed.carry_out(Job("before", "open", flow=None)).failure is None
+        pid = testbed.guest_pid
+        assert pid is not None
+        flow = Flow(transport="udp", offered_bps=1e5, duration_s=20)
+
+        def kill() -> None:
+            time.sleep(6)
+            import psutil
+
+            psutil.Process(pid).kill()
+
+        threading.Thread(target=kill).start()
+        with pytest.raises(TestbedError, match="guest died"):
+            testbed.carry_out(Job("during", "open", flow=flow))
+        assert testbed.carry_out(Job("after", "open", flow=None)).failure is None
+        assert testbed.guest_pid != pid
+    finally:
+        testbed.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [policy.name for policy in catalogue()])
+def test_every_policy_comes_about(testbed: Linux, tmp_path: Path, policy: str) -> None:
+    version = asyncio.run(_hostapd())
+    if reason := hostapd.why_not(resolve(policy), version):
+        pytest.skip(reason)
+    measured = testbed.carry_out(Job(policy.replace("+", "-"), policy, flow=None), tmp_path)
+    assert measured.failure is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "policy",
+    ["wpa2-psk-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp", "wpa2-eap-peap-ccmp"],
+)
+@pytest.mark.parametrize("trigger", ["forced", "signal"])
+def test_every_kind_of_roam(testbed: Linux, policy: str, trigger: str) -> None:
+    measured = testbed.carry_out(Job(f"{trigger}-{policy}", policy, flow=None, roam=trigger))
+    assert rows(measured)["handover_gap_s"] > 0
+
+
+async def _hostapd() -> tuple[int, int]:
+    from airtoll.testbeds.linux.hosts import LocalHost
+
+    async with LocalHost("here", "none") as host:
+        return hostapd.parse_version(f"v{(await environment.tools(host))['hostapd']}")
