@@ -21,6 +21,7 @@ from airtoll.cli import (
     planning,
     reporting,
     running,
+    watching,
 )
 
 EPILOG = (
@@ -57,6 +58,7 @@ def root(
 
 app.command()(running.run)
 app.command()(running.check)
+app.command()(watching.watch)
 app.command("plan")(planning.plan_command)
 app.command()(reporting.report)
 app.command()(reporting.compare)

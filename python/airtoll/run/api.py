@@ -23,6 +23,7 @@ from airtoll.observe.tables import CellLabels, read_observations, read_trials, w
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.run.cluster import Cluster, captures_refused
 from airtoll.run.execute import Progress, Totals, execute, skips
+from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, StudyFile, load, with_values
 from airtoll.testbeds.contract import Skip, Testbed
@@ -130,6 +131,7 @@ def run(
         finally:
             if state == "finished":
                 write(folder, plan, bed.name)
+                write_theory(folder, plan)
                 folders.finish(folder, state)
             else:
                 _save_what_can_be(folder, plan, bed.name, state)

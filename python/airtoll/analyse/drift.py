@@ -1,0 +1,63 @@
+"""Drift over the rounds of a watched link, and what the rounds say together.
+
+Takes one value per round; gives the slope per hour with its interval, and the mean over rounds.
+Rounds are taken as independent; their scatter, not that of the trials within one, is the spread.
+Never reads a clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from attrs import frozen
+from scipy import stats
+
+from airtoll.analyse.estimate import Estimate, mean_t
+from airtoll.errors import UsageError
+
+
+@frozen
+class Drift:
+    """A straight line through the rounds: slope per hour, and whether it differs from none."""
+
+    slope_per_hour: Estimate
+    p: float
+
+    @property
+    def verdict(self) -> str:
+        """In words, at the slope's own level."""
+        if math.isnan(self.p):
+            return "too few rounds to tell"
+        if self.p >= 1 - self.slope_per_hour.level:
+            return "no drift detectable"
+        return "rising" if self.slope_per_hour.value > 0 else "falling"
+
+
+def drift(hours: Sequence[float], values: Sequence[float], unit: str, level: float = 0.95) -> Drift:
+    """Least-squares slope of ``values`` over ``hours``, with a t interval.
+
+    Fewer than three rounds, or rounds at one instant, give NaN. Raises ``UsageError`` if the two
+    differ in length.
+    """
+    if len(hours) != len(values):
+        raise UsageError(f"{len(hours)} times for {len(values)} values")
+    if len(values) < 3 or min(hours) == max(hours):
+        nothing = Estimate(
+            math.nan, math.nan, math.nan, level, len(values), "least squares, t", f"{unit}/h"
+        )
+        return Drift(nothing, math.nan)
+    line = stats.linregress(hours, values)
+    half = float(stats.t.ppf((1 + level) / 2, len(values) - 2)) * float(line.stderr)
+    slope = float(line.slope)
+    return Drift(
+        Estimate(
+            slope, slope - half, slope + half, level, len(values), "least squares, t", f"{unit}/h"
+        ),
+        float(line.pvalue),
+    )
+
+
+def over_rounds(values: Sequence[float], unit: str, level: float = 0.95) -> Estimate:
+    """The mean over rounds with a t interval from their scatter."""
+    return mean_t(values, unit, level)

@@ -1,0 +1,93 @@
+"""``airtoll watch STUDY --every T --for T``: short campaigns repeated on a live link.
+
+Takes a study and a rhythm; gives a folder of rounds, the drift and the averaged overhead.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from attrs import asdict
+
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.running import OnOption, SetOption, StudyArgument, VmOption, parse_values
+from airtoll.errors import UsageError
+from airtoll.plan import DEFAULT_SEED
+from airtoll.report.quantities import show_estimate, show_overhead
+from airtoll.run import Run
+from airtoll.run.watch import together
+from airtoll.run.watch import watch as watch_study
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def watch(
+    study: StudyArgument,
+    every: Annotated[str, typer.Option("--every", help="From round to round, e.g. 15m.")],
+    for_: Annotated[str, typer.Option("--for", help="How long, e.g. 24h.")],
+    on: OnOption = "simulator",
+    vm: VmOption = False,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Folder of rounds; default runs/NAME-watch.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option("--trials", min=1)] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1)] = None,
+    set_: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Repeat a short campaign, keep every round, and report drift and the averaged overhead.
+
+    Each round interleaves the policies with the baseline as the study says. Stopped with Ctrl-C,
+    the same command goes on at the next round.
+    """
+    rhythm, length = seconds(every), seconds(for_)
+    rounds = max(1, int(length // rhythm) if rhythm else 1)
+    console = err()
+
+    def ended(number: int, result: Run) -> None:
+        console.print(f"round {number} of {rounds}: {result.path}", markup=False)
+
+    folder = watch_study(
+        study,
+        every_s=rhythm,
+        rounds=rounds,
+        on=on,
+        vm=vm,
+        out=out_,
+        trials=trials,
+        seed=seed,
+        jobs=jobs,
+        values=parse_values(set_ or []),
+        ended=ended,
+    )
+    found = together(folder)
+    if json:
+        emit_json([asdict(w) for w in found])
+        return
+    view = table(
+        f"{rounds} rounds in {folder}",
+        ["cell", "rounds", "overhead over the rounds", "drift of throughput per hour", "verdict"],
+        right=["rounds", "overhead over the rounds", "drift of throughput per hour"],
+    )
+    for watched in found:
+        slope = watched.throughput_drift.slope_per_hour
+        view.add_row(
+            watched.cell,
+            str(watched.rounds),
+            show_overhead(watched.overhead),
+            show_estimate(slope),
+            watched.throughput_drift.verdict,
+        )
+    out().print(view)
+
+
+def seconds(text: str) -> float:
+    """``90s``, ``15m``, ``24h``, ``2d`` in seconds. Raises ``UsageError``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
+    if match is None:
+        raise UsageError(f"{text}: write a length such as 90s, 15m, 24h or 2d")
+    return float(match[1]) * _UNITS[match[2]]

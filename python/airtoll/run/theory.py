@@ -1,0 +1,41 @@
+"""Closed forms beside a run's cells, so that its report can show a third, independent answer.
+
+Takes a plan; gives ``theory.parquet`` in the run folder with one throughput per cell that has a
+closed form. Never changes an observation.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from airtoll.errors import TestbedError
+from airtoll.observe.folder import RunFolder
+from airtoll.observe.journal import storage_error
+from airtoll.plan import Plan
+from airtoll.testbeds.analytic import Analytic
+
+FILE = "theory.parquet"
+
+
+def write_theory(folder: RunFolder, plan: Plan) -> None:
+    """Work out what has a closed form. Raises ``StorageError`` if the disk refuses."""
+    bed = Analytic()
+    rows = []
+    for cell in plan.cells:
+        if bed.check(cell) is not None:
+            continue
+        try:
+            measured = bed.measure(plan.trial(cell, 1, 1))
+        except TestbedError:
+            continue
+        values = [r.value for r in measured.rows if r.metric == "throughput_bps" and r.flow]
+        if values:
+            rows.append({"cell": cell.name, "value": math.fsum(values)})
+    frame = pl.DataFrame(rows, schema={"cell": pl.String(), "value": pl.Float64()})
+    path = folder.path / FILE
+    try:
+        frame.write_parquet(path)
+    except OSError as error:
+        raise storage_error(path, error) from error
