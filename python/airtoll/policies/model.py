@@ -16,7 +16,7 @@ from attrs import frozen
 class Cipher(StrEnum):
     """A pairwise cipher suite of the link, by its airtoll name."""
 
-    NONE = "none"
+    NONE = "open"
     WEP_40 = "wep-40"
     WEP_104 = "wep-104"
     TKIP = "tkip"

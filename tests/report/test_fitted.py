@@ -1,0 +1,62 @@
+"""No reading stands on both sides of a fit and its prediction."""
+
+from __future__ import annotations
+
+import pytest
+
+from airtoll.observe.datasets import load_dataset
+from airtoll.policies import resolve
+from airtoll.profiles import shipped
+from airtoll.report import write_report
+from airtoll.report.summary import summarise
+from airtoll.run import run
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    from conftest import FakeTestbed
+
+    place = tmp_path_factory.mktemp("fitted") / "run"
+    run("tripathi2008", testbed=FakeTestbed(), out=place, trials=2, jobs=1)
+    write_report([place])
+    return summarise(place)
+
+
+def test_readings_that_a_profile_has_seen_are_never_called_predicted(summary):
+    standings = {"": 0, "fitted": 0, "predicted": 0}
+    for comparison in summary.comparisons:
+        cell = summary.cells[comparison.cell]
+        seen = {
+            (reading.dataset, reading.table, resolve(reading.security or "open").name)
+            for profile in summary.profiles_of(cell)
+            for reading in profile.seen
+        }
+        standing = summary.seen(comparison)
+        standings[standing] += 1
+        key = (comparison.dataset, comparison.table, comparison.policy)
+        if standing == "predicted":
+            assert key not in seen
+        if standing == "fitted":
+            assert key in seen
+        if standing == "":
+            assert not seen
+    assert all(count > 0 for count in standings.values()), standings
+
+
+def test_every_fit_names_readings_that_exist():
+    for profile in shipped().values():
+        for reading in profile.seen:
+            frame = load_dataset(reading.dataset).figures
+            for column in ("table", "configuration", "transport"):
+                wanted = getattr(reading, column)
+                if wanted is not None:
+                    frame = frame.filter(**{column: wanted})
+            assert frame.height > 0, (profile.name, reading)
+
+
+def test_fitted_rows_are_marked_and_left_out_of_the_error(summary):
+    page = (summary.path / "report.html").read_text("utf-8")
+    fitted = [c for c in summary.comparisons if summary.seen(c) == "fitted"]
+    assert page.count('<tr class="fitted">') == len(fitted)
+    assert "fitted to this reading" in page
+    assert page.index("Against the printed figures<") < page.index("with fitted profiles")
