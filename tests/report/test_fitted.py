@@ -13,11 +13,9 @@ from airtoll.run import run
 
 
 @pytest.fixture(scope="module")
-def summary(tmp_path_factory):
-    from conftest import FakeTestbed
-
+def summary(tmp_path_factory, fake):
     place = tmp_path_factory.mktemp("fitted") / "run"
-    run("tripathi2008", testbed=FakeTestbed(), out=place, trials=2, jobs=1)
+    run("tripathi2008", testbed=fake(), out=place, trials=2, jobs=1)
     write_report([place])
     return summarise(place)
 
