@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from airtoll.report import write_report
 from airtoll.run import run
@@ -32,8 +33,8 @@ def browser():
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_report_reads_well(browser, small_study, fake, tmp_path, width, scheme):
-    result = run(small_study(), testbed=fake(), out=tmp_path / "run", jobs=1)
+def test_report_reads_well(browser, small_study, ledger, tmp_path, width, scheme):
+    result = run(small_study(), testbed=ledger(), out=tmp_path / "run", jobs=1)
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     problems: list[str] = []
     requests: list[str] = []
@@ -44,10 +45,26 @@ def test_report_reads_well(browser, small_study, fake, tmp_path, width, scheme):
     assert problems == []
     assert all(url.startswith("file:") for url in requests)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for plate in page.query_selector_all("figure svg"):
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    plates = page.query_selector_all("figure svg")
+    assert len(plates) >= 8
+    for plate in plates:
         box = plate.bounding_box()
         assert box is not None
         assert box["width"] > 250
         assert box["height"] > 80
     assert page.locator(".answer p").count() == 2
+    found = Axe().run(page).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
+    page.close()
+
+
+def test_marks_say_their_numbers(browser, small_study, ledger, tmp_path):
+    result = run(small_study(), testbed=ledger(), out=tmp_path / "run", jobs=1)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(write_report([result.path]).as_uri())
+    assert page.locator("#say").is_hidden()
+    page.locator("#figure-overhead .mark").first.hover()
+    assert page.locator("#say").is_visible()
+    assert "wpa2-psk-ccmp, udp: overhead" in page.locator("#say").inner_text()
     page.close()

@@ -6,7 +6,6 @@ nothing into the page that would be fetched.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +14,18 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from airtoll.analyse import Comparison, Estimate
+from airtoll.analyse import Comparison
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.report.figures import Picture, pictures, svg
-from airtoll.report.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.report.authentication import STAGES, exchanges
+from airtoll.report.costs import cost_blocks
+from airtoll.report.figures import Developed
+from airtoll.report.parts import SHORT, symbol_step
+from airtoll.report.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.report.summary import RunSummary, factors_text, headline
 
-#: Rows of the cost table; a report stays readable, and small, whatever the study's size.
-MAX_COST_ROWS = 400
+#: Rows of the longer lists; the whole is in the run folder.
+_MOST_FINDINGS = 100
+_MOST_CELLS_TAKEN_APART = 400
 
 _DEFINITIONS = {
     "of_baseline": "(T1 - T2) / T1, T1 without and T2 with security",
@@ -33,44 +36,99 @@ _SELECTIONS = {
     "closest_to_mean": "Keeping the readings closest to the mean narrows the interval that they "
     "pretend to have; it is the paper's rule, not advice.",
 }
+#: The parts of the page that pictures can stand in.
+_PICTURE_SECTIONS = (
+    "costs",
+    "published",
+    "why",
+    "theory",
+    "throughput",
+    "authentication",
+    "trials",
+    "series",
+)
 
 
-def render(summary: RunSummary, *, command: str) -> str:
-    """The page of one run."""
+def render(summary: RunSummary, drawings: Sequence[Developed], *, command: str) -> str:
+    """The page of one run, with its pictures."""
+    return page("run.html.j2", _values(summary, drawings, command))
+
+
+def page(template: str, values: dict[str, Any]) -> str:
+    """A page from one of the templates beside this file."""
     environment = Environment(
-        loader=PackageLoader("airtoll.report", "."),
+        loader=PackageLoader("airtoll.report", "pages"),
         autoescape=select_autoescape(default=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2").render(_values(summary, command))
+    return environment.get_template(template).render(values)
 
 
-def _values(summary: RunSummary, command: str) -> dict[str, Any]:
+def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
+    """The pictures by the section in which they stand."""
+    sections: dict[str, list[dict[str, Any]]] = {name: [] for name in _PICTURE_SECTIONS}
+    for drawing in drawings:
+        picture = drawing.picture
+        panels = [
+            {
+                "title": panel.title,
+                "open": index < picture.open_panels,
+                # Drawn by us from numbers: nothing in it comes from outside.
+                "svg": Markup(drawing.in_page[index]),
+            }
+            for index, panel in enumerate(picture.panels)
+        ]
+        sections[picture.section].append(
+            {
+                "name": picture.name,
+                "question": picture.question,
+                "caption": picture.caption,
+                "panels": panels,
+                "folded": max(0, len(panels) - picture.open_panels),
+                "stems": picture.stems,
+            }
+        )
+    return sections
+
+
+def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) -> dict[str, Any]:
     study = summary.study
     head = study.study
-    costs, left_out = _costs(summary)
-    drawn = [_drawn(picture) for picture in pictures(summary)]
+    costs, left_out = cost_blocks(summary)
+    in_sections = placed(drawings)
     published = _published(summary)
-    combined_groups = list(head.combine)
     reruns, failures = _special_trials(summary)
-    sections = [("costs", "Costs")]
-    sections += [("figures", "Figures")] if drawn else []
-    sections += [("combined", "Combined")] if summary.combined else []
-    sections += [("theory", "Octet theory")] if summary.octet_theory else []
-    sections += [(block["anchor"], block["short"]) for block in published]
-    sections += [("trials", "Trials")] if reruns or failures else []
-    sections += [("method", "Method"), ("repeat", "Repeat")]
+    findings = summary.findings
+    octet_theory, theory_cells = _octet_theory(summary)
+    why = _why(summary)
+    sections = [
+        ("costs", "Costs", True),
+        ("combined", "Combined", bool(summary.combined)),
+        *((block["anchor"], block["short"], True) for block in published),
+        ("why", "Why", bool(why["why"])),
+        ("theory", "Octets", bool(octet_theory or in_sections["theory"])),
+        ("throughput", "Throughput", bool(in_sections["throughput"])),
+        ("authentication", "Authentication", bool(in_sections["authentication"])),
+        (
+            "trials",
+            "Trials",
+            bool(in_sections["trials"] or in_sections["series"] or reruns or failures),
+        ),
+        ("audit", "Audit", True),
+        ("method", "Method", True),
+        ("repeat", "Repeat", True),
+    ]
     rerun = study.trials.rerun
     return {
         "title": head.title,
         "about": head.about,
         "source": head.source,
         "manifest": summary.manifest,
-        "headline": headline(summary),
+        "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "cards": _cards(summary),
-        "sections": sections,
+        "sections": [(anchor, name) for anchor, name, there in sections if there],
         "selection": summary.analysis.selection,
         "selection_words": _SELECTIONS.get(study.trials.select.rule, ""),
         "level": f"{100 * summary.analysis.level:.0f} %",
@@ -78,25 +136,20 @@ def _values(summary: RunSummary, command: str) -> dict[str, Any]:
         "definition_words": _DEFINITIONS[head.overhead],
         "costs": costs,
         "costs_left_out": left_out,
-        "pictures": drawn,
-        "combined": [
-            {
-                "scenario": " ".join(filter(None, (c.scenario, factors_text(c.factors)))),
-                "policy": c.policy,
-                "groups": [
-                    show_overhead(c.groups[g]) if g in c.groups else NOTHING
-                    for g in combined_groups
-                ],
-                "mean": show_overhead(c.mean),
-            }
-            for c in summary.combined
-        ],
-        "combined_groups": combined_groups,
+        "pictures": in_sections,
+        "combined": _combined(summary),
+        "combined_groups": list(head.combine),
+        **why,
         "theory_sizes": head.octet_theory,
-        "octet_theory": _octet_theory(summary),
+        "octet_theory": octet_theory,
+        "theory_cells": theory_cells,
         "published": published,
+        "stage_names": list(STAGES.values()),
+        "exchanges": _exchanges(summary),
         "reruns": reruns,
         "failures": failures,
+        "findings": findings[:_MOST_FINDINGS],
+        "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),
         "cells": len(summary.plan.cells),
         "order": study.trials.order,
         "warm_ups": study.trials.discard_first or "no",
@@ -137,109 +190,91 @@ def _cards(summary: RunSummary) -> list[tuple[str, str]]:
     return cards
 
 
-def _costs(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
-    """Cost rows by scenario and factors, in the order of the plan."""
-    order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
-    frame = (
-        summary.analysis.estimates.filter(metric=THROUGHPUT)
-        .with_columns(order=pl.col("cell").replace_strict(order, return_dtype=pl.Int64))
-        .sort("order", pl.col("station").is_not_null(), "station", "flow")
-    )
-    frame = _without_repeated_parts(frame)
-    left_out = max(0, frame.height - MAX_COST_ROWS)
-    keys = ["cell", "flow", "station"]
-    verdicts = summary.analysis.comparisons.filter(metric=THROUGHPUT).select(
-        *keys, "p_holm", "verdict"
-    )
-    overheads = summary.analysis.overheads.select(
-        *keys, o_value="value", o_low="low", o_high="high", o_unit="unit"
-    )
-    joined = (
-        frame.head(MAX_COST_ROWS)
-        .join(verdicts, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        .join(overheads, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    )
-    groups: list[dict[str, Any]] = []
-    for row in joined.iter_rows(named=True):
-        title = " ".join(filter(None, (row["scenario"], factors_text(row["factors"]))))
-        if not groups or groups[-1]["title"] != title:
-            groups.append({"title": title, "rows": []})
-        closed = summary.closed_form(row["cell"]) if row["station"] is None else None
-        groups[-1]["rows"].append(
+def _combined(summary: RunSummary) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    for c in summary.combined:
+        scenario = ", ".join(filter(None, (c.scenario, factors_text(c.factors))))
+        if not blocks or blocks[-1]["scenario"] != scenario:
+            blocks.append({"scenario": scenario, "rows": []})
+        groups = [
+            show_overhead(c.groups[name]) if name in c.groups else NOTHING
+            for name in summary.study.study.combine
+        ]
+        blocks[-1]["rows"].append(
+            {"policy": c.policy, "groups": groups, "mean": show_overhead(c.mean)}
+        )
+    return blocks
+
+
+def _why(summary: RunSummary) -> dict[str, Any]:
+    """The decomposition of every cell, in points; columns that are nought everywhere left out."""
+    frame = summary.decomposition
+    parts = [
+        part
+        for part in SHORT
+        if (frame.filter(pl.col("part") == part)["value"].abs() >= 5e-6).any()
+    ]
+    cells = frame["cell"].unique().to_list()
+    rows = []
+    for cell in [c for c in summary.plan.cells if c.name in set(cells)][:_MOST_CELLS_TAKEN_APART]:
+        values = dict(frame.filter(cell=cell.name).select("part", "value").iter_rows())
+        rows.append(
             {
-                "policy": row["policy"],
-                "traffic": row["traffic"],
-                "station": row["station"] or row["flow"] or "all",
-                "throughput": _plus_minus(row["value"], row["low"], row["high"], row["unit"]),
-                "closed_form": show_value(closed, "bit/s"),
-                "overhead": _overhead(row),
-                "p": _p(row["p_holm"]),
-                "verdict": row["verdict"] or "",
-                "n": f"{row['n']} of {row['n_all']}",
+                "cell": cell.name,
+                "parts": [f"{100 * values.get(part, 0.0):+.2f}" for part in parts],
+                "total": f"{100 * sum(values.values()):+.2f}",
+                "step": symbol_step(cell),
             }
         )
-    return groups, left_out
-
-
-def _without_repeated_parts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Leave out per-station rows of cells with one flow: they repeat the whole cell's."""
-    parts = frame.group_by("cell").agg(parts=pl.col("flow").is_not_null().sum())
-    joined = frame.join(parts, on="cell", how="left", maintain_order="left")
-    whole = joined.filter(pl.col("flow").is_null())["cell"].unique()
-    keep = pl.col("flow").is_null() | (pl.col("parts") > 1) | ~pl.col("cell").is_in(whole.implode())
-    return joined.filter(keep).drop("parts")
-
-
-def _plus_minus(value: float, low: float, high: float, unit: str) -> str:
-    return show_estimate(Estimate(value, low, high, 0.95, 0, "", unit))
-
-
-def _overhead(row: dict[str, Any]) -> str:
-    if row["o_value"] is None:
-        return NOTHING
-    low, high = (math.nan if row[k] is None else row[k] for k in ("o_low", "o_high"))
-    return show_overhead(Estimate(row["o_value"], low, high, 0.95, 0, "", row["o_unit"]))
-
-
-def _p(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return NOTHING
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _drawn(picture: Picture) -> dict[str, Any]:
+    definition = summary.analysis.definition
     return {
-        "name": picture.name,
-        "caption": picture.caption,
-        # Drawn by us from numbers: nothing in it comes from outside.
-        "svg": Markup(svg(picture.draw())),
+        "why": rows,
+        "why_parts": [SHORT[part] for part in parts],
+        "why_definition": "of_baseline" if definition == "difference_bps" else definition,
     }
 
 
-def _octet_theory(summary: RunSummary) -> list[dict[str, Any]]:
+def _exchanges(summary: RunSummary) -> list[dict[str, Any]]:
+    return [
+        {
+            "policy": e.policy,
+            "place": e.place,
+            "stages": [show_estimate(e.stages[m]) if m in e.stages else NOTHING for m in STAGES],
+            "negotiation": NOTHING if e.negotiation is None else show_estimate(e.negotiation),
+            "messages": NOTHING if e.messages is None else f"{e.messages:g}",
+        }
+        for e in exchanges(summary)
+    ]
+
+
+def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]:
+    """Theory by policy and packet size, beside the overheads of the study's first cells."""
     sizes = summary.study.study.octet_theory
     frame = summary.analysis.overheads.filter(
-        pl.col("flow").is_null() & pl.col("station").is_null()
+        pl.col("flow").is_null() & pl.col("station").is_null() & (pl.col("unit") == "1")
     )
+    columns = [
+        (c.scenario, c.traffic, c.factors_json)
+        for c in summary.plan.cells
+        if c.policy == summary.analysis.baseline
+    ][:6]
     rows = []
     for policy in dict.fromkeys(t.policy for t in summary.octet_theory):
         theory = {t.packet_octets: t for t in summary.octet_theory if t.policy == policy}
-        ours = frame.filter(policy=policy)
-        simulated = "; ".join(
-            f"{row['cell'].split('/')[0]} {row['traffic']}"
-            f"{' ' + factors_text(row['factors']) if row['factors'] != '{}' else ''} "
-            f"{100 * row['value']:.2f} %"
-            for row in ours.iter_rows(named=True)
-        )
+        cells = []
+        for scenario, traffic, factors in columns:
+            hit = frame.filter(policy=policy, scenario=scenario, traffic=traffic, factors=factors)
+            cells.append(f"{100 * hit['value'][0]:.2f} %" if hit.height else NOTHING)
         rows.append(
             {
                 "policy": policy,
                 "octets": theory[sizes[0]].added_octets,
                 "theory": [f"{100 * theory[size].overhead:.2f} %" for size in sizes],
-                "simulated": simulated,
+                "cells": cells,
             }
         )
-    return rows
+    names = [" ".join(filter(None, (s, t, factors_text(f)))) for s, t, f in columns]
+    return rows, names
 
 
 def _published(summary: RunSummary) -> list[dict[str, Any]]:
@@ -283,17 +318,29 @@ def _published(summary: RunSummary) -> list[dict[str, Any]]:
                 "overhead_count": len(points),
                 "median_error": _percent(means),
                 "median_points": _points(points),
-                "rows": [_published_row(summary, c, standing) for c, standing in entries],
+                "above": sum(summary.above_ceiling(c) for c, _ in entries),
+                "tables": _tables(summary, entries),
             }
         )
     return blocks
+
+
+def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> list[dict[str, Any]]:
+    """The rows by printed table, in the order of the study file."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for comparison, standing in entries:
+        title = f"{comparison.dataset}, table {comparison.table}"
+        tables.setdefault(title, []).append(_published_row(summary, comparison, standing))
+    return [
+        {"title": title, "rows": rows, "open": index < 4}
+        for index, (title, rows) in enumerate(tables.items())
+    ]
 
 
 def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[str, Any]:
     overhead = c.quantity == "overhead"
     show = show_overhead if overhead else show_estimate
     return {
-        "table": c.table,
         "cell": f"{c.cell}{' ' + c.client if c.client else ''}",
         "quantity": "overhead" if overhead else c.quantity.removesuffix("_bps"),
         "published": show(c.published),

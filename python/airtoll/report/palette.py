@@ -1,4 +1,4 @@
-"""Colours and marks that survive colour blindness, grey print and dark mode.
+"""Colours that survive colour blindness, grey print and dark mode.
 
 Takes an index or a kind; gives a colour. Source: Okabe and Ito, Color Universal Design, 2008.
 """
@@ -7,28 +7,31 @@ from __future__ import annotations
 
 from typing import Final
 
-#: Okabe-Ito without the pale yellow, which vanishes on white.
+from airtoll.analyse.decomposition import REMAINDER
+
+#: Okabe-Ito without black (the page's ink) and the pale yellow, which vanishes on white.
 COLOURS: Final = (
     "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
     "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
     "#56B4E9",
-    "#6B6B6B",
+    "#7F7F7F",
 )
-OURS: Final = "#0072B2"
-PUBLISHED: Final = "#D55E00"
-CLOSED_FORM: Final = "#6B6B6B"
-#: Where the overhead's parts go in the decomposition, one colour each.
+#: Part of an overhead -> its colour. Neighbours in a waterfall differ.
 PARTS: Final = {
-    "header octets": "#0072B2",
-    "crypto time": "#D55E00",
-    "round trips": "#009E73",
-    "fragmentation": "#CC79A7",
-    "lost PHY modes": "#E69F00",
-    "retries": "#56B4E9",
-    "unexplained": "#6B6B6B",
+    "airtime_security_s": "#0072B2",
+    "airtime_payload_s": "#E69F00",
+    "airtime_ip_transport_s": "#CC79A7",
+    "airtime_mac_phy_s": "#56B4E9",
+    "airtime_ack_s": "#009E73",
+    "airtime_contention_s": "#E69F00",
+    "airtime_retry_s": "#CC79A7",
+    "airtime_protection_s": "#56B4E9",
+    "airtime_management_s": "#009E73",
+    "airtime_idle_s": "#D55E00",
+    REMAINDER: "#7F7F7F",
 }
 
 

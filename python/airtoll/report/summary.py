@@ -18,7 +18,11 @@ from attrs import define, field, frozen
 
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.audit import Finding, audit_run
+from airtoll.analyse.audit.ceiling import ceiling_bps
+from airtoll.analyse.decomposition import decompose
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
+from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import counted, read_observations, read_trials
@@ -29,6 +33,7 @@ from airtoll.report.quantities import show_overhead, show_value
 from airtoll.study import Study
 
 THEORY = "theory.parquet"
+_BEST_RATE = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 
 
 @frozen
@@ -91,6 +96,41 @@ class RunSummary:
         rows = self.theory.filter(cell=cell)
         return float(rows["value"][0]) if rows.height else None
 
+    def ceiling(self, cell: str) -> float | None:
+        """Most that the PHY can carry in a cell, bit/s: its closed form, or the audit's bound.
+
+        None where no closed form is known (later PHYs, bursts, EDCA, stations of their own rate).
+        """
+        known = self.closed_form(cell)
+        if known is not None:
+            return known
+        settings, load = self.cells[cell].settings, self.cells[cell].load
+        own = any(s.rate_mbps or s.phy or s.policy for s in settings.stations)
+        if settings.phy not in _BEST_RATE or settings.frame_bursting_us > 0 or own:
+            return None
+        if settings.cw_min is not None or settings.edca or load.direction == "both":
+            return None
+        policy = self.cells[cell].security
+        link = {
+            "phy": settings.phy,
+            "rate_mbps": settings.rate_mbps or _BEST_RATE[settings.phy],
+            "preamble": settings.preamble or "short",
+            "hops": 2 if settings.topology == "station-to-station" else 1,
+            "senders": settings.clients or len(settings.stations),
+        }
+        added = policy.octets_per_mpdu + policy.octets_per_msdu
+        return ceiling_bps(link, added, load.payload_bytes)
+
+    def above_ceiling(self, comparison: Comparison) -> bool:
+        """Whether a printed throughput of a whole cell is above what the PHY can carry."""
+        alone = len(self.cells[comparison.cell].settings.stations) == 1
+        if comparison.quantity != THROUGHPUT:
+            return False
+        if comparison.client not in ("", "total") and not alone:
+            return False
+        ceiling = self.ceiling(comparison.cell)
+        return ceiling is not None and comparison.published.value > ceiling * 1.005
+
     def profiles_of(self, cell: Cell) -> list[Profile]:
         """The device profiles behind a cell."""
         settings = cell.settings
@@ -125,14 +165,9 @@ class RunSummary:
         standing = self.seen(comparison)
         if standing == "fitted":
             notes.append("fitted to this reading")
-        ceiling = self.closed_form(comparison.cell)
-        if (
-            ceiling is not None
-            and comparison.quantity == THROUGHPUT
-            and not comparison.client
-            and comparison.published.value > ceiling * 1.005
-        ):
-            notes.append(f"printed above the ceiling {show_value(ceiling, 'bit/s')}")
+        if self.above_ceiling(comparison):
+            ceiling = show_value(self.ceiling(comparison.cell), "bit/s")
+            notes.append(f"printed above the ceiling of the PHY, {ceiling}")
         if comparison.caveat:
             notes.append(comparison.caveat)
         return "; ".join(notes)
@@ -175,6 +210,48 @@ class RunSummary:
                 mean = mean_of_estimates(list(known.values()))
                 found.append(Combined(scenario, policy, factors, known, mean))
         return tuple(found)
+
+    @cached_property
+    def decomposition(self) -> pl.DataFrame:
+        """Where the overheads went (see ``analyse.decomposition``); empty without a ledger."""
+        definition = self.analysis.definition
+        return decompose(
+            self.observations,
+            baseline=self.analysis.baseline,
+            definition="of_baseline" if definition == "difference_bps" else definition,
+            level=self.analysis.level,
+        )
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What an audit of the run finds."""
+        return audit_run(self.manifest["study"]["name"], self.observations, self.trials, self.study)
+
+    def readings(self, metric: str) -> pl.DataFrame:
+        """Whole-cell readings in the order of trials: cell, trial, value, kept.
+
+        ``kept``: whether the study's selection rule counts the trial.
+        """
+        rows = self.observations.filter(
+            (pl.col("metric") == metric)
+            & pl.col("flow").is_null()
+            & pl.col("station").is_null()
+            & pl.col("second").is_null()
+        ).select("cell", "trial", "value")
+        select = self.study.trials.select
+        number = {
+            "closest_to_mean": select.keep,
+            "discard_first": select.count,
+            "agreement": select.ratio,
+        }.get(select.rule)
+        chosen = select_rows(rows, ["cell"], select.rule, number).select(
+            "cell", "trial", kept=pl.lit(True)
+        )
+        return (
+            rows.join(chosen, on=["cell", "trial"], how="left")
+            .with_columns(pl.col("kept").fill_null(False))
+            .sort("cell", "trial")
+        )
 
     @cached_property
     def outcomes(self) -> dict[str, int]:

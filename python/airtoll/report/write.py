@@ -11,7 +11,7 @@ from pathlib import Path
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
 from airtoll.report import text
-from airtoll.report.figures import pictures, save
+from airtoll.report.figures import Developed, develop, pictures, save
 from airtoll.report.html import render
 from airtoll.report.summary import RunSummary, summarise
 
@@ -31,17 +31,20 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
         raise UsageError("report: name at least one run folder")
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
-    page = _page(summary, form)
+    drawings = (
+        [develop(picture, _FIGURE_FORMATS) for picture in pictures(summary)]
+        if form == "html"
+        else []
+    )
+    page = _page(summary, form, drawings)
     try:
         scratch = target.with_name(f".{target.name}.tmp")
         scratch.write_text(page, "utf-8")
         scratch.replace(target)
     except OSError as error:
         raise storage_error(target, error) from error
-    if form == "html":
-        folder = target.parent / "figures"
-        for picture in pictures(summary):
-            save(picture.draw(), folder, picture.name, _FIGURE_FORMATS)
+    for drawing in drawings:
+        save(drawing, target.parent / "figures")
     return target
 
 
@@ -61,9 +64,9 @@ def command_of(summary: RunSummary) -> str:
     return " ".join(parts)
 
 
-def _page(summary: RunSummary, form: str) -> str:
+def _page(summary: RunSummary, form: str, drawings: Sequence[Developed]) -> str:
     if form == "html":
-        return render(summary, command=command_of(summary))
+        return render(summary, drawings, command=command_of(summary))
     makers = {
         "markdown": text.markdown,
         "csv": text.comma_separated,

@@ -1,0 +1,71 @@
+"""What added octets cost one frame on the air: whole OFDM symbols, not octets.
+
+Takes PHY, rate and octets; gives symbols and microseconds of one PPDU. The frame is the full-size
+data frame of a flow. Never simulates: what several frames cost together is the ledger's matter.
+
+Airtimes: IEEE 802.11-2020 equation 17-29 (OFDM, ERP-OFDM), clause 16.2.3.5 (DSSS, HR/DSSS).
+"""
+
+from __future__ import annotations
+
+import math
+
+from attrs import frozen
+
+from airtoll.analyse.audit.ceiling import airtime_us
+from airtoll.plan import Cell
+
+_LEGACY = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
+_MAC = 28  # header 24, FCS 4
+_LLC = 8
+_IP = {"ipv4": 20, "ipv6": 40}
+_UDP, _TCP = 8, 20
+
+
+@frozen
+class FullFrame:
+    """The full-size data frame of a flow: ``octets`` of its MPDU without security."""
+
+    phy: str
+    rate_mbps: float
+    preamble: str
+    octets: int
+
+    def symbols(self, added: int = 0) -> int | None:
+        """OFDM symbols of the frame with ``added`` octets; None on a PHY without symbols."""
+        if self.phy == "802.11b":
+            return None
+        return math.ceil((16 + 6 + 8 * (self.octets + added)) / (4 * self.rate_mbps))
+
+    def step_us(self, added: int) -> float:
+        """Airtime that ``added`` octets cost the frame, microseconds."""
+        return airtime_us(self.phy, self.rate_mbps, self.preamble, self.octets + added) - (
+            airtime_us(self.phy, self.rate_mbps, self.preamble, self.octets)
+        )
+
+    @property
+    def airtime_us(self) -> float:
+        """Airtime of the frame without security, microseconds."""
+        return airtime_us(self.phy, self.rate_mbps, self.preamble, self.octets)
+
+
+def full_frame(cell: Cell) -> FullFrame | None:
+    """The full-size frame of a cell's flow; None where aggregation or EDCA makes another frame."""
+    settings, load = cell.settings, cell.load
+    if settings.phy not in _LEGACY or settings.edca or settings.rate_control != "fixed":
+        return None
+    if any(station.rate_mbps or station.phy for station in settings.stations):
+        return None
+    head = _IP[load.ip]
+    if load.transport == "udp":
+        packet = head + _UDP + (load.payload_bytes or 1500 - head - _UDP)
+        if packet > 1500:
+            packet = 1500  # IP fragments: all but the last are full
+    else:
+        packet = min(1500, head + _TCP + (load.mss_bytes or 1500 - head - _TCP))
+    return FullFrame(
+        settings.phy,
+        settings.rate_mbps or _LEGACY[settings.phy],
+        settings.preamble or "short",
+        _MAC + _LLC + packet,
+    )

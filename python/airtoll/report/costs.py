@@ -1,0 +1,119 @@
+"""The table of costs, arranged so that the policies of one traffic stand beside one another.
+
+Takes a summary; gives blocks of rows with their text. Never analyses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+
+from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.report.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.report.summary import RunSummary, factors_text
+
+#: Rows of the table; a report stays readable, and small, whatever the study's size.
+MAX_ROWS = 1500
+#: Scenarios whose table stands open; the others are folded.
+_OPEN = 4
+
+
+def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
+    """Blocks by scenario and factors, in them groups by traffic and station; rows left out."""
+    frame = _rows(summary)
+    left_out = max(0, frame.height - MAX_ROWS)
+    blocks: list[dict[str, Any]] = []
+    for row in frame.head(MAX_ROWS).iter_rows(named=True):
+        title = ", ".join(filter(None, (row["scenario"], factors_text(row["factors"]))))
+        if not blocks or blocks[-1]["title"] != title:
+            blocks.append({"title": title, "groups": [], "open": len(blocks) < _OPEN})
+        groups = blocks[-1]["groups"]
+        part = row["station"] or row["flow"]
+        name = row["traffic"] + (f", station {part}" if part else "")
+        if not groups or groups[-1]["name"] != name:
+            groups.append({"name": name, "rows": []})
+        groups[-1]["rows"].append(_row(summary, row))
+    # The dearest row sets the scale of the small bars.
+    most = max((abs(r["share"]) for b in blocks for g in b["groups"] for r in g["rows"]), default=0)
+    for block in blocks:
+        for group in block["groups"]:
+            for row in group["rows"]:
+                row["bar"] = round(100 * max(0.0, row.pop("share")) / most) if most else 0
+            ceilings = {row["ceiling"] for row in group["rows"]} - {NOTHING}
+            group["has_ceiling"] = bool(ceilings)
+        block["has_ceiling"] = any(group["has_ceiling"] for group in block["groups"])
+    return blocks, left_out
+
+
+def _rows(summary: RunSummary) -> pl.DataFrame:
+    plan = summary.plan.cells
+    cells = {cell.name: index for index, cell in enumerate(plan)}
+    places = {
+        key: index
+        for index, key in enumerate(dict.fromkeys((c.scenario, c.factors_json) for c in plan))
+    }
+    traffics = {name: i for i, name in enumerate(dict.fromkeys(cell.traffic for cell in plan))}
+    place_of = {c.name: places[c.scenario, c.factors_json] for c in plan}
+    frame = summary.analysis.estimates.filter(metric=THROUGHPUT)
+    frame = _without_repeated_parts(frame).with_columns(
+        order=pl.col("cell").replace_strict(cells, return_dtype=pl.Int64),
+        place=pl.col("cell").replace_strict(place_of, return_dtype=pl.Int64),
+        kind=pl.col("traffic").replace_strict(traffics, return_dtype=pl.Int64),
+    )
+    frame = frame.sort("place", "kind", "station", "flow", "order", nulls_last=False)
+    keys = ["cell", "flow", "station"]
+    verdicts = summary.analysis.comparisons.filter(metric=THROUGHPUT).select(
+        *keys, "p_holm", "verdict"
+    )
+    overheads = summary.analysis.overheads.select(
+        *keys, o_value="value", o_low="low", o_high="high", o_unit="unit"
+    )
+    return frame.join(verdicts, on=keys, how="left", nulls_equal=True, maintain_order="left").join(
+        overheads, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
+    whole = row["station"] is None and row["flow"] is None
+    ceiling = summary.ceiling(row["cell"]) if whole else None
+    value = Estimate(row["value"], row["low"], row["high"], 0.95, 0, "", row["unit"])
+    share = row["o_value"]
+    if share is not None and row["o_unit"] != "1":
+        share = -share  # a difference of rates: what is lost is negative
+    return {
+        "policy": row["policy"],
+        "throughput": show_estimate(value),
+        "ceiling": show_value(ceiling, "bit/s"),
+        "overhead": _overhead(row),
+        "share": share if share is not None and math.isfinite(share) else 0.0,
+        "p": _p(row["p_holm"]),
+        "verdict": "baseline"
+        if row["policy"] == summary.analysis.baseline
+        else row["verdict"] or "",
+        "n": f"{row['n']} of {row['n_all']}" if row["n"] != row["n_all"] else str(row["n"]),
+    }
+
+
+def _without_repeated_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out per-station rows of cells with one flow: they repeat the whole cell's."""
+    parts = frame.group_by("cell").agg(parts=pl.col("flow").is_not_null().sum())
+    joined = frame.join(parts, on="cell", how="left", maintain_order="left")
+    whole = joined.filter(pl.col("flow").is_null())["cell"].unique()
+    keep = pl.col("flow").is_null() | (pl.col("parts") > 1) | ~pl.col("cell").is_in(whole.implode())
+    return joined.filter(keep).drop("parts")
+
+
+def _overhead(row: dict[str, Any]) -> str:
+    if row["o_value"] is None:
+        return NOTHING
+    low, high = (math.nan if row[k] is None else row[k] for k in ("o_low", "o_high"))
+    return show_overhead(Estimate(row["o_value"], low, high, 0.95, 0, "", row["o_unit"]))
+
+
+def _p(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return NOTHING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,34 @@
+"""Figures: interactive in the page, static twins fit for a paper.
+
+Takes a summary; gives pictures, each of one question. Never analyses.
+
+    plate.py       style, files, the form inside the page
+    cost.py        overhead and throughput by policy, sweeps
+    why.py         waterfalls from the ledger, the staircase of symbols
+    agreement.py   printed against ours
+    spread.py      trials, course of a trial, authentication
+"""
+
+from airtoll.report.figures.agreement import agreement
+from airtoll.report.figures.cost import pictures as cost_pictures
+from airtoll.report.figures.plate import Developed, Panel, Picture, Plate, develop, save
+from airtoll.report.figures.spread import authentication, time_series, trial_dots
+from airtoll.report.figures.why import staircase, waterfalls
+from airtoll.report.summary import RunSummary
+
+
+def pictures(summary: RunSummary) -> list[Picture]:
+    """The pictures that a run supports, in the order of the report."""
+    makers = (
+        cost_pictures,
+        agreement,
+        waterfalls,
+        staircase,
+        trial_dots,
+        time_series,
+        authentication,
+    )
+    return [picture for maker in makers for picture in maker(summary)]
+
+
+__all__ = ["Developed", "Panel", "Picture", "Plate", "develop", "pictures", "save"]

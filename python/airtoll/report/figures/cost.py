@@ -1,0 +1,296 @@
+"""Overhead and throughput by policy, one panel per scenario; overhead along a swept factor.
+
+Takes a summary; gives pictures. Printed figures stand beside ours, and those above what the PHY
+can carry carry a mark of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from airtoll.analyse import Comparison, Estimate
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.report.palette import colour
+from airtoll.report.quantities import scale_of, show_estimate, show_overhead, show_value
+from airtoll.report.summary import RunSummary, factors_text
+
+#: Policies on one axis beyond which labels would overlap.
+_MOST_POLICIES = 16
+#: Panels beyond which a picture repeats itself: the table has the rest.
+MOST_PANELS = 12
+
+
+def pictures(summary: RunSummary) -> Iterator[Picture]:
+    """Overhead, sweep, throughput: as far as the run has them."""
+    rows = whole_cells(summary)
+    groups = _groups(rows)
+    swept = swept_factor(summary)
+    level = f"{100 * summary.analysis.level:.0f} %"
+    if swept:
+        yield _sweep_picture(summary, swept)
+    secured = [g for g in groups if (g[1]["policy"] != summary.analysis.baseline).any()]
+    if secured and not swept:
+        left = len(secured) - MOST_PANELS
+        printed = any(c.quantity == "overhead" for c in summary.comparisons)
+        yield Picture(
+            "overhead",
+            "costs",
+            "What does each policy cost?",
+            f"Throughput overhead against {summary.analysis.baseline}, "
+            f"{summary.analysis.definition}; bars with {level} intervals."
+            + (" Diamonds: the printed overhead." if printed else "")
+            + (f" {left} more in the table." if left > 0 else ""),
+            tuple(
+                Panel(title, partial(_overheads, summary, part, title))
+                for title, part in secured[:MOST_PANELS]
+            ),
+        )
+    if groups and not swept:
+        yield Picture(
+            "throughput",
+            "throughput",
+            "What is left for the application?",
+            f"Throughput with {level} intervals (dots); ticks: the closed-form ceiling of the PHY."
+            + (" Diamonds: printed; crosses: printed, above that ceiling."
+               if summary.comparisons else ""),
+            tuple(
+                Panel(title, partial(_throughputs, summary, part, title))
+                for title, part in groups[:MOST_PANELS]
+            ),
+            open_panels=4,
+        )  # fmt: skip
+
+
+def whole_cells(summary: RunSummary) -> pl.DataFrame:
+    """Whole-cell throughput rows in the order of the plan."""
+    frame = summary.analysis.estimates.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & pl.col("station").is_null()
+    )
+    order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
+    return frame.with_columns(
+        order=pl.col("cell").replace_strict(order, return_dtype=pl.Int64)
+    ).sort("order")
+
+
+def swept_factor(summary: RunSummary) -> str | None:
+    """The numeric factor with most levels (three at least), if there is one."""
+    found = [
+        (len(levels), key)
+        for key, levels in summary.study.grid.items()
+        if "." in key
+        and len(levels) >= 3
+        and all(isinstance(v, int | float) and not isinstance(v, bool) for v in levels)
+    ]
+    return max(found)[1] if found and summary.analysis.overheads.height else None
+
+
+def printed_beside(summary: RunSummary, cell: str, quantity: str) -> Comparison | None:
+    """The printed figure for a whole cell."""
+    for comparison in summary.comparisons:
+        if comparison.cell != cell or comparison.quantity != quantity:
+            continue
+        stations = summary.cells[comparison.cell].settings.stations
+        if comparison.client in ("", "total") or len(stations) == 1:
+            return comparison
+    return None
+
+
+def _groups(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    groups = []
+    for (scenario, factors), part in rows.group_by(["scenario", "factors"], maintain_order=True):
+        level = factors_text(str(factors))
+        groups.append((f"{scenario}{', ' + level if level else ''}", part))
+    return groups
+
+
+def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
+    secured = rows.filter(pl.col("policy") != summary.analysis.baseline)
+    traffics = secured["traffic"].unique(maintain_order=True).to_list()
+    policies = secured["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
+    factor, unit = _overhead_scale(summary)
+    plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
+    thick = 0.84 / max(1, len(traffics))
+    for index, traffic in enumerate(traffics):
+        first = True
+        for place, policy in enumerate(policies):
+            cell = _cell_of(secured, policy, traffic)
+            estimate = summary.analysis.overhead(cell) if cell else None
+            if estimate is None or cell is None or not math.isfinite(estimate.value):
+                continue
+            at = place + (index - (len(traffics) - 1) / 2) * thick
+            (bar,) = axes.barh(
+                [at],
+                [factor * estimate.value],
+                thick * 0.9,
+                color=colour(index),
+                label=traffic if first else None,
+            )
+            first = False
+            text = f"{policy}, {traffic}: overhead {show_overhead(estimate)}"
+            _interval(axes, estimate, factor, at)
+            printed = printed_beside(summary, cell, "overhead")
+            if printed is not None:
+                text += f"; printed {show_overhead(printed.published)}"
+                (mark,) = axes.plot(factor * printed.published.value, at, **_printed_style(False))
+                plate.say(mark, text)
+            plate.say(bar, text)
+    if any(c.quantity == "overhead" for c in summary.comparisons):
+        axes.plot([], [], **_printed_style(False), label="printed")
+    axes.set_yticks(range(len(policies)), policies)
+    axes.invert_yaxis()
+    axes.axvline(0, color=INK, lw=0.8)
+    axes.set_xlabel(f"overhead, {unit}")
+    legend_below(plate, axes)
+    return plate
+
+
+def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
+    traffics = rows["traffic"].unique(maintain_order=True).to_list()
+    policies = rows["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
+    factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
+    plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
+    step = 0.8 / max(1, len(traffics))
+    kinds = set()
+    for index, traffic in enumerate(traffics):
+        first = True
+        for place, policy in enumerate(policies):
+            cell = _cell_of(rows, policy, traffic)
+            estimate = summary.analysis.estimate(cell, THROUGHPUT) if cell else None
+            if estimate is None or cell is None:
+                continue
+            at = place + (index - (len(traffics) - 1) / 2) * step
+            text = f"{policy}, {traffic}: {show_estimate(estimate)}"
+            ceiling = summary.ceiling(cell)
+            if ceiling is not None:
+                kinds.add("ceiling")
+                axes.plot(ceiling / factor, at, "|", color=INK, ms=9, mew=1.2)
+                text += f"; ceiling {show_value(ceiling, 'bit/s')}"
+            printed = printed_beside(summary, cell, THROUGHPUT)
+            if printed is not None:
+                above = summary.above_ceiling(printed)
+                kinds.add("above" if above else "printed")
+                text += f"; printed {show_estimate(printed.published)}"
+                text += ", above the ceiling" if above else ""
+                (mark,) = axes.plot(printed.published.value / factor, at, **_printed_style(above))
+                plate.say(mark, text)
+            _interval(axes, estimate, 1 / factor, at, colour(index))
+            (dot,) = axes.plot(
+                estimate.value / factor,
+                at,
+                "o",
+                ms=4.5,
+                color=colour(index),
+                label=traffic if first else None,
+            )
+            first = False
+            plate.say(dot, text)
+    for kind, label in (("printed", "printed"), ("above", "printed, above the ceiling")):
+        if kind in kinds:
+            axes.plot([], [], **_printed_style(kind == "above"), label=label)
+    if "ceiling" in kinds:
+        axes.plot([], [], "|", color=INK, ms=9, mew=1.2, label="closed form")
+    axes.set_yticks(range(len(policies)), policies)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"throughput, {unit}")
+    legend_below(plate, axes)
+    return plate
+
+
+def _sweep_picture(summary: RunSummary, factor: str) -> Picture:
+    frame = summary.analysis.overheads.filter(
+        pl.col("flow").is_null() & pl.col("station").is_null()
+    ).with_columns(
+        level=pl.col("factors").map_elements(
+            lambda text: float(json.loads(text)[factor]), return_dtype=pl.Float64
+        ),
+        others=pl.col("factors").map_elements(
+            lambda text: json.dumps({k: v for k, v in json.loads(text).items() if k != factor}),
+            return_dtype=pl.String,
+        ),
+    )
+    panels = []
+    groups = frame.group_by(["scenario", "traffic", "others"], maintain_order=True)
+    for (scenario, traffic, others), rows in groups:
+        words = [str(scenario), str(traffic), factors_text(str(others))]
+        title = ", ".join(filter(None, words))
+        panels.append(Panel(title, partial(_sweep, summary, rows, factor, title)))
+    left = len(panels) - MOST_PANELS
+    return Picture(
+        "sweep",
+        "costs",
+        f"How does the cost change with {factor}?",
+        f"Throughput overhead against {summary.analysis.baseline} by {factor}, with "
+        f"{100 * summary.analysis.level:.0f} % intervals."
+        + (f" {left} more panels' figures are in the table." if left > 0 else ""),
+        tuple(panels[:MOST_PANELS]),
+    )
+
+
+def _sweep(summary: RunSummary, frame: pl.DataFrame, factor: str, title: str) -> Plate:
+    scale, unit = _overhead_scale(summary)
+    plate, axes = new_plate(2.9, title)
+    for index, (key, rows) in enumerate(frame.group_by("policy", maintain_order=True)):
+        rows = rows.sort("level")
+        value = scale * rows["value"].to_numpy()
+        low, high = scale * rows["low"].to_numpy(), scale * rows["high"].to_numpy()
+        axes.errorbar(
+            rows["level"],
+            value,
+            yerr=[value - low, high - value],
+            lw=1,
+            capsize=2,
+            color=colour(index),
+            label=str(key[0]),
+        )
+        for x, y in zip(rows["level"], value, strict=True):
+            (dot,) = axes.plot(x, y, "o", ms=3.5, color=colour(index))
+            plate.say(dot, f"{key[0]}, {factor} {x:g}: {y:.2f} {unit}")
+    axes.axhline(0, color=INK, lw=0.8)
+    axes.set_xlabel(factor)
+    axes.set_ylabel(f"overhead, {unit}")
+    legend_below(plate, axes, columns=2)
+    return plate
+
+
+def _interval(axes: Axes, estimate: Estimate, factor: float, at: float, ink: str = INK) -> None:
+    if estimate.has_interval and math.isfinite(estimate.half_width):
+        middle = (estimate.low + estimate.high) / 2
+        axes.errorbar(
+            [factor * middle],
+            [at],
+            xerr=[factor * estimate.half_width],
+            fmt="none",
+            ecolor=ink,
+            capsize=1.8,
+            lw=0.9,
+        )
+
+
+def _printed_style(above: bool) -> dict[str, Any]:
+    return {
+        "marker": "X" if above else "D",
+        "color": INK,
+        "markerfacecolor": "none",
+        "ms": 5.5 if above else 4.5,
+        "mew": 1.0,
+        "ls": "none",
+        "zorder": 4,
+    }
+
+
+def _overhead_scale(summary: RunSummary) -> tuple[float, str]:
+    return (1e-6, "Mb/s") if summary.analysis.definition == "difference_bps" else (100.0, "%")
+
+
+def _cell_of(rows: pl.DataFrame, policy: str, traffic: str) -> str | None:
+    hit = rows.filter(policy=policy, traffic=traffic)
+    return str(hit["cell"][0]) if hit.height else None

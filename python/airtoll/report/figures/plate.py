@@ -1,0 +1,183 @@
+"""What every figure shares: its style, its marks' texts, its files, its form inside the page.
+
+Takes matplotlib figures; gives files fit for a paper (PNG, SVG, PDF) and SVG elements that take
+the page's ink, in light and dark. Never analyses. Files carry no date, so equal runs give equal
+figures.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("agg")
+
+import matplotlib.pyplot as plt
+from attrs import define, field, frozen
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from airtoll.observe.journal import storage_error
+
+#: Width of a panel, inches: narrow enough for a phone and for a column of a paper.
+WIDTH = 4.3
+#: The colour that becomes the page's ink. Not quite black: what is black needs no name in SVG.
+INK = "#010101"
+STYLE: Any = {
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "figure.constrained_layout.use": True,
+}
+_METADATA: dict[str, dict[str, str | None]] = {
+    "png": {"Software": "airtoll"},
+    "svg": {"Date": None, "Creator": "airtoll"},
+    "pdf": {"CreationDate": None, "Creator": "airtoll"},
+}
+
+
+@define
+class Plate:
+    """One drawn panel: the figure, and what its marks say when pointed at."""
+
+    figure: Figure
+    texts: list[str] = field(factory=list)
+
+    def say(self, artist: Any, text: str) -> None:
+        """Give a mark its text."""
+        artist.set_gid(f"say-{len(self.texts)}")
+        self.texts.append(text)
+
+
+@frozen
+class Panel:
+    """One plate of a picture; ``draw`` makes it afresh each time."""
+
+    title: str
+    draw: Callable[[], Plate]
+
+
+@frozen
+class Picture:
+    """One question and the panels that answer it.
+
+    ``name`` is the stem of its files, ``section`` the part of the report where it stands.
+    ``open_panels`` stand open and have files of their own, the others stand behind a fold.
+    """
+
+    name: str
+    section: str
+    question: str
+    caption: str
+    panels: tuple[Panel, ...]
+    open_panels: int = 6
+
+    def stem(self, index: int) -> str:
+        """File stem of a panel."""
+        return self.name if len(self.panels) == 1 else f"{self.name}-{index + 1}"
+
+    @property
+    def stems(self) -> str:
+        """Stems of all files, in words."""
+        last = min(len(self.panels), self.open_panels)
+        return self.name if len(self.panels) == 1 else f"{self.name}-1 to -{last}"
+
+
+def new_plate(height: float, title: str) -> tuple[Plate, Axes]:
+    """An empty panel of that height in inches."""
+    figure, axes = plt.subplots(figsize=(WIDTH, height))
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    return Plate(figure), axes
+
+
+@frozen
+class Developed:
+    """A picture, drawn: its panels for the page, and its files' contents by name.
+
+    Only panels that stand open in the page have files of their own.
+    """
+
+    picture: Picture
+    in_page: tuple[str, ...]
+    files: dict[str, bytes]
+
+
+def develop(picture: Picture, forms: Sequence[str] = ()) -> Developed:
+    """Draw every panel once, for the page and as files of these formats."""
+    pages: list[str] = []
+    files: dict[str, bytes] = {}
+    for index, panel in enumerate(picture.panels):
+        with mpl.rc_context({**STYLE, "svg.hashsalt": f"airtoll-{picture.stem(index)}"}):
+            plate = panel.draw()
+            drawing = _written(plate.figure, "svg")
+            # Where everything stands is known by now, and takes longest to find.
+            plate.figure.set_layout_engine("none")
+            pages.append(_for_page(drawing.decode(), plate.texts))
+            if index < picture.open_panels:
+                for form in forms:
+                    content = drawing if form == "svg" else _written(plate.figure, form)
+                    files[f"{picture.stem(index)}.{form}"] = content
+            plt.close(plate.figure)
+    return Developed(picture, tuple(pages), files)
+
+
+def save(developed: Developed, folder: Path) -> None:
+    """Write a picture's files. Raises ``StorageError`` if the disk refuses."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in developed.files.items():
+            scratch = folder / f".{name}.tmp"
+            scratch.write_bytes(content)
+            os.replace(scratch, folder / name)  # noqa: PTH105 - one atomic step
+    except OSError as error:
+        raise storage_error(folder, error) from error
+
+
+def legend_below(plate: Plate, axes: Axes, columns: int = 3) -> None:
+    """The legend outside of the data, where there is anything to tell apart."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > 0:
+        plate.figure.legend(handles, labels, loc="outside lower left", ncols=columns)
+
+
+def _written(figure: Figure, form: str) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(
+        buffer, format=form, dpi=160, metadata=_METADATA[form], transparent=form == "svg"
+    )
+    return buffer.getvalue()
+
+
+def _for_page(text: str, says: Sequence[str]) -> str:
+    """An SVG file as an element of the page: its ink, its marks' texts, no needless names."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+
+    def mark(match: re.Match[str]) -> str:
+        return f'class="mark" data-say="{escape(says[int(match[1])], quote=True)}"'
+
+    text = re.sub(r'id="say-(\d+)"', mark, text)
+    text = re.sub(r' id="[a-zA-Z.]+\d*_\d+"', "", text)
+    text = re.sub(r"<g>\s*</g>", "", text)
+    text = text.replace(INK, "var(--ink)").replace("#ffffff", "var(--back)")
+    text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
+    text = re.sub(r"font-family: [^;\"]*;?", "", text)
+    text = re.sub(r"\s*\n\s*", "\n", text)
+    return text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)

@@ -1,0 +1,188 @@
+"""What the trials were like: every reading as a dot, the course of a trial, authentication.
+
+Takes a summary; gives pictures. Readings that a selection rule set aside are drawn, hollow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.report.authentication import STAGES, Exchange, exchanges
+from airtoll.report.figures.cost import whole_cells
+from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.report.palette import colour
+from airtoll.report.quantities import scale_of, show_value
+from airtoll.report.summary import RunSummary, factors_text
+
+_MOST_PANELS = 8
+_MOST_ROWS = 40
+
+
+def trial_dots(summary: RunSummary) -> Iterator[Picture]:
+    """Each trial's throughput against the mean of its cell."""
+    readings = summary.readings(THROUGHPUT)
+    if readings.is_empty():
+        return
+    panels = []
+    for (scenario, factors), rows in whole_cells(summary).group_by(
+        ["scenario", "factors"], maintain_order=True
+    ):
+        title = ", ".join(filter(None, (str(scenario), factors_text(str(factors)))))
+        cells = rows.sort("traffic", "order").select("cell", "policy", "traffic", "value")
+        panels.append(Panel(title, partial(_dots, readings, cells.head(_MOST_ROWS), title)))
+    yield Picture(
+        "trials",
+        "trials",
+        "How far do the trials scatter?",
+        f"Every trial against the mean of those that count ({summary.analysis.selection}), per "
+        "cell. Hollow: set aside by that rule.",
+        tuple(panels[:_MOST_PANELS]),
+        open_panels=2,
+    )
+
+
+def time_series(summary: RunSummary) -> Iterator[Picture]:
+    """Throughput second by second, where the run has series."""
+    rows = summary.observations.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("second").is_not_null()
+    )
+    if rows.is_empty():
+        return
+    # A cell's flows add up; then the mean over trials.
+    seconds = (
+        rows.group_by("scenario", "factors", "traffic", "policy", "trial", "attempt", "second")
+        .agg(
+            whole=pl.col("value").filter(pl.col("flow").is_null()).sum(),
+            flows=pl.col("value").filter(pl.col("flow").is_not_null()).sum(),
+            has_whole=pl.col("flow").is_null().any(),
+        )
+        .with_columns(value=pl.when("has_whole").then("whole").otherwise("flows"))
+        .group_by("scenario", "factors", "traffic", "policy", "second")
+        .agg(value=pl.col("value").mean(), low=pl.col("value").min(), high=pl.col("value").max())
+        .sort("scenario", "factors", "traffic", "policy", "second")
+    )
+    panels = []
+    for (scenario, factors, traffic), part in seconds.group_by(
+        ["scenario", "factors", "traffic"], maintain_order=True
+    ):
+        words = (str(scenario), str(traffic), factors_text(str(factors)))
+        title = ", ".join(filter(None, words))
+        panels.append(Panel(title, partial(_course, part, title)))
+    yield Picture(
+        "series",
+        "series",
+        "How does a trial go on?",
+        "Throughput by second: mean over the trials, shaded from the least to the most. Readings "
+        "of one trial are not independent of one another.",
+        tuple(panels[:_MOST_PANELS]),
+        open_panels=2,
+    )
+
+
+def authentication(summary: RunSummary) -> Iterator[Picture]:
+    """How long a client waits before its first packet, by stage."""
+    groups: dict[str, list[Exchange]] = {}
+    for exchange in exchanges(summary):
+        groups.setdefault(exchange.place, []).append(exchange)
+    if not groups:
+        return
+    yield Picture(
+        "authentication",
+        "authentication",
+        "How long before the first packet may pass?",
+        "Mean times of association, EAP and key handshake, one after the other; black tick: first "
+        "to last packet of all that the policy negotiates.",
+        tuple(
+            Panel(place, partial(_stages, found, place))
+            for place, found in list(groups.items())[:_MOST_PANELS]
+        ),
+        open_panels=2,
+    )
+
+
+def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
+    plate, axes = new_plate(0.9 + 0.17 * max(3, cells.height), title)
+    labels = []
+    for place, (cell, policy, traffic, mean) in enumerate(cells.iter_rows()):
+        rows = readings.filter(cell=cell)
+        value = 100 * (rows["value"].to_numpy() / mean - 1) if mean else rows["value"].to_numpy()
+        kept = rows["kept"].to_numpy()
+        # Trials in their order from top to bottom within the row: drifts show.
+        at = place + (np.linspace(-0.32, 0.32, value.size) if value.size > 1 else np.zeros(1))
+        index = cells["traffic"].unique(maintain_order=True).to_list().index(traffic)
+        for chosen, face in ((kept, colour(index)), (~kept, "none")):
+            (marks,) = axes.plot(
+                value[chosen], at[chosen], "o", ms=3, color=colour(index), markerfacecolor=face,
+                mew=0.7,
+            )  # fmt: skip
+            if chosen.any():
+                low, high = (
+                    rows["value"].to_numpy()[chosen].min(),
+                    rows["value"].to_numpy()[chosen].max(),
+                )
+                plate.say(
+                    marks,
+                    f"{policy}, {traffic}: {int(chosen.sum())} trials "
+                    f"{'kept' if face != 'none' else 'set aside'}, {show_value(low, 'bit/s')} to "
+                    f"{show_value(high, 'bit/s')}",
+                )
+        labels.append(f"{policy}, {traffic}")
+    axes.axvline(0, color=INK, lw=0.8)
+    axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.set_xlabel("throughput against the cell's mean, %")
+    return plate
+
+
+def _course(rows: pl.DataFrame, title: str) -> Plate:
+    plate, axes = new_plate(2.7, title)
+    factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
+    for index, (key, part) in enumerate(rows.group_by("policy", maintain_order=True)):
+        second = part["second"].to_numpy()
+        (line,) = axes.plot(
+            second, part["value"].to_numpy() / factor, lw=1.2, color=colour(index),
+            label=str(key[0]),
+        )  # fmt: skip
+        plate.say(line, f"{key[0]}: mean by second, {title}")
+        axes.fill_between(
+            second, part["low"].to_numpy() / factor, part["high"].to_numpy() / factor,
+            color=colour(index), alpha=0.15, lw=0,
+        )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("second of the trial")
+    axes.set_ylabel(f"throughput, {unit}")
+    legend_below(plate, axes, columns=2)
+    return plate
+
+
+def _stages(found: list[Exchange], title: str) -> Plate:
+    plate, axes = new_plate(1.1 + 0.24 * len(found), title)
+    longest = max(max(e.reached_s, e.negotiation_s or 0.0) for e in found)
+    factor, unit = scale_of(longest, "s")
+    drawn = set()
+    for place, exchange in enumerate(found):
+        reached = 0.0
+        for index, (metric, words) in enumerate(STAGES.items()):
+            estimate = exchange.stages.get(metric)
+            if estimate is None:
+                continue
+            (bar,) = axes.barh(
+                [place], [estimate.value / factor], 0.62, left=reached / factor,
+                color=colour(index), label=None if metric in drawn else words,
+            )  # fmt: skip
+            drawn.add(metric)
+            plate.say(bar, f"{exchange.policy}: {words} {show_value(estimate.value, 's')}")
+            reached += estimate.value
+        if exchange.negotiation_s is not None:
+            axes.plot(exchange.negotiation_s / factor, place, "|", color=INK, ms=13, mew=1.6)
+    axes.set_yticks(range(len(found)), [e.policy for e in found])
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"time, {unit}")
+    legend_below(plate, axes)
+    return plate

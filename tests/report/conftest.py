@@ -1,0 +1,69 @@
+"""A testbed with a whole ledger, for reports that have everything in them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from airtoll.plan import Cell, Trial
+from airtoll.testbeds.contract import Measured, Row, Skip
+
+
+class LedgerTestbed:
+    """Books two seconds of air per trial; every secured octet costs air, and ciphers cost idle air.
+
+    Deterministic, and of no use but to see how a report treats what it is given.
+    """
+
+    name = "fake"
+    parallel = True
+
+    def check(self, cell: Cell) -> Skip | None:
+        return Skip("the fake knows no WEP-40") if cell.policy == "wep-40" else None
+
+    def expected_s(self, cell: Cell) -> float:
+        return 0.001
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        added = trial.cell.security.octets_per_mpdu + trial.cell.security.octets_per_msdu
+        draw = random.Random(trial.seed)
+        frame_s = (400 + 0.2 * added) / 1e6 * (1 + draw.gauss(0, 0.002))
+        frames = 2.0 / frame_s
+        speed = 8 * 1472 * frames / 2.0
+        parts = {
+            "payload": frames * 1472 * 8 / 54e6,
+            "security": frames * added * 8 / 54e6,
+            "ip_transport": frames * 36 * 8 / 54e6,
+            "ack": frames * 44e-6,
+            "management": 0.01 + 0.001 * (added > 0),
+            "idle": frames * 0.05e-6 * added,
+        }
+        parts["contention"] = 2.0 - sum(parts.values())
+        rows = [
+            Row("throughput_bps", speed, "bit/s"),
+            *(Row(f"airtime_{part}_s", value, "s") for part, value in parts.items()),
+            Row("association_time_s", abs(draw.gauss(2e-3, 1e-4)), "s", station="A"),
+            *(
+                Row("throughput_bps", speed * (1 + draw.gauss(0, 0.01)), "bit/s", second=second)
+                for second in range(2)
+            ),
+        ]
+        if added:
+            rows.append(Row("key_handshake_time_s", abs(draw.gauss(9e-3, 3e-4)), "s", station="A"))
+        return Measured(rows=tuple(rows))
+
+    def environment(self) -> dict[str, str]:
+        return {"fake": "1"}
+
+    def cancel(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def ledger() -> type:
+    return LedgerTestbed
