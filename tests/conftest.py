@@ -50,7 +50,7 @@ def _fake_module() -> object:
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def fake() -> type:
     return FakeTestbed
 
