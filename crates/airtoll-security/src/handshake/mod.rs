@@ -9,13 +9,17 @@
 mod adverse;
 pub mod association;
 pub mod authentication;
+pub mod diffie_hellman;
 pub mod eap;
 pub mod ec_group;
 pub mod exchange;
 pub mod failure;
+pub mod ike_v1;
+pub mod ike_v2;
 pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;
+pub mod mobile_ip;
 pub mod operation;
 pub mod owe;
 mod primitives;
@@ -23,6 +27,7 @@ pub mod radius;
 mod resend;
 pub mod sae;
 pub mod tls;
+pub mod wireguard;
 
 pub use exchange::{
     Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,

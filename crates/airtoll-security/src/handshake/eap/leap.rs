@@ -1,5 +1,4 @@
-//! LEAP: MS-CHAP both ways and a session key, as hostapd's supplicant and the prototypes of the
-//! Linux testbed speak it.
+//! LEAP: MS-CHAP both ways and a session key, as wpa_supplicant speaks it.
 //!
 //! Takes a password at each end; gives a 16-octet session key. The server's Success travels in
 //! an Access-Challenge, because the station then challenges the server.
