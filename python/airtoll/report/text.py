@@ -9,10 +9,12 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.report.quantities import show_overhead, show_value
+from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary, headline
 
 _COLUMNS = ("scenario", "policy", "traffic", "factors", "station", "throughput", "overhead", "n")
@@ -58,6 +60,37 @@ def as_json(summary: RunSummary) -> str:
         "published": [published_row(summary, c) for c in summary.comparisons],
     }
     return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
+
+
+def several(pairs: Sequence[Against], form: str) -> str:
+    """Several runs beside one another: ``markdown``, ``csv``, ``latex`` or ``json``."""
+    if form == "json":
+        value = {
+            "headline": [line for pair in pairs for line in words(pair)],
+            "changes": [row for pair in pairs for row in rows(pair)],
+        }
+        return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
+    columns = ("cell", "metric", "first", "second", "difference", "p", "verdict")
+    table = [shown(change) for pair in pairs for change in pair.changes]
+    if form == "csv":
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([row[c] for c in columns] for row in table)
+        return buffer.getvalue()
+    if form == "latex":
+        lines = [
+            r"\begin{tabular}{llrrrrl}",
+            r"\toprule",
+            " & ".join(columns) + r" \\",
+            r"\midrule",
+        ]
+        lines += [" & ".join(_escape(row[c]) for c in columns) + r" \\" for row in table]
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    lines = [*(line for pair in pairs for line in words(pair)), ""]
+    lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(row[c] for c in columns) + " |" for row in table]
+    return "\n".join(lines) + "\n"
 
 
 def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
-from airtoll.report import text
+from airtoll.report import several, text
 from airtoll.report.figures import Developed, develop, pictures, save
 from airtoll.report.html import render
 from airtoll.report.summary import RunSummary, summarise
@@ -23,12 +23,17 @@ _FIGURE_FORMATS = ("png", "svg", "pdf")
 def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
     """Write the report of a run; HTML brings its figures with it.
 
+    Several runs give one page (``comparison.*`` in the first folder) that sets them beside one
+    another.
+
     Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
     """
     if form not in FORMATS:
         raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
     if not runs:
         raise UsageError("report: name at least one run folder")
+    if len(runs) > 1:
+        return _write_several(runs, form, out)
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
     drawings = (
@@ -37,14 +42,7 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
         else []
     )
     page = _page(summary, form, drawings)
-    try:
-        scratch = target.with_name(f".{target.name}.tmp")
-        scratch.write_text(page, "utf-8")
-        scratch.replace(target)
-    except OSError as error:
-        raise storage_error(target, error) from error
-    for drawing in drawings:
-        save(drawing, target.parent / "figures")
+    _put(page, target, drawings)
     return target
 
 
@@ -74,3 +72,29 @@ def _page(summary: RunSummary, form: str, drawings: Sequence[Developed]) -> str:
         "json": text.as_json,
     }
     return makers[form](summary)
+
+
+def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
+    summaries = [summarise(path) for path in runs]
+    pairs = several.against_first(summaries)
+    target = out or runs[0] / f"comparison.{_SUFFIX[form]}"
+    drawings: list[Developed] = []
+    if form == "html":
+        drawings = several.develop_all(pairs, _FIGURE_FORMATS)
+        commands = [command_of(summary) for summary in summaries]
+        page = several.render(pairs, drawings, commands=commands)
+    else:
+        page = text.several(pairs, form)
+    _put(page, target, drawings)
+    return target
+
+
+def _put(page: str, target: Path, drawings: Sequence[Developed]) -> None:
+    try:
+        scratch = target.with_name(f".{target.name}.tmp")
+        scratch.write_text(page, "utf-8")
+        scratch.replace(target)
+    except OSError as error:
+        raise storage_error(target, error) from error
+    for drawing in drawings:
+        save(drawing, target.parent / "figures")

@@ -1,0 +1,130 @@
+"""Between two runs: which cells differ, by how much, and can the trials tell?
+
+Takes two analyses of the same kind of cells (before and after, simulator and closed form, simulator
+and Linux); gives one :class:`Change` per cell, metric, flow and station that both have. Tests of
+one metric are a family, corrected by Holm. Never pairs cells whose names differ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import polars as pl
+from attrs import evolve, frozen
+
+from airtoll.analyse.analysis import Analysis, estimate_of_row
+from airtoll.analyse.comparison import holm_adjust, verdict, welch_p
+from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.overhead import Summary, difference
+
+#: Metrics on which two runs are compared, in this order.
+METRICS: Final = (
+    "throughput_bps",
+    "loss_ratio",
+    "delay_s",
+    "jitter_s",
+    "response_time_s",
+    "transfer_delay_s",
+    "association_time_s",
+    "eap_time_s",
+    "key_handshake_time_s",
+    "negotiation_time_s",
+    "handover_gap_s",
+)
+_KEYS: Final = ["cell", "flow", "station", "metric", "unit"]
+
+
+@frozen
+class Change:
+    """One quantity in two runs.
+
+    ``difference`` is second - first with Welch's interval (NaN ends where one side has no
+    spread). ``p_holm``: Holm-corrected over the metric's family. ``verdict`` in words.
+    """
+
+    cell: str
+    flow: str | None
+    station: str | None
+    metric: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    p_holm: float
+    verdict: str
+
+    @property
+    def relative(self) -> float:
+        """(second - first) / first; NaN where the first is zero."""
+        return self.difference.value / self.first.value if self.first.value else math.nan
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are told apart, at the estimates' level."""
+        return self.verdict in ("higher", "lower") or self.verdict.startswith("outside")
+
+
+def changes(first: Analysis, second: Analysis) -> list[Change]:
+    """What differs from the first to the second run, in the order of the first."""
+    wanted = pl.col("metric").is_in(METRICS)
+    rank = {name: place for place, name in enumerate(METRICS)}
+    pairs = first.estimates.filter(wanted).join(
+        second.estimates.filter(wanted).select(
+            *_KEYS, *(pl.col(c).alias(f"{c}_2") for c in _VALUES)
+        ),
+        on=_KEYS,
+        how="inner",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    found, p_values = [], []
+    for row in pairs.iter_rows(named=True):
+        there = {name: row[f"{name}_2"] for name in _VALUES} | {"unit": row["unit"]}
+        one = estimate_of_row(row, first.level)
+        two = estimate_of_row(there, second.level)
+        a, b = _summary(row), _summary(there)
+        delta = difference(b, a, row["unit"], first.level)
+        p_values.append(welch_p(b, a))
+        found.append(
+            Change(
+                row["cell"],
+                row["flow"],
+                row["station"],
+                row["metric"],
+                one,
+                two,
+                delta,
+                math.nan,
+                "",
+            )
+        )
+    order = sorted(range(len(found)), key=lambda i: rank[found[i].metric])
+    done: list[Change] = []
+    for metric in dict.fromkeys(found[i].metric for i in order):
+        family = [i for i in order if found[i].metric == metric]
+        adjusted = holm_adjust(np.array([p_values[i] for i in family]))
+        done += [
+            evolve(found[i], p_holm=float(p), verdict=_words(found[i], float(p)))
+            for i, p in zip(family, adjusted, strict=True)
+        ]
+    return done
+
+
+_VALUES: Final = ("value", "low", "high", "deviation", "n", "method")
+
+
+def _summary(row: dict[str, float]) -> Summary:
+    deviation = math.nan if row["deviation"] is None else row["deviation"]
+    return Summary(row["value"], deviation, int(row["n"]))
+
+
+def _words(change: Change, p: float) -> str:
+    """Where one side is a single figure (a closed form), the other's interval decides."""
+    sides = (change.first, change.second)
+    single = [e for e in sides if e.n == 1]
+    spread = [e for e in sides if e.n > 1 and e.has_interval]
+    if single and spread:
+        place = "within" if spread[0].contains(single[0].value) else "outside"
+        return f"{place} the other's interval"
+    return verdict(change.difference, p, math.nan, math.nan, "higher", "lower")

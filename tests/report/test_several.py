@@ -1,0 +1,52 @@
+"""Several runs on one page."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from airtoll.report import FORMATS, write_report
+from airtoll.run import run
+
+
+@pytest.fixture
+def two(small_study, fake, ledger, tmp_path):
+    study = small_study()
+    first = run(study, testbed=fake(), out=tmp_path / "before", jobs=1)
+    second = run(study, testbed=ledger(), out=tmp_path / "after", jobs=1)
+    return [first.path, second.path]
+
+
+def test_one_page_for_both(two):
+    page = write_report(two)
+    assert page == two[0] / "comparison.html"
+    text = page.read_text("utf-8")
+    assert "after (fake) against before (fake): 4 of 4 throughputs differ" in text
+    assert not re.search(r'(src|href)="(https?:)?//', text)
+    assert (two[0] / "figures" / "difference.svg").stat().st_size > 1000
+
+
+def test_a_run_against_itself_differs_nowhere(two):
+    text = write_report([two[0], two[0]]).read_text("utf-8")
+    assert "0 of 4 throughputs differ" in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format(two, form):
+    text = write_report(two, form=form).read_text("utf-8")
+    assert "home/wpa2-psk-ccmp/udp" in text
+
+
+def test_json_has_both_estimates_the_difference_and_the_verdict(two):
+    value = json.loads(write_report(two, form="json").read_text("utf-8"))
+    row = next(
+        r
+        for r in value["changes"]
+        if r["metric"] == "throughput_bps" and r["cell"] == "home/open/tcp" and not r["flow"]
+    )
+    assert row["difference"]["value"] == pytest.approx(
+        row["value_second"]["value"] - row["value_first"]["value"]
+    )
+    assert row["verdict"] == "higher"
