@@ -25,15 +25,6 @@ _HIGHEST_MBPS = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _STREAM_WRITE_OCTETS = 8192
 #: Free-space loss at one metre, dB (Friis, 2437 MHz and 5180 MHz).
 _REFERENCE_DB = {"2.4": 40.2, "5": 46.7}
-# ESP transform -> IV, block and ICV octets (RFC 2405, 2451, 3602, 4106; RFC 2403, 2404).
-_ESP_IV_BLOCK = {
-    "null": (0, 4),
-    "des": (8, 8),
-    "3des": (8, 8),
-    "aes-cbc": (16, 16),
-    "aes-gcm": (8, 4),
-}
-_ESP_ICV = {"md5": 12, "sha1": 12, "none": 16}
 # Operating system -> TCP options; windows are what a default socket offers at the receiver.
 _TCP_PRESETS: dict[str, dict[str, Any]] = {
     "linux": {},
@@ -81,7 +72,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
     nodes.append(_ap_node(cell, ap))
     links: list[dict[str, Any]] = []
     if wired:
-        nodes.append(_server_node(cell, server, stations))
+        nodes.append(_server_node(cell, server))
         links.append(
             {
                 "nodes": [AP, SERVER],
@@ -202,16 +193,11 @@ def _ap_node(cell: Cell, profile: Profile) -> dict[str, Any]:
     }
 
 
-def _server_node(cell: Cell, profile: Profile, stations: list[Station]) -> dict[str, Any]:
+def _server_node(cell: Cell, profile: Profile) -> dict[str, Any]:
     return {
         "name": SERVER,
         "role": "wired",
         "host": _host(profile, cell.security),
-        "tunnels": [
-            _tunnel(tunnel, profile, station.name)
-            for station in stations
-            for tunnel in station_policy(cell, station).tunnels
-        ],
     }
 
 
@@ -278,18 +264,7 @@ def tunnel_suite(tunnel: Tunnel) -> str:
 
 
 def _tunnel(tunnel: Tunnel, profile: Profile, peer: str) -> dict[str, Any]:
-    kind: dict[str, Any]
-    if tunnel.kind == "wireguard":
-        kind = {"type": "wireguard"}
-    else:
-        iv, block = _ESP_IV_BLOCK[tunnel.encryption]
-        kind = {
-            "type": "esp",
-            "iv_octets": iv,
-            "block_octets": block,
-            "icv_octets": _ESP_ICV[tunnel.integrity],
-        }
-    result: dict[str, Any] = {"peer": peer, "kind": kind}
+    result: dict[str, Any] = {"peer": peer, "encapsulation": {"suite": tunnel_suite(tunnel)}}
     cost = profile.cipher.get(tunnel_suite(tunnel))
     if cost is not None:
         result["encrypt"] = result["decrypt"] = _cipher_cost(profile, cost)

@@ -1,0 +1,78 @@
+"""What a cell resolves to: the native code accepts it, whatever the policy and the topology."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from airtoll import _native
+from airtoll.plan import Cell, make_plan
+from airtoll.policies import catalogue
+from airtoll.study import Scenario, Traffic, load, shipped
+from airtoll.testbeds.resolve import scenario, scenario_json
+
+POLICIES = [policy.name for policy in catalogue()]
+
+
+def cell(policy: str = "open", **settings: object) -> Cell:
+    traffic = settings.pop("traffic", {"transport": "udp"})
+    stations = settings.pop("stations", [{"name": "A"}, {"name": "B"}])
+    return Cell(
+        scenario="s",
+        policy=policy,
+        traffic="t",
+        factors=(),
+        settings=Scenario.model_validate({"stations": stations, **settings}),
+        load=Traffic.model_validate(traffic),
+    )
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("topology", ["uplink", "downlink", "station-to-station"])
+def test_every_policy_resolves(policy: str, topology: str) -> None:
+    assert _native.check_scenario(scenario_json(cell(policy, topology=topology))) is None
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_shipped_cell_resolves(name: str) -> None:
+    for planned in make_plan(load(name).study).cells:
+        problem = _native.check_scenario(scenario_json(planned))
+        assert problem is None, f"{planned.name}: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"phy": "802.11g", "rate_mbps": 55}, "55"),
+        ({"phy": "802.11ax", "mcs": 12}, "mcs"),
+        ({"phy": "802.11n", "width_mhz": 80}, "width"),
+    ],
+)
+def test_what_the_phy_cannot_do_is_refused_by_name(settings, problem) -> None:
+    text = _native.check_scenario(scenario_json(cell(**settings)))
+    assert text is not None
+    assert problem in text
+
+
+def test_stations_are_repeated_up_to_the_number_of_clients() -> None:
+    resolved = scenario(cell(stations=[{"name": "A"}], clients=20))
+    names = [node["name"] for node in resolved["nodes"] if node["role"] == "station"]
+    assert len(names) == len(set(names)) == 20
+    assert len(resolved["flows"]) == 20
+
+
+def test_signal_levels_and_hidden_pairs_reach_the_radio() -> None:
+    stations = [{"name": "A", "rssi_dbm": -52}, {"name": "B", "rssi_dbm": -60}]
+    resolved = scenario(cell(stations=stations, hidden=[["A", "B"]]))
+    assert resolved["radio"]["budgets"] == [
+        {"nodes": ["A", "ap"], "rssi_dbm": -52.0},
+        {"nodes": ["B", "ap"], "rssi_dbm": -60.0},
+    ]
+    assert resolved["radio"]["hidden"] == [["A", "B"]]
+
+
+def test_the_text_is_canonical() -> None:
+    one, two = scenario_json(cell()), scenario_json(cell())
+    assert one == two
+    assert json.loads(one) == json.loads(json.dumps(scenario(cell()), sort_keys=True))
