@@ -35,8 +35,8 @@ SERVICES: Final[dict[str, str]] = {
 
 _BROKEN_CIPHERS: Final = (Cipher.WEP_40, Cipher.WEP_104, Cipher.TKIP)
 
-#: Metrics that count as cost, lower being better, in the order in which ties are broken.
-_COSTS: Final = ("overhead", "negotiation_time_s", "handover_gap_s", "delay_s")
+#: Metrics that count as cost, in the order in which ties are broken; throughput counts negative.
+_COSTS: Final = ("overhead", THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
 
 
 @frozen
@@ -362,7 +362,7 @@ def _cost(option: Option, metric: str) -> float:
     found = option.figures.get(metric)
     if found is None:
         return 0.0 if metric in ("overhead", "negotiation_time_s") else math.inf
-    return found[0].value
+    return -found[0].value if metric == THROUGHPUT else found[0].value
 
 
 def _with_front(options: list[Option]) -> list[Option]:
@@ -401,6 +401,8 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         words = f"Choose {best.policy}"
         if cost is not None:
             words += f": it costs {_percent(cost[0])} of throughput against {advice.baseline}"
+        elif best.policy != advice.baseline:
+            words += f": {advice.baseline} was not measured there, so its cost is not known"
         if best.meets == "likely":
             words += "; at these trials' precision the needs are likely, not surely, met"
         cells = tuple(sorted({cell for _, cell in best.figures.values()}))

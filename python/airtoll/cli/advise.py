@@ -78,6 +78,7 @@ def advise_command(
         str | None, typer.Option(help="Device profile for every station and the AP.")
     ] = None,
     trials: Annotated[int, typer.Option(help="Trials per cell when it has to run.")] = 5,
+    on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices stand beside ours.")
     ] = None,
@@ -95,7 +96,7 @@ def advise_command(
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
-        run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials).path
+        run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials, on).path
     analysis = _analysis(run_folder)
     places = _places(analysis, scenario)
     advices = [advise(analysis, needs, *place) for place in places]
@@ -106,7 +107,9 @@ def advise_command(
     _print(run_folder, analysis, advices, choices)
 
 
-def _measure(scenario: str, policies: Sequence[str], profile: str | None, trials: int) -> Run:
+def _measure(
+    scenario: str, policies: Sequence[str], profile: str | None, trials: int, on: str
+) -> Run:
     name, study = _study_of(scenario)
     values: dict[str, Any] = {
         "grid": {
@@ -130,7 +133,7 @@ def _measure(scenario: str, policies: Sequence[str], profile: str | None, trials
     while out_folder.exists():
         out_folder = Path("runs") / f"advise-{scenario}-{number}"
         number += 1
-    return run(name, out=out_folder, values=cast(Mapping[str, Level], values))
+    return run(name, on=on, out=out_folder, values=cast(Mapping[str, Level], values))
 
 
 def _study_of(scenario: str) -> tuple[str, Study]:
