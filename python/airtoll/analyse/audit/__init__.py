@@ -11,7 +11,8 @@ Never corrects a figure, never reads a file.
     limits.py       readings beyond link, airtime or offered load
     inference.py    differences without support, outlier and selection rules
     consistency.py  one quantity, one value; services; definitions
-    claims.py       statements of the text as tests
+    claims.py       statements of the text as tests of its figures
+    statements.py   statements that need no readings
     runs.py         the rules for runs
 """
 

@@ -11,9 +11,7 @@ the columns within whose levels the claim is tested. Limits are in printed units
 
 from __future__ import annotations
 
-import ast
 import itertools
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -22,10 +20,16 @@ from attrs import evolve
 
 from airtoll.analyse.audit.columns import Figures, Row, matches
 from airtoll.analyse.audit.finding import Finding, Severity, shown
+from airtoll.analyse.audit.statements import (
+    arithmetic,
+    exclusive,
+    ranking,
+    service,
+    standard,
+)
 from airtoll.analyse.comparison import holm_adjust, welch_p
 from airtoll.analyse.overhead import Summary
-from airtoll.errors import DatasetError, PolicyError
-from airtoll.policies import Cipher, resolve
+from airtoll.errors import DatasetError
 
 Claim = Mapping[str, Any]
 Group = tuple[str, ...]
@@ -46,7 +50,7 @@ def claims(figures: Figures) -> list[Finding]:
                 f"allowed are {', '.join(sorted(_KINDS))}"
             )
         found += _together(test(figures, claim))
-    return found + _exclusive(figures, stated)
+    return found + exclusive(figures, stated)
 
 
 def _ratio(figures: Figures, claim: Claim) -> list[Finding]:
@@ -318,24 +322,6 @@ def _same_difference(figures: Figures, claim: Claim) -> list[Finding]:
     ]
 
 
-def _arithmetic(figures: Figures, claim: Claim) -> list[Finding]:
-    """A sum done in the text: ``expression`` rounds to ``printed`` at ``decimals``."""
-    value = _evaluate(ast.parse(str(claim["expression"]), mode="eval").body)
-    if abs(value - claim["printed"]) <= 0.5 * 10.0 ** -claim["decimals"] + 1e-9:
-        return []
-    return [
-        _contradicted(
-            figures,
-            claim,
-            str(claim["expression"]),
-            shown(float(claim["printed"])),
-            shown(value),
-            f"{claim['expression']} = {shown(value)}",
-            "error",
-        )
-    ]
-
-
 def _count(figures: Figures, claim: Claim) -> list[Finding]:
     """The number of selected rows in each group is ``printed``."""
     found = []
@@ -395,64 +381,6 @@ def _octets_explain_time(figures: Figures, claim: Claim) -> list[Finding]:
     ]
 
 
-def _service(figures: Figures, claim: Claim) -> list[Finding]:
-    """The text on a service against the study's own table of services."""
-    table = figures.dataset.policies
-    found = []
-    for row in table.iter_rows(named=True) if not table.is_empty() else []:
-        if row["label"] in claim["policies"] and row[claim["service"]] != claim["printed"]:
-            found.append(
-                Finding(
-                    figures.name,
-                    f"policies / prose {claim['where']}",
-                    f"{row['label']} ({row['policy']}), {claim['service']}",
-                    "conflicting_claims",
-                    f"{row[claim['service']]} in the table",
-                    f"{claim['printed']} in the text",
-                    "error",
-                    f"the table of services says {row[claim['service']]}; the text says: "
-                    f"{claim['says']}",
-                )
-            )
-    return found
-
-
-def _standard(figures: Figures, claim: Claim) -> list[Finding]:
-    """A stated property of a mechanism against the standard that defines it."""
-    try:
-        cipher = resolve(str(claim["policy"])).link.cipher
-    except PolicyError:
-        return []
-    facts: dict[str, tuple[float, str]] = {
-        "udp_window_octets": (0, "RFC 768: UDP has no window"),
-    }
-    if cipher in _CIPHERS:
-        key_bits, integrity, mic, source = _CIPHERS[cipher]
-        facts["temporal_key_bits"] = (key_bits, source)
-        facts["integrity_octets"] = (integrity, source)
-        facts["mic_octets"] = (mic, source)
-    fact = facts.get(str(claim["item"]))
-    if fact is None or fact[0] == claim["printed"]:
-        return []
-    return [
-        Finding(
-            figures.name,
-            f"prose {claim['where']}",
-            f"{claim['policy']}, {str(claim['item']).replace('_', ' ')}",
-            "standard_mismatch",
-            f"{claim['printed']:g}",
-            f"{fact[0]:g}",
-            "warning",
-            f"the text says: {claim['says']}; {fact[1]}",
-        )
-    ]
-
-
-def _ranking(figures: Figures, claim: Claim) -> list[Finding]:
-    """A ranking whose figures are not printed; tested against the other rankings alone."""
-    return []
-
-
 def _together(found: list[Finding]) -> list[Finding]:
     """One finding per claim and kind: the places and figures that contradict it, in a row."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
@@ -483,33 +411,6 @@ def _together(found: list[Finding]) -> list[Finding]:
             )
         )
     return merged
-
-
-def _exclusive(figures: Figures, stated: list[Claim]) -> list[Finding]:
-    """Pairs of rankings that cannot both hold."""
-    rankings = [claim for claim in stated if claim.get("kind") == "ranking"]
-    found = []
-    for a, b in itertools.combinations(rankings, 2):
-        if a["metric"] != b["metric"]:
-            continue
-        shared = set(a["subject"]) & set(b["subject"])
-        same = a["relation"] == b["relation"]
-        if (same and shared) or (not same and not shared):
-            continue
-        found.append(
-            Finding(
-                figures.name,
-                f"prose {a['where']} / {b['where']}",
-                f"{a['metric']}: {', '.join(a['subject'])} against {', '.join(b['subject'])}",
-                "conflicting_claims",
-                str(a["says"]),
-                str(b["says"]),
-                "warning",
-                f"one statement makes {', '.join(a['subject'])} the {a['relation']}, the other "
-                f"{', '.join(b['subject'])} the {b['relation']}",
-            )
-        )
-    return found
 
 
 def _two_sided(
@@ -618,32 +519,8 @@ def _too_small(
     )
 
 
-_OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
-def _evaluate(node: ast.expr) -> float:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_evaluate(node.left), _evaluate(node.right))
-    raise DatasetError("a claim's expression may hold numbers and + - * / only")
-
-
-#: cipher -> temporal key bits, octets of integrity check, octets of MIC, source
-_CIPHERS: Final[dict[Cipher, tuple[int, int, int, str]]] = {
-    Cipher.WEP_40: (40, 4, 0, "IEEE 802.11-2020 clause 12.3.2: WEP has a 4-octet ICV"),
-    Cipher.WEP_104: (104, 4, 0, "IEEE 802.11-2020 clause 12.3.2: WEP has a 4-octet ICV"),
-    Cipher.TKIP: (256, 12, 8, "IEEE 802.11-2020 clause 12.5.2: Michael's 8 octets and an ICV of 4"),
-    Cipher.CCMP_128: (128, 8, 8, "IEEE 802.11-2020 clause 12.5.3: CCMP-128, MIC of 8 octets"),
-}
-
 _KINDS: Final[dict[str, Callable[[Figures, Claim], list[Finding]]]] = {
-    "arithmetic": _arithmetic,
+    "arithmetic": arithmetic,
     "bound": _bound,
     "count": _count,
     "difference": _difference,
@@ -654,11 +531,11 @@ _KINDS: Final[dict[str, Callable[[Figures, Claim], list[Finding]]]] = {
     "octets_explain": _octets_explain,
     "octets_explain_time": _octets_explain_time,
     "order": _order,
-    "ranking": _ranking,
+    "ranking": ranking,
     "ratio": _ratio,
     "rises_with": _rises_with,
     "same_difference": _same_difference,
-    "service": _service,
+    "service": service,
     "some_above": _some_above,
-    "standard": _standard,
+    "standard": standard,
 }
