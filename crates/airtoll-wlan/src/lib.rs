@@ -8,5 +8,45 @@ pub mod outcome;
 pub mod scenario;
 pub mod transport;
 
+mod access;
+mod aggregation;
+mod air;
+mod build;
+mod channel;
+mod codel;
+mod exchange;
+mod flow;
+mod host;
+mod ledger;
+mod metrics;
+mod mode;
+mod network;
+mod packet;
+mod radio;
+mod ratecontrol;
+mod report;
+mod voice;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
 pub use outcome::{Outcome, Row};
 pub use scenario::{Scenario, ScenarioError};
+
+/// Simulates one trial.
+///
+/// `interrupt` is asked every few thousand events whether to stop.
+///
+/// # Errors
+/// [`ScenarioError::Invalid`] where the scenario cannot be meant, [`ScenarioError::Interrupted`]
+/// where `interrupt` said so.
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    interrupt: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, ScenarioError> {
+    let mut world = build::build(scenario, seed)?;
+    world.run(interrupt)?;
+    Ok(world.outcome())
+}

@@ -1,0 +1,424 @@
+//! Transmit queues and what is put into one PPDU: single MPDUs, A-MSDUs and A-MPDUs
+//! (IEEE 802.11-2020 clauses 9.3.2.2, 9.7 and 10.12).
+
+use std::collections::VecDeque;
+
+use airtoll_phy as phy;
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+
+use crate::codel::Codel;
+use crate::ledger::Octets;
+use crate::packet::{NONE, PacketId};
+use crate::ratecontrol::RateControl;
+use crate::scenario::Discipline;
+use crate::world::World;
+
+/// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mpdu {
+    /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
+    pub head: PacketId,
+    pub sequence: u32,
+    /// Length with header and FCS.
+    pub octets: u32,
+    pub parts: Octets,
+    pub msdus: u16,
+    pub attempts: u8,
+    /// Part of the PPDU of the present exchange.
+    pub in_flight: bool,
+    /// Reached the receiver.
+    pub received: bool,
+    /// Handed up by the receiver.
+    pub delivered: bool,
+    /// The sender knows that it was received.
+    pub acknowledged: bool,
+}
+
+/// One sender's traffic of one access category to one receiver.
+#[derive(Debug)]
+pub(crate) struct TxLink {
+    pub from: u32,
+    pub peer: u32,
+    pub cipher: CipherSuite,
+    pub qos: bool,
+    pub rate: RateControl,
+    pub amsdu_octets: u32,
+    pub max_attempts: u8,
+    pub rts_octets: u32,
+    pub queue: VecDeque<PacketId>,
+    pub window: VecDeque<Mpdu>,
+    pub next_sequence: u32,
+    /// Entries of the contender's order that were taken out of turn.
+    pub taken_early: u32,
+    /// Whether it is in the contender's order, where receivers are served in turn.
+    pub listed: bool,
+    /// Frame success of the last (mode, octets) asked for.
+    pub success: (u32, u32, f64),
+}
+
+/// The transmit queue of one contender.
+#[derive(Debug)]
+pub(crate) struct MacQueue {
+    /// Packets in all its links, sent and not yet acknowledged ones included.
+    pub packets: u32,
+    /// Links in the order in which their packets came.
+    pub order: VecDeque<u32>,
+    /// Link whose MPDUs have to be sent again first.
+    pub unfinished: Option<u32>,
+    pub codel: Option<Codel>,
+}
+
+/// MAC header, FCS.
+const fn mac_octets(qos: bool) -> u32 {
+    phy::DATA_HEADER_OCTETS + phy::FCS_OCTETS + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
+}
+
+/// A-MSDU subframe header (9.3.2.2.2).
+const SUBFRAME_HEADER: u32 = 14;
+/// MPDU delimiter (9.7.1).
+const DELIMITER: u32 = 4;
+
+impl World {
+    /// Puts a packet into the queue towards the next hop; gives `false` if it is full.
+    pub(crate) fn enqueue(&mut self, link: u32, contender: u32, packet: PacketId) -> bool {
+        let now = self.events.now();
+        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let (limit, discipline) = (node.queue_limit, node.discipline);
+        if self.queues[contender as usize].packets >= limit
+            && (discipline != Discipline::RoundRobin || !self.drop_from_longest(contender, link))
+        {
+            return false;
+        }
+        self.packets[packet].left = now;
+        let state = &mut self.links[link as usize];
+        state.queue.push_back(packet);
+        let queue = &mut self.queues[contender as usize];
+        queue.packets += 1;
+        if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
+            queue.order.push_back(link);
+        }
+        if self.contenders[contender as usize].standing == crate::access::Standing::Resting {
+            self.wake(contender);
+        }
+        true
+    }
+
+    /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
+    fn drop_from_longest(&mut self, contender: u32, link: u32) -> bool {
+        let queue = &self.queues[contender as usize];
+        let longest = queue
+            .order
+            .iter()
+            .copied()
+            .max_by_key(|l| (self.links[*l as usize].queue.len(), u32::MAX - *l));
+        let Some(longest) = longest.filter(|l| {
+            *l != link
+                && self.links[*l as usize].queue.len() > self.links[link as usize].queue.len()
+        }) else {
+            return false;
+        };
+        let packet = self.links[longest as usize].queue.pop_back();
+        self.queues[contender as usize].packets -= 1;
+        if let Some(packet) = packet {
+            self.lose(packet);
+        }
+        true
+    }
+
+    /// Whether the contender has anything to send.
+    pub(crate) fn has_frame(&self, contender: u32) -> bool {
+        self.queues[contender as usize].packets > 0
+    }
+
+    /// Chooses the frames of the next PPDU of a contender and marks them; `false` if there are none.
+    pub(crate) fn fill(&mut self, contender: u32, room: Option<Duration>) -> bool {
+        loop {
+            let Some(link) = self.choose_link(contender) else {
+                return false;
+            };
+            if self.fill_from(contender, link, room) {
+                return true;
+            }
+            if self.queues[contender as usize].packets == 0 {
+                return false;
+            }
+        }
+    }
+
+    fn choose_link(&mut self, contender: u32) -> Option<u32> {
+        let in_turn = self.in_turn(contender);
+        let queue = &mut self.queues[contender as usize];
+        if let Some(link) = queue.unfinished {
+            return Some(link);
+        }
+        while let Some(&link) = queue.order.front() {
+            let state = &mut self.links[link as usize];
+            if in_turn {
+                queue.order.pop_front();
+                if !state.queue.is_empty() {
+                    queue.order.push_back(link);
+                    return Some(link);
+                }
+                state.listed = false;
+                continue;
+            }
+            if state.taken_early == 0 {
+                return Some(link);
+            }
+            state.taken_early -= 1;
+            queue.order.pop_front();
+        }
+        None
+    }
+
+    /// Whether the receivers of a contender are served in turn.
+    fn in_turn(&self, contender: u32) -> bool {
+        let node = self.contenders[contender as usize].node;
+        self.nodes[node as usize].discipline == Discipline::RoundRobin
+    }
+
+    fn fill_from(&mut self, contender: u32, link: u32, room: Option<Duration>) -> bool {
+        let mode_id = self.links[link as usize].rate.choose();
+        let mode = &self.modes[mode_id as usize];
+        let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
+        let always_delimited =
+            mode.limits.is_some() && mode.vector.format() != phy::Format::HtMixed;
+        let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
+        if let Some(room) = room {
+            octets_limit = octets_limit.min(mode.octets_within(room));
+        }
+        let window = if aggregates { mode.window } else { 1 };
+        let mut count = 0_u32;
+        // Length so far without the padding of the last sub-frame.
+        let mut octets = 0_u32;
+        let mut first = None;
+        let mut at = 0;
+        loop {
+            if at == self.links[link as usize].window.len() {
+                let state = &self.links[link as usize];
+                let front = state
+                    .window
+                    .front()
+                    .map_or(state.next_sequence, |m| m.sequence);
+                if state.next_sequence - front >= window || (count > 0 && !aggregates) {
+                    break;
+                }
+                if !self.pop_mpdu(contender, link, mode_id) {
+                    break;
+                }
+            }
+            let mpdu = &mut self.links[link as usize].window[at];
+            at += 1;
+            if mpdu.acknowledged {
+                continue;
+            }
+            let with = octets.next_multiple_of(4) + DELIMITER + mpdu.octets;
+            if count > 0 && with > octets_limit {
+                break;
+            }
+            octets = with;
+            first.get_or_insert(mpdu.octets);
+            mpdu.in_flight = true;
+            count += 1;
+            if count == window || !aggregates {
+                break;
+            }
+        }
+        let Some(first) = first else {
+            return false;
+        };
+        let exchange = &mut self.exchanges[contender as usize];
+        exchange.link = link;
+        exchange.count = count;
+        exchange.mode = mode_id;
+        exchange.aggregate = count > 1;
+        exchange.psdu = if count > 1 {
+            octets
+        } else if always_delimited {
+            first + DELIMITER
+        } else {
+            first
+        };
+        exchange.length = phy::airtime(&self.modes[mode_id as usize].vector, exchange.psdu);
+        true
+    }
+
+    /// Moves packets from a link's queue into a new MPDU at the end of its window.
+    fn pop_mpdu(&mut self, contender: u32, link: u32, mode: u32) -> bool {
+        let now = self.events.now();
+        let most = {
+            let mode = &self.modes[mode as usize];
+            let state = &self.links[link as usize];
+            let by_mpdu = mode.limits.map_or(2_304, |l| l.mpdu_octets);
+            if mode.limits.is_none() {
+                0
+            } else {
+                state.amsdu_octets.min(by_mpdu)
+            }
+        };
+        let Some(head) = self.take_packet(contender, link, now) else {
+            return false;
+        };
+        let state = &self.links[link as usize];
+        let cipher = state.cipher;
+        let frame_octets = mac_octets(state.qos) + cipher.mpdu_octets() as u32;
+        let msdu_of = |p: &crate::packet::Packet| phy::LLC_SNAP_OCTETS + p.ip_octets;
+        let mut parts = Octets {
+            mac: u64::from(mac_octets(state.qos)),
+            security: cipher.frame_octets() as u64,
+            ..Octets::default()
+        };
+        let add = |p: &crate::packet::Packet, parts: &mut Octets| {
+            parts.payload += u64::from(p.payload);
+            parts.security += u64::from(p.tunnel_octets);
+            parts.ip_transport +=
+                u64::from(msdu_of(p)) - u64::from(p.payload) - u64::from(p.tunnel_octets);
+        };
+        add(&self.packets[head], &mut parts);
+        let mut body = msdu_of(&self.packets[head]);
+        let mut msdus = 1;
+        let mut tail = head;
+        while most > 0 {
+            let Some(&next) = self.links[link as usize].queue.front() else {
+                break;
+            };
+            let packet = &self.packets[next];
+            let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
+            let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
+            if with + frame_octets > most {
+                break;
+            }
+            let Some(next) = self.take_packet(contender, link, now) else {
+                break;
+            };
+            body = with;
+            add(&self.packets[next], &mut parts);
+            self.packets[tail].next = next;
+            tail = next;
+            msdus += 1;
+        }
+        self.packets[tail].next = NONE;
+        let octets = frame_octets + cipher.msdu_octets() as u32 + body;
+        parts.mac = u64::from(octets) - parts.payload - parts.security - parts.ip_transport;
+        let state = &mut self.links[link as usize];
+        state.window.push_back(Mpdu {
+            head,
+            sequence: state.next_sequence,
+            octets,
+            parts,
+            msdus,
+            attempts: 0,
+            in_flight: false,
+            received: false,
+            delivered: false,
+            acknowledged: false,
+        });
+        state.next_sequence += 1;
+        true
+    }
+
+    /// Takes the next packet of a link, dropping those that CoDel wants dropped.
+    fn take_packet(&mut self, contender: u32, link: u32, now: Instant) -> Option<PacketId> {
+        loop {
+            let packet = self.links[link as usize].queue.pop_front()?;
+            let in_turn = self.in_turn(contender);
+            let queue = &mut self.queues[contender as usize];
+            // Its entry in the order is either at the front or skipped later.
+            if in_turn {
+                // The order holds links, not packets.
+            } else if queue.order.front() == Some(&link) {
+                queue.order.pop_front();
+            } else {
+                self.links[link as usize].taken_early += 1;
+            }
+            let sojourn = now - self.packets[packet].left;
+            let backlog = !self.links[link as usize].queue.is_empty();
+            let queue = &mut self.queues[contender as usize];
+            if let Some(codel) = &mut queue.codel
+                && codel.drops(now, sojourn, backlog)
+            {
+                queue.packets -= 1;
+                self.lose(packet);
+                continue;
+            }
+            return Some(packet);
+        }
+    }
+
+    /// Hands up what the receiver has in sequence.
+    pub(crate) fn deliver_in_sequence(&mut self, link: u32) {
+        let mut at = 0;
+        loop {
+            let state = &mut self.links[link as usize];
+            let Some(mpdu) = state.window.get_mut(at) else {
+                break;
+            };
+            if !mpdu.received {
+                break;
+            }
+            at += 1;
+            if mpdu.delivered {
+                continue;
+            }
+            mpdu.delivered = true;
+            let (peer, cipher) = (state.peer, state.cipher);
+            let mut packet = mpdu.head;
+            while packet != NONE {
+                let next = self.packets[packet].next;
+                self.receive_from_air(peer, cipher, packet);
+                packet = next;
+            }
+        }
+    }
+
+    /// Removes what is done from the front of the window; counts failed attempts of the rest of
+    /// the PPDU and gives up what has had its last. Gives whether anything was given up.
+    pub(crate) fn settle(&mut self, contender: u32, link: u32, answered: bool) -> bool {
+        let max_attempts = self.links[link as usize].max_attempts;
+        let mut gave_up = false;
+        let mut left = false;
+        for at in 0..self.links[link as usize].window.len() {
+            let mpdu = &mut self.links[link as usize].window[at];
+            if !mpdu.in_flight {
+                left |= !mpdu.acknowledged;
+                continue;
+            }
+            mpdu.in_flight = false;
+            if answered && mpdu.received {
+                mpdu.acknowledged = true;
+                continue;
+            }
+            mpdu.attempts += 1;
+            if mpdu.attempts < max_attempts {
+                left = true;
+                continue;
+            }
+            gave_up = true;
+            mpdu.acknowledged = true;
+            if !mpdu.received {
+                // The receiver stops waiting for it.
+                mpdu.received = true;
+                mpdu.delivered = true;
+                let mut packet = mpdu.head;
+                while packet != NONE {
+                    let next = self.packets[packet].next;
+                    self.lose(packet);
+                    packet = next;
+                }
+            }
+        }
+        if gave_up {
+            self.deliver_in_sequence(link);
+        }
+        let state = &mut self.links[link as usize];
+        let queue = &mut self.queues[contender as usize];
+        while state.window.front().is_some_and(|m| m.acknowledged) {
+            if let Some(mpdu) = state.window.pop_front() {
+                queue.packets -= u32::from(mpdu.msdus);
+            }
+        }
+        queue.unfinished = left.then_some(link);
+        gave_up
+    }
+}

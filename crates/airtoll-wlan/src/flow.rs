@@ -1,0 +1,187 @@
+//! Flows: applications that make data and take it, and the transport between them.
+//!
+//! What a flow sends and when is in `application`, TCP's part in `connection`; here are the flow's
+//! state, the making of packets and the counting of those that arrive or are lost.
+
+mod application;
+mod connection;
+
+use airtoll_engine::Stream;
+use airtoll_units::{Duration, Instant};
+
+pub(crate) use application::{Application, Exchange, Next};
+pub(crate) use connection::Connection;
+
+use crate::metrics::Statistics;
+use crate::packet::{NONE, Packet};
+use crate::world::World;
+
+/// One flow.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub name: String,
+    pub station: Option<String>,
+    pub source: u32,
+    pub destination: u32,
+    pub ip_header: u32,
+    pub category: u8,
+    pub application: Application,
+    /// TCP; UDP where absent.
+    pub connection: Option<Box<Connection>>,
+    /// Counts as a voice call.
+    pub voice: bool,
+    pub start: Instant,
+    pub stop: Instant,
+    /// Packets that take room in the sender's socket, and how many may (UDP).
+    pub held: u32,
+    pub room: u32,
+    /// Sending waits for room.
+    pub blocked: bool,
+    pub next_mark: u32,
+    pub stream: Stream,
+    pub statistics: Statistics,
+}
+
+/// UDP header (RFC 768).
+pub(crate) const UDP_HEADER: u32 = 8;
+
+impl Flow {
+    /// Whether its receiver only counts what arrives, and so never acts.
+    pub fn only_takes(&self) -> bool {
+        self.connection.is_none() && !matches!(self.application, Application::Exchange(_))
+    }
+}
+
+impl World {
+    /// Puts a packet of a flow into the stack of its sender.
+    pub(crate) fn originate(
+        &mut self,
+        flow: u32,
+        reverse: bool,
+        transport_octets: u32,
+        payload: u32,
+        mark: u32,
+    ) {
+        let now = self.events.now();
+        let counted = now >= self.warm_up;
+        let state = &mut self.flows[flow as usize];
+        let (from, to) = if reverse {
+            (state.destination, state.source)
+        } else {
+            (state.source, state.destination)
+        };
+        if counted && payload > 0 {
+            state.statistics.sent += 1;
+        }
+        let held = !reverse && state.connection.is_none();
+        if held {
+            state.held += 1;
+        }
+        let packet = self.packets.insert(Packet {
+            flow,
+            to,
+            destination: to,
+            ip_octets: state.ip_header + transport_octets + payload,
+            payload,
+            tunnel_octets: 0,
+            mark,
+            group: NONE,
+            next: NONE,
+            created: now,
+            left: Instant::ZERO,
+            arrived: now,
+            category: state.category,
+            entered: NONE,
+            held,
+            reverse,
+            counted,
+        });
+        self.send_packet(from, packet);
+    }
+
+    /// A whole packet reached the application's host and is through its stack at `at`.
+    pub(crate) fn arrived(&mut self, packet: u32, at: Instant) {
+        let p = self.packets.remove(packet);
+        self.trace(
+            "arrived",
+            [u64::from(p.flow), u64::from(p.mark), p.created.as_nanos()],
+        );
+        if p.payload > 0 {
+            self.count_arrival(&p, at);
+        }
+        let flow = &mut self.flows[p.flow as usize];
+        if flow.connection.is_some() {
+            self.segment_arrived(&p);
+        } else if matches!(flow.application, Application::Exchange(_)) {
+            self.message_arrived(&p);
+        } else if at >= self.warm_up {
+            self.count_delivery(p.flow, p.payload, at);
+            self.transfer_delivered(p.flow, at);
+        }
+    }
+
+    fn count_arrival(&mut self, p: &Packet, at: Instant) {
+        let statistics = &mut self.flows[p.flow as usize].statistics;
+        if !p.reverse {
+            statistics.jitter.add(p.created, at);
+        }
+        if !p.counted {
+            return;
+        }
+        statistics.received += 1;
+        if p.reverse {
+            return;
+        }
+        let delay = at - p.created;
+        statistics.delays.add(delay);
+        statistics.sender_time += p.left.saturating_since(p.created);
+        statistics.transit_time += p.arrived.saturating_since(p.left);
+        statistics.receiver_time += at - p.arrived;
+        if self.series {
+            let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
+            let second = statistics.second(at - self.warm_up);
+            second.received += 1;
+            second.delay += delay;
+            second.jitter_s = jitter_s;
+        }
+    }
+
+    /// Octets became available to the receiving application.
+    pub(crate) fn count_delivery(&mut self, flow: u32, octets: u32, at: Instant) {
+        let statistics = &mut self.flows[flow as usize].statistics;
+        statistics.delivered_octets += u64::from(octets);
+        if self.series {
+            statistics.second(at - self.warm_up).octets += u64::from(octets);
+        }
+    }
+
+    /// A packet was dropped on the way.
+    pub(crate) fn lost(&mut self, p: &Packet) {
+        let now = self.events.now();
+        if let Some(connection) = &mut self.flows[p.flow as usize].connection {
+            connection.forget(p.mark);
+        }
+        if !p.counted || p.payload == 0 {
+            return;
+        }
+        let statistics = &mut self.flows[p.flow as usize].statistics;
+        statistics.lost += 1;
+        if self.series && !p.reverse {
+            statistics.second(now - self.warm_up).lost += 1;
+        }
+    }
+
+    /// A packet of a UDP flow left its sender's socket.
+    pub(crate) fn released(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        state.held -= 1;
+        if std::mem::take(&mut state.blocked) {
+            self.application_due(flow);
+        }
+    }
+
+    /// Span from the end of the warm-up to the end of the trial.
+    pub(crate) fn measured(&self) -> Duration {
+        self.end - self.warm_up
+    }
+}

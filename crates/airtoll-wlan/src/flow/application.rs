@@ -1,0 +1,268 @@
+//! What applications send, and when.
+
+use airtoll_units::{Duration, Instant};
+
+use super::UDP_HEADER;
+use crate::packet::Packet;
+use crate::world::{Event, World};
+
+/// The state of a flow's application.
+#[derive(Debug, Clone)]
+pub(crate) enum Application {
+    /// Always has another write.
+    Saturated { payload: u32 },
+    /// Writes at given distances.
+    Paced {
+        payload: u32,
+        /// Mean distance, ns.
+        interval_ns: f64,
+        poisson: bool,
+        /// When the next write is due, ns.
+        due_ns: f64,
+    },
+    /// A given amount.
+    Transfer { payload: u32, left: u64, total: u64 },
+    /// Requests and responses.
+    Exchange(Exchange),
+}
+
+/// Requests and responses.
+#[derive(Debug, Clone)]
+pub(crate) struct Exchange {
+    pub request: u32,
+    pub response: u32,
+    pub server: Duration,
+    pub think: Duration,
+    pub retry: Duration,
+    pub left: Option<u32>,
+    /// Number of the request under way.
+    pub number: u32,
+    pub asked_at: Instant,
+    /// What the application does when it is due next.
+    pub next: Next,
+    /// Octets that make the request and response under way complete (TCP).
+    pub requested: u64,
+    pub responded: u64,
+}
+
+/// The next act of a request-response application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Ask,
+    /// The server has worked out its answer to the request with this number.
+    Answer,
+    /// The response has not come (UDP): ask again.
+    Retry,
+}
+
+impl World {
+    /// A flow's application acts.
+    pub(crate) fn application_due(&mut self, flow: u32) {
+        let now = self.events.now();
+        if now < self.flows[flow as usize].start {
+            return;
+        }
+        if self.flows[flow as usize].connection.is_some() {
+            self.write_to_connection(flow);
+            return;
+        }
+        match self.flows[flow as usize].application {
+            Application::Saturated { payload } => self.send_while_room(flow, payload),
+            Application::Paced { payload, .. } => self.send_paced(flow, payload),
+            Application::Transfer { payload, .. } => self.send_transfer(flow, payload),
+            Application::Exchange(_) => self.exchange_due(flow),
+        }
+    }
+
+    fn send_while_room(&mut self, flow: u32, payload: u32) {
+        let now = self.events.now();
+        loop {
+            let state = &mut self.flows[flow as usize];
+            if now >= state.stop {
+                return;
+            }
+            // Set before sending: what is sent may be released at once.
+            state.blocked = true;
+            if state.held >= state.room {
+                return;
+            }
+            state.blocked = false;
+            self.send_datagram(flow, payload);
+        }
+    }
+
+    fn send_paced(&mut self, flow: u32, payload: u32) {
+        let now = self.events.now();
+        loop {
+            let state = &mut self.flows[flow as usize];
+            if now >= state.stop {
+                return;
+            }
+            let Application::Paced { due_ns, .. } = &state.application else {
+                return;
+            };
+            let due = Instant::from_nanos(*due_ns as u64);
+            if due > now {
+                self.events.schedule(due, Event::Application { flow });
+                return;
+            }
+            if state.held >= state.room {
+                state.blocked = true;
+                return;
+            }
+            self.next_write(flow);
+            self.send_datagram(flow, payload);
+        }
+    }
+
+    /// Moves a paced application to its next write.
+    pub(super) fn next_write(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        if let Application::Paced {
+            interval_ns,
+            poisson,
+            due_ns,
+            ..
+        } = &mut state.application
+        {
+            let factor = if *poisson {
+                -libm::log(1.0 - state.stream.unit())
+            } else {
+                1.0
+            };
+            *due_ns += *interval_ns * factor;
+        }
+    }
+
+    fn send_transfer(&mut self, flow: u32, payload: u32) {
+        loop {
+            let state = &mut self.flows[flow as usize];
+            if state.held >= state.room {
+                state.blocked = true;
+                return;
+            }
+            let Application::Transfer { left, .. } = &mut state.application else {
+                return;
+            };
+            let size = (*left).min(u64::from(payload)) as u32;
+            if size == 0 {
+                return;
+            }
+            *left -= u64::from(size);
+            self.send_datagram(flow, size);
+        }
+    }
+
+    fn send_datagram(&mut self, flow: u32, payload: u32) {
+        let state = &mut self.flows[flow as usize];
+        let mark = state.next_mark;
+        state.next_mark = mark.wrapping_add(1);
+        self.offer(flow, u64::from(payload));
+        self.originate(flow, false, UDP_HEADER, payload, mark);
+    }
+
+    /// Counts what the application gave to the transport.
+    pub(super) fn offer(&mut self, flow: u32, octets: u64) {
+        if self.events.now() >= self.warm_up {
+            self.flows[flow as usize].statistics.offered_octets += octets;
+        }
+    }
+
+    /// Notes when the last octet of a UDP transfer arrived.
+    pub(super) fn transfer_delivered(&mut self, flow: u32, at: Instant) {
+        let state = &mut self.flows[flow as usize];
+        if let Application::Transfer { total, .. } = state.application
+            && state.statistics.delivered_octets >= total
+        {
+            state.statistics.transfer.get_or_insert(at - state.start);
+        }
+    }
+
+    fn exchange_due(&mut self, flow: u32) {
+        let now = self.events.now();
+        let state = &mut self.flows[flow as usize];
+        let Application::Exchange(exchange) = &mut state.application else {
+            return;
+        };
+        match exchange.next {
+            Next::Ask if now >= state.stop || exchange.left == Some(0) => {}
+            Next::Ask => {
+                exchange.left = exchange.left.map(|n| n - 1);
+                exchange.number += 1;
+                exchange.asked_at = now;
+                exchange.next = Next::Retry;
+                let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
+                self.offer(flow, u64::from(request));
+                self.originate(flow, false, UDP_HEADER, request, number);
+                self.events.schedule(
+                    now + retry,
+                    Event::TransportTimer {
+                        flow,
+                        receiver: false,
+                    },
+                );
+            }
+            Next::Answer => {
+                exchange.next = Next::Retry;
+                let (response, number) = (exchange.response, exchange.number);
+                self.originate(flow, true, UDP_HEADER, response, number);
+            }
+            Next::Retry => {}
+        }
+    }
+
+    /// A UDP request has not been answered for the retry time.
+    pub(super) fn retry_due(&mut self, flow: u32) {
+        let now = self.events.now();
+        let Application::Exchange(exchange) = &mut self.flows[flow as usize].application else {
+            return;
+        };
+        let due = exchange.asked_at + exchange.retry;
+        if exchange.next != Next::Retry || due > now {
+            // Answered meanwhile, or asked again: the newer request has its own timer.
+            return;
+        }
+        let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
+        exchange.asked_at = now;
+        self.flows[flow as usize].statistics.retransmissions += 1;
+        self.originate(flow, false, UDP_HEADER, request, number);
+        self.events.schedule(
+            now + retry,
+            Event::TransportTimer {
+                flow,
+                receiver: false,
+            },
+        );
+    }
+
+    /// A UDP request or response arrived.
+    pub(super) fn message_arrived(&mut self, p: &Packet) {
+        let now = self.events.now();
+        let warm = now >= self.warm_up;
+        let flow = p.flow;
+        let state = &mut self.flows[flow as usize];
+        let Application::Exchange(exchange) = &mut state.application else {
+            return;
+        };
+        if p.mark != exchange.number {
+            return;
+        }
+        if !p.reverse {
+            if exchange.next == Next::Retry {
+                exchange.next = Next::Answer;
+                let at = now + exchange.server;
+                self.events.schedule(at, Event::Application { flow });
+            }
+        } else if exchange.next == Next::Retry {
+            exchange.next = Next::Ask;
+            if warm {
+                state.statistics.responses.add(now - exchange.asked_at);
+            }
+            let at = now + exchange.think;
+            self.events.schedule(at, Event::Application { flow });
+        }
+        if warm {
+            self.count_delivery(flow, p.payload, now);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A flow's TCP connection: the sans-IO machines of `transport`, fed with packets and timers.
+//!
+//! Data travels in one direction per half-connection; a request-response flow has two halves.
+
+use airtoll_units::Instant;
+
+use super::Application;
+use super::application::Next;
+use crate::packet::{Packet, Slab};
+use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
+use crate::world::{Event, World};
+
+/// Both halves of a connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// Data from source to destination, and back.
+    pub halves: [Half; 2],
+    carried: Slab<Carried>,
+}
+
+/// One direction of data.
+#[derive(Debug)]
+pub(crate) struct Half {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    /// When the scheduled timer events of sender and receiver come.
+    timers: [Instant; 2],
+}
+
+/// What a packet carries.
+#[derive(Debug, Clone, Copy)]
+enum Carried {
+    Segment(u8, Segment),
+    Ack(u8, Ack),
+}
+
+impl Connection {
+    pub fn new(config: &TcpConfig) -> Self {
+        let half = || Half {
+            sender: Sender::new(config),
+            receiver: Receiver::new(config),
+            timers: [Instant::MAX; 2],
+        };
+        Self {
+            halves: [half(), half()],
+            carried: Slab::new(),
+        }
+    }
+
+    /// The packet that carried this was lost.
+    pub fn forget(&mut self, mark: u32) {
+        self.carried.remove(mark);
+    }
+}
+
+impl World {
+    /// The application of a TCP flow is due.
+    pub(super) fn write_to_connection(&mut self, flow: u32) {
+        let now = self.events.now();
+        let stopped = now >= self.flows[flow as usize].stop;
+        let state = &mut self.flows[flow as usize];
+        let Some(connection) = &mut state.connection else {
+            return;
+        };
+        let sender = &mut connection.halves[0].sender;
+        match &mut state.application {
+            Application::Saturated { .. } => sender.saturate(),
+            Application::Transfer { left, .. } => {
+                sender.on_write(*left);
+                sender.finish();
+                let octets = *left;
+                *left = 0;
+                self.offer(flow, octets);
+            }
+            Application::Paced {
+                payload, due_ns, ..
+            } => {
+                if stopped {
+                    return;
+                }
+                let (payload, due) = (*payload, Instant::from_nanos(*due_ns as u64));
+                if due <= now {
+                    sender.on_write(u64::from(payload));
+                    self.offer(flow, u64::from(payload));
+                    self.next_write(flow);
+                }
+                if let Application::Paced { due_ns, .. } = &self.flows[flow as usize].application {
+                    let at = Instant::from_nanos(*due_ns as u64).max(now);
+                    self.events.schedule(at, Event::Application { flow });
+                }
+            }
+            Application::Exchange(_) => {
+                self.exchange_over_connection(flow, stopped);
+                return;
+            }
+        }
+        self.pump(flow, 0);
+    }
+
+    fn exchange_over_connection(&mut self, flow: u32, stopped: bool) {
+        let now = self.events.now();
+        let state = &mut self.flows[flow as usize];
+        let (Application::Exchange(exchange), Some(connection)) =
+            (&mut state.application, &mut state.connection)
+        else {
+            return;
+        };
+        match exchange.next {
+            Next::Ask if stopped || exchange.left == Some(0) => {}
+            Next::Ask => {
+                exchange.left = exchange.left.map(|n| n - 1);
+                exchange.number += 1;
+                exchange.asked_at = now;
+                exchange.next = Next::Retry;
+                exchange.requested += u64::from(exchange.request);
+                connection.halves[0]
+                    .sender
+                    .on_write(u64::from(exchange.request));
+                let request = u64::from(exchange.request);
+                self.offer(flow, request);
+                self.pump(flow, 0);
+            }
+            Next::Answer => {
+                exchange.next = Next::Retry;
+                exchange.responded += u64::from(exchange.response);
+                connection.halves[1]
+                    .sender
+                    .on_write(u64::from(exchange.response));
+                self.pump(flow, 1);
+            }
+            Next::Retry => {}
+        }
+    }
+
+    /// Sends what the windows allow, and keeps the timer.
+    fn pump(&mut self, flow: u32, half: u8) {
+        let now = self.events.now();
+        loop {
+            let Some(connection) = &mut self.flows[flow as usize].connection else {
+                return;
+            };
+            let Some(segment) = connection.halves[usize::from(half)]
+                .sender
+                .poll_transmit(now)
+            else {
+                break;
+            };
+            let mark = connection.carried.insert(Carried::Segment(half, segment));
+            self.originate(flow, half == 1, segment.header, segment.payload, mark);
+        }
+        self.keep_timer(flow, half, false);
+    }
+
+    fn acknowledge(&mut self, flow: u32, half: u8, ack: Ack) {
+        if let Some(connection) = &mut self.flows[flow as usize].connection {
+            let mark = connection.carried.insert(Carried::Ack(half, ack));
+            self.originate(flow, half == 0, ack.header, 0, mark);
+        }
+    }
+
+    /// A segment or an acknowledgement arrived.
+    pub(super) fn segment_arrived(&mut self, p: &Packet) {
+        let now = self.events.now();
+        let flow = p.flow;
+        let Some(connection) = &mut self.flows[flow as usize].connection else {
+            return;
+        };
+        match connection.carried.remove(p.mark) {
+            Carried::Ack(half, ack) => {
+                connection.halves[usize::from(half)]
+                    .sender
+                    .on_ack(now, &ack);
+                self.pump(flow, half);
+            }
+            Carried::Segment(half, segment) => {
+                let received = connection.halves[usize::from(half)]
+                    .receiver
+                    .on_segment(now, &segment);
+                if let Some(ack) = received.ack {
+                    self.acknowledge(flow, half, ack);
+                }
+                self.keep_timer(flow, half, true);
+                if received.delivered > 0 {
+                    if now >= self.warm_up {
+                        self.count_delivery(flow, received.delivered as u32, now);
+                    }
+                    self.data_delivered(flow, half);
+                }
+            }
+        }
+    }
+
+    /// The receiving application got more of the stream.
+    fn data_delivered(&mut self, flow: u32, half: u8) {
+        let now = self.events.now();
+        let warm = now >= self.warm_up;
+        let state = &mut self.flows[flow as usize];
+        let Some(connection) = &state.connection else {
+            return;
+        };
+        let delivered = connection.halves[usize::from(half)].receiver.delivered();
+        match &mut state.application {
+            Application::Transfer { total, .. }
+                if delivered >= *total && state.statistics.transfer.is_none() =>
+            {
+                state.statistics.transfer = Some(now - state.start);
+            }
+            Application::Exchange(exchange) => {
+                let at = if half == 0 {
+                    if exchange.next != Next::Retry || delivered < exchange.requested {
+                        return;
+                    }
+                    // A retransmitted tail of the request must not answer twice.
+                    if exchange.responded / u64::from(exchange.response)
+                        >= u64::from(exchange.number)
+                    {
+                        return;
+                    }
+                    exchange.next = Next::Answer;
+                    now + exchange.server
+                } else {
+                    if delivered < exchange.responded || exchange.next != Next::Retry {
+                        return;
+                    }
+                    exchange.next = Next::Ask;
+                    if warm {
+                        state.statistics.responses.add(now - exchange.asked_at);
+                    }
+                    now + exchange.think
+                };
+                self.events.schedule(at, Event::Application { flow });
+            }
+            _ => {}
+        }
+    }
+
+    fn keep_timer(&mut self, flow: u32, half: u8, receiver: bool) {
+        let Some(connection) = &mut self.flows[flow as usize].connection else {
+            return;
+        };
+        let half = &mut connection.halves[usize::from(half)];
+        let due = if receiver {
+            half.receiver.next_timer()
+        } else {
+            half.sender.next_timer()
+        };
+        let scheduled = &mut half.timers[usize::from(receiver)];
+        if let Some(due) = due
+            && due < *scheduled
+        {
+            // An event that comes too early looks again; it is never moved.
+            *scheduled = due;
+            let at = due.max(self.events.now());
+            self.events
+                .schedule(at, Event::TransportTimer { flow, receiver });
+        }
+    }
+
+    /// A timer event of a flow.
+    pub(crate) fn transport_timer(&mut self, flow: u32, receiver: bool) {
+        let now = self.events.now();
+        if self.flows[flow as usize].connection.is_none() {
+            self.retry_due(flow);
+            return;
+        }
+        for half in 0..2_u8 {
+            let Some(connection) = &mut self.flows[flow as usize].connection else {
+                return;
+            };
+            let state = &mut connection.halves[usize::from(half)];
+            if state.timers[usize::from(receiver)] > now {
+                continue;
+            }
+            state.timers[usize::from(receiver)] = Instant::MAX;
+            if receiver {
+                if let Some(ack) = state.receiver.on_timer(now) {
+                    self.acknowledge(flow, half, ack);
+                }
+                self.keep_timer(flow, half, true);
+            } else {
+                state.sender.on_timer(now);
+                self.pump(flow, half);
+            }
+        }
+    }
+}

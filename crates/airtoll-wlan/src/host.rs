@@ -1,0 +1,164 @@
+//! Hosts: a CPU and cipher engines that work off one packet after the other.
+//!
+//! Both are queues served in the order of arrival, so the instant at which a packet is done is
+//! known when it arrives, and no event is needed for the work itself. What is done waits in a
+//! [`Pipe`] that has at most one event in the queue.
+
+use std::collections::VecDeque;
+
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+
+use crate::packet::PacketId;
+use crate::scenario::{Cost, CryptoEngine};
+
+/// Something that works off one job after the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Server {
+    free_at: Instant,
+    /// Work done since the warm-up.
+    pub busy: Duration,
+    limit: Option<u32>,
+    /// Ends of the jobs at hand, kept only where there is a limit.
+    ends: VecDeque<Instant>,
+}
+
+impl Server {
+    pub fn new(limit: Option<u32>) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    /// Whether another job may wait.
+    #[inline]
+    pub fn admits(&mut self, now: Instant) -> bool {
+        let Some(limit) = self.limit else {
+            return true;
+        };
+        while self.ends.front().is_some_and(|end| *end <= now) {
+            self.ends.pop_front();
+        }
+        // The job in service does not wait.
+        self.ends.len() <= limit as usize
+    }
+
+    /// Takes a job of length `work` at `now`; gives the instant at which it is done.
+    #[inline]
+    pub fn work(&mut self, now: Instant, work: Duration) -> Instant {
+        let end = self.free_at.max(now) + work;
+        self.free_at = end;
+        self.busy += work;
+        if self.limit.is_some() {
+            self.ends.push_back(end);
+        }
+        end
+    }
+}
+
+/// Packets that are done at known, never decreasing instants.
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    pub items: VecDeque<(Instant, PacketId)>,
+    /// Whether an event for the first of them is in the queue.
+    pub armed: bool,
+}
+
+/// A [`Cost`] in numbers that are quick to use.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Price {
+    fixed_ns: f64,
+    per_octet_ns: f64,
+}
+
+impl Price {
+    /// Time that a packet of `octets` takes, to the nearest nanosecond.
+    #[inline]
+    pub fn of(&self, octets: u32) -> Duration {
+        Duration::from_nanos((self.fixed_ns + self.per_octet_ns * f64::from(octets) + 0.5) as u64)
+    }
+}
+
+impl From<Cost> for Price {
+    fn from(cost: Cost) -> Self {
+        Self {
+            fixed_ns: cost.fixed_ns,
+            per_octet_ns: cost.per_octet_ns,
+        }
+    }
+}
+
+/// A node's host.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    pub transmit: Price,
+    pub receive: Price,
+    pub forward: Price,
+    pub cpu: Server,
+    pub engine: CryptoEngine,
+    /// Engines: one for both directions, or one each (transmit, receive) where inline.
+    pub engines: [Server; 2],
+    /// Encryption and decryption by suite.
+    ciphers: Vec<(CipherSuite, Price, Price)>,
+}
+
+impl Host {
+    pub fn new(model: &crate::scenario::Host) -> Self {
+        let queue = match model.engine {
+            CryptoEngine::Coprocessor => model.engine_queue_frames,
+            _ => None,
+        };
+        Self {
+            transmit: model.transmit.into(),
+            receive: model.receive.into(),
+            forward: model.forward.into(),
+            cpu: Server::new(model.cpu_queue_packets),
+            engine: model.engine,
+            engines: [Server::new(queue), Server::new(None)],
+            ciphers: model
+                .ciphers
+                .iter()
+                .map(|c| (c.cipher, c.encrypt.into(), c.decrypt.into()))
+                .collect(),
+        }
+    }
+
+    /// Time to encrypt (or decrypt) a frame with `octets` of MSDU.
+    #[inline]
+    pub fn cipher_time(&self, cipher: CipherSuite, encrypt: bool, octets: u32) -> Duration {
+        if cipher == CipherSuite::Open {
+            return Duration::ZERO;
+        }
+        self.ciphers
+            .iter()
+            .find(|(suite, ..)| *suite == cipher)
+            .map_or(Duration::ZERO, |(_, enc, dec)| {
+                if encrypt { enc } else { dec }.of(octets)
+            })
+    }
+
+    /// The engine for a direction.
+    #[inline]
+    pub fn engine_for(&mut self, encrypt: bool) -> &mut Server {
+        let which = usize::from(self.engine == CryptoEngine::Inline && !encrypt);
+        &mut self.engines[which]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_follow_one_another() {
+        let mut cpu = Server::new(Some(1));
+        let t = Instant::from_nanos;
+        assert_eq!(cpu.work(t(10), Duration::from_nanos(5)), t(15));
+        assert!(cpu.admits(t(11)));
+        assert_eq!(cpu.work(t(11), Duration::from_nanos(5)), t(20));
+        assert!(!cpu.admits(t(12)), "one in service, one waiting");
+        assert!(cpu.admits(t(15)));
+        assert_eq!(cpu.busy, Duration::from_nanos(10));
+    }
+}

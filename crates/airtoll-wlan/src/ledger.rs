@@ -1,0 +1,136 @@
+//! The ledger: every nanosecond of the air and every octet on it, booked once.
+//!
+//! The parts add up to the whole: the time categories to the length of the trial (for each
+//! channel), because every interval of the air is booked at its end to exactly one entry, and the
+//! octet of a frame's share is taken from the interval that the frame occupied.
+
+use airtoll_units::{Duration, Instant};
+
+use crate::channel::{Channel, Gap};
+
+/// Booked time and octets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Ledger {
+    pub payload: Duration,
+    pub ip_transport: Duration,
+    pub mac_phy: Duration,
+    pub security: Duration,
+    pub ack: Duration,
+    pub contention: Duration,
+    pub retry: Duration,
+    pub protection: Duration,
+    pub management: Duration,
+    pub idle: Duration,
+    pub octets: Octets,
+    pub octets_retry: u64,
+    pub octets_management: u64,
+    pub octets_control: u64,
+}
+
+/// Octets of data frames by what they are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Octets {
+    pub payload: u64,
+    pub ip_transport: u64,
+    pub mac: u64,
+    pub security: u64,
+}
+
+impl Octets {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.payload + self.ip_transport + self.mac + self.security
+    }
+
+    /// Adds another frame's.
+    pub fn add(&mut self, other: &Self) {
+        self.payload += other.payload;
+        self.ip_transport += other.ip_transport;
+        self.mac += other.mac;
+        self.security += other.security;
+    }
+}
+
+impl Ledger {
+    /// All booked time.
+    pub fn total(&self) -> Duration {
+        [
+            self.payload,
+            self.ip_transport,
+            self.mac_phy,
+            self.security,
+            self.ack,
+            self.contention,
+            self.retry,
+            self.protection,
+            self.management,
+            self.idle,
+        ]
+        .into_iter()
+        .sum()
+    }
+
+    /// Books `alone` ns of a data PPDU of `length`, sent at `bit_rate`: delivered octets by their
+    /// kind, octets that have to be sent again as retries, and what is left (preamble, padding to
+    /// the symbol, MAC octets) as MAC and PHY.
+    pub fn book_data(
+        &mut self,
+        alone: Duration,
+        length: Duration,
+        bit_rate: u64,
+        good: &Octets,
+        bad: u64,
+    ) {
+        self.octets.add(good);
+        self.octets_retry += bad;
+        if good.total() == 0 {
+            self.retry += alone;
+            return;
+        }
+        let clipped = alone < length;
+        let share = |octets: u64| {
+            let ns = octets * 8_000_000_000 / bit_rate;
+            let ns = if clipped {
+                (u128::from(ns) * u128::from(alone.as_nanos()) / u128::from(length.as_nanos()))
+                    as u64
+            } else {
+                ns
+            };
+            Duration::from_nanos(ns)
+        };
+        let (payload, ip, security) = (
+            share(good.payload),
+            share(good.ip_transport),
+            share(good.security),
+        );
+        let retry = if bad == 0 { Duration::ZERO } else { share(bad) };
+        self.payload += payload;
+        self.ip_transport += ip;
+        self.security += security;
+        self.retry += retry;
+        self.mac_phy += alone - payload - ip - security - retry;
+    }
+}
+
+impl Channel {
+    /// Books the air from the last booking to `now`; called before anything on it changes.
+    #[inline]
+    pub fn book(&mut self, now: Instant, ledger: &mut Ledger) {
+        let span = now - self.booked;
+        if span.is_zero() {
+            return;
+        }
+        self.booked = now;
+        match self.active.as_slice() {
+            [] => match self.gap {
+                Gap::Response => ledger.ack += span,
+                Gap::Protection => ledger.protection += span,
+                Gap::Open if self.backlog > 0 => ledger.contention += span,
+                Gap::Open => ledger.idle += span,
+            },
+            [only] => self.transmissions[*only as usize].alone += span,
+            // Two frames over one another: the time is lost to at least one of them.
+            _ => ledger.retry += span,
+        }
+    }
+}

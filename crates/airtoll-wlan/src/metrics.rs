@@ -1,0 +1,185 @@
+//! Counts of one flow: octets, packets, delays and their distribution, jitter.
+
+use airtoll_units::{Duration, Instant};
+
+/// What was counted of one flow since the warm-up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Statistics {
+    pub offered_octets: u64,
+    pub delivered_octets: u64,
+    pub sent: u64,
+    pub received: u64,
+    pub lost: u64,
+    pub sender_time: Duration,
+    pub transit_time: Duration,
+    pub receiver_time: Duration,
+    pub delays: Histogram,
+    pub jitter: Jitter,
+    pub responses: Histogram,
+    pub retransmissions: u64,
+    /// Retransmissions before the warm-up ended.
+    pub earlier_retransmissions: u64,
+    pub transfer: Option<Duration>,
+    pub seconds: Vec<Second>,
+}
+
+/// What was counted in one second.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Second {
+    pub octets: u64,
+    pub received: u64,
+    pub lost: u64,
+    pub delay: Duration,
+    pub jitter_s: f64,
+}
+
+impl Statistics {
+    /// Forgets everything but what later values need.
+    pub fn restart(&mut self) {
+        *self = Self {
+            jitter: std::mem::take(&mut self.jitter),
+            earlier_retransmissions: self.retransmissions + self.earlier_retransmissions,
+            ..Self::default()
+        };
+    }
+
+    /// The entry of the second in which `since_warm_up` lies.
+    pub fn second(&mut self, since_warm_up: Duration) -> &mut Second {
+        let second = (since_warm_up.as_nanos() / 1_000_000_000) as usize;
+        if self.seconds.len() <= second {
+            self.seconds.resize(second + 1, Second::default());
+        }
+        &mut self.seconds[second]
+    }
+}
+
+/// Interarrival jitter (RFC 3550 section 6.4.1), in nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Jitter {
+    last_transit: Option<u64>,
+    estimate_ns: f64,
+}
+
+impl Jitter {
+    /// A packet sent at `sent` arrived at `arrived`.
+    pub fn add(&mut self, sent: Instant, arrived: Instant) {
+        let transit = (arrived - sent).as_nanos();
+        if let Some(last) = self.last_transit {
+            let d = transit.abs_diff(last) as f64;
+            self.estimate_ns += (d - self.estimate_ns) / 16.0;
+        }
+        self.last_transit = Some(transit);
+    }
+
+    /// The estimate, s; `None` before the second packet.
+    pub fn seconds(&self) -> Option<f64> {
+        self.last_transit.map(|_| self.estimate_ns / 1e9)
+    }
+}
+
+/// Durations, in bins 1/64 wide relative to their value; memory does not grow with the count.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Histogram {
+    bins: Vec<u32>,
+    count: u64,
+    sum_ns: u128,
+}
+
+const BINS_PER_OCTAVE_LOG2: u32 = 6;
+
+impl Histogram {
+    pub fn add(&mut self, value: Duration) {
+        let bin = bin_of(value.as_nanos());
+        if self.bins.len() <= bin {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(value.as_nanos());
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean, s.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
+    }
+
+    /// The `p`-quantile, s, to within half a bin (0.8 %).
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = (libm::ceil(p * self.count as f64) as u64).clamp(1, self.count);
+        let mut below = 0;
+        for (bin, n) in self.bins.iter().enumerate() {
+            below += u64::from(*n);
+            if below >= rank {
+                let (from, to) = (floor_of(bin), floor_of(bin + 1));
+                return Some((from + to - 1) as f64 / 2.0 / 1e9);
+            }
+        }
+        None
+    }
+}
+
+fn bin_of(ns: u64) -> usize {
+    let linear = 1_u64 << BINS_PER_OCTAVE_LOG2;
+    if ns < linear {
+        return ns as usize;
+    }
+    let octave = 63 - ns.leading_zeros() - BINS_PER_OCTAVE_LOG2;
+    let within = (ns >> octave) - linear;
+    (u64::from(octave + 1) * linear + within) as usize
+}
+
+fn floor_of(bin: usize) -> u64 {
+    let linear = 1_u64 << BINS_PER_OCTAVE_LOG2;
+    let bin = bin as u64;
+    if bin < linear {
+        return bin;
+    }
+    let octave = bin / linear - 1;
+    (linear + bin % linear) << octave
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantiles_are_within_a_bin() {
+        let mut histogram = Histogram::default();
+        for us in 1..=1000 {
+            histogram.add(Duration::from_micros(us));
+        }
+        for (p, expected) in [(0.5, 500e-6), (0.95, 950e-6), (0.99, 990e-6)] {
+            let got = histogram.quantile(p).unwrap();
+            assert!((got / expected - 1.0).abs() < 0.016, "{p}: {got}");
+        }
+        assert!((histogram.mean().unwrap() - 500.5e-6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn jitter_follows_the_rfc() {
+        let mut jitter = Jitter::default();
+        let at = Instant::from_nanos;
+        jitter.add(at(0), at(1_000));
+        jitter.add(at(20_000), at(21_000));
+        assert_eq!(jitter.seconds(), Some(0.0));
+        jitter.add(at(40_000), at(42_600));
+        // |2600 - 1000| / 16
+        assert_eq!(jitter.seconds(), Some(100e-9));
+    }
+
+    proptest! {
+        #[test]
+        fn bins_hold_what_they_say(ns in 0_u64..1 << 50) {
+            let bin = bin_of(ns);
+            prop_assert!(floor_of(bin) <= ns && ns < floor_of(bin + 1));
+        }
+    }
+}

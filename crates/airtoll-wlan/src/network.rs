@@ -1,0 +1,537 @@
+//! From host to host: stacks, engines, routes, wires, tunnels and fragments.
+
+use std::collections::VecDeque;
+
+use airtoll_security::{CipherSuite, Tunnel};
+use airtoll_units::{BitRate, Bytes, Duration, Instant};
+
+use crate::access::Standing;
+use crate::host::{Pipe, Price};
+use crate::packet::{NONE, Packet, PacketId};
+use crate::scenario::CryptoEngine;
+use crate::world::{Event, Node, PipeKind, World};
+
+/// Where a node sends what is for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Over the air, to the radio neighbour with this number.
+    Air { neighbour: u32 },
+    /// Over a wire.
+    Wire { wire: u32 },
+    /// Nowhere.
+    None,
+}
+
+/// One direction of a wired link.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub to: u32,
+    pub rate: BitRate,
+    pub delay: Duration,
+    pub limit: u32,
+    free_at: Instant,
+    /// When the packets at hand leave.
+    departures: VecDeque<Instant>,
+    arrivals: Pipe,
+}
+
+/// A node's end of a tunnel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TunnelEnd {
+    pub peer: u32,
+    /// Takes packets for this destination only; `None`: all.
+    pub only: Option<u32>,
+    pub encapsulation: Tunnel,
+    pub encrypt: Price,
+    pub decrypt: Price,
+}
+
+/// The fragments of one packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FragmentGroup {
+    left: u16,
+    failed: bool,
+    whole: Packet,
+}
+
+/// Octets of Ethernet around a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3).
+const ETHERNET_OCTETS: u32 = 38;
+/// IPv6 fragment header (RFC 8200 section 4.5).
+const FRAGMENT_HEADER: u32 = 8;
+
+impl Wire {
+    pub fn new(to: u32, rate: BitRate, delay: Duration, limit: u32) -> Self {
+        Self {
+            to,
+            rate,
+            delay,
+            limit,
+            free_at: Instant::ZERO,
+            departures: VecDeque::new(),
+            arrivals: Pipe::default(),
+        }
+    }
+}
+
+impl Node {
+    fn pipe(&mut self, kind: PipeKind) -> &mut Pipe {
+        match kind {
+            PipeKind::Transmit => &mut self.transmit,
+            PipeKind::Encrypt => &mut self.encrypt,
+            PipeKind::Decrypt => &mut self.decrypt,
+            PipeKind::Receive => &mut self.receive,
+        }
+    }
+
+    /// Whether its access categories contend for themselves.
+    fn several_contenders(&self) -> bool {
+        self.contenders[0] != self.contenders[1]
+    }
+}
+
+impl World {
+    /// An application's packet enters the sending host's stack.
+    pub(crate) fn send_packet(&mut self, node: u32, packet: PacketId) {
+        let now = self.events.now();
+        if !self.nodes[node as usize].host.cpu.admits(now) {
+            self.lose(packet);
+            return;
+        }
+        let state = &mut self.nodes[node as usize];
+        let mut work = state.host.transmit.of(self.packets[packet].ip_octets);
+        if !state.tunnels.is_empty() {
+            work += self.encapsulate(node, packet);
+        }
+        self.dispatch(node, packet, work);
+    }
+
+    /// Spends `work` on the CPU and sends the packet towards where it is for.
+    fn dispatch(&mut self, node: u32, packet: PacketId, work: Duration) {
+        if self.packets[packet].ip_octets > self.nodes[node as usize].mtu {
+            self.fragment(node, packet, work);
+            return;
+        }
+        let now = self.events.now();
+        let to = self.packets[packet].to;
+        match self.routes[node as usize][to as usize] {
+            Route::Wire { wire } => {
+                let done = self.nodes[node as usize].host.cpu.work(now, work);
+                self.send_on_wire(wire, packet, done);
+            }
+            Route::Air { neighbour } => {
+                let cipher = self.neighbour_cipher(node, neighbour);
+                let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+                let host = &mut self.nodes[node as usize].host;
+                let effort = host.cipher_time(cipher, true, octets);
+                self.crypto_time += effort;
+                match host.engine {
+                    CryptoEngine::Cpu => {
+                        let done = host.cpu.work(now, work + effort);
+                        self.to_radio(node, packet, done);
+                    }
+                    CryptoEngine::Inline => {
+                        let done = host.cpu.work(now, work);
+                        let done = host.engine_for(true).work(done, effort);
+                        self.to_radio(node, packet, done);
+                    }
+                    CryptoEngine::Coprocessor => {
+                        let done = host.cpu.work(now, work);
+                        if done > now {
+                            self.push(node, PipeKind::Encrypt, done, packet);
+                        } else {
+                            self.encrypt_beside(node, packet, effort);
+                        }
+                    }
+                }
+            }
+            Route::None => self.lose(packet),
+        }
+    }
+
+    /// A packet reaches the coprocessor before it is sent.
+    fn encrypt_beside(&mut self, node: u32, packet: PacketId, effort: Duration) {
+        let now = self.events.now();
+        let engine = self.nodes[node as usize].host.engine_for(true);
+        if !engine.admits(now) {
+            self.lose(packet);
+            return;
+        }
+        let done = engine.work(now, effort);
+        self.to_radio(node, packet, done);
+    }
+
+    /// A packet will be ready for the radio at `ready`.
+    fn to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
+        let now = self.events.now();
+        let state = &mut self.nodes[node as usize];
+        if ready <= now && state.transmit.items.is_empty() {
+            self.enqueue_or_lose(node, packet);
+            return;
+        }
+        state.transmit.items.push_back((ready, packet));
+        let contender = state.contenders[usize::from(self.packets[packet].category)];
+        // While the queue has frames it looks into the pipe by itself, whenever it builds one.
+        if self.contenders[contender as usize].standing == Standing::Resting
+            || state.several_contenders()
+        {
+            self.arm_transmit_pipe(node);
+        }
+    }
+
+    pub(crate) fn arm_transmit_pipe(&mut self, node: u32) {
+        self.arm(node, PipeKind::Transmit);
+    }
+
+    fn arm(&mut self, node: u32, kind: PipeKind) {
+        let now = self.events.now();
+        let pipe = self.nodes[node as usize].pipe(kind);
+        if pipe.armed {
+            return;
+        }
+        if let Some((at, _)) = pipe.items.front() {
+            let at = (*at).max(now);
+            pipe.armed = true;
+            self.events.schedule(at, Event::Pipe { node, pipe: kind });
+        }
+    }
+
+    fn push(&mut self, node: u32, kind: PipeKind, at: Instant, packet: PacketId) {
+        self.nodes[node as usize]
+            .pipe(kind)
+            .items
+            .push_back((at, packet));
+        self.arm(node, kind);
+    }
+
+    /// Puts what is ready into the transmit queues.
+    pub(crate) fn drain_transmit_pipe(&mut self, node: u32) {
+        let now = self.events.now();
+        while let Some(&(at, packet)) = self.nodes[node as usize].transmit.items.front() {
+            if at > now {
+                break;
+            }
+            self.nodes[node as usize].transmit.items.pop_front();
+            self.enqueue_or_lose(node, packet);
+        }
+    }
+
+    fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
+        let Packet { to, category, .. } = self.packets[packet];
+        let Route::Air { neighbour } = self.routes[node as usize][to as usize] else {
+            self.lose(packet);
+            return;
+        };
+        let state = &self.nodes[node as usize];
+        let contender = state.contenders[usize::from(category)];
+        let link = state.link(neighbour, category);
+        if !self.enqueue(link, contender, packet) {
+            self.lose(packet);
+        }
+    }
+
+    /// The first packet of a pipe is done.
+    pub(crate) fn pipe_due(&mut self, node: u32, kind: PipeKind) {
+        let now = self.events.now();
+        self.nodes[node as usize].pipe(kind).armed = false;
+        if kind == PipeKind::Transmit {
+            self.drain_transmit_pipe(node);
+            self.arm(node, kind);
+            return;
+        }
+        while let Some(&(at, packet)) = self.nodes[node as usize].pipe(kind).items.front() {
+            if at > now {
+                break;
+            }
+            self.nodes[node as usize].pipe(kind).items.pop_front();
+            match kind {
+                PipeKind::Encrypt => {
+                    let Packet { to, ip_octets, .. } = self.packets[packet];
+                    let Route::Air { neighbour } = self.routes[node as usize][to as usize] else {
+                        continue;
+                    };
+                    let cipher = self.neighbour_cipher(node, neighbour);
+                    let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+                    let effort = self.nodes[node as usize]
+                        .host
+                        .cipher_time(cipher, true, octets);
+                    self.encrypt_beside(node, packet, effort);
+                }
+                PipeKind::Decrypt => self.receive_in_host(node, packet, Duration::ZERO),
+                _ => self.hand_over(node, packet, now),
+            }
+        }
+        self.arm(node, kind);
+    }
+
+    fn neighbour_cipher(&self, node: u32, neighbour: u32) -> CipherSuite {
+        self.links[self.nodes[node as usize].link(neighbour, 1) as usize].cipher
+    }
+
+    /// A node's radio received a packet.
+    pub(crate) fn receive_from_air(&mut self, node: u32, cipher: CipherSuite, packet: PacketId) {
+        let now = self.events.now();
+        self.release(packet);
+        let p = &mut self.packets[packet];
+        if p.to == node {
+            p.arrived = now;
+        }
+        let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let state = &mut self.nodes[node as usize];
+        let effort = state.host.cipher_time(cipher, false, octets);
+        self.crypto_time += effort;
+        if state.host.engine == CryptoEngine::Cpu {
+            self.receive_in_host(node, packet, effort);
+            return;
+        }
+        let engine = state.host.engine_for(false);
+        if !engine.admits(now) {
+            self.lose(packet);
+            return;
+        }
+        let done = engine.work(now, effort);
+        if done <= now && state.decrypt.items.is_empty() {
+            self.receive_in_host(node, packet, Duration::ZERO);
+        } else {
+            self.push(node, PipeKind::Decrypt, done, packet);
+        }
+    }
+
+    /// A packet reaches a node's stack: it is for it, or it is passed on.
+    fn receive_in_host(&mut self, node: u32, packet: PacketId, effort: Duration) {
+        let now = self.events.now();
+        if !self.nodes[node as usize].host.cpu.admits(now) {
+            self.lose(packet);
+            return;
+        }
+        let p = self.packets[packet];
+        let host = &mut self.nodes[node as usize].host;
+        if p.to != node {
+            let work = host.forward.of(p.ip_octets) + effort;
+            self.dispatch(node, packet, work);
+            return;
+        }
+        let mut work = host.receive.of(p.ip_octets) + effort;
+        if p.entered != NONE {
+            work += self.decapsulation(node, packet);
+        }
+        let passive = p.entered == NONE && self.flows[p.flow as usize].only_takes();
+        let done = self.nodes[node as usize].host.cpu.work(now, work);
+        if (done <= now && self.nodes[node as usize].receive.items.is_empty())
+            || (passive && done <= self.end)
+        {
+            self.hand_over(node, packet, done);
+        } else {
+            self.push(node, PipeKind::Receive, done, packet);
+        }
+    }
+
+    /// A packet for this node is through its stack at `at`.
+    fn hand_over(&mut self, node: u32, packet: PacketId, at: Instant) {
+        let Some(packet) = self.reassemble(packet) else {
+            return;
+        };
+        let p = &mut self.packets[packet];
+        if p.entered != NONE {
+            p.ip_octets -= p.tunnel_octets;
+            p.tunnel_octets = 0;
+            p.entered = NONE;
+            p.to = p.destination;
+            if p.to != node {
+                self.dispatch(node, packet, Duration::ZERO);
+                return;
+            }
+        }
+        self.arrived(packet, at);
+    }
+
+    fn send_on_wire(&mut self, wire: u32, packet: PacketId, at: Instant) {
+        let octets = self.packets[packet].ip_octets + ETHERNET_OCTETS;
+        let state = &mut self.wires[wire as usize];
+        while state.departures.front().is_some_and(|d| *d <= at) {
+            state.departures.pop_front();
+        }
+        if state.departures.len() > state.limit as usize {
+            self.lose(packet);
+            return;
+        }
+        let leaves = state.free_at.max(at) + state.rate.time_for(Bytes(u64::from(octets)));
+        state.free_at = leaves;
+        state.departures.push_back(leaves);
+        let arrives = leaves + state.delay;
+        state.arrivals.items.push_back((arrives, packet));
+        if !state.arrivals.armed {
+            state.arrivals.armed = true;
+            self.events.schedule(arrives, Event::Wire { wire });
+        }
+        let p = &mut self.packets[packet];
+        if p.left == Instant::ZERO {
+            p.left = at;
+        }
+        if std::mem::take(&mut p.held) {
+            let flow = p.flow;
+            self.events.schedule(leaves, Event::Released { flow });
+        }
+    }
+
+    pub(crate) fn wire_due(&mut self, wire: u32) {
+        let now = self.events.now();
+        let node = self.wires[wire as usize].to;
+        while let Some(&(at, packet)) = self.wires[wire as usize].arrivals.items.front() {
+            if at > now {
+                break;
+            }
+            self.wires[wire as usize].arrivals.items.pop_front();
+            let p = &mut self.packets[packet];
+            if p.to == node {
+                p.arrived = now;
+            }
+            self.receive_in_host(node, packet, Duration::ZERO);
+        }
+        let arrivals = &mut self.wires[wire as usize].arrivals;
+        arrivals.armed = false;
+        if let Some((at, _)) = arrivals.items.front() {
+            arrivals.armed = true;
+            self.events.schedule(*at, Event::Wire { wire });
+        }
+    }
+
+    /// Puts a packet into the tunnels that begin here; gives the CPU time that this takes.
+    fn encapsulate(&mut self, node: u32, packet: PacketId) -> Duration {
+        let p = &mut self.packets[packet];
+        let mut work = Duration::ZERO;
+        for end in &self.nodes[node as usize].tunnels {
+            if end.only.is_some_and(|only| only != p.destination) {
+                continue;
+            }
+            let effort = end.encrypt.of(p.ip_octets);
+            self.crypto_time += effort;
+            work += effort;
+            let outer = end.encapsulation.outer_octets(p.ip_octets as usize) as u32;
+            p.tunnel_octets += outer - p.ip_octets;
+            p.ip_octets = outer;
+            p.entered = node;
+            p.to = end.peer;
+        }
+        work
+    }
+
+    /// CPU time to take a packet out of its tunnels.
+    fn decapsulation(&mut self, node: u32, packet: PacketId) -> Duration {
+        let Packet {
+            entered, ip_octets, ..
+        } = self.packets[packet];
+        let work: Duration = self.nodes[node as usize]
+            .tunnels
+            .iter()
+            .filter(|end| end.peer == entered)
+            .map(|end| end.decrypt.of(ip_octets))
+            .sum();
+        self.crypto_time += work;
+        work
+    }
+
+    /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
+    fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
+        let mtu = self.nodes[node as usize].mtu;
+        let whole = self.packets.remove(packet);
+        let ipv6 = if whole.entered == NONE {
+            self.flows[whole.flow as usize].ip_header == 40
+        } else {
+            self.nodes[node as usize].tunnels.iter().any(|t| {
+                t.peer == whole.to && t.encapsulation.outer == airtoll_security::OuterIp::Ipv6
+            })
+        };
+        let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
+        let per_fragment = (mtu - header - extra) / 8 * 8;
+        let mut body = whole.ip_octets - header;
+        let count = body.div_ceil(per_fragment);
+        let group = self.fragments.insert(FragmentGroup {
+            left: count as u16,
+            failed: false,
+            whole,
+        });
+        let mut payload = whole.payload;
+        let mut tunnel = whole.tunnel_octets;
+        for i in 0..count {
+            let data = body.min(per_fragment);
+            body -= data;
+            let ip_octets = header + extra + data;
+            // What only the first fragment carries: the headers inside.
+            let inner = if i > 0 {
+                0
+            } else {
+                let outer = if whole.entered == NONE { header } else { 0 };
+                whole.ip_octets - whole.tunnel_octets - whole.payload - outer
+            };
+            let share = payload.min(data.saturating_sub(inner));
+            payload -= share;
+            let security = tunnel.min(ip_octets - share);
+            tunnel -= security;
+            let piece = self.packets.insert(Packet {
+                ip_octets,
+                payload: share,
+                tunnel_octets: security,
+                group,
+                held: whole.held && i + 1 == count,
+                ..whole
+            });
+            let effort = if i == 0 {
+                work
+            } else {
+                self.nodes[node as usize].host.transmit.of(ip_octets)
+            };
+            self.dispatch(node, piece, effort);
+        }
+    }
+
+    /// Gives the whole packet once its last fragment is here.
+    fn reassemble(&mut self, packet: PacketId) -> Option<PacketId> {
+        let group = self.packets[packet].group;
+        if group == NONE {
+            return Some(packet);
+        }
+        let piece = self.packets.remove(packet);
+        let state = &mut self.fragments[group];
+        state.left -= 1;
+        if state.left > 0 {
+            return None;
+        }
+        let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
+        if failed {
+            self.lost(&whole);
+            return None;
+        }
+        Some(self.packets.insert(Packet {
+            left: piece.left,
+            arrived: piece.arrived,
+            held: false,
+            ..whole
+        }))
+    }
+
+    /// A packet is gone.
+    pub(crate) fn lose(&mut self, packet: PacketId) {
+        self.release(packet);
+        let p = self.packets.remove(packet);
+        if p.group == NONE {
+            self.lost(&p);
+            return;
+        }
+        let state = &mut self.fragments[p.group];
+        state.left -= 1;
+        state.failed = true;
+        if state.left == 0 {
+            let whole = self.fragments.remove(p.group).whole;
+            self.lost(&whole);
+        }
+    }
+
+    /// A packet no longer takes room in its sender's socket.
+    fn release(&mut self, packet: PacketId) {
+        let p = &mut self.packets[packet];
+        if std::mem::take(&mut p.held) {
+            let flow = p.flow;
+            self.released(flow);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Who receives whom, and how strongly.
+//!
+//! Takes positions, walls and explicit budgets; gives received powers, the hearing relation and
+//! its sensing classes. Computed once: nodes do not move.
+
+use std::collections::HashMap;
+
+use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwatts, noise_floor};
+use airtoll_units::{Db, Dbm};
+
+use crate::scenario::{PathLoss, Scenario, Wall};
+
+/// Received powers of all pairs of radios.
+#[derive(Debug)]
+pub(crate) struct Radio {
+    nodes: usize,
+    /// Power at the second from the first, dBm.
+    power_dbm: Vec<f64>,
+    noise_figure: Db,
+    carrier_sense_dbm: f64,
+    hidden: Vec<(u32, u32)>,
+    pub frame_errors: bool,
+    pub preamble_capture: Option<f64>,
+    pub frame_capture: Option<f64>,
+    /// Success of the last control frame of each pair: what it was, and the probability.
+    control: Vec<(u32, f64)>,
+}
+
+impl Radio {
+    pub fn new(scenario: &Scenario, index: &HashMap<&str, u32>) -> Self {
+        let nodes = scenario.nodes.len();
+        let radio = &scenario.radio;
+        let mut power_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
+        for (i, from) in scenario.nodes.iter().enumerate() {
+            for (j, to) in scenario.nodes.iter().enumerate() {
+                let loss = path_loss(&radio.path_loss, from.position_m, to.position_m);
+                let walls = wall_loss(&radio.walls, from.position_m, to.position_m);
+                power_dbm[i * nodes + j] = from.tx_power_dbm - loss - walls;
+            }
+        }
+        for budget in &radio.budgets {
+            let ends = budget
+                .nodes
+                .each_ref()
+                .map(|name| index[name.as_str()] as usize);
+            for (i, j) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                power_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
+                    (Some(rssi), _) => rssi,
+                    (_, loss) => scenario.nodes[i].tx_power_dbm - loss.unwrap_or(0.0),
+                };
+            }
+        }
+        Self {
+            nodes,
+            power_dbm,
+            noise_figure: Db(radio.noise_figure_db),
+            carrier_sense_dbm: radio.carrier_sense_dbm,
+            hidden: radio
+                .hidden
+                .iter()
+                .map(|[a, b]| (index[a.as_str()], index[b.as_str()]))
+                .collect(),
+            frame_errors: radio.frame_errors,
+            preamble_capture: radio.preamble_capture_db,
+            frame_capture: radio.frame_capture_db,
+            control: vec![(u32::MAX, 0.0); nodes * nodes],
+        }
+    }
+
+    /// Power that `to` receives from `from`, dBm.
+    pub fn power(&self, from: u32, to: u32) -> f64 {
+        self.power_dbm[from as usize * self.nodes + to as usize]
+    }
+
+    /// Whether `to` senses `from`; every node senses itself.
+    pub fn hears(&self, to: u32, from: u32) -> bool {
+        to == from
+            || (self.power(from, to) >= self.carrier_sense_dbm
+                && !self.hidden.contains(&(from, to))
+                && !self.hidden.contains(&(to, from)))
+    }
+
+    /// Signal-to-noise ratio at `to` of a frame from `from` in `bandwidth_hz`, linear, with the
+    /// power of `interferers` added to the noise.
+    pub fn sinr(&self, from: u32, to: u32, bandwidth_hz: f64, interferers: &[u32]) -> f64 {
+        let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
+        let interference: f64 = interferers
+            .iter()
+            .map(|i| milliwatts(Dbm(self.power(*i, to))))
+            .sum();
+        milliwatts(Dbm(self.power(from, to))) / (noise + interference)
+    }
+
+    /// Probability that a control frame arrives where nothing overlaps it.
+    pub fn control_success(&mut self, from: u32, to: u32, vector: &TxVector, octets: u32) -> f64 {
+        let key = octets << 8 | u32::from(vector.index()) << 4 | vector.format() as u32;
+        let at = from as usize * self.nodes + to as usize;
+        if self.control[at].0 != key {
+            let snr = self.sinr(from, to, 20e6, &[]);
+            let p = frame_success(vector, snr, octets) * header_success(vector, snr);
+            self.control[at] = (key, p);
+        }
+        self.control[at].1
+    }
+
+    /// Sensing classes of the nodes in `members`: the class of each member, and for each member
+    /// the classes that hear it.
+    pub fn classes(&self, members: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
+        let mut known: HashMap<Vec<bool>, u32> = HashMap::new();
+        let mut rows = Vec::new();
+        let mut class_of = Vec::with_capacity(members.len());
+        for &listener in members {
+            let row: Vec<bool> = members.iter().map(|m| self.hears(listener, *m)).collect();
+            let next = known.len() as u32;
+            let class = *known.entry(row.clone()).or_insert(next);
+            if class == next {
+                rows.push(row);
+            }
+            class_of.push(class);
+        }
+        let ears = (0..members.len())
+            .map(|m| {
+                (0..rows.len())
+                    .filter(|r| rows[*r][m])
+                    .map(|r| r as u32)
+                    .collect()
+            })
+            .collect();
+        (class_of, ears)
+    }
+}
+
+fn path_loss(model: &PathLoss, a: [f64; 3], b: [f64; 3]) -> f64 {
+    match *model {
+        PathLoss::Constant { loss_db } => loss_db,
+        PathLoss::LogDistance {
+            reference_db,
+            exponent,
+        } => {
+            let square: f64 = a.iter().zip(&b).map(|(x, y)| (x - y) * (x - y)).sum();
+            let model = LogDistance {
+                reference: Db(reference_db),
+                exponent,
+            };
+            model.loss(libm::sqrt(square), Db(0.0)).0
+        }
+    }
+}
+
+fn wall_loss(walls: &[Wall], a: [f64; 3], b: [f64; 3]) -> f64 {
+    let (a, b) = ([a[0], a[1]], [b[0], b[1]]);
+    walls
+        .iter()
+        .filter(|w| crosses(a, b, w.from_m, w.to_m))
+        .map(|w| w.loss_db)
+        .sum()
+}
+
+/// Whether the segments `ab` and `cd` cross.
+fn crosses(a: [f64; 2], b: [f64; 2], c: [f64; 2], d: [f64; 2]) -> bool {
+    let side = |p: [f64; 2], q: [f64; 2], r: [f64; 2]| {
+        (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+    };
+    side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wall_counts_only_where_the_line_crosses_it() {
+        let wall = Wall {
+            from_m: [1.0, -1.0],
+            to_m: [1.0, 1.0],
+            loss_db: 6.0,
+        };
+        assert_eq!(wall_loss(&[wall], [0.0; 3], [2.0, 0.0, 0.0]), 6.0);
+        assert_eq!(wall_loss(&[wall], [0.0; 3], [2.0, 4.0, 0.0]), 0.0);
+        assert_eq!(wall_loss(&[wall], [0.0; 3], [0.5, 0.0, 0.0]), 0.0);
+    }
+}

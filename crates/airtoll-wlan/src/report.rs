@@ -1,0 +1,235 @@
+//! From counts to rows of observations.
+
+use airtoll_units::Duration;
+
+use crate::metrics::Statistics;
+use crate::outcome::{Outcome, Row};
+use crate::scenario::Role;
+use crate::voice;
+use crate::world::World;
+
+struct Table {
+    rows: Vec<Row>,
+    flow: Option<String>,
+    station: Option<String>,
+    second: Option<u32>,
+}
+
+impl Table {
+    fn put(&mut self, metric: &'static str, value: f64, unit: &'static str) {
+        self.rows.push(Row {
+            metric,
+            flow: self.flow.clone(),
+            station: self.station.clone(),
+            second: self.second,
+            value,
+            unit,
+        });
+    }
+
+    fn put_some(&mut self, metric: &'static str, value: Option<f64>, unit: &'static str) {
+        if let Some(value) = value {
+            self.put(metric, value, unit);
+        }
+    }
+}
+
+impl World {
+    /// All rows of the trial; called once, at its end.
+    pub(crate) fn outcome(&mut self) -> Outcome {
+        self.close_books();
+        let span = self.measured().as_secs_f64();
+        let mut table = Table {
+            rows: Vec::new(),
+            flow: None,
+            station: None,
+            second: None,
+        };
+        for flow in 0..self.flows.len() {
+            self.flow_rows(flow, span, &mut table);
+        }
+        table.flow = None;
+        table.station = None;
+        self.ledger_rows(&mut table);
+        self.node_rows(span, &mut table);
+        Outcome { rows: table.rows }
+    }
+
+    /// Books what is still on the air.
+    fn close_books(&mut self) {
+        for channel in 0..self.channels.len() as u32 {
+            self.book(channel);
+            let state = &self.channels[channel as usize];
+            let open: Vec<_> = state
+                .active
+                .iter()
+                .map(|t| state.transmissions[*t as usize].clone())
+                .collect();
+            for t in open {
+                self.book_unfinished(&t);
+            }
+        }
+    }
+
+    fn flow_rows(&self, flow: usize, span: f64, table: &mut Table) {
+        let flow = &self.flows[flow];
+        let s = &flow.statistics;
+        table.flow = Some(flow.name.clone());
+        table.station.clone_from(&flow.station);
+        table.put(
+            "throughput_bps",
+            s.delivered_octets as f64 * 8.0 / span,
+            "bit/s",
+        );
+        let saturated = matches!(flow.application, crate::flow::Application::Saturated { .. });
+        if !saturated {
+            table.put("offered_bps", s.offered_octets as f64 * 8.0 / span, "bit/s");
+        }
+        let queued = s.sent - s.received - s.lost;
+        table.put("packets_sent", s.sent as f64, "1");
+        table.put("packets_received", s.received as f64, "1");
+        table.put("packets_lost", s.lost as f64, "1");
+        table.put("packets_queued", queued as f64, "1");
+        if s.received + s.lost > 0 {
+            let ratio = s.lost as f64 / (s.received + s.lost) as f64;
+            table.put("loss_ratio", ratio, "1");
+        }
+        table.put_some("delay_s", s.delays.mean(), "s");
+        table.put_some("delay_p50_s", s.delays.quantile(0.5), "s");
+        table.put_some("delay_p95_s", s.delays.quantile(0.95), "s");
+        table.put_some("delay_p99_s", s.delays.quantile(0.99), "s");
+        if s.delays.count() > 1 {
+            table.put_some("jitter_s", s.jitter.seconds(), "s");
+        }
+        if s.delays.count() > 0 {
+            let n = s.delays.count() as f64;
+            let mean = |d: Duration| d.as_nanos() as f64 / n / 1e9;
+            table.put("sender_time_s", mean(s.sender_time), "s");
+            table.put("transit_time_s", mean(s.transit_time), "s");
+            table.put("receiver_time_s", mean(s.receiver_time), "s");
+        }
+        table.put_some("response_time_s", s.responses.mean(), "s");
+        table.put_some("response_p50_s", s.responses.quantile(0.5), "s");
+        table.put_some("response_p95_s", s.responses.quantile(0.95), "s");
+        table.put_some("response_p99_s", s.responses.quantile(0.99), "s");
+        table.put_some(
+            "transfer_delay_s",
+            s.transfer.map(Duration::as_secs_f64),
+            "s",
+        );
+        if let Some(connection) = &flow.connection {
+            let again: u64 = connection
+                .halves
+                .iter()
+                .map(|h| h.sender.statistics().retransmitted_segments)
+                .sum();
+            table.put(
+                "tcp_retransmissions",
+                (again - s.earlier_retransmissions) as f64,
+                "1",
+            );
+        }
+        if flow.voice && s.received > 0 {
+            let lost = s.lost as f64 / (s.received + s.lost) as f64;
+            let delay = s.delays.mean().unwrap_or(0.0) + 2.0 * s.jitter.seconds().unwrap_or(0.0);
+            table.put("voice_mos", voice::opinion_score(delay, lost), "1");
+        }
+        if self.series {
+            self.second_rows(s, table);
+        }
+    }
+
+    fn second_rows(&self, s: &Statistics, table: &mut Table) {
+        let whole = (self.measured().as_nanos() / 1_000_000_000) as usize;
+        for second in 0..whole {
+            let count = s.seconds.get(second).copied().unwrap_or_default();
+            table.second = Some(second as u32);
+            table.put("throughput_bps", count.octets as f64 * 8.0, "bit/s");
+            if count.received > 0 {
+                let mean = count.delay.as_nanos() as f64 / count.received as f64 / 1e9;
+                table.put("delay_s", mean, "s");
+                table.put("jitter_s", count.jitter_s, "s");
+            }
+            if count.received + count.lost > 0 {
+                let ratio = count.lost as f64 / (count.received + count.lost) as f64;
+                table.put("loss_ratio", ratio, "1");
+            }
+        }
+        table.second = None;
+    }
+
+    fn ledger_rows(&self, table: &mut Table) {
+        let l = &self.ledger;
+        for (metric, time) in [
+            ("airtime_payload_s", l.payload),
+            ("airtime_ip_transport_s", l.ip_transport),
+            ("airtime_mac_phy_s", l.mac_phy),
+            ("airtime_security_s", l.security),
+            ("airtime_ack_s", l.ack),
+            ("airtime_contention_s", l.contention),
+            ("airtime_retry_s", l.retry),
+            ("airtime_protection_s", l.protection),
+            ("airtime_management_s", l.management),
+            ("airtime_idle_s", l.idle),
+            ("crypto_time_s", self.crypto_time),
+        ] {
+            table.put(metric, time.as_secs_f64(), "s");
+        }
+        for (metric, octets) in [
+            ("octets_payload", l.octets.payload),
+            ("octets_ip_transport", l.octets.ip_transport),
+            ("octets_mac", l.octets.mac),
+            ("octets_security", l.octets.security),
+            ("octets_management", l.octets_management),
+            ("octets_control", l.octets_control),
+            ("octets_retry", l.octets_retry),
+        ] {
+            table.put(metric, octets as f64, "octet");
+        }
+    }
+
+    fn node_rows(&self, span: f64, table: &mut Table) {
+        let delivered: u64 = self
+            .flows
+            .iter()
+            .map(|f| f.statistics.delivered_octets)
+            .sum();
+        let mut energy = None;
+        for node in &self.nodes {
+            table.station = Some(node.name.clone());
+            let cpu = node.host.cpu.busy.as_secs_f64();
+            if cpu > 0.0 {
+                table.put("cpu_share", cpu / span, "1");
+            }
+            if let Some((forbidden, used)) = node.forbidden_rate
+                && node.role == Role::Station
+            {
+                table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
+                table.put("rate_used_bps", used as f64, "bit/s");
+            }
+            if let Some(e) = &node.energy {
+                let engines: Duration = node.host.engines.iter().map(|e| e.busy).sum();
+                let joule = e.transmit_w * node.transmit_time.as_secs_f64()
+                    + e.receive_w * node.receive_time.as_secs_f64()
+                    + e.cpu_w * cpu
+                    + e.engine_w * engines.as_secs_f64();
+                if delivered > 0 {
+                    table.put(
+                        "energy_j_per_bit",
+                        joule / (delivered as f64 * 8.0),
+                        "J/bit",
+                    );
+                }
+                *energy.get_or_insert(0.0) += joule;
+            }
+        }
+        table.station = None;
+        if let Some(joule) = energy.filter(|_| delivered > 0) {
+            table.put(
+                "energy_j_per_bit",
+                joule / (delivered as f64 * 8.0),
+                "J/bit",
+            );
+        }
+    }
+}
