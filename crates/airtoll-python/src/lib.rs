@@ -8,6 +8,7 @@ mod cancel;
 mod capture;
 mod ciphers;
 mod scenario;
+mod simulate;
 
 use pyo3::prelude::*;
 
@@ -19,5 +20,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     capture::register(module)?;
     ciphers::register(module)?;
     scenario::register(module)?;
+    simulate::register(module)?;
     Ok(())
 }

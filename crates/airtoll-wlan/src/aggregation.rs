@@ -24,6 +24,8 @@ pub(crate) struct Mpdu {
     pub octets: u32,
     pub parts: Octets,
     pub msdus: u16,
+    /// How many of its packets take room in the socket of which flow's sender.
+    pub held: (u32, u16),
     pub attempts: u8,
     /// Part of the PPDU of the present exchange.
     pub in_flight: bool,
@@ -279,14 +281,14 @@ impl World {
         let mut body = msdu_of(&self.packets[head]);
         let mut msdus = 1;
         let mut tail = head;
-        while most > 0 {
-            let Some(&next) = self.links[link as usize].queue.front() else {
+        while let Some(&next) = self.links[link as usize].queue.front() {
+            if most == 0 {
                 break;
-            };
+            }
             let packet = &self.packets[next];
             let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
             let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
-            if with + frame_octets > most {
+            if with + frame_octets > most || packet.flow != self.packets[head].flow {
                 break;
             }
             let Some(next) = self.take_packet(contender, link, now) else {
@@ -299,6 +301,13 @@ impl World {
             msdus += 1;
         }
         self.packets[tail].next = NONE;
+        let mut held = (self.packets[head].flow, 0);
+        let mut packet = head;
+        while packet != NONE {
+            let p = &mut self.packets[packet];
+            held.1 += u16::from(std::mem::take(&mut p.held));
+            packet = p.next;
+        }
         let octets = frame_octets + cipher.msdu_octets() as u32 + body;
         parts.mac = u64::from(octets) - parts.payload - parts.security - parts.ip_transport;
         let state = &mut self.links[link as usize];
@@ -308,6 +317,7 @@ impl World {
             octets,
             parts,
             msdus,
+            held,
             attempts: 0,
             in_flight: false,
             received: false,
@@ -411,14 +421,18 @@ impl World {
         if gave_up {
             self.deliver_in_sequence(link);
         }
-        let state = &mut self.links[link as usize];
-        let queue = &mut self.queues[contender as usize];
-        while state.window.front().is_some_and(|m| m.acknowledged) {
-            if let Some(mpdu) = state.window.pop_front() {
-                queue.packets -= u32::from(mpdu.msdus);
+        self.queues[contender as usize].unfinished = left.then_some(link);
+        while let Some(mpdu) = self.links[link as usize].window.front() {
+            if !mpdu.acknowledged {
+                break;
+            }
+            let (msdus, (flow, held)) = (mpdu.msdus, mpdu.held);
+            self.links[link as usize].window.pop_front();
+            self.queues[contender as usize].packets -= u32::from(msdus);
+            for _ in 0..held {
+                self.released(flow);
             }
         }
-        queue.unfinished = left.then_some(link);
         gave_up
     }
 }

@@ -20,10 +20,10 @@ use crate::packet::Slab;
 use crate::radio::Radio;
 use crate::ratecontrol::{Aarf, Minstrel, RateControl};
 use crate::scenario::{
-    self, Arrivals, Bss, CongestionControl, Discipline, IpVersion, Pattern, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    self, Arrivals, Bss, Discipline, IpVersion, Pattern, Rate, Role, Scenario, ScenarioError,
+    Standard, Transport,
 };
-use crate::transport::{CongestionControl as TcpCongestion, TcpConfig};
+use crate::transport::TcpConfig;
 use crate::world::{Event, Node, World};
 
 /// What the PHY of a BSS says, for the links in it.
@@ -129,7 +129,6 @@ impl Builder<'_> {
                 first_link: 0,
                 neighbours: 0,
                 beacon: None,
-                cipher: node.cipher,
                 mtu: node.mtu_octets,
                 tunnels: Vec::new(),
                 engaged_until: Instant::ZERO,
@@ -268,7 +267,6 @@ impl Builder<'_> {
     }
 
     fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
-        let bss = &self.scenario.bss[at];
         let members = self.phys[at].members.clone();
         let (ap, stations) = (members[0], &members[1..]);
         // The modes of each station's link, the same in both directions.
@@ -678,22 +676,7 @@ impl Builder<'_> {
         let mtu = node.tunnels.iter().rev().fold(node.mtu, |mtu, end| {
             end.encapsulation.longest_inner(mtu as usize) as u32
         });
-        TcpConfig {
-            mss: options.mss_octets.unwrap_or(mtu - ip_header - 20),
-            congestion: match options.congestion_control {
-                CongestionControl::NewReno => TcpCongestion::Newreno,
-                CongestionControl::Cubic => TcpCongestion::Cubic,
-            },
-            initial_window_segments: options.initial_window_segments,
-            receive_window: u64::from(options.window_octets),
-            window_scaling: options.window_octets > 65_535,
-            timestamps: options.timestamps,
-            sack: options.sack,
-            min_rto_ms: options.min_rto_ms as u32,
-            ack_every: u32::from(options.delayed_ack_segments),
-            delayed_ack_ms: options.delayed_ack_timeout_ms as u32,
-            ..TcpConfig::default()
-        }
+        TcpConfig::from_options(options, mtu - ip_header - 20)
     }
 }
 

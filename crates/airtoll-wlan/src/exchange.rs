@@ -38,8 +38,6 @@ pub(crate) struct Exchange {
     pub aggregate: bool,
     pub stage: Stage,
     pub data_end: Instant,
-    /// Whether the data frame was received in part at least.
-    pub received: bool,
     /// End of the TXOP or frame burst; zero where one exchange is all.
     pub txop_end: Instant,
 }
@@ -67,7 +65,6 @@ impl Exchange {
             aggregate: false,
             stage: Stage::Data,
             data_end: Instant::ZERO,
-            received: false,
             txop_end: Instant::ZERO,
         }
     }

@@ -53,6 +53,7 @@ impl Octets {
 
 impl Ledger {
     /// All booked time.
+    #[cfg(test)]
     pub fn total(&self) -> Duration {
         [
             self.payload,

@@ -25,7 +25,6 @@ mod packet;
 mod radio;
 mod ratecontrol;
 mod report;
-mod voice;
 mod world;
 
 #[cfg(test)]

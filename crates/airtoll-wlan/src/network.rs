@@ -56,6 +56,8 @@ pub(crate) struct FragmentGroup {
 
 /// Octets of Ethernet around a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3).
 const ETHERNET_OCTETS: u32 = 38;
+/// Pause of an application whose packet found a full queue in its own host.
+const TRY_AGAIN: Duration = Duration::from_micros(100);
 /// IPv6 fragment header (RFC 8200 section 4.5).
 const FRAGMENT_HEADER: u32 = 8;
 
@@ -127,12 +129,12 @@ impl World {
                 match host.engine {
                     CryptoEngine::Cpu => {
                         let done = host.cpu.work(now, work + effort);
-                        self.to_radio(node, packet, done);
+                        self.offer_to_radio(node, packet, done);
                     }
                     CryptoEngine::Inline => {
                         let done = host.cpu.work(now, work);
                         let done = host.engine_for(true).work(done, effort);
-                        self.to_radio(node, packet, done);
+                        self.offer_to_radio(node, packet, done);
                     }
                     CryptoEngine::Coprocessor => {
                         let done = host.cpu.work(now, work);
@@ -157,11 +159,11 @@ impl World {
             return;
         }
         let done = engine.work(now, effort);
-        self.to_radio(node, packet, done);
+        self.offer_to_radio(node, packet, done);
     }
 
     /// A packet will be ready for the radio at `ready`.
-    fn to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
+    fn offer_to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
         let now = self.events.now();
         let state = &mut self.nodes[node as usize];
         if ready <= now && state.transmit.items.is_empty() {
@@ -270,7 +272,6 @@ impl World {
     /// A node's radio received a packet.
     pub(crate) fn receive_from_air(&mut self, node: u32, cipher: CipherSuite, packet: PacketId) {
         let now = self.events.now();
-        self.release(packet);
         let p = &mut self.packets[packet];
         if p.to == node {
             p.arrived = now;
@@ -511,8 +512,12 @@ impl World {
 
     /// A packet is gone.
     pub(crate) fn lose(&mut self, packet: PacketId) {
-        self.release(packet);
         let p = self.packets.remove(packet);
+        if p.held {
+            // Dropped before it left its sender: the application finds no room and tries again.
+            let at = self.events.now() + TRY_AGAIN;
+            self.events.schedule(at, Event::Released { flow: p.flow });
+        }
         if p.group == NONE {
             self.lost(&p);
             return;
@@ -523,15 +528,6 @@ impl World {
         if state.left == 0 {
             let whole = self.fragments.remove(p.group).whole;
             self.lost(&whole);
-        }
-    }
-
-    /// A packet no longer takes room in its sender's socket.
-    fn release(&mut self, packet: PacketId) {
-        let p = &mut self.packets[packet];
-        if std::mem::take(&mut p.held) {
-            let flow = p.flow;
-            self.released(flow);
         }
     }
 }

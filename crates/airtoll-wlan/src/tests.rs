@@ -1,14 +1,16 @@
 //! The world as a whole: what goes in comes out, and nothing is booked twice.
 
+use airtoll_engine::Digest;
+use airtoll_units::Duration;
+
 use crate::outcome::Outcome;
-use crate::{Scenario, run};
+use crate::world::World;
+use crate::{Scenario, build, run};
 
 /// `n` stations that send saturated UDP to a wired server; `bss` and `node` are JSON fields.
 fn uplink(n: usize, bss: &str, node: &str, payload: u32, seconds: f64) -> Scenario {
     let stations: String = (0..n)
-        .map(|i| {
-            format!(r#"{{"name": "s{i}", "role": "station", "bss": "cell"{node}}},"#)
-        })
+        .map(|i| format!(r#"{{"name": "s{i}", "role": "station", "bss": "cell"{node}}},"#))
         .collect();
     let flows: Vec<String> = (0..n)
         .map(|i| {
@@ -19,6 +21,11 @@ fn uplink(n: usize, bss: &str, node: &str, payload: u32, seconds: f64) -> Scenar
             )
         })
         .collect();
+    cell(bss, &stations, &flows.join(","), seconds)
+}
+
+/// A cell with an access point, a wired server and the given stations and flows.
+fn cell(bss: &str, stations: &str, flows: &str, seconds: f64) -> Scenario {
     let text = format!(
         r#"{{"duration_s": {seconds},
         "bss": [{{"name": "cell", {bss}}}],
@@ -26,29 +33,247 @@ fn uplink(n: usize, bss: &str, node: &str, payload: u32, seconds: f64) -> Scenar
             {{"name": "ap", "role": "access_point", "bss": "cell"}},
             {{"name": "server", "role": "wired"}}],
         "links": [{{"nodes": ["ap", "server"], "rate_bps": 1e9}}],
-        "flows": [{}]}}"#,
-        flows.join(",")
+        "flows": [{flows}]}}"#
     );
     Scenario::from_json(&text).unwrap()
 }
 
 const A54: &str = r#""standard": "802.11a", "rate": {"control": "fixed", "mbps": 54}"#;
+const B11: &str = r#""standard": "802.11b", "rate": {"control": "fixed", "mbps": 11}"#;
+const AX80: &str = r#""standard": "802.11ax", "width_mhz": 80,
+    "rate": {"control": "fixed_mcs", "mcs": 11}"#;
+const N40: &str = r#""standard": "802.11n", "width_mhz": 40,
+    "rate": {"control": "fixed_mcs", "mcs": 7}"#;
+/// A host whose stack and cipher take time.
+const WORK: &str = r#", "cipher": "ccmp-128", "host": {
+    "transmit": {"fixed_ns": 20000, "per_octet_ns": 1}, "receive": {"fixed_ns": 15000},
+    "engine": "coprocessor", "ciphers": [{"cipher": "ccmp-128",
+        "encrypt": {"fixed_ns": 2000, "per_octet_ns": 10}, "decrypt": {"fixed_ns": 2000}}]}"#;
+const TCP_UP: &str = r#"{"name": "tcp", "station": "s0", "source": "s0", "destination": "server",
+    "transport": {"protocol": "tcp"}, "pattern": {"type": "saturated", "payload_octets": 1460}}"#;
 
 fn simulate(scenario: &Scenario, seed: u64) -> Outcome {
     run(scenario, seed, &mut || false).unwrap()
 }
 
+/// The world at the end of a trial, its books still open.
+fn world_after(scenario: &Scenario, seed: u64) -> World {
+    let mut world = build::build(scenario, seed).unwrap();
+    world.run(&mut || false).unwrap();
+    world
+}
+
 fn total(outcome: &Outcome, metric: &str) -> f64 {
-    outcome.rows.iter().filter(|r| r.metric == metric && r.second.is_none()).map(|r| r.value).sum()
+    outcome
+        .rows
+        .iter()
+        .filter(|r| r.metric == metric && r.second.is_none())
+        .map(|r| r.value)
+        .sum()
+}
+
+fn mbps(outcome: &Outcome) -> f64 {
+    total(outcome, "throughput_bps") / 1e6
+}
+
+fn varied() -> Vec<Scenario> {
+    let relay = r#"{"name": "relay", "source": "s0", "destination": "s1",
+        "transport": {"protocol": "udp"}, "pattern": {"type": "paced", "payload_octets": 1000,
+        "rate_bps": 30e6}}"#;
+    let two = r#"{"name": "s0", "role": "station", "bss": "cell"},
+        {"name": "s1", "role": "station", "bss": "cell"},"#;
+    let ask = r#"{"name": "ask", "source": "s0", "destination": "server",
+        "transport": {"protocol": "udp"}, "pattern": {"type": "request_response",
+        "request_octets": 64, "response_octets": 5000}}"#;
+    let beacons = format!(r#"{A54}, "beacons": {{}}, "rts_threshold_octets": 500"#);
+    let mut hidden = uplink(3, B11, "", 1000, 1.0);
+    hidden.radio.hidden.push(["s0".to_owned(), "s1".to_owned()]);
+    let mut faint = uplink(2, A54, "", 1472, 1.0);
+    faint.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 87.0 };
+    faint.radio.carrier_sense_dbm = -92.0;
+    vec![
+        uplink(1, A54, "", 1472, 1.0),
+        uplink(5, B11, WORK, 700, 1.0),
+        uplink(3, &beacons, WORK, 1472, 1.0),
+        uplink(4, N40, WORK, 1472, 1.0),
+        uplink(3, AX80, "", 1472, 0.5),
+        cell(A54, two, relay, 1.0),
+        cell(A54, two, TCP_UP, 1.0),
+        cell(A54, two, ask, 1.0),
+        hidden,
+        faint,
+    ]
 }
 
 #[test]
-fn print_some() {
-    for n in [1, 2, 5, 10, 20, 50] {
-        let o = simulate(&uplink(n, A54, "", 1472, 10.0), 1);
-        eprintln!("{n} {}", total(&o, "throughput_bps") / 1e6);
+fn what_is_sent_is_received_lost_or_queued() {
+    for (i, scenario) in varied().iter().enumerate() {
+        let mut world = world_after(scenario, 7);
+        let alive = world.packets.alive();
+        let outcome = world.outcome();
+        let sum = |metric| total(&outcome, metric);
+        assert!(sum("packets_received") > 0.0, "scenario {i}");
+        let queued = sum("packets_queued");
+        assert!(queued >= 0.0, "scenario {i}: {queued}");
+        // Every packet still in memory is queued somewhere; TCP's acknowledgements, which carry no
+        // payload, and pieces of one datagram are the only ones not counted as packets sent.
+        assert!(
+            alive as f64 >= queued,
+            "scenario {i}: {alive} in memory, {queued} queued"
+        );
+        let plain = world.flows.iter().all(|f| f.only_takes());
+        if plain {
+            assert_eq!(alive as f64, queued, "scenario {i}");
+        }
     }
-    for r in simulate(&uplink(2, A54, "", 1472, 10.0), 1).rows {
-        eprintln!("{r:?}");
+}
+
+#[test]
+fn the_ledger_adds_up_to_the_trial() {
+    for (i, scenario) in varied().iter().enumerate() {
+        let mut world = world_after(scenario, 3);
+        let _ = world.outcome();
+        assert_eq!(
+            world.ledger.total(),
+            Duration::from_secs_f64(scenario.duration_s),
+            "scenario {i}"
+        );
     }
+}
+
+#[test]
+fn the_ledger_adds_up_after_a_warm_up() {
+    for mut scenario in varied() {
+        scenario.warm_up_s = 0.2501;
+        let mut world = world_after(&scenario, 3);
+        let _ = world.outcome();
+        let measured = Duration::from_secs_f64(scenario.duration_s)
+            - Duration::from_secs_f64(scenario.warm_up_s);
+        assert_eq!(world.ledger.total(), measured);
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_traces_and_rows() {
+    for scenario in varied() {
+        let trace = |seed| {
+            let mut world = build::build(&scenario, seed).unwrap();
+            let digest = std::rc::Rc::new(std::cell::RefCell::new(Digest::default()));
+            world.trace = Some(Box::new(Shared(digest.clone())));
+            world.run(&mut || false).unwrap();
+            let digest = *digest.borrow();
+            (digest, world.outcome())
+        };
+        let (first, again, other) = (trace(1), trace(1), trace(2));
+        assert_eq!(first, again);
+        assert_ne!(first.0, other.0);
+    }
+}
+
+/// A trace that the test can look at afterwards.
+struct Shared<T>(std::rc::Rc<std::cell::RefCell<T>>);
+
+impl<T: airtoll_engine::Trace> airtoll_engine::Trace for Shared<T> {
+    fn record(&mut self, at: airtoll_units::Instant, what: &'static str, which: [u64; 3]) {
+        self.0.borrow_mut().record(at, what, which);
+    }
+}
+
+#[test]
+fn no_node_sends_two_frames_at_once() {
+    for scenario in varied() {
+        let mut world = build::build(&scenario, 5).unwrap();
+        let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        world.trace = Some(Box::new(Shared(records.clone())));
+        world.run(&mut || false).unwrap();
+        let mut free_at = vec![0; world.nodes.len()];
+        let mut frames = 0;
+        for (at, what, [node, _, length]) in records.borrow().iter() {
+            if *what == "frame" {
+                let at = at.as_nanos();
+                assert!(free_at[*node as usize] <= at, "node {node} at {at}");
+                free_at[*node as usize] = at + length;
+                frames += 1;
+            }
+        }
+        assert!(frames > 100);
+    }
+}
+
+#[test]
+fn saturated_stations_share_fairly() {
+    for n in [2, 10, 20] {
+        let outcome = simulate(&uplink(n, A54, "", 1472, 20.0), 1);
+        let rates: Vec<f64> = outcome
+            .rows
+            .iter()
+            .filter(|r| r.metric == "throughput_bps")
+            .map(|r| r.value)
+            .collect();
+        let sum: f64 = rates.iter().sum();
+        let squares: f64 = rates.iter().map(|r| r * r).sum();
+        let jain = sum * sum / (n as f64 * squares);
+        assert!(jain >= 0.99, "{n}: {jain}");
+    }
+}
+
+#[test]
+fn a_longer_header_never_raises_goodput() {
+    let ciphers = ["open", "wep-104", "ccmp-128", "tkip", "gcmp-256"];
+    for bss in [A54, B11] {
+        let rates: Vec<f64> = ciphers
+            .iter()
+            .map(|cipher| {
+                let node = format!(r#", "cipher": "{cipher}""#);
+                mbps(&simulate(&uplink(1, bss, &node, 1472, 5.0), 1))
+            })
+            .collect();
+        // 0, 8, 16, 20 and 24 octets.
+        assert!(rates.is_sorted_by(|a, b| a >= b), "{rates:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_trial() {
+    let scenario = uplink(1, A54, "", 1472, 1e5);
+    let mut looks = 0;
+    let ended = run(&scenario, 1, &mut || {
+        looks += 1;
+        looks == 3
+    });
+    assert_eq!(ended, Err(crate::ScenarioError::Interrupted));
+}
+
+#[test]
+fn wep_forbids_high_throughput() {
+    let outcome = simulate(&uplink(1, N40, r#", "cipher": "wep-104""#, 1472, 1.0), 1);
+    let row = |metric: &str| {
+        outcome
+            .rows
+            .iter()
+            .find(|r| r.metric == metric)
+            .map(|r| r.value)
+    };
+    assert_eq!(row("rate_forbidden_bps"), Some(135e6));
+    assert_eq!(row("rate_used_bps"), Some(54e6));
+    assert!(mbps(&outcome) < 32.0);
+}
+
+#[test]
+fn throughput_table() {
+    let table: Vec<String> = [
+        ("a 54", A54),
+        ("b 11", B11),
+        ("n40 mcs 7", N40),
+        ("ax80 mcs 11", AX80),
+    ]
+    .iter()
+    .flat_map(|(name, bss)| {
+        [1, 5].map(|n| {
+            let outcome = simulate(&uplink(n, bss, "", 1472, 2.0), 1);
+            format!("{name:12} {n:2} stations {:8.3} Mb/s", mbps(&outcome))
+        })
+    })
+    .collect();
+    insta::assert_snapshot!(table.join("\n"));
 }

@@ -6,7 +6,6 @@
 //! `flow` makes and takes application data, `report` turns counts into rows.
 
 use airtoll_engine::{EventQueue, Stream, Trace};
-use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use crate::access::Contender;
@@ -81,8 +80,6 @@ pub(crate) struct Node {
     pub first_link: u32,
     pub neighbours: u32,
     pub beacon: Option<crate::exchange::BeaconPlan>,
-    /// Link cipher of a station.
-    pub cipher: CipherSuite,
     pub mtu: u32,
     pub tunnels: Vec<TunnelEnd>,
     /// Transmits or owes a response until then.

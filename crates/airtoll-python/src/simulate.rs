@@ -1,0 +1,88 @@
+//! The simulator: a scenario and seeds in, columns of observations out.
+
+use airtoll_wlan::{Outcome, Scenario, ScenarioError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::cancel::{Cancel, SimulationInterrupted};
+
+/// Simulates `scenario_json` once for every seed.
+///
+/// Gives a dict of equally long lists: `trial` (index into `seeds`), `metric`, `flow`, `station`,
+/// `second`, `value`, `unit`; `flow`, `station` and `second` are None where a row has none. The
+/// interpreter lock is released meanwhile. Setting `cancel`, or Ctrl-C in the main thread, ends
+/// the call.
+///
+/// Raises ValueError where the scenario cannot be meant (the message names the field) and
+/// SimulationInterrupted where `cancel` was set.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, seeds, cancel=None))]
+fn simulate<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    seeds: Vec<u64>,
+    cancel: Option<Bound<'py, Cancel>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let cancel = cancel.map(|c| c.get().clone());
+    let mut signal = None;
+    let outcomes = py.detach(|| -> Result<Vec<Outcome>, ScenarioError> {
+        let scenario = Scenario::from_json(scenario_json)?;
+        let mut interrupt = || {
+            if cancel.as_ref().is_some_and(Cancel::is_set) {
+                return true;
+            }
+            // Ctrl-C is a Python signal; outside the main thread this finds nothing.
+            match Python::attach(|py| py.check_signals()) {
+                Ok(()) => false,
+                Err(error) => {
+                    signal = Some(error);
+                    true
+                }
+            }
+        };
+        seeds
+            .iter()
+            .map(|seed| airtoll_wlan::run(&scenario, *seed, &mut interrupt))
+            .collect()
+    });
+    if let Some(error) = signal {
+        return Err(error);
+    }
+    let outcomes = outcomes.map_err(|error| match error {
+        ScenarioError::Interrupted => SimulationInterrupted::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    })?;
+    columns(py, &outcomes)
+}
+
+fn columns<'py>(py: Python<'py>, outcomes: &[Outcome]) -> PyResult<Bound<'py, PyDict>> {
+    let rows = || {
+        outcomes
+            .iter()
+            .enumerate()
+            .flat_map(|(trial, outcome)| outcome.rows.iter().map(move |row| (trial, row)))
+    };
+    let table = PyDict::new(py);
+    table.set_item("trial", rows().map(|(trial, _)| trial).collect::<Vec<_>>())?;
+    table.set_item("metric", rows().map(|(_, r)| r.metric).collect::<Vec<_>>())?;
+    table.set_item(
+        "flow",
+        rows().map(|(_, r)| r.flow.as_deref()).collect::<Vec<_>>(),
+    )?;
+    table.set_item(
+        "station",
+        rows()
+            .map(|(_, r)| r.station.as_deref())
+            .collect::<Vec<_>>(),
+    )?;
+    table.set_item("second", rows().map(|(_, r)| r.second).collect::<Vec<_>>())?;
+    table.set_item("value", rows().map(|(_, r)| r.value).collect::<Vec<_>>())?;
+    table.set_item("unit", rows().map(|(_, r)| r.unit).collect::<Vec<_>>())?;
+    Ok(table)
+}
+
+/// Adds this room to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simulate, module)?)
+}
