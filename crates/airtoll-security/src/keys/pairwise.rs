@@ -166,7 +166,7 @@ mod tests {
             &hex!("0dc0d6eb90555ed6419756b9a15ec3e3209b63df707dd508d14581f8982721af"),
             MacAddress(hex!("a0a1a1a3a4a5")),
             MacAddress(hex!("b0b1b2b3b4b5")),
-            &hex!("e0e1e2e3e4e5e6e7e8e9f0f1f2f3f4f5f6f7f8f9000102030405060708090a0b"),
+            &hex!("e0e1e2e3e4e5e6e7e8e9f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff000102030405"),
             &hex!("c0c1c2c3c4c5c6c7c8c9d0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5"),
         )
         .unwrap()

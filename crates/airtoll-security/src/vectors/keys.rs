@@ -1,9 +1,13 @@
 //! Vectors of key derivation, key wrap and EAPOL-Key MICs.
 
+use airtoll_wire::MacAddress;
 use hex_literal::hex;
 
 use super::Vector;
-use crate::keys::{mic::KeyMic, prf::prf_sha1, psk, wrap};
+use crate::akm::{AkmHash, AkmSuite};
+use crate::keys::prf::{kdf, prf_sha1};
+use crate::keys::{Ptk, mic::KeyMic, psk, wrap};
+use crate::suite::CipherSuite;
 
 pub(super) const VECTORS: &[Vector] = &[
     Vector {
@@ -33,6 +37,34 @@ pub(super) const VECTORS: &[Vector] = &[
             out == hex!(
                 "bcd4c650b30b9684951829e0d75f9d54b862175ed9f00606e17d8da35402ffee"
                 "75df78c3d31e0f889f012120c0862beb67753e7439ae242edb8373698356cf5a"
+            )
+        },
+    },
+    Vector {
+        name: "PTK for TKIP and for CCMP",
+        source: "IEEE 802.11-2020, J.7.1",
+        check: pairwise,
+    },
+    Vector {
+        name: "KDF-SHA-256, 640 bits (a PASN PTK)",
+        source: "IEEE P802.11az/D2.6, J.12",
+        check: || {
+            let mut out = [0; 80];
+            kdf(
+                AkmHash::Sha256,
+                &hex!("def43e5567e01ca6649265f19a290eeff8bd888f6c1d9cc9d10f04bd378f3cad"),
+                "PASN PTK Derivation",
+                &[
+                    &hex!("00904c01c107"),
+                    &hex!("c0ffd4a8dbc1"),
+                    &hex!("f87b208e7ed2b737afdbc2e13eae78da300123d4d84ba8b0eafe90c48cdf1f93"),
+                ],
+                &mut out,
+            );
+            out == hex!(
+                "7bb821ac0aa5909dd654a56065ad7c77eb889cbe2905bbf05abb1eeac88ba306"
+                "673eab46b832d5a80cbc0243016e207e2d0f0e82c70dd26b79061a4681e8dbb2"
+                "ea83bea399844bd5894eb320f69d7dd6"
             )
         },
     },
@@ -80,6 +112,29 @@ pub(super) const VECTORS: &[Vector] = &[
         },
     },
 ];
+
+fn pairwise() -> bool {
+    [CipherSuite::Tkip, CipherSuite::Ccmp128]
+        .into_iter()
+        .all(|cipher| {
+            Ptk::derive(
+                AkmSuite::Psk,
+                AkmHash::Sha1,
+                cipher,
+                &hex!("0dc0d6eb90555ed6419756b9a15ec3e3209b63df707dd508d14581f8982721af"),
+                MacAddress(hex!("a0a1a1a3a4a5")),
+                MacAddress(hex!("b0b1b2b3b4b5")),
+                &hex!("e0e1e2e3e4e5e6e7e8e9f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff000102030405"),
+                &hex!("c0c1c2c3c4c5c6c7c8c9d0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5"),
+            )
+            .is_ok_and(|ptk| {
+                let tk = hex!("b2360c79e9710fdd58bea93deaf06599db980afbc29c152855740a6ce5ae3827");
+                ptk.kck() == hex!("379f9852d0199236b94e407ce4c00ec8")
+                    && ptk.kek() == hex!("47c9edc01c2c6e5b4910caddfb3e51a7")
+                    && ptk.tk() == &tk[..cipher.key_octets()]
+            })
+        })
+}
 
 fn mac(algorithm: KeyMic, expected: &[u8]) -> bool {
     algorithm
