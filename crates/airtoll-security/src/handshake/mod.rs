@@ -9,7 +9,9 @@
 mod adverse;
 pub mod association;
 pub mod authentication;
+pub mod describe;
 pub mod diffie_hellman;
+pub mod dynamic_wep;
 pub mod eap;
 pub mod ec_group;
 pub mod exchange;
@@ -20,8 +22,10 @@ pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;
 pub mod mobile_ip;
+pub mod negotiation;
 pub mod operation;
 pub mod owe;
+pub mod policy;
 mod primitives;
 pub mod radius;
 mod resend;
@@ -29,9 +33,12 @@ pub mod sae;
 pub mod tls;
 pub mod wireguard;
 
+pub use describe::describe;
 pub use exchange::{
     Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,
     Secrets, Status,
 };
 pub use failure::{Code, Failure};
+pub use negotiation::{Negotiation, Stage, StageRecord};
 pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
+pub use policy::{Faults, MobileIp, Options, PolicySpec, SpecError};

@@ -1,0 +1,512 @@
+//! Everything a policy negotiates, stage by stage: authentication, association, EAP, keys,
+//! Mobile IP, tunnels.
+//!
+//! Takes a [`PolicySpec`], [`Options`] and a random source; gives one [`Exchange`] after the
+//! other, each made with the secrets of those before it. Whoever drives it (a simulator, or
+//! [`Negotiation::run`] without loss or time) carries the messages.
+
+use airtoll_wire::MacAddress;
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+
+use super::association::{AssociationAccessPoint, AssociationStation};
+use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
+use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
+use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
+use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Secrets};
+use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use super::ike_v2::{IkeV2Config, IkeV2Peer};
+use super::key_handshake::{KeyAuthenticator, KeyConfig};
+use super::key_supplicant::KeySupplicant;
+use super::link::{Link, ManagementProtection, MobilityDomain};
+use super::mobile_ip::{MobileIpConfig, parties};
+use super::operation::{HashAlgorithm, Operation};
+use super::owe::OwePeer;
+use super::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelSpec};
+use super::sae::{SaeConfig, SaePeer};
+use super::tls::Credential;
+use super::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
+use crate::akm::{AkmHash, AkmSuite};
+use crate::keys::{pairwise, pmkid, psk};
+use crate::suite::CipherSuite;
+
+/// A part of a negotiation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// 802.11 authentication: open, shared key or SAE.
+    Authentication,
+    /// 802.11 association, with OWE's key exchange in it.
+    Association,
+    /// EAP over EAPOL and RADIUS.
+    Eap,
+    /// 4-way and group key handshake, or WEP keys of 802.1X.
+    Keys,
+    /// Mobile IP registration.
+    MobileIp,
+    /// IKE or WireGuard.
+    Tunnel,
+}
+
+/// What one stage came to.
+#[derive(Debug, Clone)]
+pub struct StageRecord {
+    /// Which stage.
+    pub stage: Stage,
+    /// Its messages with the work before each.
+    pub emissions: Vec<Emission>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A negotiation in progress.
+pub struct Negotiation {
+    policy: PolicySpec,
+    options: Options,
+    link: Link,
+    plan: Vec<(Stage, usize)>,
+    at: usize,
+    exchange: Option<Exchange>,
+    secrets: Secrets,
+}
+
+const PASSPHRASE: &str = "correct horse battery staple";
+const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
+const RADIUS_SECRET: &[u8] = b"radius secret";
+const IDENTITY: &[u8] = b"alice@example.org";
+
+impl Negotiation {
+    /// Prepares the first stage.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn new(
+        policy: PolicySpec,
+        options: Options,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_of(&policy, &options)?;
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if policy.link.eap_method.is_some() && !options.cached_pmk {
+            plan.push((Stage::Eap, 0));
+        }
+        if link.akm.is_some() || policy.link.dynamic_wep {
+            plan.push((Stage::Keys, 0));
+        }
+        if options.mobile_ip != MobileIp::Off {
+            plan.push((Stage::MobileIp, 0));
+        }
+        plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
+        let mut negotiation = Self {
+            policy,
+            options,
+            link,
+            plan,
+            at: 0,
+            exchange: None,
+            secrets: Secrets::new(),
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+
+    /// The link that is negotiated.
+    #[must_use]
+    pub const fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// The stage that runs; `None` after the last.
+    #[must_use]
+    pub fn stage(&self) -> Option<Stage> {
+        self.plan.get(self.at).map(|(stage, _)| *stage)
+    }
+
+    /// The exchange of the stage that runs.
+    pub const fn exchange(&mut self) -> Option<&mut Exchange> {
+        self.exchange.as_mut()
+    }
+
+    /// Everything agreed on so far.
+    #[must_use]
+    pub const fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Goes on to the next stage once the current one is established; `false` when there is
+    /// none or the current one is not.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn advance(&mut self) -> Result<bool, SpecError> {
+        let Some(exchange) = self.exchange.take() else {
+            return Ok(false);
+        };
+        match exchange.outcome() {
+            Outcome::Established(secrets) => self.secrets.extend(secrets),
+            _ => {
+                self.exchange = Some(exchange);
+                return Ok(false);
+            }
+        }
+        self.at += 1;
+        if self.at == self.plan.len() {
+            return Ok(false);
+        }
+        self.prepare(exchange.into_rng())?;
+        Ok(true)
+    }
+
+    /// Runs all stages on a network without loss; stops at the first that fails.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn run(mut self) -> Result<(Vec<StageRecord>, Secrets), SpecError> {
+        let mut records = Vec::new();
+        while let (Some(stage), Some(exchange)) = (self.stage(), self.exchange.as_mut()) {
+            let (emissions, outcome) = exchange.run();
+            records.push(StageRecord {
+                stage,
+                emissions,
+                outcome,
+            });
+            if !self.advance()? {
+                break;
+            }
+        }
+        Ok((records, self.secrets))
+    }
+
+    fn prepare(&mut self, mut rng: Box<dyn CryptoRng>) -> Result<(), SpecError> {
+        let Some(&(stage, index)) = self.plan.get(self.at) else {
+            return Ok(());
+        };
+        let mut context = Context::new(&mut *rng);
+        let peers = match stage {
+            Stage::Authentication => self.authentication(&mut context)?,
+            Stage::Association => self.association(),
+            Stage::Eap => self.eap(),
+            Stage::Keys => self.keys(),
+            Stage::MobileIp => parties(&self.mobile_ip()),
+            Stage::Tunnel => {
+                let tunnel = self.policy.tunnels[index].clone();
+                self.tunnel(&tunnel, &mut context)?
+            }
+        };
+        drop(context);
+        self.exchange = Some(Exchange::new(peers, rng));
+        Ok(())
+    }
+
+    const fn station_passphrase(&self) -> &'static str {
+        if self.options.faults.wrong_passphrase {
+            WRONG_PASSPHRASE
+        } else {
+            PASSPHRASE
+        }
+    }
+
+    fn authentication(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        if self.options.cached_pmk {
+            let pmk = context.random_octets(32);
+            self.secrets.insert(SecretName::Pmk, pmk);
+        } else if self.link.akm.is_some_and(AkmSuite::is_sae) {
+            let config = |password: &str| SaeConfig {
+                link: self.link.clone(),
+                password: password.as_bytes().to_vec(),
+                identifier: None,
+                group: self.options.group,
+                anti_clogging: self.options.anti_clogging,
+            };
+            return Ok(vec![
+                Box::new(SaePeer::station(config(self.station_passphrase()))),
+                Box::new(SaePeer::access_point(config(PASSPHRASE))),
+            ]);
+        }
+        let key = match self.policy.link.authentication.as_str() {
+            "open" | "ft" | "sae" => None,
+            "shared-key" => Some(vec![0x5a; self.link.pairwise.key_octets()]),
+            other => {
+                return Err(SpecError::Unknown {
+                    key: "link.authentication",
+                    value: other.to_string(),
+                    allowed: "open, shared-key, sae or ft",
+                });
+            }
+        };
+        let mut station_key = key.clone();
+        if let (true, Some(key)) = (self.options.faults.wrong_passphrase, &mut station_key) {
+            key[0] ^= 1;
+        }
+        Ok(vec![
+            Box::new(AuthenticationStation::new(self.link.clone(), station_key)),
+            Box::new(AuthenticationAccessPoint::new(self.link.clone(), key)),
+        ])
+    }
+
+    fn association(&self) -> Vec<Box<dyn Peer>> {
+        if self.link.akm == Some(AkmSuite::Owe) && !self.options.cached_pmk {
+            return vec![
+                Box::new(OwePeer::station(self.link.clone(), self.options.group)),
+                Box::new(OwePeer::access_point(self.link.clone(), self.options.group)),
+            ];
+        }
+        let cached: Vec<[u8; 16]> = if self.options.cached_pmk {
+            self.cached_pmkid().into_iter().collect()
+        } else {
+            Vec::new()
+        };
+        vec![
+            Box::new(AssociationStation::new(self.link.clone(), cached.clone())),
+            Box::new(AssociationAccessPoint::new(self.link.clone(), cached)),
+        ]
+    }
+
+    /// The identifier of a cached PMK; SAE's and OWE's is not computed from the PMK, so any
+    /// 16 octets that both ends remember serve.
+    fn cached_pmkid(&self) -> Option<[u8; 16]> {
+        let pmk = self.secrets.get(&SecretName::Pmk)?;
+        let akm = self.link.akm?;
+        let (ap, station) = (self.link.access_point, self.link.station);
+        pmkid::pmkid(akm, pmk, ap, station)
+            .ok()
+            .or_else(|| pmk[..16].try_into().ok())
+    }
+
+    fn eap(&self) -> Vec<Box<dyn Peer>> {
+        let Some(method) = self.policy.link.eap_method else {
+            return Vec::new();
+        };
+        let faults = self.options.faults;
+        let chain = self.options.chain;
+        let server = EapConfig {
+            method,
+            identity: IDENTITY.to_vec(),
+            password: PASSPHRASE.as_bytes().to_vec(),
+            tls: self.options.tls,
+            credential: Some(if faults.wrong_certificate {
+                Credential::rogue_server()
+            } else {
+                Credential::server(chain)
+            }),
+            trusted: chain,
+            resume: None,
+            fragment_octets: self.options.fragment_octets,
+        };
+        let station = EapConfig {
+            password: self.station_passphrase().as_bytes().to_vec(),
+            credential: Some(Credential::client(chain)),
+            ..server.clone()
+        };
+        let secret = RADIUS_SECRET.to_vec();
+        let mut peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(EapSupplicant::new(station)),
+            Box::new(EapAuthenticator::new(self.link.clone(), secret.clone())),
+        ];
+        if !faults.silent_server {
+            peers.push(Box::new(EapServer::new(server, secret)));
+        }
+        peers
+    }
+
+    fn keys(&self) -> Vec<Box<dyn Peer>> {
+        let msk = self
+            .secrets
+            .get(&SecretName::Msk)
+            .cloned()
+            .unwrap_or_default();
+        let Some(akm) = self.link.akm else {
+            return vec![
+                Box::new(WepKeyTaker::new(msk.clone())),
+                Box::new(WepKeyGiver::new(msk, self.link.pairwise.key_octets())),
+            ];
+        };
+        let config = |passphrase: &str| {
+            let pmk = if let Some(pmk) = self.secrets.get(&SecretName::Pmk) {
+                pmk.clone()
+            } else if akm.is_8021x() {
+                // LEAP's session key of 16 octets is the PMK as it is.
+                pairwise::pmk_from_msk(akm, &msk).map_or_else(|_| msk.clone(), |pmk| pmk.to_vec())
+            } else {
+                psk::from_passphrase(passphrase, &self.link.ssid)
+                    .map_or_else(|_| Vec::new(), |psk| psk.to_vec())
+            };
+            let cached = if self.options.cached_pmk {
+                self.cached_pmkid()
+            } else {
+                None
+            };
+            let pmkid = self
+                .secrets
+                .get(&SecretName::Pmkid)
+                .and_then(|pmkid| pmkid.as_slice().try_into().ok())
+                .or(cached)
+                .or_else(|| {
+                    let (ap, station) = (self.link.access_point, self.link.station);
+                    let named = akm.is_8021x() && !akm.is_ft();
+                    named
+                        .then(|| pmkid::pmkid(akm, &pmk, ap, station).ok())
+                        .flatten()
+                });
+            KeyConfig {
+                station_element: self
+                    .link
+                    .security_element(&cached.into_iter().collect::<Vec<_>>()),
+                link: self.link.clone(),
+                pmk,
+                // Suite B names its PMK with the KCK, which message 1 cannot know.
+                pmkid: pmkid.filter(|_| !matches!(akm, AkmSuite::SuiteB | AkmSuite::SuiteB192)),
+            }
+        };
+        vec![
+            Box::new(KeySupplicant::new(config(self.station_passphrase()))),
+            Box::new(KeyAuthenticator::new(config(PASSPHRASE))),
+        ]
+    }
+
+    fn mobile_ip(&self) -> MobileIpConfig {
+        let foreign = self.options.mobile_ip == MobileIp::Foreign;
+        MobileIpConfig {
+            home_address: [10, 0, 1, 20],
+            home_agent: [10, 0, 1, 1],
+            foreign_agent: foreign.then_some([10, 0, 2, 1]),
+            reverse_tunnel: true,
+            lifetime_s: 300,
+            spi: 1000,
+            key: *b"mobility secret!",
+        }
+    }
+
+    fn tunnel(
+        &self,
+        tunnel: &TunnelSpec,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        let addresses = ([10, 0, 1, 20], [10, 0, 1, 1]);
+        let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
+        match tunnel.key_exchange.as_str() {
+            "noise" => {
+                let (station, gateway) = draw_configs(context);
+                Ok(vec![
+                    Box::new(WireGuardInitiator::new(station)),
+                    Box::new(WireGuardResponder::new(gateway)),
+                ])
+            }
+            "ikev1" => {
+                let config = |passphrase: &str| IkeV1Config {
+                    preshared: preshared(passphrase),
+                    group: if self.options.ike_group == 0 {
+                        2
+                    } else {
+                        self.options.ike_group
+                    },
+                    cipher: match tunnel.encryption.as_str() {
+                        "des" => IkeCipher::Des,
+                        "aes-cbc" | "aes-gcm" => IkeCipher::Aes128,
+                        _ => IkeCipher::TripleDes,
+                    },
+                    hash: if tunnel.integrity == "md5" {
+                        HashAlgorithm::Md5
+                    } else {
+                        HashAlgorithm::Sha1
+                    },
+                    forward_secrecy: true,
+                    addresses,
+                };
+                Ok(vec![
+                    Box::new(IkeV1Peer::initiator(config(self.station_passphrase()))),
+                    Box::new(IkeV1Peer::responder(config(PASSPHRASE))),
+                ])
+            }
+            "ikev2" => {
+                let config = |passphrase: &str| IkeV2Config {
+                    preshared: preshared(passphrase),
+                    group: if self.options.ike_group == 0 {
+                        14
+                    } else {
+                        self.options.ike_group
+                    },
+                    gcm: tunnel.encryption == "aes-gcm",
+                    addresses,
+                };
+                Ok(vec![
+                    Box::new(IkeV2Peer::initiator(config(self.station_passphrase()))),
+                    Box::new(IkeV2Peer::responder(config(PASSPHRASE))),
+                ])
+            }
+            other => Err(SpecError::Unknown {
+                key: "tunnels.key_exchange",
+                value: other.to_string(),
+                allowed: "ikev1, ikev2 or noise",
+            }),
+        }
+    }
+
+    /// Work that is done once for a network and not for every association: mapping a
+    /// passphrase to a PSK (802.11-2020, J.4.1).
+    #[must_use]
+    pub fn preparation(&self) -> Vec<Operation> {
+        let personal = self
+            .link
+            .akm
+            .is_some_and(|akm| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe);
+        if personal {
+            // 256 bits are two blocks of HMAC-SHA-1.
+            vec![Operation::Pbkdf2 {
+                iterations: 2 * u64::from(psk::ITERATIONS),
+            }]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+fn link_of(policy: &PolicySpec, options: &Options) -> Result<Link, SpecError> {
+    let akm = policy.akm()?;
+    let sae = akm.is_some_and(AkmSuite::is_sae);
+    let hash = match options.group {
+        20 => AkmHash::Sha384,
+        21 => AkmHash::Sha512,
+        _ => AkmHash::Sha256,
+    };
+    let pairwise = PolicySpec::cipher(&policy.link.cipher)?;
+    let group = PolicySpec::cipher(&policy.link.group_cipher)?;
+    let protection = match policy.link.pmf.as_str() {
+        "off" => ManagementProtection::Off,
+        "optional" => ManagementProtection::Capable,
+        "required" => ManagementProtection::Required,
+        other => {
+            return Err(SpecError::Unknown {
+                key: "link.pmf",
+                value: other.to_string(),
+                allowed: "off, optional or required",
+            });
+        }
+    };
+    Ok(Link {
+        ssid: b"airtoll".to_vec(),
+        station: MacAddress([0x02, 0, 0, 0, 0, 0x01]),
+        access_point: MacAddress([0x02, 0, 0, 0, 0, 0x02]),
+        akm,
+        hash,
+        pairwise: if akm.is_none() && pairwise == CipherSuite::Open {
+            CipherSuite::Open
+        } else {
+            pairwise
+        },
+        group,
+        protection,
+        hash_to_element: sae && options.hash_to_element,
+        mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
+            identifier: [0xa1, 0xb2],
+            r0_key_holder: b"ap.example.org".to_vec(),
+            over_the_ds: true,
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests;

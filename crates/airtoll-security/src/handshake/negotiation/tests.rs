@@ -1,0 +1,150 @@
+//! Whole policies from authentication to tunnel.
+
+use super::*;
+use crate::handshake::exchange::{Carrier, Party};
+use crate::handshake::failure::{Code, Failure};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn policy(link: &str, tunnels: &str) -> PolicySpec {
+    serde_json::from_str(&format!(
+        r#"{{"name": "test", "link": {link}, "tunnels": {tunnels}}}"#
+    ))
+    .unwrap()
+}
+
+fn run(policy: PolicySpec, options: Options) -> Vec<StageRecord> {
+    let rng = Box::new(ChaCha8Rng::seed_from_u64(1));
+    Negotiation::new(policy, options, rng)
+        .unwrap()
+        .run()
+        .unwrap()
+        .0
+}
+
+fn counts(records: &[StageRecord]) -> Vec<(Stage, usize)> {
+    records
+        .iter()
+        .map(|record| (record.stage, record.emissions.len()))
+        .collect()
+}
+
+const OPEN: &str = r#"{"generation": "open", "cipher": "none", "group_cipher": "none"}"#;
+const WPA3: &str = r#"{"generation": "wpa3", "cipher": "ccmp-128", "group_cipher": "ccmp-128",
+    "akm": 8, "authentication": "sae", "pmf": "required"}"#;
+const MD5: &str = r#"{"generation": "802.1x", "cipher": "wep-104", "group_cipher": "wep-104",
+    "eap_method": "md5"}"#;
+const TLS: &str = r#"{"generation": "802.1x", "cipher": "wep-104", "group_cipher": "wep-104",
+    "eap_method": "tls", "dynamic_wep": true}"#;
+const IPSEC: &str = r#"[{"kind": "esp", "encryption": "3des", "integrity": "sha1",
+    "key_exchange": "ikev1"}]"#;
+
+#[test]
+fn stages_follow_from_the_policy() {
+    use Stage::{Association, Authentication, Eap, Keys, MobileIp as Registration, Tunnel};
+    let plain = run(policy(OPEN, "[]"), Options::default());
+    assert_eq!(counts(&plain), [(Authentication, 2), (Association, 2)]);
+    let sae = run(policy(WPA3, "[]"), Options::default());
+    assert_eq!(
+        counts(&sae),
+        [(Authentication, 4), (Association, 2), (Keys, 4)]
+    );
+    let options = Options {
+        mobile_ip: MobileIp::Home,
+        ..Options::default()
+    };
+    let hybrid = run(policy(MD5, IPSEC), options);
+    assert_eq!(
+        counts(&hybrid),
+        [
+            (Authentication, 2),
+            (Association, 2),
+            (Eap, 10),
+            (Registration, 4),
+            (Tunnel, 9)
+        ]
+    );
+    let dynamic = run(policy(TLS, "[]"), Options::default());
+    assert_eq!(
+        dynamic.last().map(|r| (r.stage, r.emissions.len())),
+        Some((Keys, 2))
+    );
+}
+
+#[test]
+fn every_keyed_policy_ends_with_a_key() {
+    for (generation, akm, method, cipher, pmf) in [
+        ("wpa", 2, None, "tkip", "off"),
+        ("wpa", 1, Some("leap"), "tkip", "off"),
+        ("wpa2", 2, None, "ccmp-128", "off"),
+        ("wpa2", 4, None, "ccmp-128", "off"),
+        ("wpa2", 3, Some("tls"), "ccmp-128", "off"),
+        ("wpa2", 1, Some("peap"), "ccmp-128", "off"),
+        ("wpa2", 1, Some("leap"), "ccmp-128", "off"),
+        ("wpa3", 5, Some("ttls"), "ccmp-128", "required"),
+        ("wpa3", 12, Some("tls"), "gcmp-256", "required"),
+        ("wpa3", 13, Some("tls"), "gcmp-256", "required"),
+        ("wpa3", 9, None, "ccmp-128", "required"),
+        ("wpa3", 24, None, "gcmp-256", "required"),
+        ("wpa3", 25, None, "gcmp-256", "required"),
+        ("owe", 18, None, "ccmp-128", "required"),
+    ] {
+        let method = method.map_or("null".to_string(), |m| format!("\"{m}\""));
+        let link = format!(
+            r#"{{"generation": "{generation}", "akm": {akm}, "eap_method": {method}, "cipher": "{cipher}",
+            "group_cipher": "{cipher}", "pmf": "{pmf}"}}"#
+        );
+        for cached_pmk in [false, true] {
+            let options = Options {
+                cached_pmk,
+                ..Options::default()
+            };
+            let records = run(policy(&link, "[]"), options);
+            let last = records.last().unwrap();
+            assert_eq!(last.stage, Stage::Keys, "{generation} {akm}");
+            let Outcome::Established(secrets) = &last.outcome else {
+                panic!("{generation} {akm} cached {cached_pmk}: {:?}", last.outcome);
+            };
+            let expected = CipherSuite::from_name(cipher).unwrap().key_octets();
+            assert_eq!(secrets[&SecretName::Tk].len(), expected);
+        }
+    }
+}
+
+#[test]
+fn faults_end_in_a_named_failure() {
+    let fault = |faults| Options {
+        faults,
+        ..Options::default()
+    };
+    let wrong = crate::handshake::policy::Faults {
+        wrong_passphrase: true,
+        ..Default::default()
+    };
+    let records = run(policy(WPA3, "[]"), fault(wrong));
+    let expected = Failure::WrongPassphrase {
+        code: Code::Status(15),
+    };
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].outcome, Outcome::Failed(expected));
+    let silent = crate::handshake::policy::Faults {
+        silent_server: true,
+        ..Default::default()
+    };
+    let records = run(policy(TLS, "[]"), fault(silent));
+    let expected = Failure::ServerTimeout {
+        code: Code::Reason(23),
+    };
+    assert_eq!(records.last().unwrap().outcome, Outcome::Failed(expected));
+}
+
+#[test]
+fn radius_never_goes_over_the_air() {
+    for record in run(policy(TLS, "[]"), Options::default()) {
+        for emission in record.emissions {
+            let air =
+                emission.message.from == Party::Station || emission.message.to == Party::Station;
+            assert_eq!(air, emission.message.carrier != Carrier::Radius);
+        }
+    }
+}
