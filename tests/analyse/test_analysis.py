@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from airtoll.analyse import analyse, compare
+from airtoll.analyse.comparison import compare_samples
 from airtoll.analyse.overhead import overhead
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import POLICY_OF_LABEL, load_dataset
@@ -151,3 +152,20 @@ def test_a_data_set_compares_with_itself():
 def test_published_labels_are_in_the_catalogue():
     for policy in POLICY_OF_LABEL.values():
         assert resolve(policy).name == policy
+
+
+def test_equivalence_within_a_margin():
+    frame = table(1, 30, policies=("open", "wep-40"))
+    same = frame.with_columns(
+        value=pl.when(pl.col("policy") == "wep-40").then(pl.col("value") + 1e6).otherwise("value")
+    )
+    assert "no detectable" in analyse(same).comparisons["verdict"][0]
+    within = analyse(same, margin=0.02).comparisons.row(0, named=True)
+    assert within["verdict"].startswith("equivalent within")
+    alone = compare_samples(
+        same.filter(policy="wep-40")["value"].to_numpy(),
+        same.filter(policy="open")["value"].to_numpy(),
+        "bit/s",
+        margin=0.02 * same.filter(policy="open")["value"].mean(),
+    )
+    assert within["equivalence_p"] == pytest.approx(alone.equivalence_p)

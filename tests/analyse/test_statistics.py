@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,8 +27,15 @@ from airtoll.analyse.power import (
     trials_for_precision,
     trials_needed,
 )
-from airtoll.analyse.series import batch_means, block_bootstrap, lag_one, mser
+from airtoll.analyse.series import (
+    batch_means,
+    block_bootstrap,
+    lag_one,
+    mser,
+    summarise_series,
+)
 from airtoll.errors import UsageError
+from airtoll.observe.datasets import load_dataset
 
 readings = st.lists(st.floats(1.0, 1000.0), min_size=3, max_size=30)
 
@@ -194,3 +202,16 @@ def test_series_intervals_allow_for_correlation():
     assert batched / 200 > 0.85
     assert blocked / 200 > 0.85
     assert lag_one(series) > 0.5
+
+
+def test_series_of_a_run():
+    rows = load_dataset("gheryani2013").observations()
+    by_mser = summarise_series(rows)
+    assert by_mser.height == 90
+    printed = summarise_series(rows, discard_first=1)
+    tcp = printed.filter(
+        pl.col("cell").str.starts_with("channel 11 Mbps/open/tcp?offered_mbps=5"),
+        metric="throughput_bps",
+    )
+    assert tcp["value"][0] == pytest.approx(4.9911e6, rel=1e-4)
+    assert set(printed["cut"]) == {1}

@@ -17,7 +17,7 @@ import polars as pl
 from attrs import frozen
 from scipy import stats
 
-from airtoll.analyse.comparison import holm_adjust, verdict, welch_p_values
+from airtoll.analyse.comparison import holm_adjust, tost_p_values, verdict, welch_p_values
 from airtoll.analyse.estimate import Estimate
 from airtoll.analyse.overhead import (
     DEFINITIONS,
@@ -67,8 +67,8 @@ class Analysis:
     ``estimates``: one row per cell, metric, flow and station with value, deviation, low, high,
     n, n_all (trials before selection), unit, method. ``overheads``: one row per secured cell
     with value, low, high, n, unit, definition, baseline_cell. ``comparisons``: one row per
-    secured cell and metric with difference, low, high, p, p_holm, effect (Hedges' g), unit, n,
-    verdict. Intervals hold at ``level``.
+    secured cell and metric with difference, low, high, p, p_holm, equivalence_p, effect (Hedges'
+    g), unit, n, verdict. Intervals hold at ``level``.
     """
 
     level: float
@@ -136,8 +136,12 @@ def analyse(
     overhead: Definition = "of_baseline",
     select: Selection | None = None,
     level: float = 0.95,
+    margin: float | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
+    one-sided tests); None: equivalence is not asked for.
 
     ``trials``: the run's trials table; attempts whose status is not ``ok`` are left out (None:
     every observation counts). Values of a series (``second`` not null) take no part.
@@ -164,7 +168,7 @@ def analyse(
         selection=rule if number is None else f"{rule}({number:g})",
         estimates=estimates,
         overheads=_overheads(pairs.filter(metric=THROUGHPUT), overhead, level),
-        comparisons=_comparisons(pairs, level),
+        comparisons=_comparisons(pairs, level, margin),
     )
 
 
@@ -259,7 +263,7 @@ def _welch_interval(
     return value, value - half, value + half
 
 
-def _comparisons(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
+def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.DataFrame:
     a = _arrays(pairs)
     value, low, high = _welch_interval(a, level)
     p = welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
@@ -268,6 +272,8 @@ def _comparisons(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
         pooled = np.sqrt(((a["n1"] - 1) * a["s1"] ** 2 + (a["n2"] - 1) * a["s2"] ** 2) / degrees)
         effect = value / pooled * (1 - 3 / (4 * degrees - 1))
     effect = np.where((pooled == 0) & (value == 0), 0.0, effect)
+    limits = np.full(p.shape, np.nan) if margin is None else np.abs(a["t1"]) * margin
+    alike = tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
     metrics = pairs["metric"].to_numpy()
     adjusted = np.full(p.shape, np.nan)
     for metric in np.unique(metrics) if metrics.size else []:
@@ -277,18 +283,20 @@ def _comparisons(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
         verdict(
             Estimate(v, lo, hi, level, int(n), "difference, Welch", unit),
             q,
-            math.nan,
-            math.nan,
+            e,
+            m,
             "faster" if metric in _MORE_IS_FASTER else "higher",
             "slower" if metric in _MORE_IS_FASTER else "lower",
         )
-        for v, lo, hi, n, unit, q, metric in zip(
+        for v, lo, hi, n, unit, q, e, m, metric in zip(
             value,
             low,
             high,
             a["n1"] + a["n2"],
             pairs["unit"].to_list(),
             adjusted,
+            alike,
+            limits,
             metrics,
             strict=True,
         )
@@ -304,6 +312,7 @@ def _comparisons(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
         high=pl.Series(high),
         p=pl.Series(p),
         p_holm=pl.Series(adjusted),
+        equivalence_p=pl.Series(alike),
         effect=pl.Series(effect),
         n=pl.col("n") + pl.col("n_0"),
         verdict=pl.Series(words, dtype=pl.String),

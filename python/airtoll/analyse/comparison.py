@@ -135,21 +135,29 @@ def hedges_g(a: Summary, b: Summary) -> float:
 
 def tost_p(a: Summary, b: Summary, margin: float) -> float:
     """Larger p value of the two one-sided tests against -margin and +margin (Schuirmann 1987)."""
-    va, vb = a.variance_of_mean, b.variance_of_mean
-    if math.isnan(margin) or math.isnan(va) or math.isnan(vb):
-        return math.nan
-    delta, error = a.mean - b.mean, math.sqrt(va + vb)
-    if error == 0:
-        return 0.0 if abs(delta) < margin else 1.0
-    degrees = float(
-        satterthwaite(np.array(va), np.array(vb), np.array(float(a.n)), np.array(float(b.n)))
-    )
     return float(
-        max(
+        tost_p_values(
+            np.array([a.mean - b.mean]),
+            np.array([a.variance_of_mean]),
+            np.array([b.variance_of_mean]),
+            np.array([float(a.n)]),
+            np.array([float(b.n)]),
+            np.array([margin]),
+        )[0]
+    )
+
+
+def tost_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array, margin: Array) -> Array:
+    """Elementwise :func:`tost_p`; va, vb squared standard errors. NaN where no margin is given."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(va + vb)
+        degrees = satterthwaite(va, vb, na, nb)
+        p = np.maximum(
             stats.t.sf((delta + margin) / error, degrees),
             stats.t.cdf((delta - margin) / error, degrees),
         )
-    )
+    exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
+    return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
 
 
 def verdict(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from airtoll.analyse.estimate import RESAMPLES, Estimate, mean_t, sample
@@ -77,6 +78,44 @@ def block_bootstrap(
     return Estimate(
         float(x.mean()), float(low), float(high), level, n, f"mean, block {length}", unit
     )
+
+
+def summarise_series(
+    observations: pl.DataFrame, discard_first: int | None = None, level: float = 0.95
+) -> pl.DataFrame:
+    """One row per series of a run, its warm-up cut and its mean with an interval.
+
+    Columns: cell, trial, attempt, metric, flow, station, unit, ``points``, ``cut`` (by MSER-5, or
+    ``discard_first`` points), ``value``, ``low``, ``high`` (batch means over what is left, at
+    ``level``) and ``lag_one``.
+    """
+    keys = ["cell", "trial", "attempt", "metric", "flow", "station", "unit"]
+    rows = observations.filter(pl.col("second").is_not_null() & pl.col("value").is_finite())
+    found = []
+    for key, group in rows.sort("second").group_by(keys, maintain_order=True):
+        values = group["value"].to_numpy()
+        cut = mser(values) if discard_first is None else min(discard_first, values.size)
+        estimate = batch_means(values[cut:], str(key[-1]), level=level)
+        found.append(
+            dict(zip(keys, key, strict=True))
+            | {
+                "points": values.size,
+                "cut": cut,
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "lag_one": lag_one(values[cut:]),
+            }
+        )
+    schema = {name: observations.schema[name] for name in keys} | {
+        "points": pl.UInt32(),
+        "cut": pl.UInt32(),
+        "value": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "lag_one": pl.Float64(),
+    }
+    return pl.DataFrame(found, schema=schema).sort(keys, nulls_last=False)
 
 
 def lag_one(values: ArrayLike) -> float:

@@ -3,7 +3,8 @@
 Takes PHY, rate, preamble, number of senders and the octets that a policy adds; gives bit/s of
 application or IP octets. No loss, no beacons; one sender waits CWmin / 2 slots in the mean, and
 several waste less of the air on waiting but some on collisions (Bianchi 2000, equations 7, 9 and
-13). Nothing that really happens is faster. Never simulates.
+13). The ACK goes at the fastest rate that the standard lets a network choose as basic. Nothing that
+really happens is faster. Never simulates.
 
 Times: IEEE 802.11-2020 tables 15-6 and 16-4 (DSSS, HR/DSSS), 17-21 and 18-5 (OFDM, ERP);
 airtime of OFDM frames: equation 17-29; of HR/DSSS frames: clause 16.2.3.5.
