@@ -130,6 +130,8 @@ struct Session {
     first_ns: u64,
     last_ns: u64,
     state: State,
+    /// The key handshake came to its end.
+    keyed: bool,
     failed: bool,
     reason: Option<String>,
     rsn: Option<RsnRepr>,
@@ -442,6 +444,7 @@ impl Session {
                     self.associated_ns = Some(now);
                     if self.algorithm == Some(2) {
                         self.negotiates(now);
+                        self.keyed = true;
                         self.state = State::Keyed;
                         let first = self.phases[1].first_ns;
                         self.key_first.get_or_insert(first);
@@ -469,11 +472,9 @@ impl Session {
                 self.negotiates(now);
                 if self.state < State::Keyed {
                     self.key_first.get_or_insert(now);
-                    if *number == 1 && !event.retry && self.key_last.is_none() {
-                        self.key_first = self.key_first.or(Some(now));
-                    }
                     self.key_last = Some(now);
                     if *number == 4 {
+                        self.keyed = true;
                         self.state = State::Keyed;
                     }
                 }
@@ -489,6 +490,7 @@ impl Session {
                 self.negotiates(now);
                 self.key_first.get_or_insert(now);
                 self.key_last = Some(now);
+                self.keyed = true;
                 self.state = State::Keyed;
                 (Some(4), "rc4-key", "dynamic WEP key".to_owned())
             }
@@ -705,9 +707,7 @@ impl Session {
             },
             eap_time_capture_point: "air",
             key_handshake_time_s: match (self.key_first, self.key_last) {
-                (Some(first), Some(last)) if self.state >= State::Keyed => {
-                    Some(seconds(first, last))
-                }
+                (Some(first), Some(last)) if self.keyed => Some(seconds(first, last)),
                 _ => None,
             },
             negotiation_time_s: self.negotiation.map(|(first, last)| seconds(first, last)),
