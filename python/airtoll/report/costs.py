@@ -42,9 +42,9 @@ def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
         for group in block["groups"]:
             for row in group["rows"]:
                 row["bar"] = round(100 * max(0.0, row.pop("share")) / most) if most else 0
-            ceilings = {row["ceiling"] for row in group["rows"]} - {NOTHING}
-            group["has_ceiling"] = bool(ceilings)
-        block["has_ceiling"] = any(group["has_ceiling"] for group in block["groups"])
+            known = {row["closed_form"] for row in group["rows"]} - {NOTHING}
+            group["has_closed_form"] = bool(known)
+        block["has_closed_form"] = any(group["has_closed_form"] for group in block["groups"])
     return blocks, left_out
 
 
@@ -78,7 +78,7 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
 
 def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     whole = row["station"] is None and row["flow"] is None
-    ceiling = summary.ceiling(row["cell"]) if whole else None
+    closed = summary.closed_form(row["cell"]) if whole else None
     value = Estimate(row["value"], row["low"], row["high"], 0.95, 0, "", row["unit"])
     share = row["o_value"]
     if share is not None and row["o_unit"] != "1":
@@ -86,7 +86,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     return {
         "policy": row["policy"],
         "throughput": show_estimate(value),
-        "ceiling": show_value(ceiling, "bit/s"),
+        "closed_form": show_value(closed, "bit/s"),
         "overhead": _overhead(row),
         "share": share if share is not None and math.isfinite(share) else 0.0,
         "p": _p(row["p_holm"]),

@@ -326,29 +326,32 @@ def _published(summary: RunSummary) -> list[dict[str, Any]]:
 
 
 def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> list[dict[str, Any]]:
-    """The rows by printed table, in the order of the study file."""
-    tables: dict[str, list[dict[str, Any]]] = {}
+    """The rows by printed table and kind of cell, in the order of the study file."""
+    tables: dict[str, dict[str, Any]] = {}
     for comparison, standing in entries:
-        title = f"{comparison.dataset}, table {comparison.table}"
-        tables.setdefault(title, []).append(_published_row(summary, comparison, standing))
-    return [
-        {"title": title, "rows": rows, "open": index < 4}
-        for index, (title, rows) in enumerate(tables.items())
-    ]
+        factors = factors_text(summary.cells[comparison.cell].factors_json)
+        words = (f"table {comparison.table}", comparison.scenario, comparison.traffic, factors)
+        title = ", ".join(filter(None, words))
+        table = tables.setdefault(
+            title,
+            {"title": title, "rows": [], "caveat": comparison.caveat, "open": len(tables) < 4},
+        )
+        table["rows"].append(_published_row(summary, comparison, standing))
+    return list(tables.values())
 
 
 def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[str, Any]:
     overhead = c.quantity == "overhead"
     show = show_overhead if overhead else show_estimate
     return {
-        "cell": f"{c.cell}{' ' + c.client if c.client else ''}",
+        "cell": f"{c.policy}{', ' + c.client if c.client else ''}",
         "quantity": "overhead" if overhead else c.quantity.removesuffix("_bps"),
         "published": show(c.published),
         "ours": show(c.ours),
         "error": f"{100 * c.absolute_error:+.2f} points"
         if overhead
         else f"{100 * c.relative_error:+.1f} %",
-        "note": summary.note(c),
+        "note": summary.note(c).removesuffix(c.caveat).removesuffix("; "),
         "fitted": standing == "fitted",
     }
 

@@ -97,13 +97,10 @@ class RunSummary:
         return float(rows["value"][0]) if rows.height else None
 
     def ceiling(self, cell: str) -> float | None:
-        """Most that the PHY can carry in a cell, bit/s: its closed form, or the audit's bound.
+        """Most that the PHY can carry in a cell in datagrams, bit/s: no transport is faster.
 
         None where no closed form is known (later PHYs, bursts, EDCA, stations of their own rate).
         """
-        known = self.closed_form(cell)
-        if known is not None:
-            return known
         settings, load = self.cells[cell].settings, self.cells[cell].load
         own = any(s.rate_mbps or s.phy or s.policy for s in settings.stations)
         if settings.phy not in _BEST_RATE or settings.frame_bursting_us > 0 or own:
@@ -130,6 +127,14 @@ class RunSummary:
             return False
         ceiling = self.ceiling(comparison.cell)
         return ceiling is not None and comparison.published.value > ceiling * 1.005
+
+    def above_offered(self, comparison: Comparison) -> bool:
+        """Whether a printed throughput of a whole cell is above what its stations offer."""
+        cell = self.cells[comparison.cell]
+        stations = cell.settings.clients or len(cell.settings.stations)
+        if comparison.quantity != THROUGHPUT or cell.load.offered_mbps is None:
+            return False
+        return comparison.published.value > cell.load.offered_mbps * 1e6 * stations * 1.005
 
     def profiles_of(self, cell: Cell) -> list[Profile]:
         """The device profiles behind a cell."""
@@ -168,6 +173,8 @@ class RunSummary:
         if self.above_ceiling(comparison):
             ceiling = show_value(self.ceiling(comparison.cell), "bit/s")
             notes.append(f"printed above the ceiling of the PHY, {ceiling}")
+        elif self.above_offered(comparison):
+            notes.append("printed above the offered load")
         if comparison.caveat:
             notes.append(comparison.caveat)
         return "; ".join(notes)
@@ -196,8 +203,8 @@ class RunSummary:
             & pl.col("station").is_null()
         )
         found = []
-        keys = frame.select("scenario", "policy", "factors").unique(maintain_order=True)
-        for scenario, policy, factors in keys.iter_rows():
+        keys = dict.fromkeys((c.scenario, c.policy, c.factors_json) for c in self.plan.cells)
+        for scenario, policy, factors in keys:
             if policy == self.analysis.baseline:
                 continue
             here = frame.filter(scenario=scenario, factors=factors)

@@ -58,8 +58,8 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
             "throughput",
             "throughput",
             "What is left for the application?",
-            f"Throughput with {level} intervals (dots); ticks: the closed-form ceiling of the PHY."
-            + (" Diamonds: printed; crosses: printed, above that ceiling."
+            f"Throughput with {level} intervals (dots); ticks: closed form."
+            + (" Diamonds: printed; crosses: printed, above what the PHY can carry."
                if summary.comparisons else ""),
             tuple(
                 Panel(title, partial(_throughputs, summary, part, title))
@@ -168,11 +168,11 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
                 continue
             at = place + (index - (len(traffics) - 1) / 2) * step
             text = f"{policy}, {traffic}: {show_estimate(estimate)}"
-            ceiling = summary.ceiling(cell)
-            if ceiling is not None:
-                kinds.add("ceiling")
-                axes.plot(ceiling / factor, at, "|", color=INK, ms=9, mew=1.2)
-                text += f"; ceiling {show_value(ceiling, 'bit/s')}"
+            closed = summary.closed_form(cell)
+            if closed is not None:
+                kinds.add("closed")
+                axes.plot(closed / factor, at, "|", color=INK, ms=9, mew=1.2)
+                text += f"; closed form {show_value(closed, 'bit/s')}"
             printed = printed_beside(summary, cell, THROUGHPUT)
             if printed is not None:
                 above = summary.above_ceiling(printed)
@@ -195,7 +195,7 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
     for kind, label in (("printed", "printed"), ("above", "printed, above the ceiling")):
         if kind in kinds:
             axes.plot([], [], **_printed_style(kind == "above"), label=label)
-    if "ceiling" in kinds:
+    if "closed" in kinds:
         axes.plot([], [], "|", color=INK, ms=9, mew=1.2, label="closed form")
     axes.set_yticks(range(len(policies)), policies)
     axes.invert_yaxis()
@@ -277,7 +277,7 @@ def _interval(axes: Axes, estimate: Estimate, factor: float, at: float, ink: str
 
 def _printed_style(above: bool) -> dict[str, Any]:
     return {
-        "marker": "X" if above else "D",
+        "marker": "x" if above else "D",
         "color": INK,
         "markerfacecolor": "none",
         "ms": 5.5 if above else 4.5,

@@ -27,8 +27,12 @@ def waterfalls(summary: RunSummary) -> Iterator[Picture]:
     frame = summary.decomposition
     if frame.is_empty():
         return
-    order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
-    cells = sorted(frame["cell"].unique(), key=lambda name: order.get(name, 0))
+    plan = summary.plan.cells
+    traffics = {name: i for i, name in enumerate(dict.fromkeys(cell.traffic for cell in plan))}
+    known = set(frame["cell"])
+    # Policies of one traffic beside one another, the first traffic of every scenario first.
+    found = sorted((cell for cell in plan if cell.name in known), key=lambda c: traffics[c.traffic])
+    cells = [cell.name for cell in found]
     panels = []
     for cell in cells[:_MOST_WATERFALLS]:
         rows = frame.filter(cell=cell).rows(named=True)
