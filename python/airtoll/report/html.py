@@ -336,7 +336,13 @@ def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> l
             title,
             {"title": title, "rows": [], "caveat": comparison.caveat, "open": len(tables) < 4},
         )
-        table["rows"].append(_published_row(summary, comparison, standing))
+        quantity = comparison.quantity.rsplit("_", 1)[0].replace("_", " ")
+        client = f", {comparison.client}" if comparison.client else ""
+        table["groups"].setdefault(quantity + client, []).append(
+            _published_row(summary, comparison, standing)
+        )
+    for table in tables.values():
+        table["groups"] = [{"name": name, "rows": rows} for name, rows in table["groups"].items()]
     return list(tables.values())
 
 
@@ -344,8 +350,7 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
     overhead = c.quantity == "overhead"
     show = show_overhead if overhead else show_estimate
     return {
-        "cell": f"{c.policy}{', ' + c.client if c.client else ''}",
-        "quantity": "overhead" if overhead else c.quantity.removesuffix("_bps"),
+        "policy": c.policy,
         "published": show(c.published),
         "ours": show(c.ours),
         "error": f"{100 * c.absolute_error:+.2f} points"
