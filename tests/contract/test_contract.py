@@ -1,0 +1,98 @@
+"""One suite for every testbed: what the contract promises, on the simulator, closed forms, a fake.
+
+The real stack is held to the same suite where it runs (see ``tests/testbeds/linux``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from airtoll.observe.schema import METRICS
+from airtoll.plan import make_plan
+from airtoll.study import parse
+from airtoll.testbeds.contract import Measured, Skip
+from airtoll.testbeds.registry import make
+
+STUDY = """
+[study]
+name = "contract"
+title = "Contract"
+[trials]
+repetitions = 2
+[scenario.home]
+phy = "802.11a"
+beacons = false
+[scenario.pair]
+phy = "802.11a"
+beacons = false
+topology = "station-to-station"
+stations = [{ name = "A" }, { name = "B" }]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.5
+[traffic.paced]
+transport = "udp"
+offered_mbps = 2
+payload_bytes = 500
+duration_s = 0.5
+[grid]
+policy = ["open", "wpa2-psk-ccmp", "wep-40"]
+"""
+
+
+@pytest.fixture(params=["simulator", "analytic", "fake"])
+def bed(request, fake):
+    testbed = fake() if request.param == "fake" else make(request.param)
+    yield testbed
+    testbed.close()
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    return make_plan(parse(STUDY, tmp_path_factory.mktemp("c") / "contract.toml").study)
+
+
+def test_check_says_yes_or_why_not_and_measures_nothing(bed, plan):
+    for cell in plan.cells:
+        answer = bed.check(cell)
+        assert answer is None or (isinstance(answer, Skip) and answer.reason)
+        if answer:
+            assert "\n" not in answer.reason
+        assert bed.expected_s(cell) > 0
+
+
+def test_measured_rows_are_of_the_schema(bed, plan):
+    for cell in plan.cells:
+        if bed.check(cell):
+            continue
+        measured = bed.measure(plan.trial(cell, 1, 1))
+        assert isinstance(measured, Measured)
+        assert measured.failure is None
+        assert measured.rows
+        for row in measured.rows:
+            assert row.metric in METRICS, row
+            assert row.unit == METRICS[row.metric][0], row
+            assert math.isfinite(row.value), row
+        whole = [r for r in measured.rows if r.metric == "throughput_bps" and r.flow is None]
+        assert len(whole) == 1
+        assert whole[0].value > 0
+
+
+def test_the_seed_names_the_result(bed, plan):
+    cell = next(c for c in plan.cells if bed.check(c) is None)
+    first = bed.measure(plan.trial(cell, 1, 1))
+    again = bed.measure(plan.trial(cell, 1, 1))
+    assert first.rows == again.rows
+
+
+def test_closing_twice_is_harmless(bed):
+    bed.close()
+    bed.close()
+
+
+def test_the_environment_is_words(bed):
+    environment = bed.environment()
+    assert environment
+    assert all(isinstance(v, str) for v in environment.values())
