@@ -98,7 +98,7 @@ def _print_costs(analysis: Analysis) -> None:
         ["cell", "throughput", "overhead", "verdict"],
         right=["throughput", "overhead"],
     )
-    rows = analysis.estimates.filter(metric="throughput_bps")
+    rows = without_repeated_parts(analysis.estimates.filter(metric="throughput_bps"))
     for row in rows.iter_rows(named=True):
         overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
         verdict = analysis.comparisons.filter(cell=row["cell"], metric="throughput_bps")
