@@ -14,6 +14,7 @@ import typer
 from airtoll.analyse import Analysis
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.report import FORMATS, write_report
+from airtoll.report.costs import without_repeated_parts
 from airtoll.report.quantities import show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, headline, summarise
 from airtoll.report.text import as_json, published_row

@@ -58,7 +58,7 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
     traffics = {name: i for i, name in enumerate(dict.fromkeys(cell.traffic for cell in plan))}
     place_of = {c.name: places[c.scenario, c.factors_json] for c in plan}
     frame = summary.analysis.estimates.filter(metric=THROUGHPUT)
-    frame = _without_repeated_parts(frame).with_columns(
+    frame = without_repeated_parts(frame).with_columns(
         order=pl.col("cell").replace_strict(cells, return_dtype=pl.Int64),
         place=pl.col("cell").replace_strict(place_of, return_dtype=pl.Int64),
         kind=pl.col("traffic").replace_strict(traffics, return_dtype=pl.Int64),
@@ -97,7 +97,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _without_repeated_parts(frame: pl.DataFrame) -> pl.DataFrame:
+def without_repeated_parts(frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out per-station rows of cells with one flow: they repeat the whole cell's."""
     parts = frame.group_by("cell").agg(parts=pl.col("flow").is_not_null().sum())
     joined = frame.join(parts, on="cell", how="left", maintain_order="left")
