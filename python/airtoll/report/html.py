@@ -334,7 +334,7 @@ def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> l
         title = ", ".join(filter(None, words))
         table = tables.setdefault(
             title,
-            {"title": title, "rows": [], "caveat": comparison.caveat, "open": len(tables) < 4},
+            {"title": title, "groups": {}, "caveat": comparison.caveat, "open": len(tables) < 4},
         )
         quantity = comparison.quantity.rsplit("_", 1)[0].replace("_", " ")
         client = f", {comparison.client}" if comparison.client else ""
