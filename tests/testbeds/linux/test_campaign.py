@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -187,3 +188,34 @@ async def _hostapd() -> tuple[int, int]:
 
     async with LocalHost("here", "none") as host:
         return hostapd.parse_version(f"v{(await environment.tools(host))['hostapd']}")
+
+
+@pytest.mark.slow
+def test_a_trial_over_ssh(tmp_path: Path) -> None:
+    """Every command, file, daemon and control socket of the trial goes through a real sshd."""
+    from airtoll.testbeds.guest.qemu import Guest
+
+    script = Path(__file__).with_name("ssh_trial.py")
+    with Guest(tmp_path) as guest:
+        done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=600)
+    assert done.status == 0, done.stderr.decode()
+    outcome = json.loads(done.stdout.splitlines()[-1])
+    assert outcome["failure"] is None
+    assert outcome["negotiated"]["A"]["selectedMethod"] == "13 (EAP-TLS)"
+    values = {value["metric"]: value["value"] for value in outcome["values"]}
+    assert values["throughput_bps"] == pytest.approx(5e5, rel=0.25)
+    # Two hosts are two clocks: no one-way delay.
+    assert "delay_s" not in values
+    assert values["response_time_s"] > 0
+    assert (tmp_path / "trials" / "ssh" / "wire.pcap").stat().st_size > 2000
+
+
+@pytest.mark.slow
+def test_a_move_to_another_network_by_mobile_ip(testbed: Linux, tmp_path: Path) -> None:
+    job = Job("mobile", "open", flow=UDP, roam="forced", mobile_ip=True, connect_limit_s=120)
+    values = rows(testbed.carry_out(job, tmp_path))
+    state = json.loads((tmp_path / "outcome.json").read_text())["conditions"]["mobile_ip"]
+    assert state["care_of"] == "10.80.0.2"
+    assert 0 < state["registered_s"] < 60
+    # The server still reaches the station under its home address, through the tunnel.
+    assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)

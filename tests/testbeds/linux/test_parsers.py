@@ -179,6 +179,20 @@ def test_security_associations() -> None:
         assert key["spi"].startswith("0x")
 
 
+def test_the_tunnel_that_came_about_is_compared_with_the_policy() -> None:
+    sa = strongswan.parse_sa(text("swanctl-5.9.8-list-sas-raw.txt"))
+    assert sa["encr-alg"] == "AES_GCM_16"
+    assert sa["mode"] == "TUNNEL"
+    assert strongswan.differences(resolve("ipsec-aes-gcm").tunnels[0], sa) == []
+    wrong = strongswan.differences(resolve("ipsec-3des-sha1").tunnels[0], sa)
+    assert wrong == [
+        "version is 2, not 1",
+        "encr-alg is AES_GCM_16, not 3DES_CBC",
+        "integ-alg is missing, not HMAC_SHA1_96",
+    ]
+    assert strongswan.differences(resolve("ipsec-aes-gcm").tunnels[0], {}) != []
+
+
 def test_handshakes_of_wireguard() -> None:
     assert wireguard.handshakes("key=\t1795300298\nother=\t0\n") == {
         "key=": 1795300298,

@@ -56,12 +56,17 @@ async def abandoned(root: Host) -> list[str]:
 
 async def clean(root: Host, run_id: str) -> None:
     """End and remove everything that the run left on this host."""
-    for signal in ("TERM", "KILL"):
-        await root.run(["sh", "-c", _KILL, "sh", RUN_VARIABLE, run_id, signal], check=False)
+    await clean_processes(root, run_id)
     await namespaces.remove(root, run_id)
     if await root.exists(f"{FOLDER}/{run_id}/hwsim"):
         await radios.unload(root)
     await root.run(["rm", "-rf", f"{FOLDER}/{run_id}"])
+
+
+async def clean_processes(host: Host, run_id: str) -> None:
+    """End the processes that carry the run's id."""
+    for signal in ("TERM", "KILL"):
+        await host.run(["sh", "-c", _KILL, "sh", RUN_VARIABLE, run_id, signal], check=False)
 
 
 async def clean_abandoned(root: Host) -> list[str]:

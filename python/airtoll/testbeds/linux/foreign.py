@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from airtoll.testbeds.linux import mobile_ip, namespaces
-from airtoll.testbeds.linux.hosts import LocalHost, Process
+from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.namespaces import BRIDGE, FIRST_AP_NUMBER, Address
 
 HOME_AGENT: Final = Address(namespaces.SERVER_NUMBER).outer()
@@ -21,7 +21,7 @@ CARE_OF: Final = "10.80.0.2"
 _SERVER_SIDE: Final = "10.80.0.1"
 
 
-async def part(server: LocalHost, access_point: LocalHost) -> None:
+async def part(server: Host, access_point: Host) -> None:
     """Take the second AP off the switch and put a routed link in its place."""
     own = Address(FIRST_AP_NUMBER + 1)
     await _script(
@@ -44,7 +44,7 @@ async def part(server: LocalHost, access_point: LocalHost) -> None:
     )
 
 
-async def join(server: LocalHost, access_point: LocalHost) -> None:
+async def join(server: Host, access_point: Host) -> None:
     """Put the second AP back on the switch."""
     own = Address(FIRST_AP_NUMBER + 1)
     for host in (server, access_point):
@@ -71,7 +71,7 @@ async def join(server: LocalHost, access_point: LocalHost) -> None:
 
 
 async def agents(
-    server: LocalHost, access_point: LocalHost, folder: str, key: str
+    server: Host, access_point: Host, folder: str, key: str
 ) -> tuple[Process, Process]:
     """Start both agents; ``key`` is shared by node and home agent, hex."""
     home = await mobile_ip.start(
@@ -87,7 +87,7 @@ async def agents(
 
 
 async def register(
-    station: LocalHost, folder: str, interface: str, home: str, key: str
+    station: Host, folder: str, interface: str, home: str, key: str
 ) -> dict[str, Any]:
     """Register the station through the agent that it hears; gives times and addresses."""
     return await mobile_ip.register(
@@ -98,7 +98,7 @@ async def register(
     )
 
 
-async def _script(host: LocalHost, *lines: str, check: bool = True) -> None:
+async def _script(host: Host, *lines: str, check: bool = True) -> None:
     # `sh -e` ends at the first command that fails, and names it.
     text = "\n".join(lines)
     await host.run(["sh", "-ec" if check else "-c", text], check=check)

@@ -11,6 +11,8 @@ Takes a file; gives checked, frozen values. Never connects to anything: that is 
     role = "access-point"           # access-point | station | server | radius
     address = "root@192.168.1.1"    # or "local"
     interface = "wlan0"             # the radio; the wired interface of a server
+    bridge = "br-lan"               # joins the radio to the wire
+    monitor = "mon0"                # a monitor interface, for captures of the air
     ip = "192.168.1.1"
 
     [host.phone]
@@ -46,6 +48,7 @@ class LabHost(_Table):
     interface: str | None = Field(None, max_length=15)
     ip: str
     bridge: str | None = Field(None, max_length=15)
+    monitor: str | None = Field(None, max_length=15)
     known_hosts: str | None = None
     identity: str | None = None
     by: Literal["airtoll", "hand"] = "airtoll"

@@ -203,8 +203,10 @@ def _unpacked(message: bytes, offset: int) -> str:
     return str(ipaddress.IPv4Address(message[offset : offset + 4]))
 
 
-def _ip(*words: str, check: bool = True) -> None:
-    subprocess.run(["ip", *words], check=check, capture_output=not check)
+def _ip(*lines: str) -> None:
+    """Several `ip` commands in one process: a start costs more than they do. All are tried."""
+    text = "".join(f"{line}\n" for line in lines)
+    subprocess.run(["ip", "-force", "-batch", "-"], input=text.encode(), check=False)
 
 
 def _listening(address: str) -> socket.socket:
@@ -213,10 +215,12 @@ def _listening(address: str) -> socket.socket:
     return link
 
 
-def _tunnel(local: str, remote: str) -> None:
-    _ip("tunnel", "del", TUNNEL, check=False)
-    _ip("tunnel", "add", TUNNEL, "mode", "ipip", "local", local, "remote", remote)
-    _ip("link", "set", TUNNEL, "up")
+def _tunnel(local: str, remote: str) -> tuple[str, str, str]:
+    return (
+        f"tunnel del {TUNNEL}",
+        f"tunnel add {TUNNEL} mode ipip local {local} remote {remote}",
+        f"link set {TUNNEL} up",
+    )
 
 
 def serve_home(settings: dict[str, Any]) -> None:
@@ -232,9 +236,11 @@ def serve_home(settings: dict[str, Any]) -> None:
         except ValueError:
             continue
         if reply.code == ACCEPTED:
-            _tunnel(own, reply.care_of)
-            _ip("route", "replace", f"{reply.home}/32", "dev", TUNNEL)
-            _ip("neigh", "replace", "proxy", reply.home, "dev", interface)
+            _ip(
+                *_tunnel(own, reply.care_of),
+                f"route replace {reply.home}/32 dev {TUNNEL}",
+                f"neigh replace proxy {reply.home} dev {interface}",
+            )
         link.sendto(reply.pack(key), sender)
 
 
@@ -261,11 +267,11 @@ def serve_foreign(settings: dict[str, Any]) -> None:
                 if ready.fileobj is visitors and told.code is None:
                     asked[told.identification] = sender
                     # The answer to an address that is not of this network goes out here.
-                    _ip("route", "replace", f"{told.home}/32", "dev", interface)
+                    _ip(f"route replace {told.home}/32 dev {interface}")
                     uplink.sendto(message, (told.agent, PORT))
                 elif ready.fileobj is uplink and told.identification in asked:
                     if told.code == ACCEPTED:
-                        _tunnel(care_of, told.agent)
+                        _ip(*_tunnel(care_of, told.agent))
                     visitors.sendto(message, asked.pop(told.identification))
         # Section 2.3: advertise no more than about once a second; a trial's moves are quicker.
         with contextlib.suppress(OSError):
@@ -290,19 +296,23 @@ def run_node(settings: dict[str, Any]) -> dict[str, Any]:
             router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
     heard = time.monotonic()
     # The home prefix is not on this link: everything goes by the agent.
-    _ip("route", "flush", "dev", interface)
-    _ip("route", "replace", f"{router}/32", "dev", interface, "src", home)
-    _ip("route", "replace", "default", "via", router, "dev", interface, "src", home)
+    _ip(
+        f"route flush dev {interface}",
+        f"route replace {router}/32 dev {interface} src {home}",
+        f"route replace default via {router} dev {interface} src {home}",
+    )
     link = _listening(home)
-    link.settimeout(2.0)
+    link.settimeout(3.0)
+    asked: set[int] = set()
     while time.monotonic() < give_up:
         stamp = identification(time.time())
+        asked.add(stamp)
         request = Registration(home, settings["agent"], care_of, stamp)
         link.sendto(request.pack(key), (router, PORT))
         with contextlib.suppress(TimeoutError):
             message, _ = link.recvfrom(2048)
             reply = parse(message)
-            if reply.identification == stamp and authentic(message, key):
+            if reply.identification in asked and authentic(message, key):
                 return {
                     "code": reply.code,
                     "care_of": care_of,

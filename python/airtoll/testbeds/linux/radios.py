@@ -75,10 +75,19 @@ async def signal_level(root: Host, host: Host, radio: Radio, dbm: int) -> int:
     power = re.search(r"txpower (\d+)", info)
     added = int(power.group(1)) if power else 0
     value = max(-100, min(-1, dbm - added))
+    await _write_rssi(root, radio, value)
+    return value + added
+
+
+async def full_level(root: Host, radio: Radio) -> None:
+    """Let a virtual radio be heard as after loading."""
+    await _write_rssi(root, radio, -50)
+
+
+async def _write_rssi(root: Host, radio: Radio, value: int) -> None:
     # debugfs takes the number as unsigned 64 bits: -70 is 2^64 - 70.
     path = f"/sys/kernel/debug/ieee80211/{radio.phy}/hwsim/rx_rssi"
     await root.run(["sh", "-c", f"echo {value % 2**64} > {path}"])
-    return value + added
 
 
 def parse_devices(text: str) -> list[Radio]:
@@ -100,6 +109,16 @@ def parse_ciphers(text: str) -> frozenset[Cipher]:
     """The link ciphers that a driver claims, from ``iw phy``."""
     found = re.findall(r"\((00-0f-ac:\d+)\)", text)
     return frozenset(_SUITES[suite] for suite in found if suite in _SUITES)
+
+
+async def physical(host: Host, interface: str) -> Radio:
+    """A radio that is there: its wiphy and MAC address, read from the kernel."""
+    base = f"/sys/class/net/{interface}"
+    done = await host.run(["cat", f"{base}/phy80211/name", f"{base}/address"], check=False)
+    words = done.stdout.split()
+    if done.status != 0 or len(words) != 2:
+        raise EnvironmentProblem(f"{host.name}: {interface} is no wireless interface: iw dev")
+    return Radio(words[0], interface, words[1])
 
 
 def _number(radio: Radio) -> int:

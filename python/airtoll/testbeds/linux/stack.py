@@ -1,61 +1,47 @@
-"""The stack on one machine: nodes, daemons and traffic of a trial, started and stopped in order.
+"""Nodes that live as long as a run: hosts, radios, addresses, and the servers behind the AP.
 
-Takes a :class:`Job` and credentials; gives an :class:`Outcome`, and captures in the trial's
-folder. Never leaves a daemon running when a trial ends, whatever ended it, and never reports a
-value for a policy that did not come about.
+Takes credentials and jobs; gives outcomes. Here the nodes are namespaces of this machine with
+virtual radios; ``laboratory`` puts hosts over SSH in their place. Never leaves a node, a server
+or a module behind that it brought.
+
+    srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
+    ap1, ap2  access points    sta1, sta2  stations
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import signal
-import time
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final, Self
-
-from attrs import evolve
+from typing import Final, Self
 
 from airtoll.errors import TestbedError
-from airtoll.policies import Cipher, Policy, resolve
+from airtoll.policies import Policy
 from airtoll.testbeds.linux import (
     cleanup,
-    conditions,
-    crypto,
-    foreign,
     freeradius,
-    hostapd,
     iperf3,
     irtt,
-    keylog,
-    leap,
     namespaces,
     radios,
     strongswan,
-    tcpdump,
-    wireguard,
-    wpa_supplicant,
 )
-from airtoll.testbeds.linux.control import ControlError
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import LocalHost, Process
-from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
+from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.trial import Trial
 
 RSA_PORT: Final = 1812
 P384_PORT: Final = 1912
-#: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration.
-_WIRE_FILTER: Final = "udp port 500 or 4500 or 1812 or 1912 or 51820 or 434"
-_CHANNEL_MHZ: Final = {**{n: 2407 + 5 * n for n in range(1, 14)}, 36: 5180, 40: 5200, 44: 5220}
 
 
 class Stack:
     """Nodes that live as long as a run; daemons that live as long as a trial.
 
-    Use as an async context manager. ``results``: folder for trials' files.
+    Use as an async context manager. ``results``: folder for trials' files. ``virtual``: whether
+    the radios are, so that nothing they carry takes airtime.
     """
+
+    virtual = True
 
     def __init__(self, run_id: str, credentials: Credentials, results: Path) -> None:
         self.run_id = run_id
@@ -63,7 +49,7 @@ class Stack:
         self.results = results
         self.root = LocalHost("root", run_id)
         self.folder = ""
-        self.hosts: dict[str, LocalHost] = {}
+        self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
         self._radius: dict[int, freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
@@ -84,12 +70,45 @@ class Stack:
 
     async def _build(self) -> None:
         nodes = ["srv", "ap1", "ap2", "sta1", "sta2"]
-        self.hosts = await namespaces.add(self.root, self.run_id, nodes)
-        wireless = [self.hosts[name] for name in ("ap1", "ap2", "sta1", "sta2")]
+        made = await namespaces.add(self.root, self.run_id, nodes)
+        self.hosts = {**made}
+        wireless = [made[name] for name in nodes[1:]]
+        # The mark comes first: a run that is killed in between must still be cleaned.
         await self.root.put(f"{self.folder}/hwsim", "")
         found = await radios.virtual(self.root, wireless)
-        self.radios = dict(zip(("ap1", "ap2", "sta1", "sta2"), found, strict=True))
-        await namespaces.wire(self.root, self.hosts["srv"], [self.hosts["ap1"], self.hosts["ap2"]])
+        self.radios = dict(zip(nodes[1:], found, strict=True))
+        await namespaces.wire(self.root, made["srv"], [made["ap1"], made["ap2"]])
+
+    def address(self, node: str) -> Address:
+        """The addresses of a node."""
+        kind, number = node[:-1], node[-1:]
+        if kind == "ap":
+            return Address(namespaces.FIRST_AP_NUMBER + int(number) - 1)
+        if kind == "sta":
+            return Address(namespaces.FIRST_STATION_NUMBER + int(number) - 1)
+        return Address(namespaces.SERVER_NUMBER)
+
+    async def set_address(self, node: str) -> None:
+        """Give a station's radio its addresses, once it is associated."""
+        host = self.hosts[node]
+        assert isinstance(host, LocalHost)
+        interface = self.radios[node].interface
+        await namespaces.address(self.root, host, interface, self.address(node).number)
+
+    def bridge(self, node: str) -> str | None:
+        """The bridge that joins an AP's radio to its wire."""
+        return namespaces.BRIDGE
+
+    def monitors(self) -> dict[str, tuple[Host, str]]:
+        """Where to capture: ``air`` (radiotap) and ``wire``, each a host and an interface."""
+        return {
+            "air": (self.root, radios.MONITOR),
+            "wire": (self.hosts["srv"], namespaces.BRIDGE),
+        }
+
+    def radius_clients(self) -> str:
+        """The network from which access points ask the RADIUS server."""
+        return "10.77.0.0/24"
 
     async def close(self) -> None:
         """Stop everything that this run started on this machine."""
@@ -100,7 +119,7 @@ class Stack:
 
     async def measure(self, job: Job) -> Outcome:
         """Carry out one trial. A policy or traffic that did not come about is a failure by name."""
-        trial = _Trial(self, job)
+        trial = Trial(self, job)
         try:
             await trial.run()
         except (TestbedError, TimeoutError) as error:
@@ -122,7 +141,7 @@ class Stack:
                 chain=self.credentials.p384 if suite_b else self.credentials.rsa,
                 name="p384" if suite_b else "rsa",
                 port=port,
-                network="10.77.0.0/24",
+                network=self.radius_clients(),
             )
             self._radius[port] = server
         return server
@@ -146,497 +165,3 @@ class Stack:
         process = self._servers.get((node, irtt.PORT))
         if process is None or not process.running:
             self._servers[node, irtt.PORT] = await irtt.serve(self.hosts[node], self.folder)
-
-
-class _Trial:
-    """One trial in progress; ``finish`` undoes whatever ``run`` got to."""
-
-    def __init__(self, stack: Stack, job: Job) -> None:
-        self.stack = stack
-        self.job = job
-        self.policy = resolve(job.policy)
-        self.failure: str | None = None
-        self.values: list[Value] = []
-        self.caveats: list[str] = []
-        self.negotiated: dict[str, dict[str, str]] = {}
-        self.conditions: dict[str, Any] = {}
-        self.keys = keylog.static(self.policy, stack.credentials)
-        self.access_points: list[hostapd.AccessPoint] = []
-        self.stations: dict[str, wpa_supplicant.Station] = {}
-        self.captures: list[tcpdump.Capture] = []
-        self.server: freeradius.Server | None = None
-        self.nodes = dict(zip(job.stations, ("sta1", "sta2"), strict=False))
-        self._undo = contextlib.AsyncExitStack()
-        self._target = stack.results / job.name
-
-    async def run(self) -> None:
-        job = self.job
-        if len(job.stations) > len(self.nodes):
-            raise TestbedError(f"linux: {len(job.stations)} stations; this testbed has 2")
-        self._target.mkdir(parents=True, exist_ok=True)
-        if self._wants_radius():
-            self.server = await self.stack.radius(self.policy)
-            if job.fault == "radius":
-                await self.server.process.stop()
-        await asyncio.gather(
-            self._capture("air", self.stack.root, radios.MONITOR, ""),
-            self._capture("wire", self.stack.hosts["srv"], namespaces.BRIDGE, _WIRE_FILTER),
-        )
-        await self._access_points(self.server)
-        if job.mobile_ip:
-            await self._foreign_network()
-        for name in job.stations:
-            await self._station(name)
-        for name in job.stations:
-            await self._tunnels(name)
-        await self._collect_keys()
-        await self._reachable()
-        for index in range(job.roams if job.roam != "none" else 0):
-            await self._roam(index)
-        if not job.capture_traffic:
-            await self._stop_captures()
-        if job.flow is not None:
-            await self._traffic(job.flow)
-        for name, station in self.stations.items():
-            status = await station.status()
-            if status.get("wpa_state") != "COMPLETED":
-                raise TestbedError(f"{name}: lost the link during the trial: {status['wpa_state']}")
-
-    def _wants_radius(self) -> bool:
-        return self.policy.link.eap_method not in (None, "leap")
-
-    async def _capture(self, name: str, host: LocalHost, interface: str, expression: str) -> None:
-        path = f"{self.stack.folder}/{name}.pcap"
-        Path(path).unlink(missing_ok=True)
-        self.captures.append(await tcpdump.start(host, interface, path, expression=expression))
-
-    async def _access_points(self, server: freeradius.Server | None) -> None:
-        stack, job = self.stack, self.job
-        count = 2 if job.roam != "none" else 1
-        bssids = [stack.radios[f"ap{n + 1}"].address for n in range(count)]
-        accept = None
-        if any(control.value == "mac-acl" for control in self.policy.access_control):
-            accept = f"{stack.folder}/accept"
-            listed = [stack.radios[node].address for node in self.nodes.values()]
-            await stack.root.put(accept, "".join(f"{address}\n" for address in listed))
-        for index in range(count):
-            node = f"ap{index + 1}"
-            host, radio = stack.hosts[node], stack.radios[node]
-            own = Address(namespaces.FIRST_AP_NUMBER + index)
-            radius = None
-            if self.policy.link.eap_method == "leap":
-                radius = hostapd.RadiusAddress("127.0.0.1", RSA_PORT, "127.0.0.1")
-                await host.run(["ip", "link", "set", radio.interface, "up"])
-                process = await self._leap(host, radio.interface)
-                self._undo.push_async_callback(process.stop)
-            elif server is not None:
-                address = Address(namespaces.SERVER_NUMBER).outer()
-                radius = hostapd.RadiusAddress(address, server.port, own.outer())
-            text = hostapd.configuration(
-                self.policy,
-                stack.credentials,
-                hostapd.Radio(
-                    interface=radio.interface,
-                    phy=job.phy,
-                    channel=self._channel(index),
-                    rate_mbps=job.rate_mbps,
-                    bridge=namespaces.BRIDGE,
-                    beacon_interval_tu=job.beacon_interval_tu,
-                ),
-                f"{stack.folder}/hostapd-{node}",
-                radius=radius,
-                identifier=node,
-                bssid=radio.address,
-                peers=tuple(
-                    hostapd.Peer(b, f"ap{n + 1}") for n, b in enumerate(bssids) if n != index
-                ),
-                accept_file=accept,
-            )
-            self.access_points.append(
-                await hostapd.AccessPoint.start(host, stack.folder, radio.interface, text)
-            )
-
-    async def _leap(self, host: LocalHost, interface: str) -> Process:
-        link, stack = self.policy.link, self.stack
-        bits = 40 if link.cipher is Cipher.WEP_40 else 104
-        rsn = link.akm is not None
-        return await leap.start(
-            host,
-            stack.folder,
-            stack.credentials,
-            interface,
-            bridge=namespaces.BRIDGE,
-            wep_key=stack.credentials.wep(bits) if link.encrypts_data and not rsn else None,
-            hostapd_socket=None if not rsn else f"{stack.folder}/hostapd-{host.name}/{interface}",
-        )
-
-    def _channel(self, index: int) -> int:
-        # Two APs that hear one another on one channel would share it; 1 and 6 do not overlap.
-        return self.job.channel if index == 0 else (self.job.channel + 5 - 1) % 11 + 1
-
-    async def _station(self, name: str) -> None:
-        stack, node = self.stack, self.nodes[name]
-        host, radio = stack.hosts[node], stack.radios[node]
-        files = await self._certificates(host)
-        count = len(self.access_points)
-        secret = stack.credentials
-        if self.job.fault == "password":
-            secret = evolve(secret, password="wrong-" + secret.password, passphrase="wrong-phrase")
-        text = wpa_supplicant.configuration(
-            self.policy,
-            secret,
-            f"{stack.folder}/wpa-{node}",
-            files,
-            tuple(_CHANNEL_MHZ[self._channel(index)] for index in range(count)),
-            background_scan=self.job.roam == "signal",
-        )
-        if count > 1:
-            # The first association must be with the first AP, whatever the scan finds first.
-            text = text.replace(
-                "network={\n", f"network={{\n\tbssid_hint={stack.radios['ap1'].address}\n"
-            )
-        started = time.monotonic()
-        station = await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
-        self.stations[name] = station
-        try:
-            status = await station.connected(self.job.connect_limit_s)
-        except ControlError as error:
-            raise await self._explained(error) from error
-        self.conditions[f"{name}.connect_wall_s"] = round(time.monotonic() - started, 3)
-        await namespaces.address(stack.root, host, radio.interface, self._number(name))
-        await self._verify(name, status)
-
-    async def _explained(self, error: ControlError) -> TestbedError:
-        """The same failure, with its cause when that can be asked for."""
-        server, secret = self.server, self.stack.credentials.radius_secret
-        if server is not None and not await server.answers(secret, 2.0):
-            return TestbedError(f"linux: the RADIUS server does not answer; {error}")
-        return error
-
-    async def _verify(self, name: str, status: dict[str, str]) -> None:
-        wrong = wpa_supplicant.differences(self.policy, status)
-        seen = await self._ap_of(status).station(self.stack.radios[self.nodes[name]].address)
-        self.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
-            f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
-        }
-        if "[AUTHORIZED]" not in seen.get("flags", ""):
-            wrong.append(f"the AP has flags {seen.get('flags', 'none')}, not AUTHORIZED")
-        if wrong:
-            raise TestbedError(
-                f"{name}: policy {self.policy.name} did not come about: {'; '.join(wrong)}"
-            )
-
-    def _ap_of(self, status: dict[str, str]) -> hostapd.AccessPoint:
-        for access_point in self.access_points:
-            if self.stack.radios[access_point.host.name].address == status.get("bssid"):
-                return access_point
-        raise TestbedError(f"linux: associated with a strange AP, {status.get('bssid')}")
-
-    async def _certificates(self, host: LocalHost) -> wpa_supplicant.Files:
-        suite_b = self.policy.link.akm in (12, 13)
-        chain = self.stack.credentials.p384 if suite_b else self.stack.credentials.rsa
-        base = f"{self.stack.folder}/station-{'p384' if suite_b else 'rsa'}"
-        if self.policy.link.eap_method:
-            await host.put(f"{base}/ca.pem", chain.authority)
-            await host.put(f"{base}/client.pem", chain.client)
-            await host.put(f"{base}/client.key", chain.client_key)
-        return wpa_supplicant.Files(f"{base}/ca.pem", f"{base}/client.pem", f"{base}/client.key")
-
-    def _number(self, name: str) -> int:
-        return namespaces.FIRST_STATION_NUMBER + self.job.stations.index(name)
-
-    async def _tunnels(self, name: str) -> None:
-        stack, node = self.stack, self.nodes[name]
-        near, far = Address(self._number(name)), Address(namespaces.SERVER_NUMBER)
-        for tunnel in self.policy.tunnels:
-            if tunnel.kind == "wireguard":
-                ends = (
-                    wireguard.End(
-                        stack.hosts[node], near.outer(), near.inner(), near.inner("ipv6")
-                    ),
-                    wireguard.End(stack.hosts["srv"], far.outer(), far.inner(), far.inner("ipv6")),
-                )
-                self._undo.push_async_callback(
-                    wireguard.down, stack.hosts[node], stack.hosts["srv"]
-                )
-                self.keys += await wireguard.up(*ends)
-                self.negotiated[name]["tunnel"] = "wireguard"
-            else:
-                daemons = await asyncio.gather(stack.charon(node), stack.charon("srv"))
-                pair = tuple(
-                    strongswan.End(daemon, who, own.outer(), own.inner(), own.inner("ipv6"))
-                    for daemon, who, own in zip(daemons, (node, "srv"), (near, far), strict=True)
-                )
-                self._undo.push_async_callback(strongswan.down, pair[0], pair[1])
-                self.keys += await strongswan.up(
-                    tunnel, pair[0], pair[1], stack.credentials.ike_secret
-                )
-                self.negotiated[name]["tunnel"] = (
-                    f"{tunnel.key_exchange} esp {tunnel.encryption} {tunnel.integrity}"
-                )
-
-    async def _collect_keys(self) -> None:
-        addresses = {name: self.stack.radios[node].address for name, node in self.nodes.items()}
-        if self.policy.link.akm is None:
-            return
-        for access_point in self.access_points:
-            bssid = self.stack.radios[access_point.host.name].address
-            with contextlib.suppress(TestbedError):
-                self.keys += await keylog.master(access_point, bssid, addresses)
-
-    def _peer(self, name: str, ip: str) -> str:
-        """Where a station's traffic goes: the server, or the next station."""
-        if self.job.station_to_station:
-            others = [other for other in self.job.stations if other != name]
-            return Address(self._number(others[0])).outer(ip)
-        server = Address(namespaces.SERVER_NUMBER)
-        return server.inner(ip) if self.policy.tunnels else server.outer(ip)
-
-    def _source(self, name: str, ip: str) -> str:
-        own = Address(self._number(name))
-        return own.inner(ip) if self.policy.tunnels else own.outer(ip)
-
-    async def _reachable(self) -> None:
-        ip = self.job.flow.ip if self.job.flow else "ipv4"
-        for name, node in self.nodes.items():
-            done = await self.stack.hosts[node].run(
-                [
-                    "ping",
-                    "-q",
-                    "-i",
-                    "0.2",
-                    "-c",
-                    "3",
-                    "-w",
-                    "15",
-                    "-I",
-                    self._source(name, ip),
-                    self._peer(name, ip),
-                ],
-                limit_s=80,
-                check=False,
-            )
-            if done.status != 0:
-                said = (done.stdout.strip() or done.stderr.strip() or "no answer").splitlines()[-1]
-                raise TestbedError(f"{name}: policy {self.policy.name} carries no data: {said}")
-
-    async def _roam(self, index: int) -> None:
-        """Move the first station to the other AP, with a packet every 10 ms under way."""
-        name = self.job.stations[0]
-        station = self.stations[name]
-        current = (await station.status())["bssid"]
-        targets = [
-            self.stack.radios[ap.host.name].address
-            for ap in self.access_points
-            if self.stack.radios[ap.host.name].address != current
-        ]
-        host = self.stack.hosts[self.nodes[name]]
-        stream = await host.start(
-            [
-                "ping",
-                "-q",
-                "-i",
-                "0.01",
-                "-I",
-                self._source(name, "ipv4"),
-                self._peer(name, "ipv4"),
-            ],
-            log=f"{self.stack.folder}/roam-ping.log",
-        )
-        try:
-            limit = self.job.connect_limit_s
-            if self.job.roam == "forced":
-                await station.scan(targets[0], limit)
-                await station.roam(targets[0], limit)
-            else:
-                station.control.forget()
-                for node in ("ap1", "ap2"):
-                    radio = self.stack.radios[node]
-                    level = -85 if radio.address == current else -40
-                    self.conditions[f"{node}.heard_at_dbm"] = await radios.signal_level(
-                        self.stack.root, self.stack.hosts[node], radio, level
-                    )
-                await station.control.wait_for(
-                    f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
-                )
-            await self._verify(name, await station.status())
-            if self.job.mobile_ip:
-                self.conditions["mobile_ip"] = await foreign.register(
-                    host,
-                    self.stack.folder,
-                    self.stack.radios[self.nodes[name]].interface,
-                    Address(self._number(name)).outer(),
-                    self.stack.credentials.mobility_key,
-                )
-            await self._reachable()
-        finally:
-            await stream.stop()
-
-    async def _traffic(self, flow: Flow) -> None:
-        names = [
-            name for name in self.job.stations if flow.stations is None or name in flow.stations
-        ]
-        if self.job.station_to_station:
-            names = names[:1]
-        await self._encryption(names)
-        before = await conditions.sample(self.stack.root)
-        radio_before = await self._radio_conditions()
-        if self.job.fault == "hostapd":
-            drill = asyncio.create_task(self._kill_hostapd(flow.duration_s / 3))
-            self._undo.callback(drill.cancel)
-        results = await asyncio.gather(
-            *(self._one(name, index, flow) for index, name in enumerate(names)),
-            return_exceptions=True,
-        )
-        self._alive()
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-            self.values += result
-        usage = conditions.usage(before, await conditions.sample(self.stack.root))
-        self.values.append(Value("cpu_share", usage["busy"], "1"))
-        self.conditions["cpu"] = usage
-        radio_after = await self._radio_conditions()
-        self.conditions["radio"] = {"before": radio_before, "after": radio_after}
-        self.caveats += conditions.moved(radio_before, radio_after)
-
-    async def _kill_hostapd(self, after_s: float) -> None:
-        await asyncio.sleep(after_s)
-        await self.access_points[0].process.signal(signal.SIGKILL)
-
-    def _alive(self) -> None:
-        """Raise ``TestbedError`` naming the daemons that died: the kernel may go on without."""
-        processes = [ap.process for ap in self.access_points]
-        processes += [station.process for station in self.stations.values()]
-        dead = [process.name for process in processes if not process.running]
-        if dead:
-            raise TestbedError(f"linux: {', '.join(dead)} died during the trial")
-
-    async def _encryption(self, names: list[str]) -> None:
-        if not self.policy.link.encrypts_data:
-            return
-        for name in names:
-            held = await crypto.keys(self.stack.root, self.stack.radios[self.nodes[name]].phy)
-            self.conditions[f"{name}.keys"] = [[k.algorithm, k.in_hardware] for k in held]
-            said = crypto.alarm(name, held)
-            if said:
-                self.caveats.append(said)
-
-    async def _one(self, name: str, index: int, flow: Flow) -> list[Value]:
-        stack, node = self.stack, self.nodes[name]
-        host = stack.hosts[node]
-        target_node = self.nodes[self.job.stations[1]] if self.job.station_to_station else "srv"
-        peer, source = self._peer(name, flow.ip), self._source(name, flow.ip)
-        if flow.application == "request-response":
-            await stack.irtt_server(target_node)
-            report = await irtt.measure(
-                host,
-                peer,
-                duration_s=flow.duration_s,
-                octets=max(flow.request_octets, flow.response_octets),
-            )
-            return irtt.values(report, name, one_clock=True)
-        port = iperf3.FIRST_PORT + index
-        await stack.iperf3_server(target_node, port)
-        work: list[Any] = [iperf3.measure(host, flow, peer, port, source)]
-        if self.job.probe:
-            await stack.irtt_server(target_node)
-            work.append(irtt.measure(host, peer, duration_s=flow.duration_s, interval_s=0.05))
-        reports = await asyncio.gather(*work)
-        values = iperf3.values(reports[0], f"{name}", name)
-        if len(reports) > 1:
-            values += irtt.values(reports[1], name, one_clock=True)
-        return values
-
-    async def _radio_conditions(self) -> dict[str, dict[str, str]]:
-        return {name: await station.signal() for name, station in self.stations.items()}
-
-    async def _foreign_network(self) -> None:
-        """Put the second AP into a network of its own, with agents; undone with the trial."""
-        if self.job.roam == "none" or self.job.roams != 1:
-            raise TestbedError("linux: Mobile IP takes one roam, from the home to the foreign AP")
-        server, visited = self.stack.hosts["srv"], self.stack.hosts["ap2"]
-        self._undo.push_async_callback(foreign.join, server, visited)
-        await foreign.part(server, visited)
-        key = self.stack.credentials.mobility_key
-        for process in await foreign.agents(server, visited, self.stack.folder, key):
-            self._undo.push_async_callback(process.stop)
-
-    async def _stop_captures(self) -> None:
-        captures, self.captures = self.captures, []
-        await asyncio.gather(*(capture.stop() for capture in captures))
-
-    async def finish(self) -> None:
-        """Undo what was set up, in reverse order, and keep the files."""
-        for station in self.stations.values():
-            with contextlib.suppress(TestbedError, TimeoutError):
-                await station.stop()
-        with contextlib.suppress(TestbedError, TimeoutError):
-            await self._undo.aclose()
-        for access_point in reversed(self.access_points):
-            with contextlib.suppress(TestbedError, TimeoutError):
-                await access_point.stop()
-        await self._stop_captures()
-        await self._keep_files()
-
-    async def _keep_files(self) -> None:
-        names = ["air.pcap", "wire.pcap"]
-        names += [f"hostapd-{a.host.name}.conf" for a in self.access_points]
-        names += [f"wpa_supplicant-{node}.conf" for node in self.nodes.values()]
-        if self.failure is not None:
-            names += [f"hostapd-{a.host.name}.log" for a in self.access_points]
-            names += [f"wpa_supplicant-{node}.log" for node in self.nodes.values()]
-        for name in names:
-            path = Path(self.stack.folder) / name
-            if path.exists():
-                (self._target / name).write_bytes(path.read_bytes())
-                path.unlink()
-        (self._target / "keys.json").write_text(json.dumps(self.keys, indent=1) + "\n")
-
-    def outcome(self) -> Outcome:
-        if any(value.metric == "throughput_bps" for value in self.values):
-            self.caveats.insert(0, NO_AIR)
-        return Outcome(
-            values=tuple(self.values) if self.failure is None else (),
-            failure=self.failure,
-            caveats=tuple(self.caveats),
-            negotiated=self.negotiated,
-            conditions=self.conditions,
-            keys=tuple(self.keys),
-            files=tuple(sorted(path.name for path in self._target.iterdir())),
-            stations={n: self.stack.radios[node].address for n, node in self.nodes.items()},
-            access_points=tuple(self.stack.radios[a.host.name].address for a in self.access_points),
-        )
-
-
-#: mac80211_hwsim hands frames over at once: nothing in it takes airtime.
-NO_AIR: Final = (
-    "throughput, loss and delay are limited by the CPU, not by the radio: "
-    "mac80211_hwsim without a medium has no airtime"
-)
-
-_REPORTED: Final = (
-    "bssid",
-    "freq",
-    "pairwise_cipher",
-    "group_cipher",
-    "mgmt_group_cipher",
-    "key_mgmt",
-    "pmf",
-    "selectedMethod",
-    "eap_tls_version",
-    "EAP TLS cipher",
-)
-_REPORTED_BY_AP: Final = (
-    "flags",
-    "AKMSuiteSelector",
-    "dot11RSNAStatsSelectedPairwiseCipher",
-    "last_eap_type_as",
-)
-
-
-@contextlib.asynccontextmanager
-async def opened(run_id: str, credentials: Credentials, results: Path) -> AsyncIterator[Stack]:
-    """A stack for the time of a block."""
-    async with Stack(run_id, credentials, results) as stack:
-        yield stack

@@ -1,0 +1,136 @@
+"""Physical hosts in the place of namespaces: a stack over SSH.
+
+Takes a :class:`Lab`; gives the same trials on its access points, stations and server. Never makes
+an interface, a bridge or a namespace on a host, and ends only processes that carry its run id.
+
+What a laboratory lacks beside virtual radios: a monitor on the air (unless a host names one), one
+clock for one-way delays, and levels that move on command.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import cleanup, radios
+from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost
+from airtoll.testbeds.linux.lab import Lab, LabHost
+from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.stack import Stack
+
+_PREFIXES = {"access-point": "ap", "station": "sta"}
+
+
+@frozen
+class FixedAddress(Address):
+    """An address that a host has already; tunnels end in 10.78.0.0/24 beside it."""
+
+    ip: str
+
+    def outer(self, ip: str = "ipv4") -> str:
+        """On the network itself."""
+        if ip != f"ipv{ipaddress.ip_address(self.ip).version}":
+            raise TestbedError(f"linux: {self.ip} is no {ip} address; the lab names one address")
+        return self.ip
+
+
+class Laboratory(Stack):
+    """A stack on the hosts of a ``lab.toml``.
+
+    ``options``: host name -> further options for asyncssh (keys, known hosts, a proxy command).
+    """
+
+    virtual = False
+
+    def __init__(
+        self,
+        run_id: str,
+        credentials: Credentials,
+        results: Path,
+        lab: Lab,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(run_id, credentials, results)
+        self._lab = lab
+        self._options = options or {}
+        self._described: dict[str, LabHost] = {}
+
+    async def _build(self) -> None:
+        names = {"srv": self._lab.of("server")[0]}
+        for role, prefix in _PREFIXES.items():
+            driven = [name for name in self._lab.of(role) if self._lab.host[name].by == "airtoll"]
+            names |= {f"{prefix}{index}": name for index, name in enumerate(driven, start=1)}
+        for node, name in names.items():
+            described = self._lab.host[name]
+            self._described[node] = described
+            host = self._host(node, name, described)
+            await host.__aenter__()
+            self.hosts[node] = host
+            await host.run(["mkdir", "-p", self.folder])
+            if described.interface is not None and node != "srv":
+                self.radios[node] = await radios.physical(host, described.interface)
+
+    def _host(self, node: str, name: str, described: LabHost) -> Host:
+        if described.address == "local":
+            return LocalHost(node, self.run_id)
+        options: dict[str, Any] = {"port": described.port}
+        if described.identity:
+            options["client_keys"] = [described.identity]
+        if described.known_hosts:
+            options["known_hosts"] = described.known_hosts
+        assert described.address is not None
+        return SshHost(
+            node, self.run_id, described.address, {**options, **self._options.get(name, {})}
+        )
+
+    async def close(self) -> None:
+        """Stop everything that this run started, on every host."""
+        for host in self.hosts.values():
+            if isinstance(host, SshHost):
+                await cleanup.clean_processes(host, self.run_id)
+                await host.run(["rm", "-rf", self.folder], check=False)
+        await super().close()
+
+    def address(self, node: str) -> Address:
+        """The address that the lab file gives."""
+        number = super().address(node).number
+        return FixedAddress(number, self._described[node].ip)
+
+    async def set_address(self, node: str) -> None:
+        """Give a station's radio the address of the lab file."""
+        described = self._described[node]
+        length = 24 if ipaddress.ip_address(described.ip).version == 4 else 64
+        interface = self.radios[node].interface
+        await self.hosts[node].run(
+            ["ip", "addr", "replace", f"{described.ip}/{length}", "dev", interface]
+        )
+
+    def bridge(self, node: str) -> str | None:
+        """The bridge that the lab file names."""
+        return self._described[node].bridge
+
+    def monitors(self) -> dict[str, tuple[Host, str]]:
+        """The monitor and wired interfaces that the lab file names."""
+        found: dict[str, tuple[Host, str]] = {}
+        for node, described in self._described.items():
+            if described.monitor is not None:
+                found.setdefault("air", (self.hosts[node], described.monitor))
+        server = self._described["srv"]
+        if server.interface is not None:
+            found["wire"] = (self.hosts["srv"], server.interface)
+        return found
+
+    def radius_clients(self) -> str:
+        """Only the access points may ask the RADIUS server."""
+        networks = [
+            ipaddress.ip_network(f"{d.ip}/24" if "." in d.ip else f"{d.ip}/64", strict=False)
+            for node, d in self._described.items()
+            if node.startswith("ap")
+        ]
+        return str(networks[0])
