@@ -23,6 +23,7 @@ from airtoll.plan import DEFAULT_SEED, Plan
 from airtoll.report import write_report
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
+from airtoll.testbeds.contract import Testbed
 
 StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
@@ -30,6 +31,9 @@ StudyArgument = Annotated[
 OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
 VmOption = Annotated[
     bool, typer.Option("--vm", help="With --on linux: in a throw-away QEMU guest.")
+]
+LabOption = Annotated[
+    Path | None, typer.Option("--lab", help="With --on linux: the hosts of a lab.toml.")
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -44,6 +48,7 @@ def run(
     study: StudyArgument,
     on: OnOption = "simulator",
     vm: VmOption = False,
+    lab: LabOption = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
     ] = None,
@@ -91,6 +96,7 @@ def run(
             study,
             on=on,
             vm=vm,
+            testbed=_laboratory(on, lab, vm=vm),
             out=out_,
             trials=trials,
             seed=seed,
@@ -124,17 +130,34 @@ def run(
     print_run(result, json=json)
 
 
+def _laboratory(on: str, lab: Path | None, *, vm: bool) -> Testbed | None:
+    if lab is None:
+        return None
+    if on != "linux":
+        raise UsageError(f"--lab goes with --on linux, not with --on {on}")
+    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.testbed import Linux
+
+    return Linux(vm=vm, lab=load(lab))
+
+
 def check(
     study: StudyArgument,
     on: OnOption = "simulator",
     vm: VmOption = False,
+    lab: LabOption = None,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Say what would run, what would be skipped and why, and about how long it takes."""
     plan, cells = check_study(
-        study, on=on, vm=vm, as_printed=as_printed, values=parse_values(set_ or [])
+        study,
+        on=on,
+        vm=vm,
+        testbed=_laboratory(on, lab, vm=vm),
+        as_printed=as_printed,
+        values=parse_values(set_ or []),
     )
     repetitions = plan.repetitions
     total = sum(c.expected_s for c in cells if c.skip is None) * repetitions

@@ -156,3 +156,10 @@ def test_radius_folder_names_only_the_run() -> None:
     # FreeRADIUS takes no block on a single line.
     assert all(not ("{" in line and "}" in line) for line in text.splitlines())
     assert text.count("{") == text.count("}")
+
+
+def test_channels() -> None:
+    found = [hostapd.frequency_mhz(channel) for channel in (1, 6, 13, 14, 36, 165)]
+    assert found == [2412, 2437, 2472, 2484, 5180, 5825]
+    radio = hostapd.Radio("wlan0", phy="802.11n", channel=36)
+    assert "hw_mode=a\n" in hostapd.configuration(resolve("open"), secret(), radio, "/r/ctl")

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from airtoll.errors import UsageError
 from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
 from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.lab import load
 from airtoll.testbeds.linux.testbed import Linux
 
 
@@ -112,3 +114,46 @@ def test_time_is_expected_by_the_length_of_the_traffic() -> None:
     short, long = cell(traffic='transport = "tcp"\nduration_s = 1'), cell()
     assert Linux(vm=True).expected_s(long) - Linux(vm=True).expected_s(short) == 9
     assert Linux(vm=True).expected_s(short) > Linux().expected_s(short)
+
+
+def test_a_laboratory_has_its_own_limits(linux: Linux, tmp_path: Path) -> None:
+    text = """
+[lab]
+name = "bench"
+channel = 11
+[host.ap]
+role = "access-point"
+address = "root@192.168.1.1"
+interface = "wlan0"
+ip = "192.168.1.1"
+[host.laptop]
+role = "station"
+address = "192.168.1.20"
+interface = "wlan0"
+ip = "192.168.1.20"
+[host.server]
+role = "server"
+address = "local"
+ip = "192.168.1.10"
+"""
+    (tmp_path / "lab.toml").write_text(text)
+    (tmp_path / "hand.toml").write_text(
+        text + '[host.phone]\nrole = "station"\nby = "hand"\nip = "192.168.1.40"\n'
+    )
+    one = Linux(lab=load(tmp_path / "lab.toml"))
+    one._version = (2, 10)
+    assert one.check(cell("wpa2-eap-tls-ccmp")) is None
+    for policy, changes, reason in (
+        ("open", {"scenario": "clients = 2"}, "the laboratory has 1 stations"),
+        ("wpa2-eap-leap-ccmp", {}, "LEAP server"),
+    ):
+        skip = one.check(cell(policy, **changes))
+        assert skip is not None
+        assert reason in skip.reason
+    other = Linux(lab=load(tmp_path / "hand.toml"))
+    other._version = (2, 10)
+    skip = other.check(cell())
+    assert skip is not None
+    assert "by hand" in skip.reason
+    with pytest.raises(UsageError, match="--vm and --lab"):
+        Linux(vm=True, lab=load(tmp_path / "lab.toml"))

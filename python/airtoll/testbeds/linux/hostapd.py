@@ -60,14 +60,6 @@ class Radio:
 
 
 @frozen
-class Peer:
-    """Another AP of the same mobility domain, for FT keys: its BSSID and NAS identifier."""
-
-    bssid: str
-    identifier: str
-
-
-@frozen
 class RadiusAddress:
     """Where the RADIUS server listens, and the address from which the AP asks."""
 
@@ -104,7 +96,6 @@ def configuration(
     radius: RadiusAddress | None = None,
     identifier: str = "ap1",
     bssid: str = "00:00:00:00:00:00",
-    peers: tuple[Peer, ...] = (),
     accept_file: str | None = None,
 ) -> str:
     """The text of hostapd.conf for this policy.
@@ -119,7 +110,7 @@ def configuration(
         f"ssid={credentials.ssid}",
         f"channel={radio.channel}",
         f"beacon_int={radio.beacon_interval_tu}",
-        f"hw_mode={_MODES.get(radio.phy, 'g')}",
+        f"hw_mode={'a' if radio.channel > 14 else _MODES.get(radio.phy, 'g')}",
         f"nas_identifier={identifier}",
     ]
     if radio.bridge:
@@ -143,7 +134,7 @@ def configuration(
             f"auth_server_shared_secret={credentials.radius_secret}",
         ]
     if link.akm is not None:
-        lines += _rsn(link, credentials, identifier, bssid, peers)
+        lines += _rsn(link, credentials, bssid)
     elif link.encrypts_data:
         lines += _wep(link, credentials)
     if link.eap_method == "leap":
@@ -169,14 +160,9 @@ def _wep(link: Link, credentials: Credentials) -> list[str]:
     ]
 
 
-def _rsn(
-    link: Link, credentials: Credentials, identifier: str, bssid: str, peers: tuple[Peer, ...]
-) -> list[str]:
+def _rsn(link: Link, credentials: Credentials, bssid: str) -> list[str]:
     assert link.akm is not None
     management = [KEY_MANAGEMENT[link.akm]]
-    if link.fast_transition:
-        # The first association of a mobility domain may use the AKM without FT.
-        management = [KEY_MANAGEMENT[link.akm]]
     pairwise = CIPHERS[link.cipher]
     wpa = link.generation is Generation.WPA
     lines = [f"wpa={1 if wpa else 2}"]
@@ -256,6 +242,13 @@ class AccessPoint:
         """The pairwise master key shared with a station, hex; None where the build hides it."""
         answer = (await self.control.request(f"GET_PMK {address}")).strip()
         return answer if answer and all(c in "0123456789abcdef" for c in answer) else None
+
+
+def frequency_mhz(channel: int) -> int:
+    """Centre frequency of a 20 MHz channel (IEEE 802.11-2020 annex E)."""
+    if channel == 14:
+        return 2484
+    return 2407 + 5 * channel if channel < 14 else 5000 + 5 * channel
 
 
 def parse_pairs(text: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import secrets
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ from typing import Any, Final, Protocol
 
 from attrs import evolve
 
-from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError
+from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy
 from airtoll.study import Scenario, Traffic
@@ -29,6 +30,8 @@ from airtoll.testbeds.guest.qemu import Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, timeline
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.worker import Worker
 
 MAX_STATIONS: Final = 2
@@ -68,14 +71,23 @@ class Session(Protocol):
 class Linux:
     """Trials on hostapd, wpa_supplicant and their like. One trial at a time.
 
-    ``vm``: in a throw-away guest instead of on this host.
+    ``vm``: in a throw-away guest instead of on this host. ``lab``: on the hosts of a laboratory.
     """
 
     name = "linux"
     parallel = False
 
-    def __init__(self, *, vm: bool = False, on_phase: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        vm: bool = False,
+        lab: Lab | None = None,
+        on_phase: Callable[[str], None] | None = None,
+    ) -> None:
+        if vm and lab is not None:
+            raise UsageError("--vm and --lab: the guest has no way to the hosts of a laboratory")
         self._vm = vm
+        self._lab = lab
         self._phase = on_phase or (lambda _: None)
         self._session: Session | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -90,6 +102,7 @@ class Linux:
             or hostapd.why_not(cell.security, self._hostapd_version())
             or _scenario_reason(cell.settings)
             or _policy_reason(cell.security, cell.settings)
+            or self._lab_reason(cell)
         )
         return Skip(reason) if reason else None
 
@@ -104,15 +117,18 @@ class Linux:
         """
         cell = trial.cell
         place = (cell.scenario, cell.traffic, cell.factors_json)
-        measured, usage = self._measure(job_of(trial, capture=captures is not None), captures)
+        channel = self._lab.lab.channel if self._lab is not None else None
+        job = job_of(trial, capture=captures is not None, channel=channel)
+        measured, usage = self._measure(job, captures)
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
-        said = (
-            crypto.risen(cell.policy, self._baseline[place], usage)
-            if (usage and place in self._baseline)
-            else None
-        )
-        return evolve(measured, caveats=(*measured.caveats, said)) if said else measured
+        said: list[str] = []
+        if cell.profile_names:
+            said.append("profile_set has no effect: the real devices are what they are")
+        if usage and place in self._baseline:
+            rise = crypto.risen(cell.policy, self._baseline[place], usage)
+            said += [rise] if rise else []
+        return evolve(measured, caveats=(*measured.caveats, *said))
 
     def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
         """Carry out one job and read its captures."""
@@ -150,7 +166,10 @@ class Linux:
         """Kernel, tools and settings."""
         if self._environment is None:
             self._environment = _tools()
-        return {"linux": "guest" if self._vm else "host", **self._environment}
+        place = "guest" if self._vm else "host"
+        if self._lab is not None:
+            place = f"laboratory {self._lab.lab.name}"
+        return {"linux": place, **self._environment}
 
     def cancel(self) -> None:
         """A trial in progress ends with its session."""
@@ -170,7 +189,7 @@ class Linux:
         if self._session is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="airtoll-linux-")
             results = Path(self._scratch.name)
-            session: Session = _GuestSession() if self._vm else _HostSession()
+            session: Session = _GuestSession() if self._vm else _HostSession(self._lab)
             self._phase("starting the guest" if self._vm else "starting the nodes")
             try:
                 described = session.open(secrets.token_hex(4), credentials.fresh(), results)
@@ -181,7 +200,21 @@ class Linux:
             self._environment = {**_tools(), **described}
         return self._session
 
+    def _lab_reason(self, cell: Cell) -> str | None:
+        if self._lab is None:
+            return None
+        stations = [self._lab.host[name] for name in self._lab.of("station")]
+        if any(station.by == "hand" for station in stations):
+            return "stations driven by hand are not prompted for yet"
+        if len(station_names(cell.settings)) > len(stations):
+            return f"the laboratory has {len(stations)} stations"
+        if cell.security.link.eap_method == "leap":
+            return "the LEAP server runs on an AP in a namespace only"
+        return None
+
     def _missing(self) -> str | None:
+        if self._lab is not None:
+            return None  # the hosts have the tools; one that lacks its own is named by the trial
         absent = [tool for tool in environment.TOOLS if shutil.which(tool) is None]
         if absent:
             packages = sorted({environment.TOOLS[tool][0] for tool in absent})
@@ -195,7 +228,7 @@ class Linux:
         return self._version
 
 
-def job_of(trial: Trial, *, capture: bool = False) -> Job:
+def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -> Job:
     """The job of a study's trial."""
     cell = trial.cell
     settings, load = cell.settings, cell.load
@@ -204,7 +237,7 @@ def job_of(trial: Trial, *, capture: bool = False) -> Job:
         policy=cell.policy,
         stations=tuple(station_names(settings)),
         phy=settings.phy,
-        channel=36 if settings.phy == "802.11a" else 1,
+        channel=channel or (36 if settings.phy == "802.11a" else 1),
         rate_mbps=settings.rate_mbps,
         beacon_interval_tu=settings.beacon_interval_tu,
         station_to_station=settings.topology == "station-to-station",
@@ -275,6 +308,9 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
         return Measured(failure=outcome.failure, caveats=outcome.caveats)
     values: list[Value] = list(outcome.values)
     caveats = list(outcome.caveats)
+    if "air.pcap" not in outcome.files:
+        caveats.append("no host has a monitor interface: no times from the air, no look at it")
+        return Measured(rows=_rows(values), caveats=tuple(caveats))
     try:
         seen = timeline.read(folder / "air.pcap", folder / "wire.pcap")
     except (CaptureError, OSError) as error:
@@ -289,8 +325,11 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
             return Measured(failure=f"{name}: {protected} data frames were protected; none should")
         if encrypts and clear > 0:
             caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
-    rows = tuple(Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values)
-    return Measured(rows=rows, caveats=tuple(caveats))
+    return Measured(rows=_rows(values), caveats=tuple(caveats))
+
+
+def _rows(values: list[Value]) -> tuple[Row, ...]:
+    return tuple(Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values)
 
 
 def _encrypts(policy: str) -> bool:
@@ -310,14 +349,16 @@ def _tools() -> dict[str, str]:
 
 
 class _HostSession:
-    """The stack on this machine."""
+    """The stack on this machine, or driven from it."""
 
-    def __init__(self) -> None:
+    def __init__(self, lab: Lab | None) -> None:
         self._worker = Worker()
+        self._lab = lab
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
-        import os
-
+        if self._lab is not None:
+            laboratory = Laboratory(run_id, secret, results / "trials", self._lab)
+            return self._worker.open_stack(laboratory)
         if os.geteuid() != 0:
             raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
         return self._worker.open(run_id, secret, results / "trials")

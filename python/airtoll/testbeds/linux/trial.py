@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 
 #: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration.
 _WIRE_FILTER: Final = "udp port 500 or 4500 or 1812 or 1912 or 51820 or 434"
-_CHANNEL_MHZ: Final = {
-    **{number: 2407 + 5 * number for number in range(1, 14)},
-    **{number: 5000 + 5 * number for number in (36, 40, 44, 48)},
-}
-
 #: mac80211_hwsim hands frames over at once: nothing in it takes airtime.
 NO_AIR: Final = (
     "throughput, loss and delay are limited by the CPU, not by the radio: "
@@ -146,7 +141,6 @@ class Trial:
     async def _access_points(self, server: freeradius.Server | None) -> None:
         stack, job = self.stack, self.job
         count = 2 if job.roam != "none" else 1
-        bssids = [stack.radios[f"ap{n + 1}"].address for n in range(count)]
         accept = None
         if any(control.value == "mac-acl" for control in self.policy.access_control):
             accept = f"{stack.folder}/accept"
@@ -182,9 +176,6 @@ class Trial:
                 radius=radius,
                 identifier=node,
                 bssid=radio.address,
-                peers=tuple(
-                    hostapd.Peer(b, f"ap{n + 1}") for n, b in enumerate(bssids) if n != index
-                ),
                 accept_file=accept,
             )
             self.access_points.append(
@@ -207,7 +198,10 @@ class Trial:
 
     def _channel(self, index: int) -> int:
         # Two APs that hear one another on one channel would share it; 1 and 6 do not overlap.
-        return self.job.channel if index == 0 else (self.job.channel + 5 - 1) % 11 + 1
+        channel = self.job.channel
+        if index == 0:
+            return channel
+        return (channel + 4) % 11 + 1 if channel <= 14 else channel + 4
 
     async def _station(self, name: str) -> None:
         stack, node = self.stack, self.nodes[name]
@@ -222,7 +216,7 @@ class Trial:
             secret,
             f"{stack.folder}/wpa-{node}",
             files,
-            tuple(_CHANNEL_MHZ[self._channel(index)] for index in range(count)),
+            tuple(hostapd.frequency_mhz(self._channel(index)) for index in range(count)),
             background_scan=self.job.roam == "signal",
         )
         if count > 1:

@@ -37,7 +37,10 @@ class Worker:
 
     def open(self, run_id: str, credentials: Credentials, results: Path) -> dict[str, str]:
         """Build the nodes; gives the kernel's side of the environment."""
-        stack = Stack(run_id, credentials, results)
+        return self.open_stack(Stack(run_id, credentials, results))
+
+    def open_stack(self, stack: Stack) -> dict[str, str]:
+        """Build a stack's nodes; gives the kernel's side of the environment."""
         self._wait(stack.__aenter__())
         self._stack = stack
         described: dict[str, str] = self._wait(environment.kernel(stack.root))
