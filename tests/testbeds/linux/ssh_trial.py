@@ -1,7 +1,7 @@
 """Run in the guest: one trial on "physical" hosts, each a real sshd in a namespace with a radio.
 
-Takes a folder for results; prints the outcome as JSON. The virtual stack only provides the nodes:
-everything of the trial itself goes through SSH.
+Takes a folder for results that holds credentials.json; prints the outcome as JSON. The virtual
+stack only provides the nodes: everything of the trial itself goes through SSH.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from airtoll.testbeds.linux import credentials
+from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
@@ -23,7 +23,8 @@ NODES = {"router": "ap1", "laptop": "sta1", "server": "srv"}
 
 
 async def main(results: Path) -> None:
-    secret = await asyncio.to_thread(credentials.fresh)
+    # Made on the host: an emulated CPU takes a minute for three RSA keys.
+    secret = Credentials.from_json(json.loads((results / "credentials.json").read_text()))
     async with Stack("aaaa0001", secret, results) as stack:
         options = sshd(Path(stack.folder))
         lab = Lab.model_validate(

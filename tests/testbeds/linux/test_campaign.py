@@ -20,7 +20,8 @@ from airtoll.errors import TestbedError
 from airtoll.policies import catalogue, resolve
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import kernel
-from airtoll.testbeds.linux import environment, hostapd
+from airtoll.testbeds.guest.qemu import Guest
+from airtoll.testbeds.linux import credentials, environment, hostapd
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -139,8 +140,8 @@ def test_hostapd_killed_in_mid_trial_is_said(testbed: Linux) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_guest_is_said_and_the_next_trial_boots_another(tmp_path: Path) -> None:
-    testbed = Linux(vm=True)
+def test_a_killed_guest_is_said_and_the_next_trial_boots_another(testbed: Linux) -> None:
+    testbed.close()
     try:
         assert testbed.carry_out(Job("before", "open", flow=None)).failure is None
         pid = testbed.guest_pid
@@ -191,10 +192,12 @@ async def _hostapd() -> tuple[int, int]:
 
 
 @pytest.mark.slow
-def test_a_trial_over_ssh(tmp_path: Path) -> None:
+def test_a_trial_over_ssh(testbed: Linux, tmp_path: Path) -> None:
     """Every command, file, daemon and control socket of the trial goes through a real sshd."""
-    from airtoll.testbeds.guest.qemu import Guest
-
+    testbed.close()  # one guest at a time
+    folder = tmp_path / "trials"
+    folder.mkdir()
+    (folder / "credentials.json").write_text(json.dumps(credentials.fresh().to_json()))
     script = Path(__file__).with_name("ssh_trial.py")
     with Guest(tmp_path) as guest:
         done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=600)
@@ -207,7 +210,7 @@ def test_a_trial_over_ssh(tmp_path: Path) -> None:
     # Two hosts are two clocks: no one-way delay.
     assert "delay_s" not in values
     assert values["response_time_s"] > 0
-    assert (tmp_path / "trials" / "ssh" / "wire.pcap").stat().st_size > 2000
+    assert (folder / "ssh" / "wire.pcap").stat().st_size > 2000
 
 
 @pytest.mark.slow

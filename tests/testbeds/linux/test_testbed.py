@@ -63,6 +63,7 @@ def test_what_it_takes(linux: Linux, policy: str) -> None:
         ("open", {"scenario": "cw_min = 7"}, "cw_min has no effect"),
         ("wireguard", {"scenario": "clients = 2"}, "tunnels are set up for one station"),
         ("ipsec-aes-gcm+wireguard", {}, "one tunnel at a time"),
+        ("ipsec-3des-md5", {"traffic": 'transport = "tcp"\nip = "ipv6"'}, "IKEv1"),
         (
             "wireguard",
             {"scenario": 'topology = "station-to-station"\nstations = [{name="A"},{name="B"}]'},

@@ -8,6 +8,7 @@ Report fields: iperf3 3.12 and later, ``iperf3 -J``.
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Final
 
 from airtoll.errors import TestbedError
@@ -71,9 +72,10 @@ def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> 
     if flow.transfer_octets:
         argv += ["-n", str(flow.transfer_octets)]
     else:
-        argv += ["-t", f"{flow.duration_s - flow.warm_up_s:.0f}"]
+        # iperf3 takes whole seconds, and 0 for ever.
+        argv += ["-t", str(max(1, math.ceil(flow.duration_s - flow.warm_up_s)))]
         if flow.warm_up_s:
-            argv += ["-O", f"{flow.warm_up_s:.0f}"]
+            argv += ["-O", str(math.ceil(flow.warm_up_s))]
     if flow.per_station > 1:
         argv += ["-P", str(flow.per_station)]
     return argv

@@ -101,7 +101,7 @@ class Linux:
             self._missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
             or _scenario_reason(cell.settings)
-            or _policy_reason(cell.security, cell.settings)
+            or _policy_reason(cell.security, cell.settings, cell.load)
             or self._lab_reason(cell)
         )
         return Skip(reason) if reason else None
@@ -125,6 +125,8 @@ class Linux:
         said: list[str] = []
         if cell.profile_names:
             said.append("profile_set has no effect: the real devices are what they are")
+        if cell.load.series:
+            said.append("no values per second are taken on the real stack")
         if usage and place in self._baseline:
             rise = crypto.risen(cell.policy, self._baseline[place], usage)
             said += [rise] if rise else []
@@ -293,9 +295,11 @@ def _scenario_reason(settings: Scenario) -> str | None:
     return None
 
 
-def _policy_reason(policy: Policy, settings: Scenario) -> str | None:
+def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
     if len(policy.tunnels) > 1:
         return "one tunnel at a time"
+    if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
+        return "an IKEv1 tunnel carries one address family here, IPv4"
     if policy.tunnels and settings.topology == "station-to-station":
         return "tunnels end at the server, so station-to-station traffic would bypass them"
     if policy.tunnels and len(station_names(settings)) > 1:
