@@ -9,6 +9,7 @@ clock for one-way delays, and levels that move on command.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +18,9 @@ from typing import Any
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import cleanup, radios
+from airtoll.testbeds.linux import cleanup, conditions, radios
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost
+from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 from airtoll.testbeds.linux.lab import Lab, LabHost
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.stack import Stack
@@ -75,6 +76,8 @@ class Laboratory(Stack):
             await host.run(["mkdir", "-p", self.folder])
             if described.interface is not None and node != "srv":
                 self.radios[node] = await radios.physical(host, described.interface)
+                with contextlib.suppress(HostError):  # not every driver surveys
+                    self.surveyed[node] = await conditions.survey(host, described.interface)
 
     def _host(self, node: str, name: str, described: LabHost) -> Host:
         if described.address == "local":

@@ -11,7 +11,7 @@ or a module behind that it brought.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
@@ -51,6 +51,8 @@ class Stack:
         self.folder = ""
         self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
+        #: Node -> channel survey before the first trial (see ``conditions.survey``).
+        self.surveyed: dict[str, list[dict[str, Any]]] = {}
         self._radius: dict[int, freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
         self._servers: dict[tuple[str, int], Process] = {}

@@ -394,7 +394,9 @@ class Trial:
         if self.job.station_to_station:
             names = names[:1]
         await self._encryption(names)
-        before = await conditions.sample(self.stack.root)
+        # Namespaces share the machine's CPUs; of a laboratory the AP's is the one in question.
+        busy = self.stack.root if self.stack.virtual else self.stack.hosts["ap1"]
+        before = await conditions.sample(busy)
         radio_before = await self._radio_conditions()
         if self.job.fault == "hostapd":
             drill = asyncio.create_task(self._kill_hostapd(flow.duration_s / 3))
@@ -408,7 +410,7 @@ class Trial:
             if isinstance(result, BaseException):
                 raise result
             self.values += result
-        usage = conditions.usage(before, await conditions.sample(self.stack.root))
+        usage = conditions.usage(before, await conditions.sample(busy))
         self.values.append(Value("cpu_share", usage["busy"], "1"))
         self.conditions["cpu"] = usage
         radio_after = await self._radio_conditions()
@@ -431,7 +433,10 @@ class Trial:
         if not self.policy.link.encrypts_data:
             return
         for name in names:
-            held = await crypto.keys(self.stack.root, self.stack.radios[self.nodes[name]].phy)
+            node = self.nodes[name]
+            # debugfs shows every radio of the machine, whatever namespace it is in.
+            where = self.stack.root if self.stack.virtual else self.stack.hosts[node]
+            held = await crypto.keys(where, self.stack.radios[node].phy)
             self.conditions[f"{name}.keys"] = [[k.algorithm, k.in_hardware] for k in held]
             said = crypto.alarm(name, held)
             if said:
@@ -512,6 +517,8 @@ class Trial:
 
     def outcome(self) -> Outcome:
         """What became of the trial; to be asked after :meth:`finish`."""
+        if self.stack.surveyed:
+            self.conditions["survey"] = self.stack.surveyed
         if self.stack.virtual and any(value.metric == "throughput_bps" for value in self.values):
             self.caveats.insert(0, NO_AIR)
         return Outcome(
