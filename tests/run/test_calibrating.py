@@ -56,12 +56,18 @@ def fit(**changed):
         "study": "mccarter2006",
         "scenario": "soho",
         "testbed": ClosedForms(),
+        "trials": 1,
+        "generations": 3,
     } | changed
     return fit_profile("mccarter2006", "linksys-wrt54g", **arguments)
 
 
-def test_soho_readings_fit_and_the_rest_is_predicted(tmp_path):
-    fitted = fit()
+@pytest.fixture(scope="module")
+def fitted():
+    return fit()
+
+
+def test_soho_readings_fit_and_the_rest_is_predicted(fitted):
     seen = {p.cell for p in fitted.calibration.predictions if not p.held_out}
     held = {p.cell for p in fitted.calibration.held_out}
     assert len(seen) == 4
@@ -73,8 +79,7 @@ def test_soho_readings_fit_and_the_rest_is_predicted(tmp_path):
     assert all(math.isfinite(p.predicted.half_width) for p in fitted.calibration.held_out)
 
 
-def test_the_profile_says_what_it_has_seen(tmp_path):
-    fitted = fit()
+def test_the_profile_says_what_it_has_seen(tmp_path, fitted):
     file = tmp_path / "fitted.toml"
     file.write_text(fitted.profile_text)
     profile = load_file(file)

@@ -21,6 +21,11 @@ from scipy import optimize, stats
 from airtoll.analyse.estimate import Array, Estimate
 from airtoll.errors import UsageError
 
+#: How far below and above its start a parameter is searched.
+_REACH = (100.0, 20_000.0)
+_POPULATION = 10
+_GENERATIONS = 20
+
 Predict = Callable[[Mapping[str, float], Sequence[str]], Sequence[float]]
 
 
@@ -113,12 +118,15 @@ def calibrate(
     level: float = 0.95,
     resamples: int = 200,
     model_error: float = 0.01,
+    generations: int = _GENERATIONS,
 ) -> Calibration:
     """Fit parameters to the observed cells and predict the held-out ones.
 
     ``predict(values, cells)`` returns the mean of every cell, in the unit of the readings.
-    The bootstrap resamples readings within cells and moves the fit by one Gauss-Newton step, so
-    ``predict`` is called for the fit alone. Raises UsageError where the fit is not determined.
+    Parameters start above zero. The bootstrap resamples readings within cells and moves the fit by
+    one Gauss-Newton step, so ``predict`` is called for the fit alone: about ten times
+    ``generations`` times the number of parameters. Raises UsageError where the fit is not
+    determined.
     """
     _check(observed, held_out, parameters)
     names = [p.name for p in parameters]
@@ -135,9 +143,10 @@ def calibrate(
     def residuals(theta: Array) -> Array:
         return np.asarray((model(theta, cells) / target - 1) * weight)
 
+    start = _search(residuals, parameters, scale, rng, generations)
     fit = optimize.least_squares(
         residuals,
-        np.array([p.start for p in parameters]) / scale,
+        start,
         bounds=(
             np.array([p.low for p in parameters]) / scale,
             np.array([p.high for p in parameters]) / scale,
@@ -173,6 +182,35 @@ def calibrate(
         level,
     )
     return Calibration(estimates, predictions, error)
+
+
+def _search(
+    residuals: Callable[[Array], Array],
+    parameters: Sequence[Parameter],
+    scale: Array,
+    rng: np.random.Generator,
+    generations: int,
+) -> Array:
+    """A start for least squares, by differential evolution over the parameters' logarithms.
+
+    A cost that the air hides changes nothing until it is the bottleneck, and another cost may
+    stand in for it: least squares alone would see no slope, or the wrong valley (Storn and Price
+    1997). Positive parameters are searched over _REACH times their start, down and up.
+    """
+    first = np.array([p.start for p in parameters]) / scale
+    low = np.array([max(p.low, abs(p.start) / _REACH[0], 1e-12) for p in parameters]) / scale
+    high = np.array([min(p.high, abs(p.start) * _REACH[1]) for p in parameters]) / scale
+    found = optimize.differential_evolution(
+        lambda log: float(np.sum(residuals(np.exp(log)) ** 2)),
+        list(zip(np.log(low), np.log(high), strict=True)),
+        x0=np.log(np.clip(first, low, high)),
+        popsize=_POPULATION,
+        maxiter=generations,
+        tol=1e-3,
+        polish=False,
+        rng=rng,
+    )
+    return np.asarray(np.exp(found.x))
 
 
 def _draws(
@@ -253,6 +291,9 @@ def _check(
 ) -> None:
     if not parameters:
         raise UsageError("name at least one parameter to fit")
+    for parameter in parameters:
+        if not parameter.low <= parameter.start <= parameter.high or parameter.start <= 0:
+            raise UsageError(f"{parameter.name}: its start must be above zero and within bounds")
     if len(observed) < len(parameters):
         raise UsageError(
             f"{len(parameters)} parameters need as many observed cells or more, got {len(observed)}"

@@ -68,6 +68,7 @@ def fit_profile(
     trials: int = 3,
     seed: int = 1,
     level: float = 0.95,
+    generations: int = 20,
 ) -> Fitted:
     """Fit ``parameters`` of ``profile`` to the cells whose policy is in ``see``; predict the rest.
 
@@ -114,6 +115,7 @@ def fit_profile(
                 predictor,
                 np.random.default_rng(seed),
                 level=level,
+                generations=generations,
             )
     finally:
         bed.close()
