@@ -7,11 +7,12 @@ import pytest
 from airtoll.analyse.audit import audit_run
 from airtoll.observe.imports import trials_of
 from airtoll.observe.schema import METRICS, OBSERVATIONS
-from airtoll.study import load
+from airtoll.study import load, with_values
 
-STUDY = load("quickstart").study
+FILE = load("quickstart")
+UDP = next(name for name, t in FILE.study.traffic.items() if t.transport == "udp")
+STUDY = with_values(FILE, {f"traffic.{UDP}.offered_mbps": 60}).study
 SCENARIO = next(iter(STUDY.scenario))
-UDP = next(name for name, t in STUDY.traffic.items() if t.transport == "udp")
 
 
 def run(rng, cells=("open", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256"), trials=8, speed=25e6):
@@ -102,3 +103,10 @@ def test_failed_trials_are_not_judged(frame):
     bad = changed(frame, pl.col("metric") == "throughput_bps", pl.col("value") * 2)
     trials = trials_of(bad).with_columns(status=pl.lit("failed"))
     assert audit_run("run", bad, trials, STUDY) == []
+
+
+def test_a_transfer_offers_its_octets_over_its_own_time(frame):
+    values = {f"traffic.{UDP}.transfer_bytes": 1_000_000}
+    study = with_values(FILE, values).study
+    low = changed(frame, pl.col("metric") == "offered_bps", pl.lit(0.3e6))
+    assert audit_run("run", low, trials_of(low), study) == []

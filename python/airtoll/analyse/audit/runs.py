@@ -46,7 +46,7 @@ def audit_run(
     return ordered(
         _copied(name, whole)
         + _derived(name, whole)
-        + _load(name, whole)
+        + _load(name, whole, study)
         + (_ceilings(name, whole, study) + _conservation(name, whole, study) if study else [])
     )
 
@@ -173,7 +173,15 @@ def _conservation(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
     return found
 
 
-def _load(name: str, rows: pl.DataFrame) -> list[Finding]:
+def _load(name: str, rows: pl.DataFrame, study: Study | None) -> list[Finding]:
+    if study is not None:
+        # A transfer of so many octets offers them over its own time, not over the trial's.
+        steady = [
+            key
+            for key, traffic in study.traffic.items()
+            if traffic.offered_mbps is not None and traffic.transfer_bytes is None
+        ]
+        rows = rows.filter(pl.col("traffic").is_in(steady))
     keys = ["cell", "trial", "attempt", "flow", "station"]
     pair = (
         rows.filter(metric="throughput_bps")
