@@ -62,6 +62,25 @@ pub fn gcm(key: usize, octets: usize) -> Work {
     })
 }
 
+/// One frame: ciphertext and tag.
+pub fn ccm_once(key: &[u8], nonce: &[u8; 13], aad: &[u8], plain: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let (cipher, tag) = match key.len() {
+        16 => (Cipher::aes_128_ccm(), 8),
+        _ => (Cipher::aes_256_ccm(), 16),
+    };
+    let mut ctx = context(cipher, key, 13, Some(tag));
+    ctx.encrypt_init(None, None, Some(nonce)).expect("nonce");
+    ctx.set_data_len(plain.len()).expect("length");
+    ctx.cipher_update(aad, None).expect("AAD");
+    let mut out = vec![0; plain.len() + 16];
+    let done = ctx.cipher_update(plain, Some(&mut out)).expect("data");
+    ctx.cipher_final(&mut out[done..]).expect("end");
+    out.truncate(plain.len());
+    let mut mic = vec![0; tag];
+    ctx.tag(&mut mic).expect("tag");
+    (out, mic)
+}
+
 fn context(cipher: &CipherRef, key: &[u8], nonce: usize, tag: Option<usize>) -> CipherCtx {
     let mut ctx = CipherCtx::new().expect("context");
     ctx.encrypt_init(Some(cipher), None, None).expect("cipher");
