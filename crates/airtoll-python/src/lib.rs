@@ -7,6 +7,7 @@ mod analytic;
 mod cancel;
 mod capture;
 mod ciphers;
+mod handshakes;
 mod scenario;
 mod simulate;
 
@@ -19,6 +20,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cancel::register(module)?;
     capture::register(module)?;
     ciphers::register(module)?;
+    handshakes::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;
     Ok(())

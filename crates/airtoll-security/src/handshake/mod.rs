@@ -27,6 +27,7 @@ pub mod operation;
 pub mod owe;
 pub mod policy;
 mod primitives;
+pub mod published;
 pub mod radius;
 mod resend;
 pub mod sae;
