@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from airtoll.analyse.audit import KINDS, audit
+from airtoll.errors import DatasetError
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "audit_planting.py"
 SPEC = importlib.util.spec_from_file_location("audit_planting", FILE)
@@ -47,3 +48,13 @@ def test_the_page_shows_the_recorded_rates():
     assert set(result["detected"]) == set(planting.PLANTS)
     for kind in KINDS:
         assert f"| `{kind}` |" in page
+
+
+def test_a_claim_without_its_keys_is_an_error_of_the_data_set():
+    study = planting.clean(np.random.default_rng(1))
+    study[1]["claim"].append({"where": "1", "says": "it costs least", "kind": "lowest"})
+    with pytest.raises(DatasetError, match=r"it costs least.*'select'"):
+        audit(planting.dataset(study))
+    study[1]["claim"] = [{"where": "1", "says": "so it is", "kind": "belief"}]
+    with pytest.raises(DatasetError, match="'belief': allowed are arithmetic"):
+        audit(planting.dataset(study))

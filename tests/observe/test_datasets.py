@@ -82,3 +82,24 @@ def test_errors_name_file_and_line(tmp_path):
     )
     with pytest.raises(DatasetError, match=r"readings\.csv:2: value 'x'"):
         load_dataset(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"\[dataset\] is missing"),
+        ('[dataset]\nname = "mine"\n', "title is missing"),
+        (
+            '[dataset]\nname = "m"\ntitle = "M"\n[[link]]\nphy = "802.11b"\n',
+            "configuration is missing",
+        ),
+        ('[dataset]\nname = "m"\ntitle = "M"\n[claim]\nkind = "order"\n', r"write \[\[claim\]\]"),
+        ("[dataset\n", "dataset.toml"),
+    ],
+)
+def test_a_malformed_description_says_what_is_missing(tmp_path, text, message):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "dataset.toml").write_text(text)
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(folder)

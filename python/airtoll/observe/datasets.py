@@ -194,8 +194,7 @@ def load_dataset(name: str | Path, root: Path | None = None) -> Dataset:
         meta = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DatasetError(f"{folder / 'dataset.toml'}: {error}") from error
-    if "name" not in meta.get("dataset", {}):
-        raise DatasetError(f"{folder / 'dataset.toml'}: [dataset] name is missing")
+    _check_meta(folder / "dataset.toml", meta)
     readings = _read_text_table(folder / "readings.csv", COLUMNS)
     return Dataset(
         name=str(meta["dataset"]["name"]),
@@ -305,6 +304,30 @@ def policy_of_label(label: str) -> str | None:
     if any(name is None for name in names):
         return None
     return "+".join(name for name in names if name is not None)
+
+
+_REQUIRED: Final[dict[str, tuple[str, ...]]] = {
+    "link": ("configuration", "phy", "rate_mbps"),
+    "claim": ("where", "says", "kind"),
+    "definition": ("quantity", "where", "defined", "measured"),
+}
+
+
+def _check_meta(path: Path, meta: Mapping[str, Any]) -> None:
+    head = meta.get("dataset")
+    if not isinstance(head, dict):
+        raise DatasetError(f"{path}: the table [dataset] is missing")
+    for key in ("name", "title"):
+        if not isinstance(head.get(key), str):
+            raise DatasetError(f"{path}: [dataset] {key} is missing")
+    for table, keys in _REQUIRED.items():
+        entries = meta.get(table, [])
+        if not isinstance(entries, list):
+            raise DatasetError(f"{path}: write [[{table}]], once per entry")
+        for number, entry in enumerate(entries, 1):
+            for key in keys:
+                if key not in entry:
+                    raise DatasetError(f"{path}: [[{table}]] number {number}: {key} is missing")
 
 
 def _plain(value: float | str) -> str:

@@ -49,7 +49,13 @@ def claims(figures: Figures) -> list[Finding]:
                 f"{figures.dataset.folder / 'dataset.toml'}: claim kind {kind!r}: "
                 f"allowed are {', '.join(sorted(_KINDS))}"
             )
-        found += _together(test(figures, claim))
+        try:
+            found += _together(test(figures, claim))
+        except (KeyError, TypeError) as error:
+            raise DatasetError(
+                f"{figures.dataset.folder / 'dataset.toml'}: claim {claim['says']!r} of kind "
+                f"{kind!r}: {error} is missing or of the wrong type"
+            ) from error
     return found + exclusive(figures, stated)
 
 
