@@ -158,3 +158,16 @@ ip = "192.168.1.10"
     assert "by hand" in skip.reason
     with pytest.raises(UsageError, match="--vm and --lab"):
         Linux(vm=True, lab=load(tmp_path / "lab.toml"))
+
+
+def test_every_attempt_keeps_its_captures_apart() -> None:
+    one = plan(["open", "wep-104+ipsec-aes-gcm"])
+    trials = [
+        one.trial(c, number, attempt)
+        for c in one.cells
+        for number, attempt in ((1, 1), (1, 2), (11, 1))
+    ]
+    names = {testbed._folder_of(trial) for trial in trials}
+    assert len(names) == len(trials)
+    assert "one_wep-104+ipsec-aes-gcm_load_11_1" in names
+    assert all("/" not in name for name in names)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -111,7 +112,9 @@ class Linux:
         return cell.load.duration_s + _OVERHEAD_S[self._vm]
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
-        """Carry out one trial; ``captures`` gets air.pcap, wire.pcap, keys.json, outcome.json.
+        """Carry out one trial; in ``captures`` it gets a folder named by cell and trial.
+
+        The folder holds air.pcap, wire.pcap, keys.json, outcome.json and the configurations.
 
         Raises ``TestbedError`` when the stack or the guest broke; the next trial starts anew.
         """
@@ -119,7 +122,8 @@ class Linux:
         place = (cell.scenario, cell.traffic, cell.factors_json)
         channel = self._lab.lab.channel if self._lab is not None else None
         job = job_of(trial, capture=captures is not None, channel=channel)
-        measured, usage = self._measure(job, captures)
+        own = None if captures is None else captures / _folder_of(trial)
+        measured, usage = self._measure(job, own)
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
         said: list[str] = []
@@ -246,6 +250,12 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         flow=flow_of(settings, load),
         capture_traffic=capture,
     )
+
+
+def _folder_of(trial: Trial) -> str:
+    """A folder name that no other attempt of a run has."""
+    cell = re.sub(r"[^A-Za-z0-9.+=_-]+", "_", trial.cell.name)
+    return f"{cell}_{trial.number}_{trial.attempt}"
 
 
 def flow_of(settings: Scenario, load: Traffic) -> Flow:
