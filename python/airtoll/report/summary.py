@@ -320,7 +320,12 @@ def headline(summary: RunSummary) -> list[str]:
         f"({_amount(dear['value'], unit)} on average over {len(dear['cell'])} cells) and "
         f"{cheap['policy']} least ({_amount(cheap['value'], unit)})."
     )
-    if dear["policy"] == cheap["policy"]:
+    if _amount(dear["value"], unit) == _amount(cheap["value"], unit) and means.height > 1:
+        first = (
+            f"Against {summary.analysis.baseline}, all {means.height} secured policies cost the "
+            f"same throughput to the digit shown: {_amount(dear['value'], unit)} on average."
+        )
+    elif means.height == 1:
         first = (
             f"Against {summary.analysis.baseline}, {dear['policy']} costs "
             f"{_amount(dear['value'], unit)} of throughput."
