@@ -1,0 +1,274 @@
+//! The simulator held against the closed forms and the slot-by-slot Monte-Carlo.
+//!
+//! Neither knows the other: they share the scenario and the PHY arithmetic. Beacons are off
+//! except where a test says so. Seeds are fixed, so a test that passes passes everywhere; the
+//! simulated times are long enough that chance alone stays well below each tolerance.
+
+use airtoll_phy::{
+    BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, GuardInterval, OfdmRate, Preamble, TimingSet,
+    TxVector, Width, airtime, control_response,
+};
+use airtoll_wlan::analytic::{
+    CollisionTime, Exchange, Method, Rules, analytic, bianchi, monte_carlo,
+};
+use airtoll_wlan::{Scenario, run};
+
+const A54: &str = r#""standard":"802.11a","rate":{"control":"fixed","mbps":54}"#;
+const B11: &str = r#""standard":"802.11b","rate":{"control":"fixed","mbps":11}"#;
+const AX80: &str =
+    r#""standard":"802.11ax","width_mhz":80,"rate":{"control":"fixed_mcs","mcs":11}"#;
+
+/// `stations` saturated senders of UDP towards their access point.
+fn uplink(bss: &str, stations: u32, node: &str, flow: &str, duration_s: f64) -> Scenario {
+    let nodes: String = (0..stations)
+        .map(|i| format!(r#"{{"name":"s{i}","role":"station","bss":"c"{node}}},"#))
+        .collect();
+    let flows: Vec<String> = (0..stations)
+        .map(|i| format!(r#"{{"name":"f{i}","source":"s{i}","destination":"ap",{flow}}}"#))
+        .collect();
+    let json = format!(
+        r#"{{"duration_s":{duration_s},"warm_up_s":0.5,"bss":[{{"name":"c",{bss}}}],
+        "nodes":[{nodes}{{"name":"ap","role":"access_point","bss":"c"}}],
+        "flows":[{}]}}"#,
+        flows.join(",")
+    );
+    Scenario::from_json(&json).unwrap_or_else(|e| panic!("{e}: {json}"))
+}
+
+fn udp(payload: u32) -> String {
+    format!(
+        r#""transport":{{"protocol":"udp"}},
+        "pattern":{{"type":"saturated","payload_octets":{payload}}}"#
+    )
+}
+
+fn simulated_bps(scenario: &Scenario, seed: u64) -> f64 {
+    let outcome = run(scenario, seed, &mut || false).unwrap();
+    outcome
+        .rows
+        .iter()
+        .filter(|r| r.metric == "throughput_bps" && r.flow.is_some() && r.second.is_none())
+        .map(|r| r.value)
+        .sum()
+}
+
+fn analytic_bps(scenario: &Scenario) -> f64 {
+    analytic(scenario)
+        .into_iter()
+        .map(|a| a.throughput.unwrap().bps)
+        .sum()
+}
+
+/// Simulates and compares; the message carries the case.
+fn hold(case: &str, scenario: &Scenario, tolerance: f64) {
+    let (ours, theory) = (simulated_bps(scenario, 1), analytic_bps(scenario));
+    let off = ours / theory - 1.0;
+    assert!(
+        off.abs() <= tolerance,
+        "{case}: simulated {ours:.0}, closed form {theory:.0}, {:+.3} %",
+        off * 100.0
+    );
+}
+
+#[test]
+fn one_legacy_station_meets_the_closed_form() {
+    let legacy = |standard: &str, mbps: &str, more: &str| {
+        format!(r#""standard":"{standard}","rate":{{"control":"fixed","mbps":{mbps}}}{more}"#)
+    };
+    let mut cases = Vec::new();
+    for mbps in ["1", "2", "5.5", "11"] {
+        cases.push((legacy("802.11b", mbps, ""), 60.0));
+        cases.push((legacy("802.11b", mbps, r#","preamble":"short""#), 60.0));
+    }
+    for mbps in ["6", "9", "12", "18", "24", "36", "48", "54"] {
+        cases.push((legacy("802.11a", mbps, ""), 30.0));
+        cases.push((legacy("802.11g", mbps, ""), 30.0));
+    }
+    cases.push((legacy("802.11g", "54", r#","short_slot":false"#), 30.0));
+    cases.push((legacy("802.11g", "54", r#","protection":"cts_to_self""#), 30.0));
+    cases.push((legacy("802.11g", "54", r#","protection":"rts_cts""#), 30.0));
+    cases.push((legacy("802.11a", "54", r#","rts_threshold_octets":0"#), 30.0));
+    for (bss, seconds) in cases {
+        for payload in [100, 1_472] {
+            let scenario = uplink(&bss, 1, "", &udp(payload), seconds);
+            hold(&format!("{bss} {payload}"), &scenario, 0.005);
+        }
+    }
+}
+
+#[test]
+fn payloads_and_ciphers_step_with_the_symbol() {
+    for payload in [18, 64, 256, 512, 1_000, 1_024, 1_460, 1_472] {
+        for cipher in ["open", "wep-104", "tkip", "ccmp-128", "gcmp-256"] {
+            let node = format!(r#","cipher":"{cipher}""#);
+            let scenario = uplink(A54, 1, &node, &udp(payload), 20.0);
+            hold(&format!("{cipher} {payload}"), &scenario, 0.005);
+        }
+    }
+}
+
+#[test]
+fn one_aggregating_station_meets_the_closed_form() {
+    let mcs = |standard: &str, width: u32, gi: u32, mcs: u32, streams: u32| {
+        format!(
+            r#""standard":"802.{standard}","width_mhz":{width},"guard_interval_ns":{gi},
+            "rate":{{"control":"fixed_mcs","mcs":{mcs},"streams":{streams}}}"#
+        )
+    };
+    let cases = [
+        mcs("11n", 20, 800, 0, 1),
+        mcs("11n", 20, 800, 7, 1),
+        mcs("11n", 40, 400, 7, 1),
+        mcs("11n", 40, 800, 15, 2),
+        mcs("11n", 40, 400, 31, 4),
+        mcs("11ac", 20, 800, 8, 1),
+        mcs("11ac", 80, 400, 9, 1),
+        mcs("11ac", 80, 800, 9, 2),
+        mcs("11ac", 160, 400, 9, 4),
+        mcs("11ax", 20, 800, 0, 1),
+        mcs("11ax", 20, 3_200, 11, 1),
+        mcs("11ax", 80, 800, 11, 1),
+        mcs("11ax", 160, 1_600, 11, 2),
+        mcs("11be", 160, 800, 13, 2),
+    ];
+    for bss in cases {
+        for limit in ["", r#","aggregation":{"ampdu_max_octets":65535}"#, NO_AMPDU] {
+            for payload in [100, 1_472] {
+                let bss = format!("{bss}{limit}");
+                let scenario = uplink(&bss, 1, "", &udp(payload), 20.0);
+                hold(&format!("{bss} {payload}"), &scenario, 0.005);
+            }
+        }
+    }
+}
+
+const NO_AMPDU: &str = r#","aggregation":{"ampdu_max_octets":0}"#;
+
+#[test]
+fn beacons_cost_exactly_their_airtime() {
+    for bss in [A54, B11, AX80] {
+        let with = format!(r#"{bss},"beacons":{{"octets":300}}"#);
+        let scenario = uplink(&with, 1, "", &udp(1_472), 60.0);
+        hold(&with, &scenario, 0.005);
+    }
+}
+
+fn exchange_a54() -> Exchange {
+    let v = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
+    Exchange::single(&v, BasicRates::ofdm_default(), &TimingSet::OFDM, 1_536)
+}
+
+fn exchange_b11() -> Exchange {
+    let v = TxVector::dsss(DsssRate::M11, Preamble::Long).unwrap();
+    Exchange::single(&v, BasicRates::dsss_default(), &TimingSet::DSSS, 1_536)
+}
+
+fn played(exchange: &Exchange, stations: u32, request: bool) -> f64 {
+    let v = TxVector::ofdm(OfdmRate::M24, Band::Ghz5);
+    let bar = airtime(&v, BLOCK_ACK_REQ_OCTETS);
+    let rules = Rules {
+        stations,
+        attempts: 7,
+        exchanges: 200_000,
+        block_ack_request: request.then_some([bar, bar + exchange.response]),
+        seed: 1,
+    };
+    monte_carlo(exchange, rules).exchanges_per_s * f64::from(exchange.mpdus) * 1_472.0 * 8.0
+}
+
+#[test]
+fn many_stations_meet_the_monte_carlo() {
+    for (bss, exchange, seconds) in [(A54, exchange_a54(), 20.0), (B11, exchange_b11(), 100.0)] {
+        for stations in [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50] {
+            let scenario = uplink(bss, stations, "", &udp(1_472), seconds);
+            let (ours, theirs) = (
+                simulated_bps(&scenario, 1),
+                played(&exchange, stations, false),
+            );
+            let off = ours / theirs - 1.0;
+            assert!(
+                off.abs() < 0.01,
+                "{bss} x{stations}: simulated {ours:.0}, Monte-Carlo {theirs:.0}, {:+.2} %",
+                off * 100.0
+            );
+        }
+    }
+}
+
+#[test]
+fn bianchi_holds_to_its_own_error() {
+    for (bss, exchange, seconds) in [(A54, exchange_a54(), 20.0), (B11, exchange_b11(), 100.0)] {
+        for stations in [2, 5, 10, 20] {
+            let scenario = uplink(bss, stations, "", &udp(1_472), seconds);
+            let ours = simulated_bps(&scenario, 2);
+            let chain = bianchi(&exchange, stations, 8, CollisionTime::FrameAndSpace);
+            let off = chain.throughput_bps(&exchange, 1_472) / ours - 1.0;
+            assert!(off.abs() < 0.03, "{bss} x{stations}: {off}");
+        }
+    }
+}
+
+#[test]
+fn aggregates_that_collide_meet_the_monte_carlo() {
+    let v = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+    let basic = BasicRates::ofdm_default();
+    assert_eq!(control_response(&v, basic).bit_rate().0, 24_000_000);
+    let exchange = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
+        .under_edca(&TimingSet::OFDM, 3);
+    let bss = format!(r#"{AX80},"aggregation":{{"ampdu_max_octets":65535}}"#);
+    for stations in [2, 5, 10, 20] {
+        let scenario = uplink(&bss, stations, "", &udp(1_472), 20.0);
+        let (ours, theirs) = (
+            simulated_bps(&scenario, 1),
+            played(&exchange, stations, true),
+        );
+        let off = ours / theirs - 1.0;
+        assert!(
+            off.abs() < 0.015,
+            "x{stations}: simulated {ours:.0}, Monte-Carlo {theirs:.0}, {:+.2} %",
+            off * 100.0
+        );
+    }
+}
+
+#[test]
+fn equal_stations_share_fairly() {
+    for stations in [2, 5, 10, 20] {
+        let scenario = uplink(A54, stations, "", &udp(1_472), 60.5);
+        let outcome = run(&scenario, 3, &mut || false).unwrap();
+        let shares: Vec<f64> = outcome
+            .rows
+            .iter()
+            .filter(|r| r.metric == "throughput_bps" && r.flow.is_some() && r.second.is_none())
+            .map(|r| r.value)
+            .collect();
+        let (sum, squares) = shares
+            .iter()
+            .fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+        let jain = sum * sum / (f64::from(stations) * squares);
+        assert!(jain >= 0.99, "x{stations}: {jain}");
+    }
+}
+
+#[test]
+fn tcp_stays_within_its_bounds() {
+    let tcp = |options: &str| {
+        format!(
+            r#""transport":{{"protocol":"tcp"{options}}},
+            "pattern":{{"type":"saturated","payload_octets":1460}}"#
+        )
+    };
+    let g54 = A54.replace("802.11a", "802.11g");
+    for bss in [A54, B11, g54.as_str()] {
+        for options in ["", r#","delayed_ack_segments":1"#] {
+            let scenario = uplink(bss, 1, "", &tcp(options), 30.0);
+            let bounds = analytic(&scenario)[0].throughput.unwrap();
+            assert_eq!(bounds.method, Method::TcpBounds);
+            let ours = simulated_bps(&scenario, 1);
+            assert!(
+                bounds.lower_bps <= ours && ours <= bounds.upper_bps,
+                "{bss} {options}: {ours} not in {bounds:?}"
+            );
+        }
+    }
+}
