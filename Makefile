@@ -62,6 +62,9 @@ guest: build system ## a kernel for the throw-away guest; without one its tests 
 
 bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measurement
 
+bench-simulator: build ## simulated seconds per CPU second, beside ns-3 where its wheel is there
+	$(BIN)/python benchmarks/simulator.py
+
 bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 	cd benchmarks/ciphers && cargo run --release --quiet -- --json | tee ../results/ciphers-openssl.json
 

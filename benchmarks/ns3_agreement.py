@@ -73,7 +73,7 @@ def ours(case: Case, duration_s: float = 20.0, seed: int = 1) -> dict[str, float
 
     # Delays are means over packets of all flows; the flows of a case offer the same load.
     document = json.dumps(case.airtoll(duration_s, 2.0 if case.kind == "tcp" else 1.0))
-    columns = _native.simulate(document, seed)
+    columns = _native.simulate(document, [seed])
     values: dict[str, list[float]] = {"throughput_bps": [], "delay_s": []}
     for metric, flow, second, value in zip(
         columns["metric"], columns["flow"], columns["second"], columns["value"], strict=True

@@ -40,6 +40,9 @@ pub(crate) struct Contender {
     pub late: bool,
     pub slots: u32,
     pub cw: u32,
+    /// Failures since the window was last at its least (QSRC or SSRC): the station's own count,
+    /// not that of the frame at hand.
+    pub retries: u8,
     pub cw_min: u32,
     pub cw_max: u32,
     /// Priority among the contenders of one node.
@@ -362,15 +365,25 @@ impl World {
         });
     }
 
-    /// Doubles the contention window.
+    /// Doubles the contention window; at the failure after the last attempt of a frame it falls
+    /// back (10.23.2.2: QSRC below the limit is incremented, else it becomes 0).
     pub(crate) fn widen(&mut self, id: u32) {
+        let link = self.exchanges[id as usize].link;
+        let limit = self.links.get(link as usize).map_or(7, |l| l.max_attempts);
         let contender = &mut self.contenders[id as usize];
-        contender.cw = (contender.cw * 2 + 1).min(contender.cw_max);
+        if contender.retries < limit {
+            contender.retries += 1;
+            contender.cw = (contender.cw * 2 + 1).min(contender.cw_max);
+        } else {
+            contender.retries = 0;
+            contender.cw = contender.cw_min;
+        }
     }
 
     /// Resets the contention window.
     pub(crate) fn narrow(&mut self, id: u32) {
         let contender = &mut self.contenders[id as usize];
         contender.cw = contender.cw_min;
+        contender.retries = 0;
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct TxLink {
     pub queue: VecDeque<PacketId>,
     pub window: VecDeque<Mpdu>,
     pub next_sequence: u32,
+    /// An A-MPDU got no BlockAck: what of it arrived is asked for before anything is sent again.
+    pub unanswered: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub taken_early: u32,
     /// Whether it is in the contender's order, where receivers are served in turn.
@@ -180,7 +182,29 @@ impl World {
         self.nodes[node as usize].discipline == Discipline::RoundRobin
     }
 
+    /// Prepares a BlockAckReq (10.25.6.3) instead of data where a BlockAck is missing.
+    fn ask_again(&mut self, contender: u32, link: u32) -> bool {
+        let state = &mut self.links[link as usize];
+        state.unanswered &= state.window.iter().any(|m| !m.acknowledged);
+        if !state.unanswered {
+            return false;
+        }
+        let mode_id = state.rate.choose();
+        let exchange = &mut self.exchanges[contender as usize];
+        exchange.link = link;
+        exchange.count = 0;
+        exchange.mode = mode_id;
+        exchange.aggregate = true;
+        exchange.request = true;
+        exchange.psdu = phy::BLOCK_ACK_REQ_OCTETS;
+        exchange.length = phy::airtime(&self.modes[mode_id as usize].response, exchange.psdu);
+        true
+    }
+
     fn fill_from(&mut self, contender: u32, link: u32, room: Option<Duration>) -> bool {
+        if self.ask_again(contender, link) {
+            return true;
+        }
         let mode_id = self.links[link as usize].rate.choose();
         let mode = &self.modes[mode_id as usize];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
@@ -235,6 +259,7 @@ impl World {
         exchange.count = count;
         exchange.mode = mode_id;
         exchange.aggregate = count > 1;
+        exchange.request = false;
         exchange.psdu = if count > 1 {
             octets
         } else if always_delimited {

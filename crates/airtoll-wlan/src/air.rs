@@ -99,7 +99,7 @@ impl World {
             FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => {
                 self.ledger.protection += t.alone;
             }
-            FrameKind::Response => self.ledger.ack += t.alone,
+            FrameKind::Response | FrameKind::BlockAckReq => self.ledger.ack += t.alone,
             // Whether its octets arrive is not known.
             FrameKind::Data => self.ledger.mac_phy += t.alone,
         }

@@ -16,6 +16,7 @@ pub(crate) enum FrameKind {
     Cts,
     CtsToSelf,
     Data,
+    BlockAckReq,
     Response,
     Beacon,
 }

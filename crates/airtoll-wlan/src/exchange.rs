@@ -36,6 +36,8 @@ pub(crate) struct Exchange {
     pub length: Duration,
     /// Answered by a block ack.
     pub aggregate: bool,
+    /// A BlockAckReq instead of data.
+    pub request: bool,
     pub stage: Stage,
     pub data_end: Instant,
     /// End of the TXOP or frame burst; zero where one exchange is all.
@@ -63,6 +65,7 @@ impl Exchange {
             psdu: 0,
             length: Duration::ZERO,
             aggregate: false,
+            request: false,
             stage: Stage::Data,
             data_end: Instant::ZERO,
             txop_end: Instant::ZERO,
@@ -130,7 +133,9 @@ impl World {
         };
         let rest = sifs + exchange.length + sifs + answer;
         let (rts, cts) = (mode.rts, mode.cts);
-        if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
+        if exchange.request {
+            self.send_data(id);
+        } else if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
             self.exchanges[id as usize].stage = Stage::Cts;
             self.transmit(id, node, FrameKind::Rts, rts, sifs + cts + rest);
         } else if mode.protection == Protection::CtsToSelf {
@@ -155,7 +160,12 @@ impl World {
         let length = exchange.length;
         exchange.stage = Stage::Response;
         exchange.data_end = now + length;
-        self.transmit(id, node, FrameKind::Data, length, sifs + answer);
+        let kind = if exchange.request {
+            FrameKind::BlockAckReq
+        } else {
+            FrameKind::Data
+        };
+        self.transmit(id, node, kind, length, sifs + answer);
     }
 
     /// SIFS after a frame that asks for an answer.
@@ -260,6 +270,26 @@ impl World {
                 }
             }
             FrameKind::Data => self.data_sent(id, reception, alone),
+            FrameKind::BlockAckReq => {
+                let exchange = &self.exchanges[id as usize];
+                let (mode, peer) = (exchange.mode, self.links[exchange.link as usize].peer);
+                let control = self.modes[mode as usize].response;
+                let octets = phy::BLOCK_ACK_REQ_OCTETS;
+                let arrived = reception(self, peer)
+                    .is_some_and(|r| self.control_arrives(sender, peer, &control, octets, r));
+                if arrived {
+                    self.ledger.ack += alone;
+                    self.pause(channel, Gap::Response);
+                    self.engage(peer, now + sifs);
+                    self.engage(sender, now + sifs);
+                    self.events
+                        .schedule(now + sifs, Event::Respond { contender: id });
+                } else {
+                    self.ledger.retry += alone;
+                    let timeout = self.modes[mode as usize].timeout;
+                    self.failed(id, now + timeout);
+                }
+            }
             FrameKind::Response => {
                 let exchange = &self.exchanges[id as usize];
                 let (mode, link) = (exchange.mode, exchange.link);
@@ -352,6 +382,15 @@ impl World {
         // What became ready during the exchange found the queue as it was then.
         let node = self.contenders[id as usize].node;
         self.drain_transmit_pipe(node);
+        let request = self.exchanges[id as usize].request;
+        let state = &mut self.links[link as usize];
+        state.unanswered = false;
+        if request {
+            // The bitmap tells of everything that the receiver holds.
+            for mpdu in &mut state.window {
+                mpdu.in_flight = mpdu.received && !mpdu.acknowledged;
+            }
+        }
         let (count, lost) = self.links[link as usize]
             .window
             .iter()
@@ -360,7 +399,9 @@ impl World {
             .fold((0, 0), |(n, lost), m| {
                 (n + 1, lost + u32::from(!m.received))
             });
-        self.report_rate(link, count, lost);
+        if !request {
+            self.report_rate(link, count, lost);
+        }
         self.settle(id, link, true);
         self.narrow(id);
         let sifs = self.sifs(id);
@@ -402,12 +443,14 @@ impl World {
         self.drain_transmit_pipe(self.contenders[id as usize].node);
         let exchange = &self.exchanges[id as usize];
         let (link, count) = (exchange.link, exchange.count);
-        self.report_rate(link, count, count);
-        if self.settle(id, link, false) {
-            self.narrow(id);
-        } else {
-            self.widen(id);
+        if !exchange.request {
+            // An RTS without CTS leaves nothing at the receiver to ask for.
+            let sent = exchange.stage == Stage::Response;
+            self.links[link as usize].unanswered |= exchange.aggregate && sent;
+            self.report_rate(link, count, count);
         }
+        self.settle(id, link, false);
+        self.widen(id);
         self.finish(id, known_at);
     }
 

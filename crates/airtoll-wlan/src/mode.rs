@@ -81,7 +81,8 @@ pub(crate) fn basic_rates(bss: &Bss, with_b: bool) -> BasicRates {
     }
     match bss.standard {
         Standard::B => BasicRates::dsss_default(),
-        _ if with_b => BasicRates::mixed_default(),
+        // Protection says that b stations are near, whether or not they belong to this BSS.
+        _ if with_b || bss.protection != Protection::None => BasicRates::mixed_default(),
         _ => BasicRates::ofdm_default(),
     }
 }

@@ -27,7 +27,8 @@ fn uplink(bss: &str, stations: u32, node: &str, flow: &str, duration_s: f64) -> 
         .map(|i| format!(r#"{{"name":"f{i}","source":"s{i}","destination":"ap",{flow}}}"#))
         .collect();
     let json = format!(
-        r#"{{"duration_s":{duration_s},"warm_up_s":0.5,"bss":[{{"name":"c",{bss}}}],
+        r#"{{"duration_s":{duration_s},"warm_up_s":0.5,
+        "radio":{{"path_loss":{{"model":"constant","loss_db":45}}}},"bss":[{{"name":"c",{bss}}}],
         "nodes":[{nodes}{{"name":"ap","role":"access_point","bss":"c"}}],
         "flows":[{}]}}"#,
         flows.join(",")
@@ -77,17 +78,23 @@ fn one_legacy_station_meets_the_closed_form() {
     };
     let mut cases = Vec::new();
     for mbps in ["1", "2", "5.5", "11"] {
-        cases.push((legacy("802.11b", mbps, ""), 60.0));
-        cases.push((legacy("802.11b", mbps, r#","preamble":"short""#), 60.0));
+        cases.push((legacy("802.11b", mbps, ""), 20.0));
+        cases.push((legacy("802.11b", mbps, r#","preamble":"short""#), 20.0));
     }
     for mbps in ["6", "9", "12", "18", "24", "36", "48", "54"] {
-        cases.push((legacy("802.11a", mbps, ""), 30.0));
-        cases.push((legacy("802.11g", mbps, ""), 30.0));
+        cases.push((legacy("802.11a", mbps, ""), 10.0));
+        cases.push((legacy("802.11g", mbps, ""), 10.0));
     }
-    cases.push((legacy("802.11g", "54", r#","short_slot":false"#), 30.0));
-    cases.push((legacy("802.11g", "54", r#","protection":"cts_to_self""#), 30.0));
-    cases.push((legacy("802.11g", "54", r#","protection":"rts_cts""#), 30.0));
-    cases.push((legacy("802.11a", "54", r#","rts_threshold_octets":0"#), 30.0));
+    cases.push((legacy("802.11g", "54", r#","short_slot":false"#), 10.0));
+    cases.push((
+        legacy("802.11g", "54", r#","protection":"cts_to_self""#),
+        10.0,
+    ));
+    cases.push((legacy("802.11g", "54", r#","protection":"rts_cts""#), 10.0));
+    cases.push((
+        legacy("802.11a", "54", r#","rts_threshold_octets":0"#),
+        10.0,
+    ));
     for (bss, seconds) in cases {
         for payload in [100, 1_472] {
             let scenario = uplink(&bss, 1, "", &udp(payload), seconds);
@@ -101,7 +108,7 @@ fn payloads_and_ciphers_step_with_the_symbol() {
     for payload in [18, 64, 256, 512, 1_000, 1_024, 1_460, 1_472] {
         for cipher in ["open", "wep-104", "tkip", "ccmp-128", "gcmp-256"] {
             let node = format!(r#","cipher":"{cipher}""#);
-            let scenario = uplink(A54, 1, &node, &udp(payload), 20.0);
+            let scenario = uplink(A54, 1, &node, &udp(payload), 8.0);
             hold(&format!("{cipher} {payload}"), &scenario, 0.005);
         }
     }
@@ -135,7 +142,7 @@ fn one_aggregating_station_meets_the_closed_form() {
         for limit in ["", r#","aggregation":{"ampdu_max_octets":65535}"#, NO_AMPDU] {
             for payload in [100, 1_472] {
                 let bss = format!("{bss}{limit}");
-                let scenario = uplink(&bss, 1, "", &udp(payload), 20.0);
+                let scenario = uplink(&bss, 1, "", &udp(payload), 4.0);
                 hold(&format!("{bss} {payload}"), &scenario, 0.005);
             }
         }
@@ -179,7 +186,7 @@ fn played(exchange: &Exchange, stations: u32, request: bool) -> f64 {
 #[test]
 fn many_stations_meet_the_monte_carlo() {
     for (bss, exchange, seconds) in [(A54, exchange_a54(), 20.0), (B11, exchange_b11(), 100.0)] {
-        for stations in [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50] {
+        for stations in [1, 2, 5, 10, 20, 35, 50] {
             let scenario = uplink(bss, stations, "", &udp(1_472), seconds);
             let (ours, theirs) = (
                 simulated_bps(&scenario, 1),
@@ -197,7 +204,7 @@ fn many_stations_meet_the_monte_carlo() {
 
 #[test]
 fn bianchi_holds_to_its_own_error() {
-    for (bss, exchange, seconds) in [(A54, exchange_a54(), 20.0), (B11, exchange_b11(), 100.0)] {
+    for (bss, exchange, seconds) in [(A54, exchange_a54(), 10.0), (B11, exchange_b11(), 40.0)] {
         for stations in [2, 5, 10, 20] {
             let scenario = uplink(bss, stations, "", &udp(1_472), seconds);
             let ours = simulated_bps(&scenario, 2);
@@ -233,7 +240,7 @@ fn aggregates_that_collide_meet_the_monte_carlo() {
 
 #[test]
 fn equal_stations_share_fairly() {
-    for stations in [2, 5, 10, 20] {
+    for stations in [2, 20] {
         let scenario = uplink(A54, stations, "", &udp(1_472), 60.5);
         let outcome = run(&scenario, 3, &mut || false).unwrap();
         let shares: Vec<f64> = outcome

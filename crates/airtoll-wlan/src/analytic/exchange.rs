@@ -4,7 +4,7 @@
 //! `space + CWmin/2 slots + protection + data + SIFS + response`.
 
 use airtoll_phy::{
-    ACK_OCTETS, BasicRates, CTS_OCTETS, RTS_OCTETS, TimingSet, TxVector, ack_timeout, aifs,
+    ACK_OCTETS, BasicRates, CTS_OCTETS, Format, RTS_OCTETS, TimingSet, TxVector, ack_timeout, aifs,
     airtime, ampdu_octets, block_ack_octets, control_response, difs, max_mpdus,
 };
 use airtoll_units::Duration;
@@ -37,7 +37,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// A single data MPDU of `mpdu_octets` octets (FCS included), answered by an Ack.
+    /// A single data MPDU of `mpdu_octets` octets (FCS included), answered by an Ack. VHT and
+    /// later formats carry it behind a delimiter (S-MPDU, 10.12.8).
     #[must_use]
     pub fn single(
         data: &TxVector,
@@ -46,7 +47,11 @@ impl Exchange {
         mpdu_octets: u32,
     ) -> Self {
         let answer = control_response(data, basic);
-        let on_air = airtime(data, mpdu_octets);
+        let psdu_octets = match data.format() {
+            Format::Vht | Format::HeSu | Format::EhtSu => ampdu_octets(mpdu_octets, 1),
+            _ => mpdu_octets,
+        };
+        let on_air = airtime(data, psdu_octets);
         Self {
             space: difs(timing),
             slot: timing.slot,

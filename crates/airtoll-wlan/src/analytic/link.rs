@@ -221,7 +221,7 @@ fn basic_rates(bss: &Bss, standard: Standard, dsss_present: bool) -> BasicRates 
     }
     let ofdm = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
     if dsss_present || standard == Standard::B || bss.protection != Protection::None {
-        BasicRates::new(&[DsssRate::M1, DsssRate::M2], &ofdm)
+        BasicRates::new(&DsssRate::ALL, &ofdm)
     } else {
         BasicRates::new(&[], &ofdm)
     }

@@ -32,7 +32,7 @@ pub struct Bss {
     #[serde(default)]
     pub protection: Protection,
     /// Basic rates, Mb/s; control responses use the highest not above the data rate. Default: the
-    /// mandatory rates of the PHY (1, 2 for b; 6, 12, 24 for OFDM; both sets where b stations may be).
+    /// mandatory rates of the PHY (1, 2 for b; 6, 12, 24 for OFDM; also 1, 2, 5.5 and 11 where b stations may be).
     #[serde(default)]
     pub basic_rates_mbps: Option<Vec<f64>>,
     /// Rate of data frames; a station may have its own (`nodes[].rate`).

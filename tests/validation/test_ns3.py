@@ -1,0 +1,52 @@
+"""The simulator against recorded figures of ns-3 (``benchmarks/ns3_agreement.py record``).
+
+The readings are means over a few short ns-3 runs with their standard error; the tolerances are
+1 % for saturated UDP up to 20 stations and 2.5 % above, the larger of 3 % and two standard errors
+for TCP and relays, 2 % for the delay of paced traffic.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+READINGS = json.loads((Path(__file__).parent / "ns3_readings.json").read_text())["cases"]
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+scenarios = _load("scenarios")
+_load("ns3_testbed")
+agreement = _load("ns3_agreement")
+
+CASES = [case for case in scenarios.cases() if case.name in READINGS]
+
+
+def test_every_case_has_a_reading() -> None:
+    assert {case.name for case in scenarios.cases()} == set(READINGS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_agrees_with_ns3(case: object) -> None:
+    reason = agreement.KNOWN_DIFFERENCES.get(case.name)  # type: ignore[attr-defined]
+    entry = READINGS[case.name]  # type: ignore[attr-defined]
+    metric = "delay_s" if case.kind == "delay" else "throughput_bps"  # type: ignore[attr-defined]
+    ours = agreement.ours(case, duration_s=8.0)[metric]
+    difference = ours / entry[metric] - 1
+    # A known difference has to be where it is known to be: if it goes away, say so.
+    allowed = agreement.tolerance(case, entry) if reason is None else reason.at_most
+    assert abs(difference) <= allowed, f"{difference:+.2%}, allowed {allowed:.2%}"
