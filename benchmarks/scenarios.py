@@ -230,7 +230,7 @@ def cases() -> list[Case]:
     delay("b11-3-x1", "b", rate=11, offered=3)
     delay("g54-10-x1", "g", rate=54, offered=10)
     delay("n20-20-x1", "n", mcs=7, offered=20)
-    delay("ax80-50-x1", "ax", mcs=11, width=80, offered=50)
+    delay("ax80-20-x1", "ax", mcs=11, width=80, offered=20)
     delay("a54-down-10-x1", "a", rate=54, offered=10, direction="down")
     delay("a54-relay-5", "a", stations=2, rate=54, offered=5, direction="relay")
     tcp("a54-up-x1", "a", rate=54)

@@ -217,14 +217,15 @@ Run(const Parameters& p)
         }
     }
     Counts().resize(ends.size());
-    Ptr<UniformRandomVariable> phase = CreateObject<UniformRandomVariable>();
     for (uint32_t f = 0; f < ends.size(); ++f)
     {
         uint16_t port = 5000 + f;
         Ptr<Node> source = nodes.Get(ends[f].first);
         Ptr<Node> destination = nodes.Get(ends[f].second);
         Ipv4Address to = interfaces.GetAddress(ends[f].second);
-        double start = 0.5 + (p.interval > 0 ? phase->GetValue(0, p.interval) : 0.0);
+        // Spread over one interval by the golden ratio, as airtoll's scenarios are; the runs differ
+        // in their distance from the beacons.
+        double start = 0.5 + p.interval * std::fmod(f * 0.618033988749895, 1.0) + 1e-4 * p.run;
         if (p.transport == "udp")
         {
             UdpServerHelper server(port);

@@ -221,6 +221,9 @@ impl World {
     pub(crate) fn request_access(&mut self, id: u32) {
         let now = self.events.now();
         let contender = &mut self.contenders[id as usize];
+        // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
+        // arrival causes there finds the medium idle although an Ack is owed.
+        let answers = self.nodes[contender.node as usize].engaged_until > now;
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;
         let channel = &mut self.channels[contender.channel as usize];
@@ -240,7 +243,7 @@ impl World {
             contender.key = 0;
         }
         let group = &mut class.groups[contender.kind as usize];
-        let busy = class.active > 0 || class.reference > now;
+        let busy = class.active > 0 || (class.reference > now && !answers);
         let start = class.reference + kind.aifs;
         let left = contender.key.saturating_sub(group.base);
         let counted_down = left == 0 || (class.active == 0 && start + slot * left <= now);

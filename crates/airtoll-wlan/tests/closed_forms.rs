@@ -142,7 +142,9 @@ fn one_aggregating_station_meets_the_closed_form() {
         for limit in ["", r#","aggregation":{"ampdu_max_octets":65535}"#, NO_AMPDU] {
             for payload in [100, 1_472] {
                 let bss = format!("{bss}{limit}");
-                let scenario = uplink(&bss, 1, "", &udp(payload), 4.0);
+                // The queue holds the largest A-MPDU twice.
+                let node = r#","queue":{"packets":4000}"#;
+                let scenario = uplink(&bss, 1, node, &udp(payload), 4.0);
                 hold(&format!("{bss} {payload}"), &scenario, 0.005);
             }
         }
