@@ -65,6 +65,10 @@ bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measur
 bench-simulator: build ## simulated seconds per CPU second, beside ns-3 where its wheel is there
 	$(BIN)/python benchmarks/simulator.py
 
+bench-captures: venv ## the capture reader against tshark, on a capture made for it
+	cargo build --release --quiet -p airtoll-capture --examples
+	$(BIN)/python benchmarks/captures.py --out benchmarks/results/captures.json
+
 bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 	cd benchmarks/ciphers && cargo run --release --quiet -- --json | tee ../results/ciphers-openssl.json
 
@@ -81,7 +85,7 @@ fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
 	for target in targets/*.rs; do name=$$(basename $$target .rs); \
 		mkdir -p corpus/$$name artifacts; echo "fuzz $$name"; \
 		$$folder/$$host/release/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 \
-			-print_final_stats=1 -artifact_prefix=artifacts/$$name- corpus/$$name; \
+			-print_final_stats=1 -artifact_prefix=artifacts/$$name- corpus/$$name $$(ls -d seeds/$$name 2>/dev/null); \
 	done
 
 clean: ## forget what was built

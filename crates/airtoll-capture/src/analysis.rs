@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use airtoll_security::link::IncomingMpdu;
 use airtoll_security::link::ccmp::CcmpKey;
@@ -51,13 +52,29 @@ pub fn analyse(request: &Request, watcher: Option<Watcher<'_>>) -> Result<Report
         .iter()
         .map(|path| Source::new(path))
         .collect::<Result<Vec<_>, _>>()?;
+    analyse_sources(request, &sources, watcher)
+}
+
+/// Analyses one capture that is in memory; `request` names it and gives the keys.
+///
+/// # Errors
+/// Octets that are no capture.
+pub fn analyse_octets(request: &Request, octets: &[u8]) -> Result<Report, CaptureError> {
+    analyse_sources(request, &[Source::Octets(octets.into())], None)
+}
+
+fn analyse_sources(
+    request: &Request,
+    sources: &[Source],
+    watcher: Option<Watcher<'_>>,
+) -> Result<Report, CaptureError> {
     let mut frames = Frames::new(Keyring::new(request.keys.clone()), watcher);
     let mut damage = Vec::new();
     for pass in 0..=MAX_PASSES {
         if pass > 0 && !frames.begin_pass() {
             break;
         }
-        damage = run(&sources, &mut frames, pass > 0)?;
+        damage = run(sources, &mut frames, pass > 0)?;
     }
     Ok(frames.into_report(&request.files, damage))
 }
@@ -66,6 +83,7 @@ pub fn analyse(request: &Request, watcher: Option<Watcher<'_>>) -> Result<Report
 enum Source {
     Path(PathBuf),
     Spooled(File),
+    Octets(Arc<[u8]>),
 }
 
 impl Source {
@@ -79,6 +97,10 @@ impl Source {
     fn open(&self) -> Result<Reader, CaptureError> {
         match self {
             Self::Path(path) => Reader::open(path),
+            Self::Octets(octets) => {
+                let stream = std::io::Cursor::new(Arc::clone(octets));
+                Reader::new(Path::new("memory"), Box::new(stream))
+            }
             Self::Spooled(file) => {
                 let path = Path::new("-");
                 let again = file.try_clone().and_then(|mut file| {

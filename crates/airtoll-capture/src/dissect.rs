@@ -40,6 +40,8 @@ pub enum Content<'a> {
     Radius {
         /// Code.
         code: u8,
+        /// Identifier, the same in request and response.
+        identifier: u8,
         /// The EAP packet in its EAP-Message attributes.
         eap: Option<Eap>,
         /// Calling-Station-Id as an address.
@@ -190,6 +192,7 @@ fn radius(octets: &[u8]) -> Content<'_> {
         .and_then(|text| text.parse().ok());
     Content::Radius {
         code: packet.code,
+        identifier: packet.identifier,
         eap: (!message.is_empty()).then(|| eap(&message)),
         station,
     }

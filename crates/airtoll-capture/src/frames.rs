@@ -489,9 +489,14 @@ impl<'w> Frames<'w> {
                     _ => Step::OtherEapol,
                 }
             }
-            Content::Radius { eap, station, .. } => {
+            Content::Radius {
+                eap,
+                station,
+                identifier,
+                ..
+            } => {
                 found.eap = eap.is_some();
-                self.sessions.radius(*station);
+                self.sessions.radius(*identifier, *station);
                 return found;
             }
             Content::Ike => Step::Ike,
@@ -624,10 +629,15 @@ impl<'w> Frames<'w> {
                 self.counts.eapol_frames += 1;
                 self.counts.eap_frames += u64::from(eap.is_some());
             }
-            Content::Radius { eap, station, .. } => {
+            Content::Radius {
+                eap,
+                station,
+                identifier,
+                ..
+            } => {
                 self.counts.radius_frames += 1;
                 self.counts.eap_frames += u64::from(eap.is_some());
-                self.sessions.radius(station);
+                self.sessions.radius(identifier, station);
             }
             Content::Ike => self.counts.ike_frames += 1,
             Content::MobileIp => self.counts.mobile_ip_frames += 1,

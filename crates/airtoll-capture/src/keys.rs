@@ -2,8 +2,9 @@
 //!
 //! `wpa-pwd:PASS:SSID`, `wpa-psk:HEX`, `pmk:HEX`, `msk:HEX`, `tk:HEX`, `wep:HEX`. A key log has
 //! one such text a line, or Wireshark's `80211_keys` lines (`"wpa-pwd","PASS:SSID"`), or lines of
-//! hostapd and wpa_supplicant run with `-dd -K` (`PMK - hexdump(len=32): ..`). Never prints
-//! a key, not even a wrong one.
+//! hostapd and wpa_supplicant run with `-dd -K` (`PMK - hexdump(len=32): ..`), or it is the JSON
+//! list that airtoll's own trials write beside their captures. Never prints a key, not even a
+//! wrong one.
 
 use std::path::Path;
 
@@ -63,6 +64,9 @@ impl Keys {
         };
         let octets = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
         let text = String::from_utf8_lossy(&octets);
+        if text.trim_start().starts_with('[') {
+            return self.add_rows(&text).map_err(wrong);
+        }
         for (number, line) in text.lines().take(MAX_LINES).enumerate() {
             self.add_line(line.trim())
                 .map_err(|what| wrong(format!("line {}: {what}", number + 1)))?;
@@ -77,6 +81,34 @@ impl Keys {
             && self.tks.is_empty()
             && self.weps.is_empty()
             && self.passphrases.is_empty()
+    }
+
+    /// Rows of a trial's `keys.json`; kinds that open no frame are left alone.
+    fn add_rows(&mut self, text: &str) -> Result<(), String> {
+        let rows: Vec<serde_json::Value> =
+            serde_json::from_str(text).map_err(|error| format!("is no JSON list: {error}"))?;
+        for (number, row) in rows.iter().take(MAX_LINES).enumerate() {
+            let field = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
+            let octets = |name: &str| {
+                hex(field(name).unwrap_or("")).map_err(|what| format!("row {}: {what}", number + 1))
+            };
+            match field("kind") {
+                Some("wep") => push(&mut self.weps, octets("key")?),
+                Some("pmk" | "psk") => push(&mut self.pmks, octets("key")?),
+                Some("msk") => push(&mut self.msks, octets("key")?),
+                Some("tk") => push(&mut self.tks, octets("key")?),
+                Some("passphrase") => {
+                    let (pass, ssid) = (field("passphrase"), field("ssid"));
+                    let ssid = ssid.unwrap_or("").as_bytes();
+                    let key = psk::from_passphrase(pass.unwrap_or(""), ssid)
+                        .map_err(|error| format!("row {}: {error}", number + 1))?;
+                    push(&mut self.pmks, Zeroizing::new(key.to_vec()));
+                    self.ssids.push(ssid.to_vec());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn add_line(&mut self, line: &str) -> Result<(), String> {
@@ -274,6 +306,12 @@ mod tests {
         keys.add_log(file.path()).unwrap();
         assert_eq!(keys.pmks.len(), 2);
         assert_eq!(keys.weps[0][..], [1, 2, 3, 4, 5]);
+        let rows = r#"[{"kind": "passphrase", "ssid": "IEEE", "passphrase": "password"},
+            {"kind": "radius-secret", "secret": "x"}, {"kind": "wep", "index": 0, "key": "0908070605"}]"#;
+        std::fs::write(file.path(), rows).unwrap();
+        keys.add_log(file.path()).unwrap();
+        assert_eq!(keys.pmks[2][..4], [0xf4, 0x2c, 0x6f, 0xc5]);
+        assert_eq!(keys.weps[1][..], [9, 8, 7, 6, 5]);
     }
 
     proptest! {

@@ -15,6 +15,6 @@ pub mod link;
 pub mod report;
 pub mod session;
 
-pub use analysis::{Request, analyse};
+pub use analysis::{Request, analyse, analyse_octets};
 pub use error::CaptureError;
 pub use report::Report;

@@ -177,6 +177,7 @@ pub struct Sessions {
     clients: FxHashMap<u64, LastData>,
     roams: Vec<Roam>,
     radius: BTreeMap<u64, u32>,
+    radius_requests: FxHashMap<u8, MacAddress>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -305,10 +306,13 @@ impl Sessions {
         }
     }
 
-    /// A RADIUS packet for a station, heard on a wire.
-    pub fn radius(&mut self, station: Option<MacAddress>) {
-        if let Some(station) = station
-            && self.radius.len() < MAX_SESSIONS
+    /// A RADIUS packet: a request names its station, a response only the request.
+    pub fn radius(&mut self, identifier: u8, station: Option<MacAddress>) {
+        if let Some(station) = station {
+            self.radius_requests.insert(identifier, station);
+        }
+        if let Some(station) = self.radius_requests.get(&identifier)
+            && (self.radius.len() < MAX_SESSIONS || self.radius.contains_key(&station.to_u64()))
         {
             *self.radius.entry(station.to_u64()).or_default() += 1;
         }
