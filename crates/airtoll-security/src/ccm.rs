@@ -139,9 +139,7 @@ impl CcmKey {
                 let received = [job.tag];
                 let jobs = core::slice::from_mut(job);
                 ccm_aesni::run::<DECRYPT>(|_| keys, jobs, &[0], self.tag);
-                if DECRYPT {
-                    settle(jobs, &received, self.tag);
-                }
+                settle::<DECRYPT>(jobs, &received, self.tag);
             }
             Schedule::Short(ccm) => portable::<_, U8, DECRYPT>(&**ccm, job),
             Schedule::Long(ccm) => portable::<_, U16, DECRYPT>(&**ccm, job),
@@ -161,9 +159,7 @@ impl CcmKey {
                     } else {
                         ccm_aesni::run::<DECRYPT>(|_| keys, window, order, self.tag);
                     }
-                    if DECRYPT {
-                        settle(window, &received, self.tag);
-                    }
+                    settle::<DECRYPT>(window, &received, self.tag);
                 }
             }
             _ => jobs.iter_mut().for_each(|job| self.one::<DECRYPT>(job)),
@@ -197,9 +193,7 @@ impl CcmKey {
             } else {
                 ccm_aesni::run::<DECRYPT>(|i| rounds[i], jobs, order, keys[0].tag);
             }
-            if DECRYPT {
-                settle(jobs, &received, keys[0].tag);
-            }
+            settle::<DECRYPT>(jobs, &received, keys[0].tag);
         }
         #[cfg(not(target_arch = "x86_64"))]
         for (key, job) in keys.iter().zip(jobs) {
@@ -269,9 +263,16 @@ fn received_tags<const DECRYPT: bool>(jobs: &[CcmJob<'_>]) -> [[u8; 16]; WINDOW]
     tags
 }
 
-/// Compares the tags that the kernels left with those received and erases what is not authentic.
+/// Cuts the tags that the kernels left to their length or, after decryption, compares them with
+/// those received and erases what is not authentic.
 #[cfg(target_arch = "x86_64")]
-fn settle(jobs: &mut [CcmJob<'_>], received: &[[u8; 16]], tag: usize) {
+fn settle<const DECRYPT: bool>(jobs: &mut [CcmJob<'_>], received: &[[u8; 16]], tag: usize) {
+    if !DECRYPT {
+        if tag < 16 {
+            jobs.iter_mut().for_each(|job| job.tag[tag..].fill(0));
+        }
+        return;
+    }
     for (job, received) in jobs.iter_mut().zip(received) {
         job.authentic = job.tag[..tag].ct_eq(&received[..tag]).into();
         job.tag = *received;

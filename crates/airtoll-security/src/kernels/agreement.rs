@@ -97,6 +97,10 @@ fn check(engine: Engine, frames: &[Frame], one_key: bool) {
             );
             assert_eq!(tag[..expected.len()], expected, "{}", engine.name());
             assert!(
+                tag[expected.len()..].iter().all(|&o| o == 0),
+                "cut to length"
+            );
+            assert!(
                 buffer[..GUARD]
                     .iter()
                     .chain(&buffer[end..])
