@@ -86,7 +86,10 @@ def _overlay(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     result = dict(under)
     for key, value in over.items():
         inner = result.get(key)
-        if isinstance(value, dict) and isinstance(inner, dict) and "value" not in value:
+        # A number replaces a number, and a cipher that names its engine replaces the whole cipher:
+        # costs of one engine mean nothing on another.
+        whole = isinstance(value, dict) and ("value" in value or "engine" in value)
+        if isinstance(value, dict) and isinstance(inner, dict) and not whole:
             result[key] = _overlay(inner, value)
         else:
             result[key] = value

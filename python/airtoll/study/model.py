@@ -14,7 +14,20 @@ from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
-Topology = Literal["uplink", "downlink", "station-to-station"]
+Topology = Literal[
+    "uplink",
+    "downlink",
+    "station-to-station",
+    "n1",
+    "n2",
+    "n3",
+    "n4",
+    "n5",
+    "r1",
+    "r2",
+    "r3",
+    "r4",
+]
 Overhead = Literal["of_baseline", "of_secured", "difference_bps"]
 Order = Literal["interleaved", "random", "sequential"]
 Level = str | int | float | bool
@@ -86,7 +99,11 @@ class Scenario(_Table):
     """Topology, radio set-up, positions."""
 
     about: str = Field("", description="what the scenario stands for")
-    topology: Topology = Field("uplink", description="who sends to whom by default")
+    topology: Topology = Field(
+        "uplink",
+        description="who sends to whom by default; n1 to n5 and r1 to r4 are the two-domain "
+        "scenarios of Agarwal and Wang, section IV",
+    )
     phy: Phy = Field("802.11a", description="PHY standard")
     rate_mbps: Positive | None = Field(None, description="data rate b/a/g, Mb/s; default: highest")
     mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(None, description="MCS index n/ac/ax/be")
@@ -147,6 +164,8 @@ class Scenario(_Table):
                     raise ValueError(f"hidden: no station {name!r}; there are {', '.join(names)}")
         if self.topology == "station-to-station" and len(names) < 2:
             raise ValueError("station-to-station needs two stations")
+        if self.topology[0] in "nr" and (len(names) != 1 or self.clients):
+            raise ValueError("two-domain topologies take one station, the mobile node")
         return self
 
 

@@ -16,6 +16,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Scenario, Station, Traffic
+from airtoll.testbeds.domains import DOMAINS, MOBILE, assemble
 
 AP = "ap"
 SERVER = "server"
@@ -63,6 +64,8 @@ def scenario(cell: Cell) -> dict[str, Any]:
     Raises ``ProfileError`` for an unknown profile.
     """
     settings, load_ = cell.settings, cell.load
+    if settings.topology in DOMAINS:
+        return _two_domains(cell)
     stations = station_list(settings)
     profiles = {s.name: load(cell.profile(s.profile)) for s in stations}
     ap = load(cell.profile(settings.ap.profile))
@@ -90,6 +93,59 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "nodes": nodes,
         "links": links,
         "flows": _flows(settings, load_, stations, profiles, server),
+    }
+
+
+def _two_domains(cell: Cell) -> dict[str, Any]:
+    settings, traffic = cell.settings, cell.load
+    domains = DOMAINS[settings.topology]
+    (station,) = settings.stations
+    mobile = load(cell.profile(station.profile))
+    ap = load(cell.profile(settings.ap.profile))
+    server = load(cell.profile(settings.server.profile))
+    wired = {
+        "rate_bps": settings.wired.rate_mbps * 1e6,
+        "delay_s": settings.wired.delay_us * 1e-6,
+        "queue_packets": settings.wired.queue_packets,
+    }
+    node = _station_node(cell, station, mobile, wired=True)
+    tunnels = node.pop("tunnels")
+    parts = assemble(
+        domains,
+        bss=_bss(settings, [mobile, ap]),
+        station=node,
+        access_point=_ap_node(cell, ap),
+        server=_server_node(cell, server),
+        link=wired,
+        tunnels=tunnels,
+    )
+    ends = {MOBILE: mobile, domains.peer: mobile if domains.peer_ap else server}
+    ways = [(MOBILE, domains.peer)]
+    if traffic.direction == "down":
+        ways = [(domains.peer, MOBILE)]
+    elif traffic.direction == "both" or traffic.application == "voip":
+        ways.append((domains.peer, MOBILE))
+    flows = [
+        {
+            "name": f"{source}-{destination}",
+            "station": MOBILE,
+            "source": source,
+            "destination": destination,
+            "ip": traffic.ip,
+            "transport": _transport(traffic, ends[source], ends[destination]),
+            "pattern": _pattern(traffic),
+            "access_category": traffic.wmm.replace("-", "_"),
+        }
+        for source, destination in ways
+    ]
+    radio = {**_radio(settings, []), "path_loss": {"model": "constant", "loss_db": 60.0}}
+    return {
+        "duration_s": traffic.duration_s,
+        "warm_up_s": traffic.warm_up_s,
+        "series": traffic.series,
+        "radio": radio,
+        "flows": flows,
+        **parts,
     }
 
 

@@ -1,0 +1,92 @@
+"""Two domains with mobile nodes: scenarios N1 to N5 and R1 to R4 of Agarwal and Wang, section IV.
+
+Takes a cell whose topology is one of them; gives the nodes, cells, links and flows of its resolved
+scenario. Never runs anything.
+
+    host-a -- home-agent-1 -- router -- home-agent-2 -- host-d
+                   |                         |
+                  ap-1                      ap-2
+
+The mobile node belongs to domain 1. It is at home (under ap-1) in N1 to N5 and abroad (under ap-2)
+in R1 to R4. With a tunnel in the policy the mobile node's packets go to its home agent first,
+which is the other end of it; the tunnel between the home agents stands on the wired part alone and
+is not modelled. R2's peer is taken as wired: the paper calls it wireless in one place and an
+Internet node in another, and R3 is its wireless twin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+
+@frozen
+class Domains:
+    """Where the mobile node is, and its peer: its name, and its access point if it is wireless."""
+
+    mobile_ap: str
+    peer: str
+    peer_ap: str | None
+    about: str
+
+
+MOBILE = "mobile"
+PEER = "peer"
+HOME_AGENT = "home-agent-1"
+
+DOMAINS = {
+    "n1": Domains("ap-1", PEER, "ap-1", "two mobile nodes of one domain, at home"),
+    "n2": Domains("ap-1", HOME_AGENT, None, "a mobile node and its home agent"),
+    "n3": Domains("ap-1", PEER, "ap-1", "a mobile node and a wireless host of its domain"),
+    "n4": Domains("ap-1", PEER, "ap-2", "two mobile nodes at home in different domains"),
+    "n5": Domains("ap-1", "host-a", None, "a mobile node and a wired host of its domain"),
+    "r1": Domains("ap-2", PEER, "ap-1", "a mobile node abroad and one at home"),
+    "r2": Domains("ap-2", "host-a", None, "a mobile node abroad and a wired host"),
+    "r3": Domains("ap-2", PEER, "ap-1", "a mobile node abroad and a wireless host"),
+    "r4": Domains("ap-2", PEER, "ap-2", "a mobile node abroad and one of that domain"),
+}
+_WIRED = ("host-a", HOME_AGENT, "router", "home-agent-2", "host-d")
+_LINKS = (
+    ("ap-1", HOME_AGENT),
+    (HOME_AGENT, "host-a"),
+    (HOME_AGENT, "router"),
+    ("router", "home-agent-2"),
+    ("home-agent-2", "host-d"),
+    ("home-agent-2", "ap-2"),
+)
+_CHANNELS = {"ap-1": 1, "ap-2": 6}
+
+
+def assemble(
+    domains: Domains,
+    *,
+    bss: dict[str, Any],
+    station: dict[str, Any],
+    access_point: dict[str, Any],
+    server: dict[str, Any],
+    link: dict[str, Any],
+    tunnels: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Nodes, cells and links; each argument is the pattern from which its kind is made.
+
+    ``tunnels`` are those of the mobile node; their far end becomes its home agent.
+    """
+    cells = [{**bss, "name": f"cell-{ap}", "channel": _CHANNELS[ap]} for ap in _CHANNELS]
+    nodes = [
+        {
+            **station,
+            "name": MOBILE,
+            "bss": f"cell-{domains.mobile_ap}",
+            "tunnels": [{**tunnel, "peer": HOME_AGENT} for tunnel in tunnels],
+        }
+    ]
+    if domains.peer_ap is not None:
+        nodes.append({**station, "name": PEER, "bss": f"cell-{domains.peer_ap}", "tunnels": []})
+    nodes += [{**access_point, "name": ap, "bss": f"cell-{ap}"} for ap in _CHANNELS]
+    nodes += [{**server, "name": name, "tunnels": []} for name in _WIRED]
+    return {
+        "bss": cells,
+        "nodes": nodes,
+        "links": [{**link, "nodes": list(ends)} for ends in _LINKS],
+    }
