@@ -76,3 +76,12 @@ def test_false_alarms_stay_within_the_level():
         )
     # 5 % by design; 12 of 100 would be four deviations off.
     assert alarms < 13
+
+
+def test_the_only_flow_of_a_cell_is_not_counted_twice():
+    frame = observations(BEFORE)
+    flow = frame.filter(metric="throughput_bps").with_columns(
+        flow=pl.lit("A-up"), station=pl.lit("A")
+    )
+    one = analyse(pl.concat([frame, flow]))
+    assert [c.flow for c in changes(one, one)] == [None, None, None]

@@ -212,7 +212,7 @@ def _why(summary: RunSummary) -> dict[str, Any]:
     parts = [
         part
         for part in SHORT
-        if (frame.filter(pl.col("part") == part)["value"].abs() >= 5e-6).any()
+        if (frame.filter(pl.col("part") == part)["value"].abs() >= 5e-5).any()
     ]
     cells = frame["cell"].unique().to_list()
     rows = []

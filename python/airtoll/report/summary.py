@@ -325,6 +325,13 @@ def headline(summary: RunSummary) -> list[str]:
             f"Against {summary.analysis.baseline}, all {means.height} secured policies cost the "
             f"same throughput to the digit shown: {_amount(dear['value'], unit)} on average."
         )
+    elif means.height > 1 and _overlap(summary, dear["cell"], cheap["cell"]):
+        first = (
+            f"Against {summary.analysis.baseline}, the policies cost between "
+            f"{_amount(cheap['value'], unit)} ({cheap['policy']}) and "
+            f"{_amount(dear['value'], unit)} ({dear['policy']}) of throughput on average, which "
+            "these trials cannot tell apart."
+        )
     elif means.height == 1:
         first = (
             f"Against {summary.analysis.baseline}, {dear['policy']} costs "
@@ -348,6 +355,14 @@ def headline(summary: RunSummary) -> list[str]:
 def factors_text(factors: str) -> str:
     """Factor levels in words."""
     return ", ".join(f"{key} {value}" for key, value in json.loads(factors).items())
+
+
+def _overlap(summary: RunSummary, dear: list[str], cheap: list[str]) -> bool:
+    """Whether the mean overheads of two policies have overlapping intervals."""
+    one, two = summary.analysis.combined_overhead(dear), summary.analysis.combined_overhead(cheap)
+    if one is None or two is None or not (one.has_interval and two.has_interval):
+        return False
+    return one.low <= two.high and two.low <= one.high
 
 
 def _amount(value: float, unit: str) -> str:

@@ -19,7 +19,7 @@ from airtoll.report.summary import RunSummary, factors_text
 #: Waterfalls drawn; the table has every cell.
 _MOST_WATERFALLS = 20
 #: A part below this share of the baseline's time is not drawn (it stays in the table).
-_SMALLEST = 5e-6
+_SMALLEST = 5e-5
 
 
 def waterfalls(summary: RunSummary) -> Iterator[Picture]:
