@@ -37,6 +37,7 @@ lint: venv ## formatting, types, import contracts
 
 docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
 
 ci: lint test ## what continuous integration runs

@@ -1,6 +1,7 @@
 """The native module: simulator, closed forms, ciphers, captures (crate airtoll-python)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 __version__: str
 
@@ -23,6 +24,8 @@ def measure_cipher(
     name: str, mode: str, octets: Sequence[int], rounds: int, slice_us: int
 ) -> list[list[float]]: ...
 def published_maxima() -> list[dict[str, str | float]]: ...
+def negotiate(policy_json: str, seed: int, options_json: str = "{}") -> dict[str, Any]: ...
+def compare_message_counts(seed: int = 1) -> list[dict[str, Any]]: ...
 
 class BadCapture(ValueError): ...
 

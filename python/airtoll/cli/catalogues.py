@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from attrs import asdict
 
+from airtoll.cli.negotiations import negotiate, print_messages, summary_rows
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
@@ -85,11 +86,16 @@ def policies_list(json: JsonOption = False) -> None:
 @policies.command("show")
 def policies_show(
     name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")],
+    messages: Annotated[
+        bool, typer.Option("--messages", help="List every message of its handshakes.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what a policy is made of, costs in octets, offers, and what is broken about it."""
+    """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
     policy = resolve(name)
     row = _policy_row(policy)
+    negotiation = negotiate(policy)
+    row["negotiation"] = negotiation
     if json:
         emit_json(row)
         return
@@ -110,13 +116,15 @@ def policies_show(
         ("octets per MSDU", str(policy.octets_per_msdu)),
         ("HT, VHT and HE rates", "allowed" if policy.ht_allowed else "forbidden"),
     ]
-    for key, value in facts:
+    for key, value in [*facts, *summary_rows(negotiation)]:
         view.add_row(key, value)
     for service in SERVICE_NAMES:
         view.add_row(service.replace("_", " "), "yes" if row["services"][service] else "no")
     for reference in policy.broken:
         view.add_row("broken", f"{reference.what} ({reference.source})")
     console.print(view)
+    if messages:
+        print_messages(negotiation)
 
 
 @profiles.command("list")
