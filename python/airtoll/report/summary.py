@@ -302,6 +302,8 @@ def headline(summary: RunSummary) -> list[str]:
         pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
     )
     level = f"{100 * summary.analysis.level:.0f} %"
+    # A difference of bit rates is negative where security costs something.
+    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
     if frame.is_empty():
         rows = summary.analysis.estimates.filter(metric=THROUGHPUT)
         return [
@@ -310,7 +312,7 @@ def headline(summary: RunSummary) -> list[str]:
         ]
     means = (
         frame.group_by("policy", maintain_order=True)
-        .agg(pl.col("value").mean(), pl.col("cell"))
+        .agg(cost * pl.col("value").mean(), pl.col("cell"))
         .sort("value")
     )
     cheap, dear = means.row(0, named=True), means.row(-1, named=True)
@@ -337,7 +339,7 @@ def headline(summary: RunSummary) -> list[str]:
             f"Against {summary.analysis.baseline}, {dear['policy']} costs "
             f"{_amount(dear['value'], unit)} of throughput."
         )
-    worst = frame.sort("value").row(-1, named=True)
+    worst = frame.sort(cost * pl.col("value")).row(-1, named=True)
     estimate = summary.analysis.overhead(worst["cell"])
     detectable = int(
         summary.analysis.comparisons.filter(

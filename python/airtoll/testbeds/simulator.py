@@ -76,14 +76,14 @@ class Simulator:
 def _finished(rows: list[Row], cell: Cell) -> list[Row]:
     """Rows with finite transfers rated over their own time, and the whole cell's throughput.
 
-    A transfer's throughput is its octets over the time from the first one sent to the last one
-    delivered (Agarwal and Wang, equation 11), not over the length of the trial.
+    A transfer's throughput is what was delivered over the time from the first octet sent to the
+    last one delivered (Agarwal and Wang, equation 11), not over the length of the trial.
     """
-    octets = cell.load.transfer_bytes
-    if octets is not None:
+    if cell.load.transfer_bytes is not None:
+        span = cell.load.duration_s - cell.load.warm_up_s
         times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
         rows = [
-            evolve(row, value=octets * 8 / times[row.flow])
+            evolve(row, value=row.value * span / times[row.flow])
             if row.metric == "throughput_bps" and row.second is None and row.flow in times
             else row
             for row in rows

@@ -168,13 +168,11 @@ impl World {
         }
     }
 
-    /// Notes when the last octet of a UDP transfer arrived.
+    /// Notes when the last datagram of a UDP transfer arrived; some before it may be lost.
     pub(super) fn transfer_delivered(&mut self, flow: u32, at: Instant) {
         let state = &mut self.flows[flow as usize];
-        if let Application::Transfer { total, .. } = state.application
-            && state.statistics.delivered_octets >= total
-        {
-            state.statistics.transfer.get_or_insert(at - state.start);
+        if let Application::Transfer { left: 0, .. } = state.application {
+            state.statistics.transfer = Some(at - state.start);
         }
     }
 
