@@ -86,7 +86,7 @@ def tolerance(case: Case, entry: dict[str, Any]) -> float:
     return max(0.025 if case.stations > 20 else 0.01, spread)
 
 
-def ours(case: Case, duration_s: float = 20.0, seed: int = 1) -> dict[str, float]:
+def ours(case: Case, duration_s: float = 60.0, seed: int = 1) -> dict[str, float]:
     """Throughput (bit/s, all flows), mean delay (s) and Jain's index from airtoll."""
     from airtoll import _native
 
