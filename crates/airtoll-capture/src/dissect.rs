@@ -51,6 +51,8 @@ pub enum Content<'a> {
     Ike,
     /// Mobile IP registration.
     MobileIp,
+    /// 802.11 data encapsulation (FT remote frames, TDLS), from the payload type on.
+    Encapsulated(&'a [u8]),
     /// Anything else.
     Other,
 }
@@ -124,6 +126,7 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
             }
             Err(_) => plain(Content::Other, octets.len().min(ipv6::LEN)),
         },
+        ethertype::IEEE80211_DATA_ENCAPSULATION => plain(Content::Encapsulated(octets), 0),
         // ARP and the like are wholly overhead of the network, not payload.
         ethertype::ARP => plain(Content::Other, octets.len()),
         _ => plain(Content::Other, 0),

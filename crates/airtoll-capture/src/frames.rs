@@ -501,6 +501,10 @@ impl<'w> Frames<'w> {
             }
             Content::Ike => Step::Ike,
             Content::MobileIp => Step::MobileIp,
+            Content::Encapsulated(octets) => {
+                self.keyring.learn_tdls(octets);
+                return found;
+            }
         };
         let (station, ap) = roles(frame);
         let (Some(station), Some(bssid)) = (station, ap) else {
@@ -641,7 +645,7 @@ impl<'w> Frames<'w> {
             }
             Content::Ike => self.counts.ike_frames += 1,
             Content::MobileIp => self.counts.mobile_ip_frames += 1,
-            Content::Other => {}
+            Content::Other | Content::Encapsulated(_) => {}
         }
     }
 

@@ -2,10 +2,11 @@
 //! reason why not.
 //!
 //! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key
-//! messages, [`traffic`] applies them. Never guesses a passphrase.
+//! messages, [`tdls`] those of direct links, [`traffic`] applies them. Never guesses a passphrase.
 
 pub mod handshake;
 pub mod keyring;
+pub mod tdls;
 pub mod traffic;
 
 pub use keyring::Keyring;
