@@ -16,6 +16,7 @@ pub mod eap;
 pub mod ec_group;
 pub mod exchange;
 pub mod failure;
+pub mod fast_transition;
 pub mod ike_v1;
 pub mod ike_v2;
 pub mod key_handshake;

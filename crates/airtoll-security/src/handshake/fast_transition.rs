@@ -1,0 +1,797 @@
+//! Fast BSS transition (802.11-2020, 13.5 to 13.8): over the air in four frames, or over the DS
+//! through the old AP.
+//!
+//! Takes a [`Link`] to the target AP and the XXKey of the mobility domain at each end; gives
+//! authentication (or FT action) and reassociation frames, a PTK and a GTK. The target holds the
+//! PMK-R1 that the R0 key holder pushed to it before. Never scans.
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::element::{Elements, id};
+use airtoll_wire::ieee80211::frame::management_subtype as subtype;
+use airtoll_wire::ieee80211::ft::FteRepr;
+use airtoll_wire::ieee80211::management::{algorithm, category};
+use airtoll_wire::ieee80211::{Management, ManagementRepr, RsnRepr};
+
+use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
+use super::failure::{Code, Failure, reason, status};
+use super::link::{Link, element, read_management, record_kdf};
+use super::primitives::{equal, written};
+use super::resend::Resend;
+use crate::akm::AkmSuite;
+use crate::keys::{FtIdentity, KeyMic, PmkR0, Ptk, wrap};
+
+const REPEATS: u8 = 2;
+/// FT action codes (9.6.8).
+const FT_REQUEST: u8 = 1;
+const FT_RESPONSE: u8 = 2;
+
+/// What both ends know.
+#[derive(Debug, Clone)]
+pub struct FtConfig {
+    /// The link to the target AP, with its mobility domain.
+    pub link: Link,
+    /// PSK, PMK of SAE, or part of the MSK (12.7.1.6.3).
+    pub xxkey: Vec<u8>,
+    /// The AP that the station leaves.
+    pub old_access_point: MacAddress,
+    /// Through the old AP instead of over the air.
+    pub over_the_ds: bool,
+}
+
+struct Derived {
+    ptk: Ptk,
+    r0_name: [u8; 16],
+    r1_name: [u8; 16],
+}
+
+impl FtConfig {
+    fn akm(&self) -> AkmSuite {
+        self.link.akm.unwrap_or(AkmSuite::FtPsk)
+    }
+
+    fn r0_key_holder(&self) -> &[u8] {
+        self.link
+            .mobility_domain
+            .as_ref()
+            .map_or(&[], |domain| &domain.r0_key_holder)
+    }
+
+    fn mic(&self) -> KeyMic {
+        let version = self.akm().descriptor_version(false);
+        KeyMic::of(self.akm(), self.link.akm_hash(), version).unwrap_or(KeyMic::AesCmac)
+    }
+
+    fn r0(&self) -> Option<PmkR0> {
+        let identity = FtIdentity {
+            ssid: &self.link.ssid,
+            mobility_domain: self.link.mobility_domain.as_ref()?.identifier,
+            r0_key_holder: self.r0_key_holder(),
+            station: self.link.station,
+        };
+        PmkR0::derive(self.akm(), self.link.akm_hash(), &self.xxkey, &identity).ok()
+    }
+
+    fn derive(
+        &self,
+        context: &mut Context<'_>,
+        anonce: &[u8; 32],
+        snonce: &[u8; 32],
+    ) -> Option<Derived> {
+        let (akm, hash, link) = (self.akm(), self.link.akm_hash(), &self.link);
+        let octets = akm.kck_octets(hash) + akm.kek_octets(hash) + link.pairwise.key_octets();
+        // PMK-R0 is cached since the initial association; PMK-R1 and the PTK are new.
+        record_kdf(context, hash, hash.octets(), 17, hash.octets());
+        record_kdf(context, hash, hash.octets(), 82, octets);
+        let r0 = self.r0()?;
+        let r1 = r0.r1(link.access_point);
+        let (ptk, _) = r1
+            .ptk(
+                link.pairwise,
+                link.access_point,
+                link.station,
+                anonce,
+                snonce,
+            )
+            .ok()?;
+        Some(Derived {
+            ptk,
+            r0_name: r0.name(),
+            r1_name: r1.name(),
+        })
+    }
+
+    /// RSN, mobility domain and FT elements; `protect` is the transaction and the KCK.
+    fn elements(
+        &self,
+        context: &mut Context<'_>,
+        name: [u8; 16],
+        fte: &FteRepr<'_>,
+        protect: Option<(u8, &[u8])>,
+    ) -> Vec<u8> {
+        let rsne = self.link.security_element(&[name]);
+        let mde = self.link.mobility_element();
+        let mut body = written(|out| fte.emit(out));
+        if let Some((transaction, kck)) = protect {
+            let mic = self.compute_mic(context, transaction, kck, &rsne, &mde, &body);
+            body[2..2 + mic.len()].copy_from_slice(&mic);
+        }
+        [rsne, mde, element(id::FAST_TRANSITION, &body)].concat()
+    }
+
+    /// 13.8.4 and 13.8.5, over an FT element whose MIC is zero.
+    fn compute_mic(
+        &self,
+        context: &mut Context<'_>,
+        transaction: u8,
+        kck: &[u8],
+        rsne: &[u8],
+        mde: &[u8],
+        fte: &[u8],
+    ) -> Vec<u8> {
+        let fte = element(id::FAST_TRANSITION, fte);
+        context.record_aes(
+            16,
+            1 + (13 + rsne.len() + mde.len() + fte.len()).div_ceil(16),
+        );
+        let parts: [&[u8]; 6] = [
+            self.link.station.octets(),
+            self.link.access_point.octets(),
+            &[transaction],
+            rsne,
+            mde,
+            &fte,
+        ];
+        self.mic()
+            .compute(kck, &parts)
+            .map(|mic| mic.as_slice().to_vec())
+            .unwrap_or_default()
+    }
+
+    /// Whether the elements carry this name and, with `protect`, a right MIC.
+    fn verify(
+        &self,
+        context: &mut Context<'_>,
+        elements: &Elements<'_>,
+        name: [u8; 16],
+        protect: (u8, &[u8]),
+    ) -> bool {
+        let (Some(rsne), Some(fte)) = (
+            elements.find_id(id::RSN),
+            elements.find_id(id::FAST_TRANSITION),
+        ) else {
+            return false;
+        };
+        let named = RsnRepr::parse(rsne).is_ok_and(|rsne| rsne.pmkids == [name]);
+        let mde = elements.find_id(id::MOBILITY_DOMAIN).unwrap_or_default();
+        let mde = element(id::MOBILITY_DOMAIN, mde);
+        let octets = self.mic().octets();
+        let Some(found) = fte.get(2..2 + octets) else {
+            return false;
+        };
+        let mut zeroed = fte.to_vec();
+        zeroed[2..2 + octets].fill(0);
+        let rsne = element(id::RSN, rsne);
+        let mic = self.compute_mic(context, protect.0, protect.1, &rsne, &mde, &zeroed);
+        named && mde == self.link.mobility_element() && equal(found, &mic)
+    }
+}
+
+/// Nonces and MIC of an FT element without keys.
+fn fte<'a>(
+    mic: &'a [u8],
+    anonce: &'a [u8; 32],
+    snonce: &'a [u8; 32],
+    r0_key_holder: &'a [u8],
+) -> FteRepr<'a> {
+    FteRepr {
+        mic_control: [0, 0],
+        mic,
+        anonce,
+        snonce,
+        r1kh_id: None,
+        gtk: None,
+        r0kh_id: Some(r0_key_holder),
+        igtk: None,
+    }
+}
+
+const ZERO: [u8; 32] = [0; 32];
+
+/// The station's end.
+pub struct FtStation {
+    config: FtConfig,
+    snonce: [u8; 32],
+    derived: Option<Derived>,
+    anonce: [u8; 32],
+    resend: Resend,
+    state: Status,
+}
+
+impl FtStation {
+    /// A station that is about to leave its AP.
+    #[must_use]
+    pub const fn new(config: FtConfig) -> Self {
+        Self {
+            config,
+            snonce: ZERO,
+            derived: None,
+            anonce: ZERO,
+            resend: Resend::new(REPEATS),
+            state: Status::Waiting,
+        }
+    }
+
+    fn answered(&mut self, elements: &Elements<'_>, context: &mut Context<'_>) {
+        let octets = self.config.mic().octets();
+        let Some(body) = elements.find_id(id::FAST_TRANSITION) else {
+            return;
+        };
+        let Ok(theirs) = FteRepr::parse(body, octets) else {
+            return;
+        };
+        if *theirs.snonce != self.snonce || self.derived.is_some() {
+            return;
+        }
+        self.anonce = *theirs.anonce;
+        let (anonce, snonce) = (self.anonce, self.snonce);
+        let Some(derived) = self.config.derive(context, &anonce, &snonce) else {
+            return;
+        };
+        let mut own = fte(
+            &ZERO[..octets],
+            &anonce,
+            &snonce,
+            self.config.r0_key_holder(),
+        );
+        own.mic_control = [0, 3];
+        let ap = *self.config.link.access_point.octets();
+        own.r1kh_id = Some(&ap);
+        let protect = Some((5, derived.ptk.kck()));
+        let mut rest = element(id::SSID, &self.config.link.ssid);
+        rest.extend(
+            self.config
+                .elements(context, derived.r1_name, &own, protect),
+        );
+        self.derived = Some(derived);
+        let body = ManagementRepr::ReassociationRequest(
+            self.config.link.capability(),
+            1,
+            self.config.old_access_point,
+            &rest,
+        );
+        let frame =
+            self.config
+                .link
+                .management(Party::Station, subtype::REASSOCIATION_REQUEST, &body);
+        self.resend.send(
+            context,
+            Party::Station,
+            Party::AccessPoint,
+            Carrier::Management,
+            frame,
+        );
+    }
+
+    fn reassociated(&mut self, elements: &Elements<'_>, context: &mut Context<'_>) {
+        let Some(derived) = &self.derived else {
+            return;
+        };
+        let protect = (6, derived.ptk.kck());
+        if !self
+            .config
+            .verify(context, elements, derived.r1_name, protect)
+        {
+            return;
+        }
+        let octets = self.config.mic().octets();
+        let gtk = elements
+            .find_id(id::FAST_TRANSITION)
+            .and_then(|body| FteRepr::parse(body, octets).ok()?.gtk)
+            .and_then(|gtk| wrap::unwrap(derived.ptk.kek(), gtk.get(11..)?).ok());
+        if let Some(gtk) = gtk {
+            self.state = Status::Established(secrets(&derived.ptk, &gtk));
+        }
+    }
+}
+
+fn secrets(ptk: &Ptk, gtk: &[u8]) -> Secrets {
+    Secrets::from([
+        (SecretName::Kck, ptk.kck().to_vec()),
+        (SecretName::Kek, ptk.kek().to_vec()),
+        (SecretName::Tk, ptk.tk().to_vec()),
+        (SecretName::Gtk, gtk.to_vec()),
+    ])
+}
+
+impl Peer for FtStation {
+    fn party(&self) -> Party {
+        Party::Station
+    }
+
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.snonce = context.random();
+        let Some(r0) = self.config.r0() else {
+            return;
+        };
+        let octets = self.config.mic().octets();
+        let snonce = self.snonce;
+        let own = fte(&ZERO[..octets], &ZERO, &snonce, self.config.r0_key_holder());
+        let rest = self.config.elements(context, r0.name(), &own, None);
+        let (to, frame) = if self.config.over_the_ds {
+            let mut action = vec![FT_REQUEST];
+            action.extend(self.config.link.station.octets());
+            action.extend(self.config.link.access_point.octets());
+            action.extend(rest);
+            let old = Link {
+                access_point: self.config.old_access_point,
+                ..self.config.link.clone()
+            };
+            let body = ManagementRepr::Action(category::FT, &action);
+            (
+                Party::OldAccessPoint,
+                old.management(Party::Station, subtype::ACTION, &body),
+            )
+        } else {
+            let body = ManagementRepr::Authentication(algorithm::FT, 1, 0, &rest);
+            let link = &self.config.link;
+            (
+                Party::AccessPoint,
+                link.management(Party::Station, subtype::AUTHENTICATION, &body),
+            )
+        };
+        self.resend
+            .send(context, Party::Station, to, Carrier::Management, frame);
+    }
+
+    fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
+        if self.state != Status::Waiting {
+            return;
+        }
+        let refused = |number| {
+            Status::Failed(Failure::WrongPassphrase {
+                code: Code::Status(number),
+            })
+        };
+        match read_management(message) {
+            Some((
+                _,
+                Management::Authentication {
+                    algorithm: algorithm::FT,
+                    transaction: 2,
+                    status,
+                    rest,
+                },
+            )) => {
+                if status == status::SUCCESS {
+                    self.answered(&Elements::new(rest), context);
+                } else {
+                    self.state = refused(status);
+                }
+            }
+            Some((
+                _,
+                Management::Action {
+                    category: category::FT,
+                    rest: [FT_RESPONSE, rest @ ..],
+                },
+            )) => {
+                // Station, target, status, then the elements.
+                if let Some((head, elements)) = rest.split_at_checked(14) {
+                    let number = u16::from_le_bytes([head[12], head[13]]);
+                    if number == status::SUCCESS {
+                        self.answered(&Elements::new(elements), context);
+                    } else {
+                        self.state = refused(number);
+                    }
+                }
+            }
+            Some((
+                subtype::REASSOCIATION_RESPONSE,
+                Management::AssociationResponse {
+                    status, elements, ..
+                },
+            )) => {
+                if status == status::SUCCESS {
+                    self.reassociated(&elements, context);
+                } else {
+                    self.state = refused(status);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_timeout(&mut self, context: &mut Context<'_>) {
+        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
+            self.state = Status::Failed(Failure::PeerTimeout {
+                code: Code::Reason(reason::LEAVING),
+            });
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.state.clone()
+    }
+}
+
+/// The target AP.
+pub struct FtTarget {
+    config: FtConfig,
+    nonces: Option<([u8; 32], [u8; 32])>,
+    derived: Option<Derived>,
+    gtk: Vec<u8>,
+    patience: Resend,
+    state: Status,
+}
+
+impl FtTarget {
+    /// A target that holds the station's PMK-R1.
+    #[must_use]
+    pub const fn new(config: FtConfig) -> Self {
+        Self {
+            config,
+            nonces: None,
+            derived: None,
+            gtk: Vec::new(),
+            patience: Resend::new(3 * REPEATS),
+            state: Status::Waiting,
+        }
+    }
+
+    /// Elements of the answer, or the status that refuses.
+    fn first(
+        &mut self,
+        elements: &Elements<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<u8>, u16> {
+        let octets = self.config.mic().octets();
+        let body = elements
+            .find_id(id::FAST_TRANSITION)
+            .ok_or(status::INVALID_FTE)?;
+        let snonce = *FteRepr::parse(body, octets)
+            .map_err(|_| status::INVALID_FTE)?
+            .snonce;
+        let asked = elements
+            .find_id(id::RSN)
+            .and_then(|rsne| RsnRepr::parse(rsne).ok());
+        let known = self.config.r0().map(|r0| r0.name());
+        if known.is_none() || asked.is_none_or(|asked| asked.pmkids.first() != known.as_ref()) {
+            return Err(status::INVALID_PMKID);
+        }
+        let anonce = match self.nonces {
+            Some((anonce, before)) if before == snonce => anonce,
+            _ => context.random(),
+        };
+        self.nonces = Some((anonce, snonce));
+        let derived = self
+            .config
+            .derive(context, &anonce, &snonce)
+            .ok_or(status::UNSPECIFIED)?;
+        let mut own = fte(
+            &ZERO[..octets],
+            &anonce,
+            &snonce,
+            self.config.r0_key_holder(),
+        );
+        let ap = *self.config.link.access_point.octets();
+        own.r1kh_id = Some(&ap);
+        let rest = self.config.elements(context, derived.r0_name, &own, None);
+        self.derived = Some(derived);
+        Ok(rest)
+    }
+
+    fn second(
+        &mut self,
+        elements: &Elements<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<u8>, u16> {
+        let (Some(derived), Some((anonce, snonce))) = (&self.derived, self.nonces) else {
+            return Err(status::INVALID_PMKID);
+        };
+        let protect = (5, derived.ptk.kck());
+        if !self
+            .config
+            .verify(context, elements, derived.r1_name, protect)
+        {
+            return Err(status::INVALID_FTE);
+        }
+        if self.gtk.is_empty() {
+            self.gtk = context.random_octets(self.config.link.group.key_octets());
+        }
+        context.record_aes(derived.ptk.kek().len(), 6 * self.gtk.len() / 8);
+        // Key information (key identifier 1), key length, RSC, wrapped key (9.4.2.47).
+        let mut gtk = vec![1, 0, u8::try_from(self.gtk.len()).unwrap_or(0)];
+        gtk.extend([0; 8]);
+        gtk.extend(wrap::wrap(derived.ptk.kek(), &self.gtk).unwrap_or_default());
+        let octets = self.config.mic().octets();
+        let mut own = fte(
+            &ZERO[..octets],
+            &anonce,
+            &snonce,
+            self.config.r0_key_holder(),
+        );
+        own.mic_control = [0, 3];
+        let ap = *self.config.link.access_point.octets();
+        own.r1kh_id = Some(&ap);
+        own.gtk = Some(&gtk);
+        let protect = Some((6, derived.ptk.kck()));
+        let rest = self
+            .config
+            .elements(context, derived.r1_name, &own, protect);
+        self.state = Status::Established(secrets(&derived.ptk, &self.gtk));
+        Ok(rest)
+    }
+
+    fn refuse(&mut self, number: u16) {
+        if self.state == Status::Waiting && number == status::INVALID_PMKID {
+            self.state = Status::Failed(Failure::WrongPassphrase {
+                code: Code::Status(number),
+            });
+        }
+    }
+}
+
+impl Peer for FtTarget {
+    fn party(&self) -> Party {
+        Party::AccessPoint
+    }
+
+    fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
+        if message.carrier == Carrier::DistributionSystem {
+            let Some((header, elements)) = message.octets.split_at_checked(REMOTE_OCTETS) else {
+                return;
+            };
+            let result = self.first(&Elements::new(elements), context);
+            let (number, rest) = match result {
+                Ok(rest) => (status::SUCCESS, rest),
+                Err(number) => (number, Vec::new()),
+            };
+            let mut octets = header.to_vec();
+            octets[1] = 1;
+            octets.extend(number.to_le_bytes());
+            octets.extend(rest);
+            context.send(
+                Party::AccessPoint,
+                Party::OldAccessPoint,
+                Carrier::DistributionSystem,
+                octets,
+            );
+            self.refuse(number);
+            return;
+        }
+        match read_management(message) {
+            Some((
+                _,
+                Management::Authentication {
+                    algorithm: algorithm::FT,
+                    transaction: 1,
+                    rest,
+                    ..
+                },
+            )) => {
+                let (number, rest) = match self.first(&Elements::new(rest), context) {
+                    Ok(rest) => (status::SUCCESS, rest),
+                    Err(number) => (number, Vec::new()),
+                };
+                let fields = (algorithm::FT, 2, number);
+                self.config
+                    .link
+                    .send_authentication(context, Party::AccessPoint, fields, &rest);
+                self.refuse(number);
+            }
+            Some((
+                subtype::REASSOCIATION_REQUEST,
+                Management::AssociationRequest { elements, .. },
+            )) => {
+                let (number, rest) = match self.second(&elements, context) {
+                    Ok(rest) => (status::SUCCESS, rest),
+                    // 13.7.1: a request without a right MIC is dropped.
+                    Err(_) => return,
+                };
+                let link = &self.config.link;
+                let body =
+                    ManagementRepr::AssociationResponse(link.capability(), number, 0xc001, &rest);
+                let frame =
+                    link.management(Party::AccessPoint, subtype::REASSOCIATION_RESPONSE, &body);
+                context.send(
+                    Party::AccessPoint,
+                    Party::Station,
+                    Carrier::Management,
+                    frame,
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn on_timeout(&mut self, _context: &mut Context<'_>) {
+        if self.state == Status::Waiting && !self.patience.wait() {
+            self.state = Status::Failed(Failure::PeerTimeout {
+                code: Code::Status(status::TIMEOUT),
+            });
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.state.clone()
+    }
+}
+
+/// Octets before the elements of a remote request between APs: frame type, packet type,
+/// length and the addresses of target and station (13.10.3).
+const REMOTE_OCTETS: usize = 16;
+
+/// The AP that the station leaves: it relays FT action frames over the DS.
+pub struct FtOldAccessPoint {
+    config: FtConfig,
+}
+
+impl FtOldAccessPoint {
+    /// A relay in the mobility domain of `config`.
+    #[must_use]
+    pub const fn new(config: FtConfig) -> Self {
+        Self { config }
+    }
+}
+
+impl Peer for FtOldAccessPoint {
+    fn party(&self) -> Party {
+        Party::OldAccessPoint
+    }
+
+    fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
+        if message.carrier == Carrier::DistributionSystem {
+            let Some((_, rest)) = message.octets.split_at_checked(REMOTE_OCTETS) else {
+                return;
+            };
+            let mut action = vec![FT_RESPONSE];
+            action.extend(self.config.link.station.octets());
+            action.extend(self.config.link.access_point.octets());
+            action.extend(rest);
+            let old = Link {
+                access_point: self.config.old_access_point,
+                ..self.config.link.clone()
+            };
+            let body = ManagementRepr::Action(category::FT, &action);
+            let frame = old.management(Party::OldAccessPoint, subtype::ACTION, &body);
+            context.send(
+                Party::OldAccessPoint,
+                Party::Station,
+                Carrier::Management,
+                frame,
+            );
+            return;
+        }
+        if let Some((
+            _,
+            Management::Action {
+                category: category::FT,
+                rest: [FT_REQUEST, rest @ ..],
+            },
+        )) = read_management(message)
+            && let Some((addresses, elements)) = rest.split_at_checked(12)
+        {
+            let length = u16::try_from(elements.len()).unwrap_or(u16::MAX);
+            let mut octets = vec![1, 0];
+            octets.extend(length.to_le_bytes());
+            octets.extend(&addresses[6..]);
+            octets.extend(&addresses[..6]);
+            octets.extend(elements);
+            context.send(
+                Party::OldAccessPoint,
+                Party::AccessPoint,
+                Carrier::DistributionSystem,
+                octets,
+            );
+        }
+    }
+
+    fn on_timeout(&mut self, _context: &mut Context<'_>) {}
+
+    fn status(&self) -> Status {
+        Status::Established(Secrets::new())
+    }
+}
+
+/// The parties of a transition.
+#[must_use]
+pub fn parties(station: FtConfig, target: FtConfig) -> Vec<Box<dyn Peer>> {
+    let mut peers: Vec<Box<dyn Peer>> = vec![
+        Box::new(FtStation::new(station.clone())),
+        Box::new(FtTarget::new(target)),
+    ];
+    if station.over_the_ds {
+        peers.push(Box::new(FtOldAccessPoint::new(station)));
+    }
+    peers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::akm::AkmHash;
+    use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
+    use crate::handshake::exchange::Outcome;
+    use crate::handshake::link::{ManagementProtection, MobilityDomain};
+    use crate::suite::CipherSuite;
+    use proptest::prelude::*;
+
+    fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
+        FtConfig {
+            link: Link {
+                ssid: b"airtoll".to_vec(),
+                station: MacAddress([2, 0, 0, 0, 0, 1]),
+                access_point: MacAddress([2, 0, 0, 0, 0, 3]),
+                akm: Some(akm),
+                hash: AkmHash::Sha256,
+                pairwise: CipherSuite::Ccmp128,
+                group: CipherSuite::Ccmp128,
+                protection: ManagementProtection::Off,
+                hash_to_element: false,
+                mobility_domain: Some(MobilityDomain {
+                    identifier: [0xa1, 0xb2],
+                    r0_key_holder: b"ap.example.org".to_vec(),
+                    over_the_ds: true,
+                }),
+            },
+            xxkey: vec![7; 48],
+            old_access_point: MacAddress([2, 0, 0, 0, 0, 2]),
+            over_the_ds,
+        }
+    }
+
+    fn peers(config: &FtConfig) -> Vec<Box<dyn Peer>> {
+        parties(config.clone(), config.clone())
+    }
+
+    #[test]
+    fn four_frames_over_the_air_and_six_messages_over_the_ds() {
+        for akm in [
+            AkmSuite::FtPsk,
+            AkmSuite::FtSae,
+            AkmSuite::Ft8021x,
+            AkmSuite::Ft8021xSha384,
+        ] {
+            for (over_the_ds, messages) in [(false, 4), (true, 6)] {
+                let (log, outcome, exchange) = run(peers(&config(akm, over_the_ds)), 1);
+                assert_eq!(log.len(), messages, "{akm:?}");
+                assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+                assert_eq!(
+                    exchange.status(Party::Station),
+                    exchange.status(Party::AccessPoint)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn another_pmk_r0_is_status_53() {
+        for over_the_ds in [false, true] {
+            let ours = config(AkmSuite::FtPsk, over_the_ds);
+            let mut theirs = ours.clone();
+            theirs.xxkey = vec![8; 48];
+            let failure = Failure::WrongPassphrase {
+                code: Code::Status(53),
+            };
+            let (_, outcome, _) = run(parties(ours, theirs), 1);
+            assert_eq!(outcome, Outcome::Failed(failure));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn adversity_never_makes_ends_disagree(over_the_ds: bool, seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..20)) {
+            let (_, exchange) = run_adverse(peers(&config(AkmSuite::FtPsk, over_the_ds)), seed, &schedule);
+            prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+        }
+
+        #[test]
+        fn a_flipped_bit_never_makes_ends_disagree(over_the_ds: bool, index in 0_usize..6, octet in 0_usize..250, bit in 0_u8..8) {
+            let config = config(AkmSuite::FtPsk, over_the_ds);
+            let (_, exchange) = run_flipped(peers(&config), 3, (index, octet, bit));
+            prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+        }
+    }
+}
