@@ -56,7 +56,7 @@ pub struct Bss {
     /// RTS/CTS before MPDUs longer than this, octets; null: never.
     #[serde(default)]
     pub rts_threshold_octets: Option<u32>,
-    /// MPDUs longer than this are fragmented, octets (at least 256); null: never.
+    /// MPDUs longer than this are fragmented, octets; only null (never) is modelled so far.
     #[serde(default)]
     pub fragmentation_threshold_octets: Option<u32>,
     /// Without EDCA: frames of one queue follow one another SIFS apart for this long after one

@@ -259,14 +259,9 @@ impl Bss {
             return invalid(&format!("{at}.max_attempts"), 0, "at least 1");
         }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
-        if let Some(octets) = self.fragmentation_threshold_octets
-            && octets < 256
-        {
-            return invalid(
-                &format!("{at}.fragmentation_threshold_octets"),
-                octets,
-                "at least 256 octets",
-            );
+        if let Some(octets) = self.fragmentation_threshold_octets {
+            let field = format!("{at}.fragmentation_threshold_octets");
+            return invalid(&field, octets, "null: MAC fragmentation is not modelled");
         }
         if let Some(beacons) = &self.beacons {
             positive(&format!("{at}.beacons.interval_us"), beacons.interval_us)?;
