@@ -9,6 +9,7 @@ was seen, or a failure by name (for example "did not authenticate: MIC failure, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -82,6 +83,14 @@ class Testbed(Protocol):
 
     def close(self) -> None:
         """Stop everything that was started."""
+
+
+def with_whole_cell(rows: Sequence[Row]) -> list[Row]:
+    """The rows, and the throughput of the whole cell (the sum over its flows) if it is missing."""
+    rates = [row for row in rows if row.metric == "throughput_bps" and row.second is None]
+    if not rates or any(row.flow is None and row.station is None for row in rates):
+        return list(rows)
+    return [*rows, Row("throughput_bps", math.fsum(row.value for row in rates), "bit/s")]
 
 
 def rows_of(columns: dict[str, Sequence[object]], trial_index: int | None = None) -> list[Row]:

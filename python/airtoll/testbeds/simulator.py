@@ -16,7 +16,7 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds.contract import Measured, Row, Skip, rows_of
+from airtoll.testbeds.contract import Measured, Row, Skip, rows_of, with_whole_cell
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 _SIMULATED_S_PER_S = 300.0
@@ -88,8 +88,7 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
             else row
             for row in rows
         ]
-    flows = [row.value for row in rows if row.metric == "throughput_bps" and row.second is None]
-    return [*rows, Row("throughput_bps", math.fsum(flows), "bit/s")]
+    return with_whole_cell(rows)
 
 
 @lru_cache(maxsize=64)

@@ -25,7 +25,7 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds.contract import Measured, Row, Skip
+from airtoll.testbeds.contract import Measured, Row, Skip, with_whole_cell
 from airtoll.testbeds.guest import initramfs
 from airtoll.testbeds.guest.qemu import Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, timeline
@@ -297,6 +297,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return f"{count} stations; this testbed drives {MAX_STATIONS}"
     if settings.phy not in _PHYS:
         return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
+    if settings.topology not in ("uplink", "downlink", "station-to-station"):
+        return f"topology {settings.topology} (two domains) is not set up by this testbed"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
     for key in _MODEL_ONLY:
@@ -343,7 +345,8 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
 
 
 def _rows(values: list[Value]) -> tuple[Row, ...]:
-    return tuple(Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values)
+    rows = [Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values]
+    return tuple(with_whole_cell(rows))
 
 
 def _encrypts(policy: str) -> bool:
