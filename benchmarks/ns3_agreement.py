@@ -35,9 +35,8 @@ class Known:
 _LIFETIME = "ns-3 drops frames that waited 500 ms; airtoll has no MSDU lifetime"
 KNOWN_DIFFERENCES = {
     "udp-ac20-mcs8-single-x1": Known(0.016, "ns-3 gives VHT-SIG-B of a single-user PPDU no time"),
-    "udp-n20-mcs7-x5": Known(0.035, _LIFETIME),
-    "udp-n20-mcs7-x10": Known(0.06, _LIFETIME),
-    "udp-ac80-mcs9-x10": Known(0.045, _LIFETIME),
+    "udp-n20-mcs7-x5": Known(0.03, _LIFETIME),
+    "udp-ac80-mcs9-x10": Known(0.03, _LIFETIME),
     "udp-ax20-mcs5-single-x5": Known(0.075, _LIFETIME),
 }
 
