@@ -312,7 +312,7 @@ def headline(summary: RunSummary) -> list[str]:
         ]
     means = (
         frame.group_by("policy", maintain_order=True)
-        .agg(cost * pl.col("value").mean(), pl.col("cell"))
+        .agg((cost * pl.col("value").mean()).alias("value"), pl.col("cell"))
         .sort("value")
     )
     cheap, dear = means.row(0, named=True), means.row(-1, named=True)

@@ -71,8 +71,13 @@ def staircase(summary: RunSummary) -> Iterator[Picture]:
         "octets",
         "theory",
         "What do added octets cost one frame?",
-        "Airtime that octets add to one full-size frame. OFDM frames end on whole symbols of 4 "
-        "microseconds, so several policies often cost exactly the same, or nothing.",
+        "Airtime that octets add to one full-size frame. "
+        + (
+            "OFDM frames end on whole symbols of 4 microseconds, so several policies often cost "
+            "exactly the same, or nothing."
+            if any(frame.phy != "802.11b" for frame in frames)
+            else "DSSS and CCK frames are charged by the octet, rounded up to a microsecond."
+        ),
         tuple(
             Panel(_frame_title(frame, traffics), partial(_stairs, frame, marks, traffics))
             for frame, traffics in list(frames.items())[:6]
