@@ -130,7 +130,7 @@ def advise(
         & (pl.col("traffic") == traffic)
         & pl.col("flow").is_null()
         & pl.col("station").is_null()
-        & (pl.col("factors") == "{}")
+        & (pl.col("factors") == (factors or "{}"))
     )
     if rows.is_empty():
         known = sorted(
@@ -221,11 +221,10 @@ def better_transport(analysis: Analysis) -> list[TransportVerdict]:
 
     Clear means that the intervals do not overlap.
     """
-    rows = analysis.overheads.filter(
-        pl.col("flow").is_null() & pl.col("station").is_null() & (pl.col("factors") == "{}")
-    )
+    rows = analysis.overheads.filter(pl.col("flow").is_null() & pl.col("station").is_null())
     found = []
-    for (scenario, policy), cells in rows.group_by(["scenario", "policy"], maintain_order=True):
+    keys = ["scenario", "policy", "factors"]
+    for (scenario, policy, _factors), cells in rows.group_by(keys, maintain_order=True):
         parts = []
         for row in cells.sort("value").iter_rows(named=True):
             estimate = analysis.overhead(row["cell"])
