@@ -9,7 +9,7 @@ import pytest
 from airtoll.analyse import Estimate
 from airtoll.report import FORMATS, write_report
 from airtoll.report.quantities import show_estimate, show_overhead, show_value
-from airtoll.report.summary import summarise
+from airtoll.report.summary import headline, summarise
 from airtoll.run import run
 
 
@@ -71,3 +71,15 @@ def test_values_and_their_intervals_share_their_last_digit(value, half, unit, te
 def test_nothing_is_shown_as_a_dash():
     assert show_value(None, "bit/s") == "–"
     assert show_value(float("nan"), "s") == "–"
+
+
+def test_the_dearest_policy_is_named_also_by_a_difference_of_rates(small_study, fake, tmp_path):
+    study = small_study(policies=', "wep-104"')
+    text = study.read_text().replace(
+        'baseline = "open"', 'baseline = "open"\noverhead = "difference_bps"'
+    )
+    study.write_text(text)
+    first, second = headline(summarise(run(study, testbed=fake(), out=tmp_path / "run").path))
+    assert "wpa2-psk-ccmp costs most throughput (1.5" in first
+    assert "wep-104 least" in first
+    assert "home/wpa2-psk-ccmp" in second
