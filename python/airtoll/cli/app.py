@@ -18,6 +18,7 @@ from airtoll.cli import (
     doctoring,
     guest,
     importing,
+    maxima,
     planning,
     reporting,
     running,
@@ -66,6 +67,7 @@ app.command("advise")(advise.advise_command)
 app.command("audit")(audit.audit_command)
 app.command("calibrate")(calibrate.calibrate_command)
 app.command("import")(importing.import_command)
+app.command()(maxima.maxima)
 app.command()(doctoring.doctor)
 app.add_typer(catalogues.studies, name="studies")
 app.add_typer(catalogues.policies, name="policies")

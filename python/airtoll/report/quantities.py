@@ -23,7 +23,7 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
             return factor, name
     scales = _SCALES.get(unit)
     if scales:
-        return scales[0] if value == 0 else scales[-1]
+        return scales[1] if value == 0 else scales[-1]
     return 1.0, "" if unit == "1" else unit
 
 

@@ -145,6 +145,9 @@ class Scenario(_Table):
     clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
         None, description="take this many stations; the last one named is repeated"
     )
+    rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
+        None, description="signal level of stations that state none of their own, dBm"
+    )
     hidden: tuple[tuple[str, str], ...] = Field(
         (), description="pairs of stations that do not hear one another"
     )

@@ -332,8 +332,9 @@ def _radio(settings: Scenario, stations: list[Station]) -> dict[str, Any]:
     reference = _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
     budgets: list[dict[str, Any]] = []
     for station in stations:
-        if station.rssi_dbm is not None:
-            budgets.append({"nodes": [station.name, AP], "rssi_dbm": station.rssi_dbm})
+        level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+        if level is not None:
+            budgets.append({"nodes": [station.name, AP], "rssi_dbm": level})
         elif station.walls or station.position_m is not None:
             place = station.position_m or settings.ap.position_m
             distance = max(1.0, math.dist(place, settings.ap.position_m))
