@@ -319,11 +319,11 @@ class SshHost(Host):
 
     async def _start(self, argv: tuple[str, ...], log: str, env: Mapping[str, str]) -> Process:
         folder = shlex.quote(str(Path(log).parent))
-        inner = self._line(argv, env)
-        # exec keeps the pid that was printed; the shell behind it only waits for the status.
+        # exec keeps the pid that was printed; the shell behind it only waits for the status. The
+        # mark is in the environment before the pid is told, so no cleaner can come too early.
+        announce = ("sh", "-c", 'echo $$ >&3; exec 3>&-; exec "$@"', "sh")
         command = (
-            f"mkdir -p {folder}; exec 3>&1; "
-            f"sh -c {shlex.quote(f'echo $$ >&3; exec 3>&-; exec {inner}')} "
+            f"mkdir -p {folder}; exec 3>&1; {self._line((*announce, *argv), env)} "
             f"</dev/null >>{shlex.quote(log)} 2>&1"
         )
         if self._connection is None:
