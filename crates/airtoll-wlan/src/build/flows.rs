@@ -1,0 +1,196 @@
+//! Flows: their applications, transports and the room in their senders' sockets.
+
+use airtoll_engine::Stream;
+use airtoll_units::{Duration, Instant};
+
+use super::Builder;
+use crate::flow::{self, Application, Connection, Flow};
+use crate::network::Route;
+use crate::ratecontrol::RateControl;
+use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
+use crate::transport::TcpConfig;
+use crate::world::{Event, Node};
+
+impl Builder<'_> {
+    pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
+        for (i, flow) in self.scenario.flows.iter().enumerate() {
+            let (source, destination) = (
+                self.index[flow.source.as_str()],
+                self.index[flow.destination.as_str()],
+            );
+            if self.world.routes[source as usize][destination as usize] == Route::None {
+                return Err(ScenarioError::Invalid {
+                    field: format!("flows[{i}].destination"),
+                    value: flow.destination.clone(),
+                    allowed: format!("a node that {} can reach over the links", flow.source),
+                });
+            }
+            let ip_header = match flow.ip {
+                IpVersion::Ipv4 => 20,
+                IpVersion::Ipv6 => 40,
+            };
+            let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
+            let application = application(&flow.pattern, start);
+            let payload = match application {
+                Application::Saturated { payload }
+                | Application::Paced { payload, .. }
+                | Application::Transfer { payload, .. } => payload,
+                Application::Exchange(_) => 1,
+            };
+            let connection = match &flow.transport {
+                Transport::Udp(_) => None,
+                Transport::Tcp(options) => {
+                    let config = self.tcp_config(options, source, ip_header);
+                    config
+                        .validate()
+                        .map_err(|problem| ScenarioError::Invalid {
+                            field: format!("flows[{i}].transport.{}", problem.field),
+                            value: problem.value.to_string(),
+                            allowed: problem.allowed.to_owned(),
+                        })?;
+                    Some(Box::new(Connection::new(&config)))
+                }
+            };
+            let room = self.room(flow, source, payload);
+            self.world.flows.push(Flow {
+                name: flow.name.clone(),
+                station: flow.station.clone(),
+                source,
+                destination,
+                ip_header,
+                category: flow.access_category as u8,
+                application,
+                connection,
+                voice: matches!(flow.pattern, Pattern::Voip { .. }),
+                start,
+                stop: flow
+                    .stop_s
+                    .map_or(Instant::MAX, |s| Instant::ZERO + Duration::from_secs_f64(s)),
+                held: 0,
+                room,
+                blocked: false,
+                next_mark: 0,
+                stream: self.flow_stream(&flow.name),
+                statistics: crate::metrics::Statistics::default(),
+            });
+            self.world
+                .events
+                .schedule(start, Event::Application { flow: i as u32 });
+        }
+        Ok(())
+    }
+
+    fn flow_stream(&self, name: &str) -> Stream {
+        self.streams.named(&format!("flow/{name}"))
+    }
+
+    /// How many datagrams of a flow may be between application and air.
+    fn room(&self, flow: &scenario::Flow, source: u32, payload: u32) -> u32 {
+        let Transport::Udp(options) = &flow.transport else {
+            return u32::MAX;
+        };
+        if let Some(octets) = options.socket_buffer_octets {
+            return (octets / payload).max(1);
+        }
+        if !matches!(
+            flow.pattern,
+            Pattern::Saturated { .. } | Pattern::Transfer { .. }
+        ) {
+            return u32::MAX;
+        }
+        let node = &self.world.nodes[source as usize];
+        if node.role == Role::Wired {
+            return 64;
+        }
+        // Twice what one PPDU takes, so that the radio never waits for the application, and no
+        // more than the queue holds, because a local application is held back by a full queue.
+        let window = node_links(node)
+            .filter_map(|link| match &self.world.links[link as usize].rate {
+                RateControl::Fixed(mode) => Some(self.world.modes[*mode as usize].window),
+                _ => self.world.modes.iter().map(|m| m.window).max(),
+            })
+            .max()
+            .unwrap_or(1);
+        let amsdu = match node_links(node).next() {
+            Some(link) => self.world.links[link as usize].amsdu_octets / payload.max(1) + 1,
+            None => 1,
+        };
+        let sharing = self
+            .scenario
+            .flows
+            .iter()
+            .filter(|f| f.source == flow.source && matches!(f.transport, Transport::Udp(_)))
+            .count() as u32;
+        (2 * window * amsdu + 8)
+            .min(node.queue_limit / sharing)
+            .max(1)
+    }
+
+    fn tcp_config(&self, options: &scenario::TcpOptions, source: u32, ip_header: u32) -> TcpConfig {
+        let node = &self.world.nodes[source as usize];
+        // A tunnel's interface has a smaller MTU, and TCP keeps to it.
+        let mtu = node.tunnels.iter().rev().fold(node.mtu, |mtu, end| {
+            end.encapsulation.longest_inner(mtu as usize) as u32
+        });
+        TcpConfig::from_options(options, mtu - ip_header - 20)
+    }
+}
+
+fn node_links(node: &Node) -> std::ops::Range<u32> {
+    node.first_link..node.first_link + node.neighbours
+}
+
+fn application(pattern: &Pattern, start: Instant) -> Application {
+    let paced = |payload: u32, interval_ns: f64, poisson| Application::Paced {
+        payload,
+        interval_ns,
+        poisson,
+        due_ns: start.as_nanos() as f64,
+    };
+    match *pattern {
+        Pattern::Saturated { payload_octets } => Application::Saturated {
+            payload: payload_octets,
+        },
+        Pattern::Paced {
+            payload_octets,
+            rate_bps,
+            arrivals,
+        } => paced(
+            payload_octets,
+            f64::from(payload_octets) * 8e9 / rate_bps,
+            arrivals == Arrivals::Poisson,
+        ),
+        Pattern::Transfer {
+            octets,
+            payload_octets,
+        } => Application::Transfer {
+            payload: payload_octets,
+            left: octets,
+            total: octets,
+        },
+        Pattern::Voip {
+            payload_octets,
+            interval_ms,
+        } => paced(payload_octets, interval_ms * 1e6, false),
+        Pattern::RequestResponse {
+            request_octets,
+            response_octets,
+            server_s,
+            think_s,
+            count,
+            retry_s,
+        } => Application::Exchange(flow::Exchange {
+            request: request_octets,
+            response: response_octets,
+            server: Duration::from_secs_f64(server_s),
+            think: Duration::from_secs_f64(think_s),
+            retry: Duration::from_secs_f64(retry_s),
+            left: count,
+            number: 0,
+            asked_at: Instant::ZERO,
+            next: flow::Next::Ask,
+            requested: 0,
+            responded: 0,
+        }),
+    }
+}

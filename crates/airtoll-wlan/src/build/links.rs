@@ -1,0 +1,155 @@
+//! Links between an access point and its stations, and the modes that each may use.
+
+use std::collections::VecDeque;
+
+use airtoll_phy::{self as phy, TxVector};
+
+use super::Builder;
+use crate::aggregation::TxLink;
+use crate::mode::{self, Mode};
+use crate::ratecontrol::{Aarf, Minstrel, RateControl};
+use crate::scenario::{Rate, ScenarioError, Standard};
+
+impl Builder<'_> {
+    pub(super) fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
+        let members = self.phys[at].members.clone();
+        let (ap, stations) = (members[0], &members[1..]);
+        // The modes of each station's link, the same in both directions.
+        let mut modes = Vec::new();
+        for &station in stations {
+            modes.push(self.link_modes(at, station)?);
+        }
+        for &node in &members {
+            self.add_contenders(at, node);
+            let neighbours: Vec<u32> = if node == ap {
+                stations.to_vec()
+            } else {
+                vec![ap]
+            };
+            let state = &mut self.world.nodes[node as usize];
+            state.first_link = self.world.links.len() as u32;
+            state.neighbours = neighbours.len() as u32;
+            let categories = if self.phys[at].edca { 4 } else { 1 };
+            for _ in 0..categories {
+                for &peer in &neighbours {
+                    let station = if node == ap { peer } else { node };
+                    let slot = stations.iter().position(|s| *s == station).unwrap_or(0);
+                    self.add_link(at, node, peer, station, &modes[slot]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_link(&mut self, at: usize, from: u32, peer: u32, station: u32, modes: &[u32]) {
+        let bss = &self.scenario.bss[at];
+        let node = &self.scenario.nodes[station as usize];
+        let rate = match node.rate.unwrap_or(bss.rate) {
+            Rate::Fixed { .. } | Rate::FixedMcs { .. } => RateControl::Fixed(modes[0]),
+            Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
+            Rate::Minstrel { .. } => {
+                let worth: Vec<_> = modes.iter().map(|m| (*m, self.worth(*m))).collect();
+                let name = format!("minstrel/{from}/{peer}/{}", self.world.links.len());
+                RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
+            }
+        };
+        self.world.links.push(TxLink {
+            from,
+            peer,
+            cipher: node.cipher,
+            qos: self.phys[at].edca,
+            rate,
+            amsdu_octets: bss.aggregation.amsdu_max_octets,
+            max_attempts: bss.max_attempts,
+            rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
+            queue: VecDeque::new(),
+            window: VecDeque::new(),
+            next_sequence: 0,
+            unanswered: false,
+            taken_early: 0,
+            listed: false,
+            success: (u32::MAX, 0, 0.0),
+        });
+    }
+
+    /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
+    fn worth(&self, mode: u32) -> f64 {
+        let mode = &self.world.modes[mode as usize];
+        let exchange = phy::airtime(&mode.vector, 1_500) + mode.timeout + mode.ack;
+        1e9 / exchange.as_nanos() as f64
+    }
+
+    /// Modes that a station's link may use, by rising rate.
+    fn link_modes(&mut self, at: usize, station: u32) -> Result<Vec<u32>, ScenarioError> {
+        let bss = &self.scenario.bss[at];
+        let node = &self.scenario.nodes[station as usize];
+        let standard = node.standard.unwrap_or(bss.standard);
+        let rate = node.rate.unwrap_or(bss.rate);
+        let permitted = node.cipher.permits_high_throughput();
+        let refuse = |problem: String| ScenarioError::Invalid {
+            field: format!("nodes[{station}].rate (or bss[{at}].rate)"),
+            value: format!("{rate:?}"),
+            allowed: problem,
+        };
+        let mut vectors = match rate {
+            Rate::Fixed { mbps } => {
+                let vector = mode::legacy(bss, mbps);
+                vec![vector.ok_or_else(|| refuse("a rate of the band".to_owned()))?]
+            }
+            Rate::FixedMcs { mcs, streams } => {
+                let wanted = mode::mcs(bss, standard, mcs, streams)
+                    .map_err(|problem| refuse(problem.to_string()))?;
+                if permitted {
+                    vec![wanted]
+                } else {
+                    // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
+                    let legacy =
+                        TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mode::band(bss));
+                    self.world.nodes[station as usize].forbidden_rate =
+                        Some((wanted.bit_rate().0, legacy.bit_rate().0));
+                    vec![legacy]
+                }
+            }
+            Rate::Aarf { streams } | Rate::Minstrel { streams } => {
+                let legacy_only = standard < Standard::N || !permitted;
+                let rates: &[f64] = match standard {
+                    Standard::B => &[1.0, 2.0, 5.5, 11.0],
+                    _ => &[6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0],
+                };
+                if legacy_only {
+                    rates.iter().filter_map(|m| mode::legacy(bss, *m)).collect()
+                } else {
+                    let top = match standard {
+                        Standard::N => 7,
+                        Standard::Ac => 9,
+                        Standard::Ax => 11,
+                        _ => 13,
+                    };
+                    (1..=streams)
+                        .flat_map(|s| (0..=top).map(move |m| (m, s)))
+                        .filter_map(|(m, s)| mode::mcs(bss, standard, m, s).ok())
+                        .collect()
+                }
+            }
+        };
+        vectors.sort_by_key(|v| (v.bit_rate().0, v.nss()));
+        vectors.dedup_by_key(|v| v.bit_rate().0);
+        let (timing, basic) = (self.phys[at].timing, self.phys[at].basic);
+        Ok(vectors
+            .into_iter()
+            .map(|vector| {
+                let known = self
+                    .world
+                    .modes
+                    .iter()
+                    .position(|m| m.vector == vector && m.bss == at);
+                known.unwrap_or_else(|| {
+                    let mut made = Mode::new(vector, bss, &timing, basic);
+                    made.bss = at;
+                    self.world.modes.push(made);
+                    self.world.modes.len() - 1
+                }) as u32
+            })
+            .collect())
+    }
+}

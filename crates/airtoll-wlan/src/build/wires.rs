@@ -1,0 +1,83 @@
+//! Wired links, routes over them and over the air, and tunnels.
+
+use std::collections::VecDeque;
+
+use airtoll_units::{BitRate, Duration};
+
+use super::Builder;
+use crate::network::{Route, TunnelEnd, Wire};
+
+impl Builder<'_> {
+    pub(super) fn add_wires(&mut self) {
+        let nodes = self.world.nodes.len();
+        let mut exits: Vec<Vec<(u32, u32)>> = vec![Vec::new(); nodes];
+        for link in &self.scenario.links {
+            let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
+            for (from, to) in [(a, b), (b, a)] {
+                exits[from as usize].push((to, self.world.wires.len() as u32));
+                self.world.wires.push(Wire::new(
+                    to,
+                    BitRate(link.rate_bps as u64),
+                    Duration::from_secs_f64(link.delay_s),
+                    link.queue_packets,
+                ));
+            }
+        }
+        let mut routes = vec![vec![Route::None; nodes]; nodes];
+        // The first wire on the shortest way, searched from every node that has wires.
+        for from in 0..nodes {
+            let mut frontier = VecDeque::from([(from as u32, None)]);
+            let mut seen = vec![false; nodes];
+            seen[from] = true;
+            while let Some((at, first)) = frontier.pop_front() {
+                if let Some(wire) = first {
+                    routes[from][at as usize] = Route::Wire { wire };
+                }
+                for &(to, wire) in &exits[at as usize] {
+                    if !std::mem::replace(&mut seen[to as usize], true) {
+                        frontier.push_back((to, first.or(Some(wire))));
+                    }
+                }
+            }
+        }
+        for phy in &self.phys {
+            let (ap, stations) = (phy.members[0] as usize, &phy.members[1..]);
+            let to_ap: Vec<Route> = routes.iter().map(|row| row[ap]).collect();
+            for (neighbour, &station) in stations.iter().enumerate() {
+                for (row, to_ap) in routes.iter_mut().zip(&to_ap) {
+                    row[station as usize] = *to_ap;
+                }
+                routes[ap][station as usize] = Route::Air {
+                    neighbour: neighbour as u32,
+                };
+            }
+        }
+        for phy in &self.phys {
+            for &station in &phy.members[1..] {
+                routes[station as usize].fill(Route::Air { neighbour: 0 });
+            }
+        }
+        self.world.routes = routes;
+    }
+
+    pub(super) fn add_tunnels(&mut self) {
+        for (i, node) in self.scenario.nodes.iter().enumerate() {
+            for tunnel in &node.tunnels {
+                let peer = self.index[tunnel.peer.as_str()];
+                let end = TunnelEnd {
+                    peer,
+                    only: None,
+                    encapsulation: tunnel.encapsulation,
+                    encrypt: tunnel.encrypt.into(),
+                    decrypt: tunnel.decrypt.into(),
+                };
+                self.world.nodes[i].tunnels.push(end);
+                self.world.nodes[peer as usize].tunnels.push(TunnelEnd {
+                    peer: i as u32,
+                    only: Some(i as u32),
+                    ..end
+                });
+            }
+        }
+    }
+}
