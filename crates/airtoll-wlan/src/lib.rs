@@ -5,10 +5,13 @@
 
 pub mod analytic;
 pub mod outcome;
+pub mod record;
 pub mod scenario;
 pub mod transport;
 
 mod access;
+#[allow(dead_code, reason = "recording and association name nodes by them")]
+mod address;
 mod aggregation;
 mod air;
 mod build;

@@ -1,0 +1,121 @@
+//! Recording: what the simulated air and wires carried, as octets, to whoever keeps it.
+//!
+//! Takes the transmissions and packets of a trial as they end; gives every one with its octets to a
+//! [`Sink`], and the keys that open them. A trial without a sink composes nothing. Never changes
+//! what happens: a trial with a sink and one without give the same rows.
+//!
+//! The view of the air is that of a monitor beside each frame's receiver: the signal is what that
+//! receiver hears, and frames that others overlapped beyond decoding are not there.
+
+use airtoll_units::Instant;
+use airtoll_wire::MacAddress;
+use serde::Serialize;
+
+/// What carries an interface's packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// Radiotap header, 802.11 frame, FCS.
+    Air,
+    /// Ethernet frame without FCS.
+    Wire,
+}
+
+/// Takes what a trial carries. Errors are the sink's own business: it remembers them.
+pub trait Sink {
+    /// Describes an interface before its first packet; gives the number for [`Sink::packet`].
+    fn interface(&mut self, medium: Medium, name: &str) -> u32;
+
+    /// A packet whose last octet was on the medium at `at`; calls come in the order of time.
+    fn packet(&mut self, interface: u32, at: Instant, octets: &[u8]);
+
+    /// A key that was installed or agreed on.
+    fn key(&mut self, key: &Key);
+}
+
+/// A row of the key log; octets are written as hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Key {
+    /// A static WEP key.
+    Wep {
+        /// Key index, 0 to 3.
+        index: String,
+        /// The key.
+        key: String,
+    },
+    /// A passphrase and the network that it belongs to.
+    Passphrase {
+        /// Network name.
+        ssid: String,
+        /// The passphrase.
+        passphrase: String,
+    },
+    /// A pairwise master key.
+    Pmk {
+        /// The key.
+        key: String,
+        /// Whose it is.
+        station: String,
+        /// At which access point.
+        bssid: String,
+        /// The station's name in the scenario.
+        name: String,
+    },
+    /// A temporal key (of TKIP with its Michael keys).
+    Tk {
+        /// The key.
+        key: String,
+        /// Whose it is.
+        station: String,
+        /// At which access point.
+        bssid: String,
+        /// The station's name in the scenario.
+        name: String,
+    },
+    /// One direction of an ESP tunnel.
+    Esp {
+        /// Address of the sender.
+        source: String,
+        /// Address of the receiver.
+        destination: String,
+        /// Security parameters index.
+        spi: String,
+        /// Name of the transform.
+        transform: String,
+        /// Encryption key, of AES-GCM with its salt.
+        #[serde(rename = "enc-key")]
+        encryption: String,
+        /// Integrity key.
+        #[serde(rename = "auth-key")]
+        integrity: String,
+    },
+    /// One direction of a WireGuard session.
+    WireguardSession {
+        /// Address of the sender.
+        source: String,
+        /// Address of the receiver.
+        destination: String,
+        /// The receiver's index.
+        receiver: String,
+        /// The key.
+        key: String,
+    },
+}
+
+/// What a frame or packet carries that a party composed itself.
+#[derive(Debug, Clone, Copy)]
+#[allow(dead_code, reason = "whoever composes messages reports them with it")]
+pub(crate) enum Message<'a> {
+    /// A management frame: header and body, without FCS. Sequence number and retry bit are set
+    /// when it is sent.
+    Management(&'a [u8]),
+    /// An MSDU of this EtherType (EAPOL, ARP).
+    Msdu {
+        /// EtherType.
+        ethertype: u16,
+        /// What follows LLC and SNAP, or the Ethernet header.
+        payload: &'a [u8],
+        /// Destination and source of the MSDU.
+        ends: (MacAddress, MacAddress),
+    },
+}
