@@ -22,7 +22,7 @@ pub(crate) const fn bssid(access_point: u32, ssid: u32) -> MacAddress {
 /// The IPv4 address of a node in 10.0.0.0/8.
 pub(crate) const fn ipv4(node: u32) -> Ipv4Addr {
     let host = node % 254 + 1;
-    let [_, a, b, _] = (node / 254 << 8).to_be_bytes();
+    let [_, a, b, _] = ((node / 254) << 8).to_be_bytes();
     Ipv4Addr::new(10, a, b, host as u8)
 }
 
