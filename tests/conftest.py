@@ -6,7 +6,13 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The same examples every time; `--hypothesis-profile explore` draws others.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 SMALL = """
 [study]

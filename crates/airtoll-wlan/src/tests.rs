@@ -56,6 +56,28 @@ fn simulate(scenario: &Scenario, seed: u64) -> Outcome {
     run(scenario, seed, &mut || false).unwrap()
 }
 
+#[test]
+fn acknowledgements_ride_on_answers() {
+    // Nagle's rule holds the next request until the last is acknowledged: were that left to the
+    // delayed acknowledgement, each exchange would take its 200 ms.
+    let flow = r#"{"name": "ask", "station": "s0", "source": "s0", "destination": "server",
+        "transport": {"protocol": "tcp", "delayed_ack_timeout_ms": 200.0},
+        "pattern": {"type": "request_response", "request_octets": 100, "response_octets": 100}}"#;
+    let scenario = cell(
+        B11,
+        r#"{"name": "s0", "role": "station", "bss": "cell"},"#,
+        flow,
+        5.0,
+    );
+    let outcome = simulate(&scenario, 7);
+    let response = total(&outcome, "response_time_s");
+    assert!(response < 0.003, "{response}");
+    // One packet a way, and no acknowledgement of its own but the first few.
+    let exchanges = 5.0 / response;
+    let frames = total(&outcome, "packets_sent");
+    assert!((frames - 2.0 * exchanges).abs() < 0.02 * frames, "{frames}");
+}
+
 /// The world at the end of a trial, its books still open.
 fn world_after(scenario: &Scenario, seed: u64) -> World {
     let mut world = build::build(scenario, seed).unwrap();

@@ -30,7 +30,8 @@ pub(crate) struct Half {
 /// What a packet carries.
 #[derive(Debug, Clone, Copy)]
 enum Carried {
-    Segment(u8, Segment),
+    /// Data, and the acknowledgement of the other half's that rides on it.
+    Segment(u8, Segment, Option<Ack>),
     Ack(u8, Ack),
 }
 
@@ -145,7 +146,10 @@ impl World {
             else {
                 break;
             };
-            let mark = connection.carried.insert(Carried::Segment(half, segment));
+            let rides = connection.halves[usize::from(1 - half)].receiver.ride();
+            let mark = connection
+                .carried
+                .insert(Carried::Segment(half, segment, rides));
             self.originate(flow, half == 1, segment.header, segment.payload, mark);
         }
         self.keep_timer(flow, half, false);
@@ -172,7 +176,12 @@ impl World {
                     .on_ack(now, &ack);
                 self.pump(flow, half);
             }
-            Carried::Segment(half, segment) => {
+            Carried::Segment(half, segment, rides) => {
+                if let Some(ack) = rides {
+                    connection.halves[usize::from(1 - half)]
+                        .sender
+                        .on_ack(now, &ack);
+                }
                 let received = connection.halves[usize::from(half)]
                     .receiver
                     .on_segment(now, &segment);
@@ -180,6 +189,9 @@ impl World {
                     self.acknowledge(flow, half, ack);
                 }
                 self.keep_timer(flow, half, true);
+                if rides.is_some() {
+                    self.pump(flow, 1 - half);
+                }
                 if received.delivered > 0 {
                     if now >= self.warm_up {
                         self.count_delivery(flow, received.delivered as u32, now);

@@ -6,11 +6,10 @@
 //! sequence range and its size.
 //!
 //! A TCP connection is simulated as one [`Sender`] and one [`Receiver`] for each direction that
-//! carries data. Sequence numbers are 64-bit stream offsets (the first octet is 0), so nothing
+//! carries data; an acknowledgement that is owed rides on data of the other direction. Sequence numbers are 64-bit stream offsets (the first octet is 0), so nothing
 //! wraps; SYN is a flag and occupies no offset.
 //!
-//! Not modelled: FIN exchange and TIME-WAIT; acknowledgements riding on data of the other direction (each
-//! direction acknowledges in segments of its own); RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682), so a
+//! Not modelled: FIN exchange and TIME-WAIT; RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682), so a
 //! lost retransmission or a lost tail waits for the time-out; ECN; pacing; receive-buffer auto-tuning (the
 //! window is what the configuration says); SACK reneging; Compound TCP.
 

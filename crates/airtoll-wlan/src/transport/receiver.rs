@@ -208,6 +208,12 @@ impl Receiver {
         }
     }
 
+    /// An acknowledgement to ride on data that this host is about to send, where one is owed.
+    /// Its octets are those of the data segment's own header (RFC 9293 section 3.8.6.3).
+    pub fn ride(&mut self) -> Option<Ack> {
+        (self.unacknowledged > 0 && self.above.is_empty()).then(|| self.acknowledge(None))
+    }
+
     /// Octets delivered in order so far.
     pub fn delivered(&self) -> u64 {
         self.expected

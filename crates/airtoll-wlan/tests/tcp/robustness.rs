@@ -77,8 +77,10 @@ proptest! {
         rate in prop_oneof![Just(0u64), Just(300_000), Just(5_000_000)],
         queue in 2u64..40,
     ) {
-        // A table of losses alone would be no network at all.
-        prop_assume!(data.iter().any(|f| *f > 2) && acks.iter().any(|f| *f > 2));
+        // Tables of losses alone are no network at all: at least a third must get through, or every
+        // segment waits through several time-outs of two minutes.
+        let passes = |table: &[u8]| 3 * table.iter().filter(|f| **f > 2).count() >= table.len();
+        prop_assume!(passes(&data) && passes(&acks));
         let mut data_count = 0;
         let mut ack_count = 0;
         let (data, acks) = (data.clone(), acks.clone());
