@@ -2,9 +2,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from airtoll.analyse.decomposition import PARTS, REMAINDER, decompose
+from airtoll.analyse.decomposition import PARTS, REMAINDER, crypto_time, decompose
 from airtoll.errors import UsageError
 from airtoll.observe.schema import METRICS, OBSERVATIONS
+
+SPANS = {"s/open/udp": 1.0, "s/wpa-psk-tkip/udp": 1.0}
 
 
 def ledger(loss=0.0, trials=5):
@@ -41,12 +43,12 @@ def ledger(loss=0.0, trials=5):
 
 def test_parts_add_up_to_the_overhead():
     for definition, expected in (("of_secured", 30 / 24 - 1), ("of_baseline", 1 - 24 / 30)):
-        frame = decompose(ledger(), definition=definition)
+        frame = decompose(ledger(), SPANS, definition=definition)
         assert frame["value"].sum() == pytest.approx(expected, rel=0.01)
 
 
 def test_the_blame_falls_where_it_belongs():
-    frame = decompose(ledger())
+    frame = decompose(ledger(), SPANS)
     part = {row["part"]: row for row in frame.iter_rows(named=True)}
     # idle: 0.21 s / 24 Mb - 0.05 s / 30 Mb, times 30 Mb/s
     assert part["airtime_idle_s"]["value"] == pytest.approx(0.21 * 30 / 24 - 0.05, abs=0.002)
@@ -57,7 +59,7 @@ def test_the_blame_falls_where_it_belongs():
 
 def test_security_octets_are_not_in_the_baselines_ledger():
     # The open cell has no security airtime: its part is a part that the baseline lacks.
-    frame = decompose(ledger())
+    frame = decompose(ledger(), SPANS)
     known = set(frame["part"]) - {REMAINDER}
     assert known <= set(PARTS)
     assert "airtime_security_s" in known
@@ -65,6 +67,69 @@ def test_security_octets_are_not_in_the_baselines_ledger():
 
 def test_nothing_without_a_ledger():
     plain = ledger().filter(metric="throughput_bps")
-    assert decompose(plain).is_empty()
+    assert decompose(plain, SPANS).is_empty()
     with pytest.raises(UsageError):
-        decompose(ledger(), definition="difference_bps")
+        decompose(ledger(), SPANS, definition="difference_bps")
+
+
+def test_what_the_ledger_lacks_is_unexplained():
+    # A tenth of either trial is in no part: a tenth of the overhead remains.
+    frame = decompose(ledger(loss=0.1), SPANS)
+    total = 30 / 24 - 1
+    assert frame["value"].sum() == pytest.approx(total, rel=0.01)
+    rest = frame.filter(part=REMAINDER)["value"][0]
+    assert rest == pytest.approx(0.1 * total, rel=0.02)
+
+
+def test_a_ledger_of_the_wrong_length_is_noticed():
+    # The secured trial ran 1.25 s, and its ledger knows of one second only.
+    frame = decompose(ledger(), SPANS | {"s/wpa-psk-tkip/udp": 1.25})
+    rest = frame.filter(part=REMAINDER)["value"][0]
+    assert rest == pytest.approx(30 / 24 * 0.2, rel=0.02)
+
+
+def test_two_channels_count_as_their_mean():
+    twice = ledger().with_columns(
+        value=pl.when(pl.col("metric").str.starts_with("airtime"))
+        .then(2 * pl.col("value"))
+        .otherwise("value")
+    )
+    one, two = decompose(ledger(), SPANS), decompose(twice, SPANS)
+    assert two["value"].to_list() == pytest.approx(one["value"].to_list())
+
+
+def test_crypto_that_the_air_does_not_hide_comes_out_of_the_idle_time():
+    secured = ledger().filter(policy="wpa-psk-tkip", metric="airtime_idle_s")
+    crypto = [
+        secured.with_columns(metric=pl.lit(name), value=pl.lit(value))
+        for name, value in (("crypto_time_s", 0.3), ("crypto_exposed_s", 0.15))
+    ]
+    frame = decompose(pl.concat([ledger(), *crypto]), SPANS)
+    part = dict(frame.select("part", "value").iter_rows())
+    plain = dict(decompose(ledger(), SPANS).select("part", "value").iter_rows())
+    assert part["crypto_exposed_s"] == pytest.approx(0.15 * 30 / 24, rel=0.01)
+    assert part["crypto_exposed_s"] + part["airtime_idle_s"] == pytest.approx(
+        plain["airtime_idle_s"]
+    )
+    assert sum(part.values()) == pytest.approx(sum(plain.values()))
+    (row,) = crypto_time(pl.concat(crypto), SPANS).rows(named=True)
+    assert row["hidden"] == pytest.approx(0.15)
+
+
+def test_a_transfer_is_taken_apart_until_its_end():
+    # Half a second of transfer in a second of ledger: what is idle afterwards explains nothing.
+    rows = []
+    for policy, took, idle in (("open", 0.4, 0.6), ("wpa-psk-tkip", 0.5, 0.5)):
+        values = {"throughput_bps": 10e6 / took, "airtime_payload_s": took, "airtime_idle_s": idle}
+        flow = {"throughput_bps": 10e6 / took, "transfer_delay_s": took}
+        cell = ledger(trials=1).filter(policy=policy).head(1)
+        for name, table in ((None, values), ("f", flow)):
+            rows += [
+                cell.with_columns(metric=pl.lit(m), value=pl.lit(v), flow=pl.lit(name, pl.String()))
+                for m, v in table.items()
+            ]
+    frame = decompose(pl.concat(rows), SPANS)
+    part = dict(frame.select("part", "value").iter_rows())
+    assert part["airtime_payload_s"] == pytest.approx(0.25)
+    assert part["airtime_idle_s"] == pytest.approx(0, abs=1e-9)
+    assert part[REMAINDER] == pytest.approx(0, abs=1e-9)

@@ -26,7 +26,11 @@ def test_no_finding(finished):
 
 
 def test_the_ledger_explains_every_overhead(finished):
-    frame = decompose(finished.observations(), finished.trials())
+    spans = {
+        cell.name: cell.load.duration_s - cell.load.warm_up_s
+        for cell in finished.folder.plan().cells
+    }
+    frame = decompose(finished.observations(), spans, finished.trials())
     assert frame["cell"].n_unique() == 6
     rest = frame.filter(part=REMAINDER)
     assert rest["value"].abs().max() < 1e-9

@@ -78,6 +78,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         flows: Vec::new(),
         ledger: Ledger::default(),
         crypto_time: Duration::ZERO,
+        cpu_ciphers: Duration::ZERO,
         earlier_nav: Instant::ZERO,
         winners: Vec::new(),
         trace: None,
@@ -203,6 +204,7 @@ impl Builder<'_> {
                 backlog: 0,
                 gap: Gap::Open,
                 booked: Instant::ZERO,
+                ciphers: Default::default(),
             };
             // All interframe spaces that its contenders may use.
             for aifsn in 1..=15 {

@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 
 use airtoll_units::{Duration, Instant};
 
+use crate::ciphers::CipherWork;
+
 /// What a transmission is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
@@ -112,6 +114,8 @@ pub(crate) struct Channel {
     pub gap: Gap,
     /// Up to when the air is booked.
     pub booked: Instant,
+    /// Cipher work of its nodes and of the wired hosts behind them.
+    pub ciphers: CipherWork,
 }
 
 impl Class {

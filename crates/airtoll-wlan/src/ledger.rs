@@ -21,6 +21,8 @@ pub(crate) struct Ledger {
     pub protection: Duration,
     pub management: Duration,
     pub idle: Duration,
+    /// Part of `idle` in which a cipher worked: crypto time that the air does not hide.
+    pub crypto_exposed: Duration,
     pub octets: Octets,
     pub octets_retry: u64,
     pub octets_management: u64,
@@ -127,7 +129,10 @@ impl Channel {
                 Gap::Response => ledger.ack += span,
                 Gap::Protection => ledger.protection += span,
                 Gap::Open if self.backlog > 0 => ledger.contention += span,
-                Gap::Open => ledger.idle += span,
+                Gap::Open => {
+                    ledger.idle += span;
+                    ledger.crypto_exposed += self.ciphers.within(now - span, now);
+                }
             },
             [only] => self.transmissions[*only as usize].alone += span,
             // Two frames over one another: the time is lost to at least one of them.

@@ -16,6 +16,7 @@ mod aggregation;
 mod air;
 mod build;
 mod channel;
+mod ciphers;
 mod codel;
 mod exchange;
 mod flow;

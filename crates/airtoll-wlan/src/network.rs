@@ -8,7 +8,7 @@ use airtoll_units::{BitRate, Bytes, Duration, Instant};
 use crate::access::Standing;
 use crate::host::{Pipe, Price};
 use crate::packet::{NONE, Packet, PacketId};
-use crate::scenario::CryptoEngine;
+use crate::scenario::{CryptoEngine, Role};
 use crate::world::{Event, Node, PipeKind, World};
 
 /// Where a node sends what is for another.
@@ -95,6 +95,7 @@ impl World {
     /// An application's packet enters the sending host's stack.
     pub(crate) fn send_packet(&mut self, node: u32, packet: PacketId) {
         let now = self.events.now();
+        self.cpu_ciphers = Duration::ZERO;
         if !self.nodes[node as usize].host.cpu.admits(now) {
             self.lose(packet);
             return;
@@ -117,27 +118,30 @@ impl World {
         let to = self.packets[packet].to;
         match self.routes[node as usize][to as usize] {
             Route::Wire { wire } => {
-                let done = self.nodes[node as usize].host.cpu.work(now, work);
+                let done = self.spend(node, work);
                 self.send_on_wire(wire, packet, done);
             }
             Route::Air { neighbour } => {
                 let cipher = self.neighbour_cipher(node, neighbour);
                 let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-                let host = &mut self.nodes[node as usize].host;
+                let host = &self.nodes[node as usize].host;
                 let effort = host.cipher_time(cipher, true, octets);
                 self.crypto_time += effort;
                 match host.engine {
                     CryptoEngine::Cpu => {
-                        let done = host.cpu.work(now, work + effort);
+                        self.cpu_ciphers += effort;
+                        let done = self.spend(node, work + effort);
                         self.offer_to_radio(node, packet, done);
                     }
                     CryptoEngine::Inline => {
-                        let done = host.cpu.work(now, work);
-                        let done = host.engine_for(true).work(done, effort);
+                        let ready = self.spend(node, work);
+                        let engine = self.nodes[node as usize].host.engine_for(true);
+                        let done = engine.work(ready, effort);
+                        self.note_ciphers(node, done, effort);
                         self.offer_to_radio(node, packet, done);
                     }
                     CryptoEngine::Coprocessor => {
-                        let done = host.cpu.work(now, work);
+                        let done = self.spend(node, work);
                         if done > now {
                             self.push(node, PipeKind::Encrypt, done, packet);
                         } else {
@@ -159,7 +163,34 @@ impl World {
             return;
         }
         let done = engine.work(now, effort);
+        self.note_ciphers(node, done, effort);
         self.offer_to_radio(node, packet, done);
+    }
+
+    /// Works on the CPU of a node; gives the instant at which that is done.
+    #[inline]
+    fn spend(&mut self, node: u32, work: Duration) -> Instant {
+        let now = self.events.now();
+        let done = self.nodes[node as usize].host.cpu.work(now, work);
+        let ciphers = std::mem::take(&mut self.cpu_ciphers);
+        self.note_ciphers(node, done, ciphers.min(work));
+        done
+    }
+
+    /// Notes cipher work that ends at `end` beside the air that may have to wait for it.
+    #[inline]
+    fn note_ciphers(&mut self, node: u32, end: Instant, effort: Duration) {
+        if effort.is_zero() {
+            return;
+        }
+        let state = &self.nodes[node as usize];
+        let own = state.channel as usize;
+        let wired = state.role == Role::Wired;
+        for (number, channel) in self.channels.iter_mut().enumerate() {
+            if wired || number == own {
+                channel.ciphers.add(end, effort, channel.booked);
+            }
+        }
     }
 
     /// A packet will be ready for the radio at `ready`.
@@ -280,7 +311,9 @@ impl World {
         let state = &mut self.nodes[node as usize];
         let effort = state.host.cipher_time(cipher, false, octets);
         self.crypto_time += effort;
+        self.cpu_ciphers = Duration::ZERO;
         if state.host.engine == CryptoEngine::Cpu {
+            self.cpu_ciphers = effort;
             self.receive_in_host(node, packet, effort);
             return;
         }
@@ -290,7 +323,9 @@ impl World {
             return;
         }
         let done = engine.work(now, effort);
-        if done <= now && state.decrypt.items.is_empty() {
+        let at_once = done <= now && state.decrypt.items.is_empty();
+        self.note_ciphers(node, done, effort);
+        if at_once {
             self.receive_in_host(node, packet, Duration::ZERO);
         } else {
             self.push(node, PipeKind::Decrypt, done, packet);
@@ -316,7 +351,7 @@ impl World {
             work += self.decapsulation(node, packet);
         }
         let passive = p.entered == NONE && self.flows[p.flow as usize].only_takes();
-        let done = self.nodes[node as usize].host.cpu.work(now, work);
+        let done = self.spend(node, work);
         if (done <= now && self.nodes[node as usize].receive.items.is_empty())
             || (passive && done <= self.end)
         {
@@ -406,6 +441,7 @@ impl World {
             }
             let effort = end.encrypt.of(p.ip_octets);
             self.crypto_time += effort;
+            self.cpu_ciphers += effort;
             work += effort;
             let outer = end.encapsulation.outer_octets(p.ip_octets as usize) as u32;
             p.tunnel_octets += outer - p.ip_octets;
@@ -428,6 +464,7 @@ impl World {
             .map(|end| end.decrypt.of(ip_octets))
             .sum();
         self.crypto_time += work;
+        self.cpu_ciphers += work;
         work
     }
 

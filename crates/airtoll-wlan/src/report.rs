@@ -176,6 +176,7 @@ impl World {
             ("airtime_management_s", l.management),
             ("airtime_idle_s", l.idle),
             ("crypto_time_s", self.crypto_time),
+            ("crypto_exposed_s", l.crypto_exposed),
         ] {
             table.put(metric, time.as_secs_f64(), "s");
         }

@@ -175,6 +175,44 @@ fn the_ledger_adds_up_after_a_warm_up() {
     }
 }
 
+/// One packet each 10 ms, whose cipher takes 1 ms at the station and as much at the access point.
+fn sparse(engine: &str) -> Scenario {
+    let node = format!(
+        r#", "cipher": "ccmp-128", "host": {{"engine": "{engine}", "ciphers": [{{
+        "cipher": "ccmp-128", "encrypt": {{"fixed_ns": 1e6}}, "decrypt": {{"fixed_ns": 1e6}}}}]}}"#
+    );
+    let mut scenario = uplink(1, A54, &node, 1000, 1.0);
+    scenario.flows[0].pattern =
+        serde_json::from_str(r#"{"type": "paced", "payload_octets": 1000, "rate_bps": 800000}"#)
+            .unwrap();
+    scenario
+}
+
+#[test]
+fn cipher_work_beside_idle_air_is_exposed_and_beside_busy_air_is_not() {
+    for engine in ["inline", "coprocessor", "cpu"] {
+        let mut world = world_after(&sparse(engine), 3);
+        let outcome = world.outcome();
+        let worked = total(&outcome, "crypto_time_s");
+        assert!(worked > 0.09, "{engine}: {worked}");
+        let exposed = total(&outcome, "crypto_exposed_s");
+        assert!(
+            (exposed - worked).abs() < 0.002,
+            "{engine}: {exposed} of {worked}"
+        );
+    }
+    for (i, scenario) in varied().iter().enumerate() {
+        let outcome = simulate(scenario, 3);
+        let exposed = total(&outcome, "crypto_exposed_s");
+        assert!(exposed <= total(&outcome, "airtime_idle_s"), "scenario {i}");
+        assert!(exposed <= total(&outcome, "crypto_time_s"), "scenario {i}");
+    }
+    // Saturated, the air is never idle for long, whatever the cipher does.
+    let busy = simulate(&uplink(5, B11, WORK, 700, 1.0), 3);
+    assert!(total(&busy, "crypto_time_s") > 0.001);
+    assert!(total(&busy, "crypto_exposed_s") < 0.01 * total(&busy, "crypto_time_s"));
+}
+
 #[test]
 fn equal_seeds_give_equal_traces_and_rows() {
     for scenario in varied() {

@@ -122,6 +122,8 @@ pub(crate) struct World {
     pub flows: Vec<Flow>,
     pub ledger: Ledger,
     pub crypto_time: Duration,
+    /// Cipher work that the CPU at hand will do with its next job.
+    pub cpu_ciphers: Duration,
     /// The NAV of an RTS's receiver before that RTS.
     pub earlier_nav: Instant,
     /// Scratch space of `grant`.

@@ -1,16 +1,20 @@
 """Why, not only how much: what an overhead is made of.
 
-Takes observations with the airtime ledger (``airtime_*_s`` of the whole cell, ``throughput_bps``);
-gives, per secured cell, how much each part of the ledger adds to the time that one delivered bit
-takes. Never explains what the ledger does not show: the rest is a row of its own.
+Takes observations with a ledger of the air (``airtime_*_s`` of the whole cell), throughputs, and
+how long each trial was measured; gives, per secured cell, how much each part of the ledger adds to
+the time that one delivered bit takes. Never explains what the ledger does not show: the rest is a
+row of its own, from the trial's own length and throughput.
 
-A bit takes 1 / T seconds, and the ledger says on what: part i takes a_i / (T D) of a trial of
-D seconds. Hence (T1 - T2) / T2 = sum over i of (t_i2 - t_i1) T1: the parts of ``of_secured``
-add up exactly, and times T2 / T1 they are the parts of ``of_baseline``.
+A trial of D seconds delivers B = T D bits, a bit takes 1 / T seconds, and part i of the ledger
+takes a_i / B of them. Hence (T1 - T2) / T2 = T1 (1 / T2 - 1 / T1), and part i has the share
+T1 (a_i2 / B2 - a_i1 / B1) of it: ``of_secured``; times T2 / T1 the shares of ``of_baseline``. What
+these shares do not add up to is unexplained. With several channels the ledger is their mean. Of a
+finite transfer only the time until its end counts, since its throughput does so too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -31,8 +35,11 @@ PARTS: Final[dict[str, str]] = {
     "airtime_retry_s": "retries and collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "authentication, key handshakes and other management",
-    "airtime_idle_s": "idle air: ciphers and hosts that the air does not hide",
+    "crypto_exposed_s": "crypto time that the air does not hide: it stands idle meanwhile",
+    "airtime_idle_s": "idle air otherwise: hosts, wires, the application",
 }
+#: What the whole of the air's time is booked to; ``crypto_exposed_s`` is a part of the idle time.
+_WHOLE: Final = tuple(name for name in PARTS if name.startswith("airtime_"))
 REMAINDER: Final = "unexplained"
 
 _CELL: Final = ["cell", "scenario", "policy", "traffic", "factors"]
@@ -41,6 +48,7 @@ _SAME: Final = ["scenario", "traffic", "factors"]
 
 def decompose(
     observations: pl.DataFrame,
+    spans: Mapping[str, float],
     trials: pl.DataFrame | None = None,
     *,
     baseline: str = "open",
@@ -49,19 +57,14 @@ def decompose(
 ) -> pl.DataFrame:
     """Rows: cell columns, ``part``, ``meaning``, ``value`` (fraction), ``low``, ``high``, ``n``.
 
-    The parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per
-    bit. Cells without a ledger, without a baseline or without throughput are left out.
-    Intervals are Welch's on the difference, at ``level``; NaN with a single trial.
+    ``spans``: cell -> seconds over which its trials were measured (without the warm-up). The
+    parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per bit.
+    Cells without a ledger, a span, a baseline or a throughput are left out. Intervals are Welch's
+    on the difference, at ``level``; NaN with a single trial.
     """
     if definition not in ("of_secured", "of_baseline"):
         raise UsageError("only of_secured and of_baseline can be taken apart")
-    rows = observations.filter(
-        pl.col("second").is_null() & pl.col("flow").is_null() & pl.col("station").is_null()
-    )
-    if trials is not None and not trials.is_empty():
-        good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
-        rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
-    times = _times_per_bit(rows)
+    times = _times_per_bit(_counted(observations, trials), spans)
     means = times.group_by([*_CELL, "part"]).agg(
         mean=pl.col("time").mean(), deviation=pl.col("time").std(ddof=1), n=pl.len()
     )
@@ -104,33 +107,113 @@ def decompose(
     )
 
 
-def _times_per_bit(rows: pl.DataFrame) -> pl.DataFrame:
+def crypto_time(
+    observations: pl.DataFrame, spans: Mapping[str, float], trials: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Rows: cell columns, ``work``, ``exposed``, ``hidden`` (s per s of trial), ``n``.
+
+    ``work``: time that cipher operations took on all engines; ``exposed``: idle air during which
+    one was under way; ``hidden``: the rest, done while the air was busy or beside another one.
+    Means over trials; cells whose testbed does not say are left out.
+    """
+    rows = _counted(observations, trials)
+    keys = [*_CELL, "trial", "attempt"]
+    work = rows.filter(metric="crypto_time_s").select(*keys, work="value")
+    exposed = rows.filter(metric="crypto_exposed_s").select(*keys, exposed="value")
+    return (
+        work.join(exposed, on=keys)
+        .join(_lengths(spans), on="cell")
+        .group_by(_CELL)
+        .agg(
+            work=(pl.col("work") / pl.col("span")).mean(),
+            exposed=(pl.col("exposed") / pl.col("span")).mean(),
+            n=pl.len(),
+        )
+        .with_columns(hidden=pl.col("work") - pl.col("exposed"))
+        .sort(_CELL)
+        .select([*_CELL, "work", "exposed", "hidden", "n"])
+    )
+
+
+def _counted(observations: pl.DataFrame, trials: pl.DataFrame | None) -> pl.DataFrame:
+    """Values of whole trials that count; of single flows only the ends of their transfers."""
+    rows = observations.filter(pl.col("second").is_null())
+    if trials is not None and not trials.is_empty():
+        good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
+        rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
+    whole = pl.col("flow").is_null() & pl.col("station").is_null()
+    ends = pl.col("metric").is_in(["transfer_delay_s", "throughput_bps"])
+    return rows.filter(whole | (ends & pl.col("flow").is_not_null()))
+
+
+def _lengths(spans: Mapping[str, float]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"cell": list(spans), "span": list(spans.values())},
+        schema={"cell": pl.String(), "span": pl.Float64()},
+    )
+
+
+def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFrame:
     """Seconds per delivered bit and trial, for each ledger part and in all (part ``total``)."""
     keys = [*_CELL, "trial", "attempt"]
-    speed = rows.filter((pl.col("metric") == "throughput_bps") & (pl.col("value") > 0)).select(
-        *keys, speed="value"
+    whole = rows.filter(pl.col("flow").is_null())
+    speed = (
+        whole.filter((pl.col("metric") == "throughput_bps") & (pl.col("value") > 0))
+        .select(*keys, speed="value")
+        .join(_lengths(spans), on="cell")
+        .join(_transfers(rows.filter(pl.col("flow").is_not_null())), on=keys, how="left")
+        .with_columns(
+            bits=pl.coalesce("transferred", pl.col("speed") * pl.col("span")),
+            after=pl.col("span") - pl.coalesce("ended", "span"),
+        )
     )
-    ledger = rows.filter(pl.col("metric").is_in(list(PARTS))).select(
+    ledger = whole.filter(pl.col("metric").is_in(list(PARTS))).select(
         *keys, part="metric", airtime="value"
     )
-    length = ledger.group_by(keys).agg(length=pl.col("airtime").sum())
     # A part that a cell's ledger lacks took no time there.
-    every = length.select(keys).join(ledger.select("part").unique(), how="cross")
+    every = ledger.select(keys).unique().join(ledger.select("part").unique(), how="cross")
     ledger = every.join(ledger, on=[*keys, "part"], how="left").with_columns(
         pl.col("airtime").fill_null(0.0)
     )
-    parts = (
-        ledger.join(speed, on=keys)
-        .join(length, on=keys)
-        .with_columns(time=pl.col("airtime") / (pl.col("length") * pl.col("speed")))
-        .select(*_CELL, "part", "time")
+    length = (
+        ledger.filter(pl.col("part").is_in(_WHOLE))
+        .group_by(keys)
+        .agg(length=pl.col("airtime").sum())
+    )
+    exposed = ledger.filter(part="crypto_exposed_s").select(*keys, exposed="airtime")
+    joined = (
+        ledger.join(speed, on=keys).join(length, on=keys).join(exposed, on=keys, how="left")
+    ).with_columns(channels=(pl.col("length") / pl.col("span")).round(0).clip(1.0, None))
+    # Idle air after the end of a transfer is no part of it; nor is what a cipher took counted twice.
+    idle = pl.col("part") == "airtime_idle_s"
+    joined = joined.with_columns(
+        airtime=pl.when(idle)
+        .then(pl.col("airtime") - pl.col("exposed").fill_null(0.0))
+        .otherwise(pl.col("airtime"))
+        / pl.col("channels")
+        - pl.when(idle).then(pl.col("after")).otherwise(0.0)
+    )
+    parts = joined.with_columns(time=pl.col("airtime") / pl.col("bits")).select(
+        *_CELL, "part", "time"
     )
     total = (
-        speed.join(length, on=keys)
+        speed.join(length.select(keys), on=keys)
         .with_columns(part=pl.lit("total"), time=1 / pl.col("speed"))
         .select(*_CELL, "part", "time")
     )
     return pl.concat([parts, total])
+
+
+def _transfers(flows: pl.DataFrame) -> pl.DataFrame:
+    """Per trial of finite transfers: the bits that they carried, and when the last one ended."""
+    keys = [*_CELL, "trial", "attempt"]
+    ends = flows.filter(metric="transfer_delay_s").select(*keys, "flow", took="value")
+    speeds = flows.filter(metric="throughput_bps").select(*keys, "flow", speed="value")
+    return (
+        ends.join(speeds, on=[*keys, "flow"])
+        .group_by(keys)
+        .agg(transferred=(pl.col("took") * pl.col("speed")).sum(), ended=pl.col("took").max())
+    )
 
 
 def _intervals(frame: pl.DataFrame, level: float) -> pl.DataFrame:

@@ -99,6 +99,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "airtime_management_s": ("s", "beacons, authentication, association, key handshakes"),
     "airtime_idle_s": ("s", "nobody had a frame to send"),
     "crypto_time_s": ("s", "time that cipher operations took, all engines"),
+    "crypto_exposed_s": ("s", "idle air during which a cipher operation was under way"),
     "octets_payload": ("octet", "application octets on air"),
     "octets_ip_transport": ("octet", "LLC, IP and transport header octets on air"),
     "octets_mac": ("octet", "MAC header and FCS octets on air"),

@@ -215,6 +215,11 @@ def _why(summary: RunSummary) -> dict[str, Any]:
         if (frame.filter(pl.col("part") == part)["value"].abs() >= 5e-5).any()
     ]
     cells = frame["cell"].unique().to_list()
+    crypto = {
+        row["cell"]: f"{100 * row['hidden'] / row['work']:.1f} % of {1e3 * row['work']:.3g} ms/s"
+        for row in summary.crypto_time.iter_rows(named=True)
+        if row["work"] > 0
+    }
     rows = []
     for cell in [c for c in summary.plan.cells if c.name in set(cells)][:_MOST_CELLS_TAKEN_APART]:
         values = dict(frame.filter(cell=cell.name).select("part", "value").iter_rows())
@@ -224,6 +229,7 @@ def _why(summary: RunSummary) -> dict[str, Any]:
                 "parts": [f"{100 * values.get(part, 0.0):+.2f}" for part in parts],
                 "total": f"{100 * sum(values.values()):+.2f}",
                 "step": symbol_step(cell),
+                "crypto": crypto.get(cell.name, NOTHING),
             }
         )
     definition = summary.analysis.definition

@@ -30,7 +30,8 @@ PARTS: Final = {
     "airtime_retry_s": "#CC79A7",
     "airtime_protection_s": "#56B4E9",
     "airtime_management_s": "#009E73",
-    "airtime_idle_s": "#D55E00",
+    "crypto_exposed_s": "#D55E00",
+    "airtime_idle_s": "#0072B2",
     REMAINDER: "#7F7F7F",
 }
 

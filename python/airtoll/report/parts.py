@@ -22,7 +22,8 @@ SHORT: Final[dict[str, str]] = {
     "airtime_retry_s": "retries, collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "handshakes",
-    "airtime_idle_s": "crypto, hosts (idle)",
+    "crypto_exposed_s": "crypto not hidden",
+    "airtime_idle_s": "hosts, wires (idle)",
     REMAINDER: "unexplained",
 }
 

@@ -20,7 +20,7 @@ from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.audit.ceiling import ceiling_bps
-from airtoll.analyse.decomposition import decompose
+from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
@@ -219,11 +219,24 @@ class RunSummary:
         return tuple(found)
 
     @cached_property
+    def spans(self) -> dict[str, float]:
+        """Seconds over which the trials of each cell are measured."""
+        return {
+            name: cell.load.duration_s - cell.load.warm_up_s for name, cell in self.cells.items()
+        }
+
+    @cached_property
+    def crypto_time(self) -> pl.DataFrame:
+        """How much of the ciphers' time the air hides (see ``analyse.decomposition``)."""
+        return crypto_time(self.observations, self.spans)
+
+    @cached_property
     def decomposition(self) -> pl.DataFrame:
         """Where the overheads went (see ``analyse.decomposition``); empty without a ledger."""
         definition = self.analysis.definition
         return decompose(
             self.observations,
+            self.spans,
             baseline=self.analysis.baseline,
             definition="of_baseline" if definition == "difference_bps" else definition,
             level=self.analysis.level,

@@ -1,0 +1,67 @@
+//! When ciphers work: which of their time the air hides, and which it waits for.
+//!
+//! Takes intervals of cipher work as they are scheduled; gives how much of a stretch of time is
+//! covered by at least one of them. Never decides when work is done: that is `host`.
+
+use airtoll_units::{Duration, Instant};
+
+/// Cipher work beside one channel, not yet forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct CipherWork {
+    spans: Vec<(Instant, Instant)>,
+}
+
+/// Spans kept before those of the past are looked for and dropped.
+const MANY: usize = 64;
+
+impl CipherWork {
+    /// Notes `effort` of work that ends at `end`; what ended by `booked` may be forgotten.
+    pub fn add(&mut self, end: Instant, effort: Duration, booked: Instant) {
+        if self.spans.len() >= MANY {
+            self.spans.retain(|(_, end)| *end > booked);
+        }
+        self.spans.push((end - effort, end));
+    }
+
+    /// How much of `[from, to]` at least one cipher worked; forgets what ended by `to`.
+    pub fn within(&mut self, from: Instant, to: Instant) -> Duration {
+        self.spans.sort_unstable();
+        let mut covered = Duration::ZERO;
+        let mut reached = from;
+        for &(start, end) in &self.spans {
+            if start >= to {
+                break;
+            }
+            let (start, end) = (start.max(reached), end.min(to));
+            if end > start {
+                covered += end - start;
+                reached = end;
+            }
+        }
+        self.spans.retain(|(_, end)| *end > to);
+        covered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_work_counts_once() {
+        let t = Instant::from_nanos;
+        let d = Duration::from_nanos;
+        let mut work = CipherWork::default();
+        work.add(t(30), d(20), t(0)); // 10..30
+        work.add(t(25), d(5), t(0)); // 20..25, inside
+        work.add(t(60), d(20), t(0)); // 40..60
+        work.add(t(45), d(10), t(0)); // 35..45
+        assert_eq!(work.within(t(0), t(50)), d(20 + 15));
+        assert_eq!(
+            work.within(t(50), t(100)),
+            d(10),
+            "what reaches over is kept"
+        );
+        assert_eq!(work.within(t(100), t(200)), Duration::ZERO);
+    }
+}
