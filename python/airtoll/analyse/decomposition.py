@@ -184,7 +184,7 @@ def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFra
     joined = (
         ledger.join(speed, on=keys).join(length, on=keys).join(exposed, on=keys, how="left")
     ).with_columns(channels=(pl.col("length") / pl.col("span")).round(0).clip(1.0, None))
-    # Idle air after the end of a transfer is no part of it; nor is what a cipher took counted twice.
+    # Idle air after the end of a transfer is no part of it; nor does exposed crypto count twice.
     idle = pl.col("part") == "airtime_idle_s"
     joined = joined.with_columns(
         airtime=pl.when(idle)
