@@ -152,8 +152,10 @@ def _quantity(
         (pl.col("metric") == theirs)
         & (pl.col("statistic") == statistic)
         & (pl.col("kind") == "published")
-        & ~pl.col("table").str.starts_with("prose")
     )
+    if not str(entry.readings.get("table", "")).startswith("prose"):
+        # The text repeats tables, rounded; only who asks for a figure of the text gets it.
+        printed = printed.filter(~pl.col("table").str.starts_with("prose"))
     if quantity == "overhead":
         printed = printed.filter(pl.col("unit") == "%")
     readings = rows.filter((pl.col("metric") == theirs) & (pl.col("kind") == "trial"))

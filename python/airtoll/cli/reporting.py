@@ -100,14 +100,18 @@ def _print_costs(analysis: Analysis) -> None:
         right=["throughput", "overhead"],
     )
     rows = without_repeated_parts(analysis.estimates.filter(metric="throughput_bps"))
+    keys = ("cell", "flow", "station")
+    verdicts = {
+        tuple(row[key] for key in keys): row["verdict"]
+        for row in analysis.comparisons.filter(metric="throughput_bps").iter_rows(named=True)
+    }
     for row in rows.iter_rows(named=True):
         overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
-        verdict = analysis.comparisons.filter(cell=row["cell"], metric="throughput_bps")
-        part = f" {row['station'] or row['flow']}" if row["flow"] or row["station"] else ""
+        part = row["flow"] or row["station"]
         view.add_row(
-            row["cell"] + part,
+            f"{row['cell']} {part}" if part else row["cell"],
             show_value(row["value"], "bit/s"),
             show_overhead(overhead) if overhead else "",
-            verdict["verdict"][0] if overhead and verdict.height else "",
+            verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
         )
     out().print(view)
