@@ -22,6 +22,7 @@ from airtoll.cli import (
     planning,
     reporting,
     running,
+    surveying,
     watching,
 )
 
@@ -60,6 +61,7 @@ def root(
 app.command()(running.run)
 app.command()(running.check)
 app.command()(watching.watch)
+app.command()(surveying.survey)
 app.command("plan")(planning.plan_command)
 app.command()(reporting.report)
 app.command()(reporting.compare)

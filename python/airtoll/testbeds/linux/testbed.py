@@ -136,6 +136,10 @@ class Linux:
             said += [rise] if rise else []
         return evolve(measured, caveats=(*measured.caveats, *said))
 
+    def missing(self) -> str | None:
+        """What this host lacks to carry out any trial, with the command that mends it, or None."""
+        return self._missing()
+
     def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
         """Carry out one job and read its captures."""
         return self._measure(job, captures)[0]

@@ -1,0 +1,119 @@
+"""``airtoll survey``: which channel and which place carry most.
+
+Takes a laboratory or the guest, channels and positions; gives a ranking. Asks whoever holds the
+access point to move it; everything else it does itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+from attrs import asdict
+
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.running import LabOption, VmOption
+from airtoll.errors import EnvironmentProblem, UsageError
+from airtoll.report.quantities import show_estimate
+from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
+from airtoll.run.survey import survey as survey_radio
+
+_NOT_RADIO = (
+    "virtual radios have no noise and no neighbours: this ranking shows that the tool works, "
+    "not which channel is better"
+)
+
+
+def survey(
+    channels: Annotated[
+        str | None, typer.Option("--channels", help="Comma between; default 1,6,11 or 36,40,44,48.")
+    ] = None,
+    positions: Annotated[
+        str | None,
+        typer.Option("--positions", help="Names, comma between; airtoll asks you to go there."),
+    ] = None,
+    band: Annotated[str, typer.Option("--band", help="2.4 or 5 (GHz).")] = "2.4",
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Readings per point.")] = 3,
+    duration: Annotated[float, typer.Option("--duration", min=1, help="Seconds each.")] = 5.0,
+    transport: Annotated[str, typer.Option("--transport", help="tcp or udp.")] = "tcp",
+    lab: LabOption = None,
+    vm: VmOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Rank channels and positions by open throughput, before anything is measured.
+
+    Every channel is tried in turn, round after round; the verdict compares each point with the
+    best one. With --lab on the radios of a lab.toml, else on virtual radios.
+    """
+    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.testbed import Linux
+
+    bands = {"2.4": "802.11g", "5": "802.11a"}
+    if band not in bands:
+        raise UsageError(f"--band {band}: 2.4 or 5")
+    if transport not in ("tcp", "udp"):
+        raise UsageError(f"--transport {transport}: tcp or udp")
+    phy = bands[band]
+    chosen = DEFAULT_CHANNELS[phy] if channels is None else _numbers(channels)
+    places = [name.strip() for name in (positions or "").split(",") if name.strip()]
+    console = err()
+    testbed = Linux(vm=vm, lab=None if lab is None else load(lab))
+    if lacking := testbed.missing():
+        raise EnvironmentProblem(f"survey: {lacking}")
+    try:
+        points = survey_radio(
+            testbed,
+            chosen,
+            positions=places,
+            rounds=rounds,
+            duration_s=duration,
+            phy=phy,
+            transport=transport,
+            ask=_asker(console.print),
+            progress=lambda place, channel, turn: console.print(
+                f"{place}, channel {channel}, round {turn} of {rounds}", markup=False
+            ),
+        )
+    finally:
+        testbed.close()
+    if lab is None:
+        console.print(_NOT_RADIO, markup=False)
+    if json:
+        emit_json([asdict(point) for point in points])
+    else:
+        _print(points)
+
+
+def _print(points: list[SurveyPoint]) -> None:
+    columns = ["position", "channel", "MHz", "throughput", "busy", "noise", "RSSI", "verdict"]
+    view = table("channels and positions, the best first", columns, right=columns[1:-1])
+    for p in points:
+        view.add_row(
+            p.position,
+            str(p.channel),
+            str(p.frequency_mhz),
+            show_estimate(p.throughput) if p.throughput.n else "",
+            "" if p.busy_share is None else f"{100 * p.busy_share:.0f} %",
+            "" if p.noise_dbm is None else f"{p.noise_dbm:.0f} dBm",
+            "" if p.rssi_dbm is None else f"{p.rssi_dbm:.0f} dBm",
+            "; ".join([p.verdict, *p.failures]),
+        )
+    out().print(view)
+
+
+def _asker(say: Callable[[str], None]) -> Callable[[str], None]:
+    def ask(position: str) -> None:
+        say(f"Put the equipment at {position!r} and press Enter.")
+        if not sys.stdin.readline():
+            raise UsageError(f"survey: nobody confirmed position {position!r} (end of input)")
+
+    return ask
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--channels {text}: numbers with commas between") from None
