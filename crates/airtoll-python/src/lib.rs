@@ -8,6 +8,7 @@ mod cancel;
 mod capture;
 mod ciphers;
 mod handshakes;
+mod recording;
 mod scenario;
 mod simulate;
 

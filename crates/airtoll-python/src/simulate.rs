@@ -1,32 +1,39 @@
 //! The simulator: a scenario and seeds in, columns of observations out.
 
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
 use airtoll_wlan::{Outcome, Scenario, ScenarioError};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::cancel::{Cancel, SimulationInterrupted};
+use crate::recording::Files;
 
 /// Simulates `scenario_json` once for every seed.
 ///
 /// Gives a dict of equally long lists: `trial` (index into `seeds`), `metric`, `flow`, `station`,
 /// `second`, `value`, `unit`; `flow`, `station` and `second` are None where a row has none. The
 /// interpreter lock is released meanwhile. Setting `cancel`, or Ctrl-C in the main thread, ends
-/// the call.
+/// the call. With `folders`, one for each seed, what the trial carries is written there as
+/// `air.pcapng` and `wire.pcapng` with its keys in `keys.json`.
 ///
 /// Raises ValueError where the scenario cannot be meant (the message names the field) and
-/// SimulationInterrupted where `cancel` was set.
+/// SimulationInterrupted where `cancel` was set, and OSError where a file cannot be written.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seeds, cancel=None))]
+#[pyo3(signature = (scenario_json, seeds, cancel=None, folders=None))]
 fn simulate<'py>(
     py: Python<'py>,
     scenario_json: &str,
     seeds: Vec<u64>,
     cancel: Option<Bound<'py, Cancel>>,
+    folders: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = cancel.map(|c| c.get().clone());
     let mut signal = None;
-    let outcomes = py.detach(|| -> Result<Vec<Outcome>, ScenarioError> {
+    let outcomes = py.detach(|| -> Result<Vec<Outcome>, Failure> {
         let scenario = Scenario::from_json(scenario_json)?;
         let mut interrupt = || {
             if cancel.as_ref().is_some_and(Cancel::is_set) {
@@ -43,17 +50,59 @@ fn simulate<'py>(
         };
         seeds
             .iter()
-            .map(|seed| airtoll_wlan::run(&scenario, *seed, &mut interrupt))
+            .enumerate()
+            .map(|(i, seed)| match folders.as_ref().and_then(|f| f.get(i)) {
+                Some(folder) => record(&scenario, *seed, &mut interrupt, folder),
+                None => Ok(airtoll_wlan::run(&scenario, *seed, &mut interrupt)?),
+            })
             .collect()
     });
     if let Some(error) = signal {
         return Err(error);
     }
     let outcomes = outcomes.map_err(|error| match error {
-        ScenarioError::Interrupted => SimulationInterrupted::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        Failure::Scenario(ScenarioError::Interrupted) => {
+            SimulationInterrupted::new_err("the simulation was interrupted")
+        }
+        Failure::Scenario(error) => PyValueError::new_err(error.to_string()),
+        Failure::Recording(error) => PyOSError::new_err(error.to_string()),
     })?;
     columns(py, &outcomes)
+}
+
+/// Why there is no outcome.
+enum Failure {
+    Scenario(ScenarioError),
+    Recording(io::Error),
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+/// One trial, written to `folder` as it runs; ends early where nothing can be written any more.
+fn record(
+    scenario: &Scenario,
+    seed: u64,
+    interrupt: &mut dyn FnMut() -> bool,
+    folder: &Path,
+) -> Result<Outcome, Failure> {
+    let (files, verdict) = Files::new(folder).map_err(Failure::Recording)?;
+    let broken = || {
+        verdict
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    };
+    let mut stop = || interrupt() || broken();
+    let outcome = airtoll_wlan::run_recorded(scenario, seed, &mut stop, Box::new(files));
+    let mut verdict = verdict.lock().unwrap_or_else(PoisonError::into_inner);
+    match verdict.take() {
+        Some(error) => Err(Failure::Recording(error)),
+        None => Ok(outcome?),
+    }
 }
 
 fn columns<'py>(py: Python<'py>, outcomes: &[Outcome]) -> PyResult<Bound<'py, PyDict>> {

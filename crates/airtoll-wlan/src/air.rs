@@ -85,6 +85,9 @@ impl World {
             channel.become_idle(now, ear, nav, &mut self.contenders);
         }
         let clashes = std::mem::take(&mut t.clashes);
+        if self.recorder.is_some() {
+            self.record_transmission(&t, &clashes);
+        }
         let reception = |world: &Self, at: u32| world.reception(&t, &clashes, at);
         self.sent(t.contender, t.kind, &reception, t.alone);
         let channel = &mut self.channels[id as usize];
@@ -106,7 +109,7 @@ impl World {
     }
 
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
-    fn reception(
+    pub(crate) fn reception(
         &self,
         t: &Transmission,
         clashes: &[(u32, Instant)],

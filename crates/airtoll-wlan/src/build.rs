@@ -82,6 +82,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         earlier_nav: Instant::ZERO,
         winners: Vec::new(),
         trace: None,
+        recorder: None,
     };
     let mut builder = Builder {
         scenario,
@@ -333,6 +334,7 @@ impl Builder<'_> {
             contender,
             interval: Duration::from_secs_f64(beacons.interval_us / 1e6),
             length: phy::airtime(&vector, beacons.octets),
+            vector,
             octets: beacons.octets,
             ssids: u32::from(beacons.ssids.max(1)),
             waiting: 0,

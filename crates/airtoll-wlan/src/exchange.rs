@@ -50,6 +50,7 @@ pub(crate) struct BeaconPlan {
     pub contender: u32,
     pub interval: Duration,
     pub length: Duration,
+    pub vector: airtoll_phy::TxVector,
     pub octets: u32,
     pub ssids: u32,
     /// Beacons due and not sent.

@@ -10,7 +10,7 @@ use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
 pub(crate) use application::{Application, Exchange, Next};
-pub(crate) use connection::Connection;
+pub(crate) use connection::{Carried, Connection};
 
 use crate::metrics::Statistics;
 use crate::packet::{NONE, Packet};
@@ -92,6 +92,7 @@ impl World {
             arrived: now,
             category: state.category,
             entered: NONE,
+            number: 0,
             held,
             reverse,
             counted,

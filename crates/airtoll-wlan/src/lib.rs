@@ -10,7 +10,6 @@ pub mod scenario;
 pub mod transport;
 
 mod access;
-#[allow(dead_code, reason = "recording and association name nodes by them")]
 mod address;
 mod aggregation;
 mod air;
@@ -50,6 +49,24 @@ pub fn run(
     interrupt: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, ScenarioError> {
     let mut world = build::build(scenario, seed)?;
+    world.run(interrupt)?;
+    Ok(world.outcome())
+}
+
+/// Simulates one trial as [`run`] does, and gives what it carries to `sink`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_recorded(
+    scenario: &Scenario,
+    seed: u64,
+    interrupt: &mut dyn FnMut() -> bool,
+    sink: Box<dyn record::Sink>,
+) -> Result<Outcome, ScenarioError> {
+    let mut world = build::build(scenario, seed)?;
+    let streams = airtoll_engine::Streams::new(seed);
+    let recorder = record::Recorder::new(scenario, &world, &streams, sink);
+    world.recorder = Some(Box::new(recorder));
     world.run(interrupt)?;
     Ok(world.outcome())
 }

@@ -16,6 +16,8 @@ pub(crate) struct Mode {
     pub vector: TxVector,
     /// Vector of Ack, block ack and CTS that answer it.
     pub response: TxVector,
+    /// Vector of RTS, CTS-to-self and the CTS that answers an RTS.
+    pub guard: TxVector,
     pub ack: Duration,
     pub block_ack: Duration,
     pub cts: Duration,
@@ -177,6 +179,7 @@ impl Mode {
             bss: 0,
             vector,
             response,
+            guard,
             ack: air(phy::ACK_OCTETS),
             block_ack: air(phy::block_ack_octets(window)),
             cts: phy::airtime(&guard, phy::CTS_OCTETS),

@@ -44,6 +44,8 @@ pub(crate) struct TunnelEnd {
     pub encapsulation: Tunnel,
     pub encrypt: Price,
     pub decrypt: Price,
+    /// Packets that it has taken.
+    pub taken: u32,
 }
 
 /// The fragments of one packet.
@@ -51,7 +53,7 @@ pub(crate) struct TunnelEnd {
 pub(crate) struct FragmentGroup {
     left: u16,
     failed: bool,
-    whole: Packet,
+    pub whole: Packet,
 }
 
 /// Octets of Ethernet around a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3).
@@ -417,6 +419,9 @@ impl World {
                 break;
             }
             self.wires[wire as usize].arrivals.items.pop_front();
+            if self.recorder.is_some() {
+                self.record_wired(wire, packet);
+            }
             let p = &mut self.packets[packet];
             if p.to == node {
                 p.arrived = now;
@@ -435,7 +440,7 @@ impl World {
     fn encapsulate(&mut self, node: u32, packet: PacketId) -> Duration {
         let p = &mut self.packets[packet];
         let mut work = Duration::ZERO;
-        for end in &self.nodes[node as usize].tunnels {
+        for end in &mut self.nodes[node as usize].tunnels {
             if end.only.is_some_and(|only| only != p.destination) {
                 continue;
             }
@@ -447,6 +452,8 @@ impl World {
             p.tunnel_octets += outer - p.ip_octets;
             p.ip_octets = outer;
             p.entered = node;
+            end.taken = end.taken.wrapping_add(1);
+            p.number = end.taken;
             p.to = end.peer;
         }
         work
@@ -513,6 +520,9 @@ impl World {
                 held: whole.held && i + 1 == count,
                 ..whole
             });
+            if let Some(recorder) = &mut self.recorder {
+                recorder.fragment(piece, group, i * per_fragment);
+            }
             let effort = if i == 0 {
                 work
             } else {

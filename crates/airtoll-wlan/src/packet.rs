@@ -39,6 +39,8 @@ pub(crate) struct Packet {
     pub category: u8,
     /// Node that put it into a tunnel, or [`NONE`].
     pub entered: u32,
+    /// How many packets that tunnel had taken with it.
+    pub number: u32,
     /// Still takes room in its sender's socket.
     pub held: bool,
     /// Direction: `true` from the flow's destination back to its source.

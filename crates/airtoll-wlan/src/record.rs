@@ -7,9 +7,23 @@
 //! The view of the air is that of a monitor beside each frame's receiver: the signal is what that
 //! receiver hears, and frames that others overlapped beyond decoding are not there.
 
+mod cipher;
+mod frame;
+mod packet;
+mod radio;
+mod recorder;
+#[cfg(test)]
+mod tests;
+mod tunnel;
+
+pub(crate) use recorder::Recorder;
+
 use airtoll_units::Instant;
-use airtoll_wire::MacAddress;
 use serde::Serialize;
+
+use crate::channel::Transmission;
+use crate::packet::PacketId;
+use crate::world::World;
 
 /// What carries an interface's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,20 +116,31 @@ pub enum Key {
     },
 }
 
-/// What a frame or packet carries that a party composed itself.
-#[derive(Debug, Clone, Copy)]
-#[allow(dead_code, reason = "whoever composes messages reports them with it")]
-pub(crate) enum Message<'a> {
-    /// A management frame: header and body, without FCS. Sequence number and retry bit are set
-    /// when it is sent.
-    Management(&'a [u8]),
-    /// An MSDU of this EtherType (EAPOL, ARP).
-    Msdu {
-        /// EtherType.
-        ethertype: u16,
-        /// What follows LLC and SNAP, or the Ethernet header.
-        payload: &'a [u8],
-        /// Destination and source of the MSDU.
-        ends: (MacAddress, MacAddress),
-    },
+impl World {
+    /// Reports a transmission that ended, before anything follows from it.
+    pub(crate) fn record_transmission(&mut self, t: &Transmission, clashes: &[(u32, Instant)]) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.transmission(self, t, clashes);
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// Reports a packet that arrived at the end of a wire.
+    pub(crate) fn record_wired(&mut self, wire: u32, packet: PacketId) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.wired(self, wire, packet, self.events.now());
+            self.recorder = Some(recorder);
+        }
+    }
+}
+
+/// Octets as hexadecimal digits.
+pub(crate) fn hex(octets: &[u8]) -> String {
+    use core::fmt::Write;
+    let mut text = String::with_capacity(octets.len() * 2);
+    for octet in octets {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{octet:02x}");
+    }
+    text
 }

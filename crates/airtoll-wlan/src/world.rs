@@ -19,6 +19,7 @@ use crate::mode::Mode;
 use crate::network::{FragmentGroup, Route, TunnelEnd, Wire};
 use crate::packet::{Packet, Slab};
 use crate::radio::Radio;
+use crate::record::Recorder;
 use crate::scenario::{Discipline, Role, ScenarioError};
 
 /// Something that happens at an instant.
@@ -129,6 +130,7 @@ pub(crate) struct World {
     /// Scratch space of `grant`.
     pub winners: Vec<u32>,
     pub trace: Option<Box<dyn Trace>>,
+    pub recorder: Option<Box<Recorder>>,
 }
 
 /// Events between two looks at the caller's wish to stop.

@@ -10,6 +10,7 @@ was seen, or a failure by name (for example "did not authenticate: MIC failure, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -83,6 +84,12 @@ class Testbed(Protocol):
 
     def close(self) -> None:
         """Stop everything that was started."""
+
+
+def folder_of(trial: Trial) -> str:
+    """A folder name for captures that no other attempt of a run has."""
+    cell = re.sub(r"[^A-Za-z0-9.+=_-]+", "_", trial.cell.name)
+    return f"{cell}_{trial.number}_{trial.attempt}"
 
 
 def with_whole_cell(rows: Sequence[Row]) -> list[Row]:

@@ -16,7 +16,14 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds.contract import Measured, Row, Skip, rows_of, with_whole_cell
+from airtoll.testbeds.contract import (
+    Measured,
+    Row,
+    Skip,
+    folder_of,
+    rows_of,
+    with_whole_cell,
+)
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 _SIMULATED_S_PER_S = 300.0
@@ -52,14 +59,22 @@ class Simulator:
         return cell.load.duration_s / _SIMULATED_S_PER_S * math.sqrt(stations)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
-        """Simulate one trial."""
+        """Simulate one trial; in ``captures`` it gets a folder named by cell and trial.
+
+        The folder holds air.pcapng (radiotap), wire.pcapng (Ethernet) and keys.json.
+        """
+        own = None if captures is None else captures / folder_of(trial)
+        folders = None if own is None else [str(own)]
         try:
-            columns = _native.simulate(_json_of(trial.cell), [trial.seed], self._cancel)
+            columns = _native.simulate(_json_of(trial.cell), [trial.seed], self._cancel, folders)
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
         except ValueError as error:
             raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
-        return Measured(rows=tuple(_finished(rows_of(columns), trial.cell)))
+        except OSError as error:
+            raise TestbedError(f"simulator: cannot write {own}: {error}") from error
+        files = () if own is None else tuple(sorted(own.iterdir()))
+        return Measured(rows=tuple(_finished(rows_of(columns), trial.cell)), files=files)
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""

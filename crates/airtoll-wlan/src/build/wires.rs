@@ -70,6 +70,7 @@ impl Builder<'_> {
                     encapsulation: tunnel.encapsulation,
                     encrypt: tunnel.encrypt.into(),
                     decrypt: tunnel.decrypt.into(),
+                    taken: 0,
                 };
                 self.world.nodes[i].tunnels.push(end);
                 self.world.nodes[peer as usize].tunnels.push(TunnelEnd {

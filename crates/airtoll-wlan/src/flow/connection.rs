@@ -16,6 +16,7 @@ pub(crate) struct Connection {
     /// Data from source to destination, and back.
     pub halves: [Half; 2],
     carried: Slab<Carried>,
+    config: TcpConfig,
 }
 
 /// One direction of data.
@@ -29,10 +30,12 @@ pub(crate) struct Half {
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy)]
-enum Carried {
-    /// Data, and the acknowledgement of the other half's that rides on it.
-    Segment(u8, Segment, Option<Ack>),
-    Ack(u8, Ack),
+pub(crate) enum Carried {
+    /// Data, the acknowledgement of the other half's that rides on it, and how much of the other
+    /// half has been acknowledged.
+    Segment(u8, Segment, Option<Ack>, u64),
+    /// An acknowledgement, and how much its sender has sent itself.
+    Ack(u8, Ack, u64),
 }
 
 impl Connection {
@@ -45,7 +48,23 @@ impl Connection {
         Self {
             halves: [half(), half()],
             carried: Slab::new(),
+            config: config.clone(),
         }
+    }
+
+    /// What the packet with this mark carries.
+    pub fn carried(&self, mark: u32) -> Carried {
+        self.carried[mark]
+    }
+
+    /// The parameters of both halves.
+    pub fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
+    /// The window scale of a half's receiver.
+    pub fn window_scale(&self, half: u8) -> u32 {
+        self.halves[usize::from(half)].receiver.window_scale()
     }
 
     /// The packet that carried this was lost.
@@ -146,10 +165,11 @@ impl World {
             else {
                 break;
             };
-            let rides = connection.halves[usize::from(1 - half)].receiver.ride();
+            let other = &mut connection.halves[usize::from(1 - half)].receiver;
+            let (rides, known) = (other.ride(), other.acknowledged());
             let mark = connection
                 .carried
-                .insert(Carried::Segment(half, segment, rides));
+                .insert(Carried::Segment(half, segment, rides, known));
             self.originate(flow, half == 1, segment.header, segment.payload, mark);
         }
         self.keep_timer(flow, half, false);
@@ -157,7 +177,8 @@ impl World {
 
     fn acknowledge(&mut self, flow: u32, half: u8, ack: Ack) {
         if let Some(connection) = &mut self.flows[flow as usize].connection {
-            let mark = connection.carried.insert(Carried::Ack(half, ack));
+            let sent = connection.halves[usize::from(1 - half)].sender.sent();
+            let mark = connection.carried.insert(Carried::Ack(half, ack, sent));
             self.originate(flow, half == 0, ack.header, 0, mark);
         }
     }
@@ -170,13 +191,13 @@ impl World {
             return;
         };
         match connection.carried.remove(p.mark) {
-            Carried::Ack(half, ack) => {
+            Carried::Ack(half, ack, _) => {
                 connection.halves[usize::from(half)]
                     .sender
                     .on_ack(now, &ack);
                 self.pump(flow, half);
             }
-            Carried::Segment(half, segment, rides) => {
+            Carried::Segment(half, segment, rides, _) => {
                 if let Some(ack) = rides {
                     connection.halves[usize::from(1 - half)]
                         .sender

@@ -83,6 +83,11 @@ impl Receiver {
         }
     }
 
+    /// The shift that the window scale option announces (RFC 7323 section 2).
+    pub fn window_scale(&self) -> u32 {
+        self.scale
+    }
+
     /// Keeps delivered octets in the buffer, where they close the window, until [`Self::on_read`].
     pub fn wait_for_reads(&mut self) {
         self.reads_at_once = false;
@@ -212,6 +217,11 @@ impl Receiver {
     /// Its octets are those of the data segment's own header (RFC 9293 section 3.8.6.3).
     pub fn ride(&mut self) -> Option<Ack> {
         (self.unacknowledged > 0 && self.above.is_empty()).then(|| self.acknowledge(None))
+    }
+
+    /// Stream offset up to which everything has been acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.last_acknowledged
     }
 
     /// Octets delivered in order so far.

@@ -259,6 +259,11 @@ impl Sender {
         self.board.flight()
     }
 
+    /// Stream offset up to which octets have been sent.
+    pub fn sent(&self) -> u64 {
+        self.board.sent
+    }
+
     /// Stream offset up to which everything has been acknowledged.
     pub fn acknowledged(&self) -> u64 {
         self.board.acknowledged

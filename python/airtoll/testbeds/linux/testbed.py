@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import secrets
 import shutil
 import tempfile
@@ -25,7 +24,7 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds.contract import Measured, Row, Skip, with_whole_cell
+from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.guest import initramfs
 from airtoll.testbeds.guest.qemu import Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, timeline
@@ -122,7 +121,7 @@ class Linux:
         place = (cell.scenario, cell.traffic, cell.factors_json)
         channel = self._lab.lab.channel if self._lab is not None else None
         job = job_of(trial, capture=captures is not None, channel=channel)
-        own = None if captures is None else captures / _folder_of(trial)
+        own = None if captures is None else captures / folder_of(trial)
         measured, usage = self._measure(job, own)
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
@@ -254,12 +253,6 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         flow=flow_of(settings, load),
         capture_traffic=capture,
     )
-
-
-def _folder_of(trial: Trial) -> str:
-    """A folder name that no other attempt of a run has."""
-    cell = re.sub(r"[^A-Za-z0-9.+=_-]+", "_", trial.cell.name)
-    return f"{cell}_{trial.number}_{trial.attempt}"
 
 
 def flow_of(settings: Scenario, load: Traffic) -> Flow:

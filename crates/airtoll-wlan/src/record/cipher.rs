@@ -1,0 +1,115 @@
+//! Link ciphers of recorded frames: takes a suite, a key and frames in the clear, gives frames as
+//! they travel. Counts packet numbers; never chooses keys.
+
+use airtoll_security::CipherSuite;
+use airtoll_security::link::ccmp::CcmpKey;
+use airtoll_security::link::gcmp::GcmpKey;
+use airtoll_security::link::tkip::TkipKey;
+use airtoll_security::link::wep::WepKey;
+
+/// One transmitter's use of a key.
+#[derive(Debug)]
+pub(crate) struct LinkCipher {
+    suite: CipherSuite,
+    engine: Engine,
+    /// Number of the last frame: packet number, TSC or IV.
+    last: u64,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Wep(Box<WepKey>),
+    Tkip(Box<TkipKey>),
+    Ccmp(Box<CcmpKey>),
+    Gcmp(Box<GcmpKey>),
+}
+
+impl LinkCipher {
+    /// The cipher with a key of the suite's length (TKIP: 32 octets, with the Michael keys);
+    /// `None` for suites that encrypt no data, and for keys of another length.
+    pub fn new(suite: CipherSuite, key: &[u8]) -> Option<Self> {
+        let engine = match suite {
+            CipherSuite::Wep40 | CipherSuite::Wep104 => {
+                Engine::Wep(Box::new(WepKey::new(key).ok()?))
+            }
+            CipherSuite::Tkip => Engine::Tkip(Box::new(TkipKey::new(key).ok()?)),
+            CipherSuite::Ccmp128 | CipherSuite::Ccmp256 => {
+                Engine::Ccmp(Box::new(CcmpKey::new(key).ok()?))
+            }
+            CipherSuite::Gcmp128 | CipherSuite::Gcmp256 => {
+                Engine::Gcmp(Box::new(GcmpKey::new(key).ok()?))
+            }
+            _ => return None,
+        };
+        (suite.key_octets() == key.len()).then_some(Self {
+            suite,
+            engine,
+            last: 0,
+        })
+    }
+
+    /// Octets in front of the body.
+    pub const fn header_octets(&self) -> usize {
+        self.suite.header_octets()
+    }
+
+    /// Octets behind the body of an MSDU that travels in one MPDU.
+    pub const fn trailer_octets(&self) -> usize {
+        self.suite.mic_octets() + self.suite.icv_octets() + self.suite.msdu_octets()
+    }
+
+    /// Encrypts a frame in which room for the cipher's header and trailer is left.
+    pub fn seal(&mut self, frame: &mut [u8]) {
+        self.last += 1;
+        let done = match &self.engine {
+            // The IV has 24 bits and starts over.
+            Engine::Wep(key) => key.encapsulate(frame, self.last & 0xff_ffff, 0),
+            Engine::Tkip(key) => key.encapsulate_msdu(frame, self.last, 0),
+            Engine::Ccmp(key) => key.encapsulate(frame, self.last, 0),
+            Engine::Gcmp(key) => key.encapsulate(frame, self.last, 0),
+        };
+        debug_assert!(done.is_ok(), "{:?}: {done:?}", self.suite);
+    }
+}
+
+/// Opens frames again.
+#[cfg(test)]
+pub(crate) struct Opener(LinkCipher);
+
+#[cfg(test)]
+impl Opener {
+    pub fn new(suite: CipherSuite, key: &[u8]) -> Option<Self> {
+        LinkCipher::new(suite, key).map(Self)
+    }
+
+    /// Decrypts a frame in place and says where its body is; panics where it is not authentic.
+    pub fn open(&self, frame: &mut [u8]) -> core::ops::Range<usize> {
+        match &self.0.engine {
+            Engine::Wep(key) => key.decapsulate(frame),
+            Engine::Tkip(key) => key.decapsulate_msdu(frame),
+            Engine::Ccmp(key) => key.decapsulate(frame),
+            Engine::Gcmp(key) => key.decapsulate(frame),
+        }
+        .unwrap()
+        .payload
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packet_numbers_rise() {
+        let mut cipher = LinkCipher::new(CipherSuite::Ccmp128, &[7; 16]).unwrap();
+        for number in 1..4_u8 {
+            let mut frame = vec![0; 24];
+            frame[0] = 0x08;
+            frame.resize(24 + 8 + 5 + 8, 1);
+            cipher.seal(&mut frame);
+            assert_eq!((frame[1] & 0x40, frame[24]), (0x40, number));
+        }
+        assert!(LinkCipher::new(CipherSuite::Ccmp128, &[7; 32]).is_none());
+        assert!(LinkCipher::new(CipherSuite::Open, &[]).is_none());
+    }
+}

@@ -1,0 +1,319 @@
+//! Frames of the air: takes what the simulated MAC sends, gives MPDUs without FCS.
+//!
+//! Source: IEEE 802.11-2020 clauses 9.3.1 (control), 9.3.2 (data) and 9.3.3 (management).
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::amsdu::{self, Subframe};
+use airtoll_wire::ieee80211::element::{Element, id};
+use airtoll_wire::ieee80211::frame::{
+    ControlRepr, FrameControl, HeaderRepr, Kind, control_subtype, management_subtype,
+};
+use airtoll_wire::ieee80211::management::ManagementRepr;
+use airtoll_wire::llc::SnapRepr;
+
+use super::cipher::LinkCipher;
+
+/// Capability information: ESS, privacy (9.4.1.4).
+const ESS: u16 = 1;
+const PRIVACY: u16 = 0x10;
+/// QoS Control: A-MSDU present.
+const AMSDU: u16 = 0x80;
+/// Retry, in the second octet of Frame Control.
+const RETRY: u8 = 0x08;
+
+/// One MSDU with its ends.
+pub(super) struct Msdu {
+    pub destination: MacAddress,
+    pub source: MacAddress,
+    pub ethertype: u16,
+    pub payload: Vec<u8>,
+}
+
+/// How a data frame travels.
+pub(super) struct DataFrame {
+    pub transmitter: MacAddress,
+    pub receiver: MacAddress,
+    /// From an access point to a station.
+    pub down: bool,
+    /// TID of a QoS data frame.
+    pub tid: Option<u8>,
+    pub sequence: u32,
+}
+
+impl DataFrame {
+    /// The MPDU with one MSDU or an A-MSDU, encrypted where there is a cipher.
+    pub fn compose(&self, msdus: &[Msdu], cipher: Option<&mut LinkCipher>) -> Vec<u8> {
+        let aggregated = msdus.len() > 1;
+        let third = match msdus {
+            // 9.3.2.1, table 9-30: the BSSID stands where an A-MSDU has many.
+            [one] if self.down => one.source,
+            [one] => one.destination,
+            _ if self.down => self.transmitter,
+            _ => self.receiver,
+        };
+        let subtype = if self.tid.is_some() { 8 } else { 0 };
+        let mut out =
+            Vec::with_capacity(64 + msdus.iter().map(|m| m.payload.len() + 24).sum::<usize>());
+        HeaderRepr {
+            control: FrameControl::new(Kind::Data, subtype)
+                .with_to_ds(!self.down)
+                .with_from_ds(self.down),
+            duration: 0,
+            address1: self.receiver,
+            address2: self.transmitter,
+            address3: third,
+            sequence_control: (self.sequence << 4) as u16,
+            address4: None,
+            qos_control: self
+                .tid
+                .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 }),
+            ht_control: None,
+        }
+        .emit(&mut out);
+        let head = cipher.as_ref().map_or(0, |c| c.header_octets());
+        out.resize(out.len() + head, 0);
+        match msdus {
+            [one] => SnapRepr::rfc1042(one.ethertype, &one.payload).emit(&mut out),
+            many => {
+                let bodies: Vec<Vec<u8>> = many
+                    .iter()
+                    .map(|msdu| {
+                        let mut body = Vec::with_capacity(msdu.payload.len() + 8);
+                        SnapRepr::rfc1042(msdu.ethertype, &msdu.payload).emit(&mut body);
+                        body
+                    })
+                    .collect();
+                let subframes: Vec<Subframe<'_>> = many
+                    .iter()
+                    .zip(&bodies)
+                    .map(|(msdu, body)| Subframe {
+                        destination: msdu.destination,
+                        source: msdu.source,
+                        msdu: body,
+                    })
+                    .collect();
+                amsdu::emit(&subframes, &mut out);
+            }
+        }
+        if let Some(cipher) = cipher {
+            out.resize(out.len() + cipher.trailer_octets(), 0);
+            cipher.seal(&mut out);
+        }
+        out
+    }
+}
+
+/// Sets the fields that differ between transmissions of the same MPDU.
+pub(super) fn dress(frame: &mut [u8], duration: u16, retry: bool) {
+    if let [_, flags, low, high, ..] = frame {
+        if retry {
+            *flags |= RETRY;
+        } else {
+            *flags &= !RETRY;
+        }
+        [*low, *high] = duration.to_le_bytes();
+    }
+}
+
+/// RTS.
+pub(super) fn rts(duration: u16, to: MacAddress, from: MacAddress, out: &mut Vec<u8>) {
+    ControlRepr::Rts(duration, to, from).emit(out);
+}
+
+/// CTS; to its own sender a CTS-to-self.
+pub(super) fn cts(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
+    ControlRepr::Cts(duration, to).emit(out);
+}
+
+/// Ack.
+pub(super) fn ack(to: MacAddress, out: &mut Vec<u8>) {
+    ControlRepr::Ack(0, to).emit(out);
+}
+
+/// Compressed BlockAckReq of a TID from sequence number `first` on (9.3.1.7).
+pub(super) fn block_ack_request(
+    duration: u16,
+    (to, from): (MacAddress, MacAddress),
+    tid: u8,
+    first: u32,
+    out: &mut Vec<u8>,
+) {
+    block_ack_head(
+        control_subtype::BLOCK_ACK_REQUEST,
+        duration,
+        (to, from),
+        out,
+    );
+    out.extend_from_slice(&(u16::from(tid) << 12 | 4).to_le_bytes());
+    out.extend_from_slice(&((first << 4) as u16).to_le_bytes());
+}
+
+/// Compressed BlockAck for a window of `window` MPDUs from `first` on; `received` has sequence
+/// numbers from `first` on (9.3.1.8.2).
+pub(super) fn block_ack(
+    (to, from): (MacAddress, MacAddress),
+    tid: u8,
+    window: u32,
+    first: u32,
+    received: impl Iterator<Item = u32>,
+    out: &mut Vec<u8>,
+) {
+    block_ack_head(control_subtype::BLOCK_ACK, 0, (to, from), out);
+    out.extend_from_slice(&(u16::from(tid) << 12 | 4).to_le_bytes());
+    // The fragment number says how long the bitmap is (tables 9-29a of 802.11ax and 802.11be).
+    let (octets, code) = match window {
+        ..=64 => (8, 0),
+        65..=256 => (32, 4),
+        257..=512 => (64, 8),
+        _ => (128, 10),
+    };
+    out.extend_from_slice(&((first << 4) as u16 | code).to_le_bytes());
+    let bitmap = out.len();
+    out.resize(bitmap + octets, 0);
+    for sequence in received {
+        let bit = sequence.wrapping_sub(first) as usize;
+        if bit < octets * 8 {
+            out[bitmap + bit / 8] |= 1 << (bit % 8);
+        }
+    }
+}
+
+fn block_ack_head(
+    subtype: u8,
+    duration: u16,
+    (to, from): (MacAddress, MacAddress),
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(&FrameControl::new(Kind::Control, subtype).0.to_le_bytes());
+    out.extend_from_slice(&duration.to_le_bytes());
+    out.extend_from_slice(&to.0);
+    out.extend_from_slice(&from.0);
+}
+
+/// What a beacon announces.
+#[derive(Debug, Clone)]
+pub(crate) struct Network {
+    /// Network name.
+    pub ssid: Vec<u8>,
+    /// RSN, WPA and further elements, whole.
+    pub elements: Vec<u8>,
+    /// Data frames are encrypted.
+    pub privacy: bool,
+}
+
+/// A beacon of `octets` octets with FCS: what does not fit is left out, what is left is filled by a
+/// vendor-specific element.
+pub(super) struct Beacon<'a> {
+    pub bssid: MacAddress,
+    pub sequence: u32,
+    pub time_us: u64,
+    pub interval_tu: u16,
+    pub channel: u8,
+    /// Supported rates in 500 kb/s, basic ones with bit 7.
+    pub rates: &'a [u8],
+    pub octets: usize,
+}
+
+impl Beacon<'_> {
+    /// The frame, without FCS.
+    pub fn compose(&self, network: &Network) -> Vec<u8> {
+        // Header 24, fixed fields 12, FCS 4.
+        let room = self.octets.saturating_sub(40);
+        let mut elements = Vec::new();
+        let mut add = |id: u8, body: &[u8], room: usize| {
+            if elements.len() + 2 + body.len() <= room {
+                Element { id, body }.emit(&mut elements);
+            }
+        };
+        add(id::SSID, &network.ssid, room);
+        let (first, further) = self.rates.split_at(self.rates.len().min(8));
+        add(id::SUPPORTED_RATES, first, room);
+        add(id::DSSS_PARAMETER, &[self.channel], room);
+        // Traffic indication map: every beacon is a DTIM, nobody sleeps.
+        add(5, &[0, 1, 0, 0], room);
+        if !further.is_empty() {
+            add(id::EXTENDED_RATES, further, room);
+        }
+        if elements.len() + network.elements.len() <= room {
+            elements.extend_from_slice(&network.elements);
+        }
+        while room > elements.len() {
+            let left = room - elements.len();
+            // Two octets that no element fits into stay unsent; three are the shortest name.
+            if left < 5 {
+                break;
+            }
+            let body = (left - 2).min(255);
+            // No element may be left with a rest that is too short for the next one.
+            let body = if (1..5).contains(&(left - 2 - body)) {
+                body - 5
+            } else {
+                body
+            };
+            let mut filling = vec![0; body];
+            // The first octet of a locally administered OUI has bit 1 set.
+            filling[..3].copy_from_slice(&[0x02, 0, 0]);
+            Element {
+                id: id::VENDOR,
+                body: &filling,
+            }
+            .emit(&mut elements);
+        }
+        let mut out = Vec::with_capacity(self.octets);
+        HeaderRepr {
+            control: FrameControl::new(Kind::Management, management_subtype::BEACON),
+            duration: 0,
+            address1: MacAddress([0xff; 6]),
+            address2: self.bssid,
+            address3: self.bssid,
+            sequence_control: (self.sequence << 4) as u16,
+            address4: None,
+            qos_control: None,
+            ht_control: None,
+        }
+        .emit(&mut out);
+        let capability = ESS | if network.privacy { PRIVACY } else { 0 };
+        ManagementRepr::Beacon(self.time_us, self.interval_tu, capability, &elements)
+            .emit(&mut out);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beacons_have_the_length_that_the_scenario_gives() {
+        let network = Network {
+            ssid: b"airtoll".to_vec(),
+            elements: vec![48, 2, 1, 0],
+            privacy: true,
+        };
+        for octets in [90, 91, 120, 300, 360, 700] {
+            let beacon = Beacon {
+                bssid: MacAddress([2, 0, 0, 0, 0, 1]),
+                sequence: 5,
+                time_us: 1,
+                interval_tu: 100,
+                channel: 36,
+                rates: &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c],
+                octets,
+            };
+            assert_eq!(beacon.compose(&network).len() + 4, octets);
+        }
+    }
+
+    #[test]
+    fn bitmaps_have_a_bit_for_every_number() {
+        let ends = (MacAddress([2; 6]), MacAddress([4; 6]));
+        let mut out = Vec::new();
+        block_ack(ends, 0, 64, 4_090, [4_090, 4_097].into_iter(), &mut out);
+        assert_eq!(out.len() + 4, 32);
+        assert_eq!(&out[18..20], &(4_090_u16 << 4).to_le_bytes());
+        assert_eq!(out[20], 0b1000_0001);
+        out.clear();
+        block_ack(ends, 0, 256, 0, [255].into_iter(), &mut out);
+        assert_eq!((out.len() + 4, out[out.len() - 1]), (56, 0x80));
+    }
+}

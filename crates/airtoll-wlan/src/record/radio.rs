@@ -1,0 +1,113 @@
+//! Radio headers: takes what a PPDU was sent with and how it was heard, gives a radiotap header.
+
+use airtoll_phy::{self as phy, Format, GuardInterval, TxVector};
+use airtoll_units::Instant;
+use airtoll_wire::radiotap::{FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
+
+use crate::scenario::{Band, Bss, Standard};
+
+/// A radio channel: frequency in MHz and radiotap's flags for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frequency {
+    mhz: u16,
+    flags: u16,
+}
+
+/// Radiotap channel flags.
+const CCK: u16 = 0x0020;
+const OFDM: u16 = 0x0040;
+const GHZ_2: u16 = 0x0080;
+const GHZ_5: u16 = 0x0100;
+
+/// Short preambles last 96 us (IEEE 802.11-2020, 16.2.2.3).
+const SHORT_PREAMBLE_US: u64 = 96;
+
+impl Frequency {
+    /// The channel of a BSS. Channel numbers of a scenario only tell channels apart: number 0 is
+    /// channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
+    pub fn of(bss: &Bss) -> Self {
+        let at_2_4 = match bss.band {
+            Some(band) => band == Band::Ghz2,
+            None => matches!(bss.standard, Standard::B | Standard::G),
+        };
+        let step = bss.width_mhz.max(20) * (bss.channel % 8) as u16;
+        let (first, flags) = match (at_2_4, bss.band) {
+            (true, _) if bss.standard == Standard::B => (2_412, GHZ_2 | CCK),
+            (true, _) => (2_412, GHZ_2 | OFDM),
+            (_, Some(Band::Ghz6)) => (5_955, OFDM),
+            _ => (5_180, GHZ_5 | OFDM),
+        };
+        let mhz = if at_2_4 {
+            2_412 + 25 * (bss.channel % 3) as u16
+        } else {
+            first + step
+        };
+        Self { mhz, flags }
+    }
+
+    /// Its number in the band (IEEE 802.11-2020, 15.4.4.3 and 17.3.8.4.2).
+    pub const fn number(self) -> u8 {
+        match self.mhz {
+            ..5_000 => ((self.mhz - 2_407) / 5) as u8,
+            5_000..5_950 => ((self.mhz - 5_000) / 5) as u8,
+            _ => ((self.mhz - 5_950) / 5) as u8,
+        }
+    }
+}
+
+/// Appends the header of a PPDU that began at `start` and was heard with `signal` dBm; `ampdu` is
+/// the A-MPDU's number and whether this is its last MPDU.
+pub(super) fn header(
+    vector: &TxVector,
+    frequency: Frequency,
+    start: Instant,
+    signal: f64,
+    ampdu: Option<(u32, bool)>,
+    out: &mut Vec<u8>,
+) {
+    let preamble = phy::preamble(vector);
+    let short = vector.format() == Format::Dsss && preamble.as_nanos() <= SHORT_PREAMBLE_US * 1_000;
+    RadiotapRepr {
+        tsft_us: Some((start + preamble).as_nanos() / 1_000),
+        flags: Some(FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 }),
+        frequency_mhz: Some(frequency.mhz),
+        channel_flags: frequency.flags,
+        signal_dbm: signal
+            .is_finite()
+            .then(|| libm::round(signal.clamp(-128.0, 127.0)) as i8),
+        modulation: modulation(vector),
+        // Last-subframe known, this is the last.
+        ampdu: ampdu.map(|(number, last)| (number, 0x4 | if last { 0x8 } else { 0 })),
+        ..RadiotapRepr::default()
+    }
+    .emit(out);
+}
+
+fn modulation(vector: &TxVector) -> Modulation {
+    let short_gi = vector.guard_interval() == GuardInterval::Ns400;
+    let bandwidth_mhz = vector.width().mhz() as u16;
+    match vector.format() {
+        Format::Dsss | Format::Ofdm | Format::ErpOfdm => Modulation::Legacy {
+            rate_500kbps: (vector.bit_rate().0 / 500_000) as u8,
+        },
+        Format::HtMixed => Modulation::Ht {
+            mcs: vector.index(),
+            wide: bandwidth_mhz == 40,
+            short_gi,
+        },
+        Format::Vht => Modulation::Vht {
+            mcs: vector.index(),
+            streams: vector.nss(),
+            bandwidth_mhz,
+            short_gi,
+        },
+        Format::HeSu => Modulation::He {
+            mcs: vector.index(),
+            streams: vector.nss(),
+            bandwidth_mhz,
+            gi_ns: vector.guard_interval().nanos() as u16,
+        },
+        // The radiotap field of EHT is not written.
+        _ => Modulation::Unknown,
+    }
+}

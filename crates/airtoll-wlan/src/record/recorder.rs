@@ -1,0 +1,527 @@
+//! The recorder: asks the world what a transmission was, has its octets composed, and hands them to
+//! the sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
+//! repeated as it is.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use airtoll_engine::{Stream, Streams};
+use airtoll_phy::TxVector;
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+use airtoll_wire::MacAddress;
+use airtoll_wire::ethernet::EthernetRepr;
+
+use super::cipher::LinkCipher;
+use super::frame::{self, Beacon, DataFrame, Msdu, Network};
+use super::radio::{self, Frequency};
+use super::tunnel::{self, TunnelCipher};
+use super::{Key, Medium, Sink, hex, packet};
+use crate::address;
+use crate::aggregation::Mpdu;
+use crate::channel::{FrameKind, Transmission};
+use crate::packet::{NONE, Packet, PacketId};
+use crate::scenario::{Bss, Role, Scenario, Standard};
+use crate::world::World;
+
+/// Composes what a trial carries and gives it to a sink.
+pub(crate) struct Recorder {
+    sink: Box<dyn Sink>,
+    /// Interface and frequency of each channel.
+    air: Vec<(u32, Frequency)>,
+    /// Interface of each direction of a wire.
+    wires: Vec<u32>,
+    /// MPDUs of each link by rising sequence number.
+    links: Vec<VecDeque<Composed>>,
+    /// By transmitter and receiver.
+    ciphers: HashMap<(u32, u32), LinkCipher>,
+    /// By entry and exit, the innermost first.
+    tunnels: HashMap<(u32, u32), Vec<TunnelCipher>>,
+    /// Where in its packet a fragment begins.
+    offsets: HashMap<PacketId, (u32, u32)>,
+    /// By access point.
+    cells: BTreeMap<u32, Cell>,
+    ppdus: u32,
+    scratch: Vec<u8>,
+}
+
+/// An MPDU as it travels, without FCS.
+struct Composed {
+    sequence: u32,
+    octets: Vec<u8>,
+    sent: bool,
+}
+
+/// What the beacons of an access point say.
+struct Cell {
+    network: Network,
+    rates: Vec<u8>,
+    beacons: u32,
+}
+
+/// What a frame on the air looks like from outside.
+struct Heard {
+    vector: TxVector,
+    start: Instant,
+    end: Instant,
+    signal: f64,
+}
+
+/// TIDs of the access categories (IEEE 802.11-2020, table 10-1).
+const TIDS: [u8; 4] = [1, 0, 5, 6];
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+/// Network name where nothing else is agreed on.
+const SSID: &[u8] = b"airtoll";
+
+impl Recorder {
+    /// A recorder for the world of `scenario`. Draws keys for all links and tunnels that are there
+    /// from the start.
+    pub fn new(scenario: &Scenario, world: &World, streams: &Streams, sink: Box<dyn Sink>) -> Self {
+        let mut recorder = Self {
+            sink,
+            air: Vec::new(),
+            wires: Vec::new(),
+            links: world.links.iter().map(|_| VecDeque::new()).collect(),
+            ciphers: HashMap::new(),
+            tunnels: HashMap::new(),
+            offsets: HashMap::new(),
+            cells: BTreeMap::new(),
+            ppdus: 0,
+            scratch: Vec::new(),
+        };
+        let mut numbers: Vec<u32> = scenario.bss.iter().map(|b| b.channel).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in numbers {
+            if let Some(bss) = scenario.bss.iter().find(|b| b.channel == number) {
+                let interface = recorder
+                    .sink
+                    .interface(Medium::Air, &format!("mon{number}"));
+                recorder.air.push((interface, Frequency::of(bss)));
+            }
+        }
+        for link in &scenario.links {
+            let name = link.nodes.join("-");
+            let interface = recorder.sink.interface(Medium::Wire, &name);
+            recorder.wires.extend([interface; 2]);
+        }
+        recorder.add_cells(scenario);
+        recorder.draw_link_keys(scenario, world, streams);
+        recorder.draw_tunnel_keys(world, streams);
+        recorder
+    }
+
+    fn add_cells(&mut self, scenario: &Scenario) {
+        for (node, access_point) in scenario.nodes.iter().enumerate() {
+            let bss = scenario
+                .bss
+                .iter()
+                .find(|b| Some(&b.name) == access_point.bss.as_ref());
+            let (Role::AccessPoint, Some(bss)) = (access_point.role, bss) else {
+                continue;
+            };
+            let network = Network {
+                ssid: SSID.to_vec(),
+                elements: Vec::new(),
+                privacy: access_point.cipher != CipherSuite::Open,
+            };
+            let cell = Cell {
+                network,
+                rates: supported_rates(bss),
+                beacons: 0,
+            };
+            self.cells.insert(node as u32, cell);
+        }
+    }
+
+    fn draw_link_keys(&mut self, scenario: &Scenario, world: &World, streams: &Streams) {
+        let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
+        for (node, station) in scenario.nodes.iter().enumerate() {
+            let state = &world.nodes[node];
+            if station.role != Role::Station || station.cipher == CipherSuite::Open {
+                continue;
+            }
+            let access_point = world.links[state.first_link as usize].peer;
+            let suite = station.cipher;
+            let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
+            let key = if wep {
+                shared
+                    .entry((access_point, suite))
+                    .or_insert_with(|| {
+                        let name = format!("key/{}/{}", suite.name(), access_point);
+                        let key = draw(&mut streams.named(&name), suite.key_octets());
+                        self.sink.key(&Key::Wep {
+                            index: "0".to_owned(),
+                            key: hex(&key),
+                        });
+                        key
+                    })
+                    .clone()
+            } else {
+                draw(
+                    &mut streams.named(&format!("key/{}", station.name)),
+                    suite.key_octets(),
+                )
+            };
+            if !wep {
+                self.sink.key(&Key::Tk {
+                    key: hex(&key),
+                    station: address::mac(node as u32).to_string(),
+                    bssid: address::mac(access_point).to_string(),
+                    name: station.name.clone(),
+                });
+            }
+            self.install(node as u32, access_point, suite, &key);
+        }
+    }
+
+    /// Uses a pairwise key in both directions from now on.
+    pub fn install(&mut self, station: u32, access_point: u32, suite: CipherSuite, key: &[u8]) {
+        for ends in [(station, access_point), (access_point, station)] {
+            if let Some(cipher) = LinkCipher::new(suite, key) {
+                self.ciphers.insert(ends, cipher);
+            }
+        }
+    }
+
+    fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
+        for (node, state) in world.nodes.iter().enumerate() {
+            for (number, end) in state.tunnels.iter().enumerate() {
+                let ends = (node as u32, end.peer);
+                let name = format!("tunnel/{node}/{number}");
+                let mut stream = streams.named(&name);
+                let (encryption, integrity) = tunnel::key_octets(end.encapsulation.suite);
+                let key = draw(&mut stream, encryption + integrity);
+                // SPIs below 256 are reserved (RFC 4303 section 2.1).
+                let index = stream.up_to(u32::MAX - 256) + 256;
+                self.sink
+                    .key(&TunnelCipher::row(end.encapsulation, ends, index, &key));
+                if let Some(cipher) = TunnelCipher::new(end.encapsulation, ends, index, &key) {
+                    self.tunnels.entry(ends).or_default().push(cipher);
+                }
+            }
+        }
+    }
+
+    /// A fragment of a packet was made, whose octets begin at `offset` of the packet's body.
+    pub fn fragment(&mut self, piece: PacketId, group: u32, offset: u32) {
+        self.offsets.insert(piece, (group, offset));
+    }
+
+    /// A transmission ended.
+    pub fn transmission(&mut self, world: &World, t: &Transmission, clashes: &[(u32, Instant)]) {
+        let owner = world.contenders[t.contender as usize].node;
+        let (receiver, vector) = match t.kind {
+            FrameKind::Beacon => {
+                let Some(plan) = world.nodes[t.node as usize].beacon else {
+                    return;
+                };
+                (None, plan.vector)
+            }
+            kind => {
+                let exchange = &world.exchanges[t.contender as usize];
+                let mode = &world.modes[exchange.mode as usize];
+                let peer = world.links[exchange.link as usize].peer;
+                match kind {
+                    FrameKind::Data => (Some(peer), mode.vector),
+                    FrameKind::BlockAckReq => (Some(peer), mode.response),
+                    FrameKind::Response => (Some(owner), mode.response),
+                    FrameKind::Rts => (Some(peer), mode.guard),
+                    FrameKind::Cts => (Some(owner), mode.guard),
+                    FrameKind::CtsToSelf | FrameKind::Beacon => (None, mode.guard),
+                }
+            }
+        };
+        let decoded = match receiver {
+            Some(at) => world.reception(t, clashes, at).is_some(),
+            None => clashes.is_empty(),
+        };
+        let heard_by = receiver.unwrap_or_else(|| {
+            let first = world.nodes[t.node as usize].first_link;
+            world.links.get(first as usize).map_or(t.node, |l| l.peer)
+        });
+        let heard = Heard {
+            vector,
+            start: t.start,
+            end: t.end,
+            signal: world.radio.power(t.node, heard_by),
+        };
+        let channel = world.contenders[t.contender as usize].channel;
+        let duration = microseconds(t.protects);
+        let ends = (
+            address::mac(receiver.unwrap_or(t.node)),
+            address::mac(t.node),
+        );
+        if t.kind == FrameKind::Data {
+            self.data(world, t.contender, channel, &heard, duration, decoded);
+            return;
+        }
+        if !decoded {
+            return;
+        }
+        let mut out = std::mem::take(&mut self.scratch);
+        out.clear();
+        radio::header(
+            &heard.vector,
+            self.air[channel as usize].1,
+            heard.start,
+            heard.signal,
+            None,
+            &mut out,
+        );
+        let header = out.len();
+        match t.kind {
+            FrameKind::Rts => frame::rts(duration, ends.0, ends.1, &mut out),
+            FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
+            FrameKind::BlockAckReq => {
+                let exchange = &world.exchanges[t.contender as usize];
+                let link = &world.links[exchange.link as usize];
+                let first = link
+                    .window
+                    .front()
+                    .map_or(link.next_sequence, |m| m.sequence);
+                let tid = tid(world, t.contender);
+                frame::block_ack_request(duration, ends, tid, first, &mut out);
+            }
+            FrameKind::Response => response(world, t.contender, ends, &mut out),
+            FrameKind::Beacon => self.beacon(world, t, channel, &mut out),
+            FrameKind::Data => {}
+        }
+        self.emit(channel, heard.end, header, &mut out);
+        self.scratch = out;
+    }
+
+    /// Ends a frame with its FCS and gives it away.
+    fn emit(&mut self, channel: u32, at: Instant, header: usize, out: &mut Vec<u8>) {
+        let check = crc32fast::hash(&out[header..]);
+        out.extend_from_slice(&check.to_le_bytes());
+        self.sink.packet(self.air[channel as usize].0, at, out);
+    }
+
+    fn beacon(&mut self, world: &World, t: &Transmission, channel: u32, out: &mut Vec<u8>) {
+        let (Some(plan), Some(cell)) = (
+            world.nodes[t.node as usize].beacon,
+            self.cells.get_mut(&t.node),
+        ) else {
+            return;
+        };
+        cell.beacons += 1;
+        let number = (plan.ssids - plan.waiting % plan.ssids) % plan.ssids;
+        let mut network = cell.network.clone();
+        if number > 0 {
+            network
+                .ssid
+                .extend_from_slice(format!("-{number}").as_bytes());
+        }
+        let beacon = Beacon {
+            bssid: address::bssid(t.node, number),
+            sequence: cell.beacons,
+            time_us: t.start.as_nanos() / 1_000,
+            interval_tu: (plan.interval.as_nanos() / 1_024_000) as u16,
+            channel: self.air[channel as usize].1.number(),
+            rates: &cell.rates,
+            octets: plan.octets as usize,
+        };
+        out.extend_from_slice(&beacon.compose(&network));
+    }
+
+    fn data(
+        &mut self,
+        world: &World,
+        contender: u32,
+        channel: u32,
+        heard: &Heard,
+        duration: u16,
+        decoded: bool,
+    ) {
+        let exchange = &world.exchanges[contender as usize];
+        let number = exchange.link;
+        let link = &world.links[number as usize];
+        let front = link.window.front().map_or(0, |m| m.sequence);
+        while self.links[number as usize]
+            .front()
+            .is_some_and(|c| c.sequence < front)
+        {
+            self.links[number as usize].pop_front();
+        }
+        self.ppdus += u32::from(exchange.aggregate);
+        let mut left = exchange.count;
+        let mut out = std::mem::take(&mut self.scratch);
+        let flying = link
+            .window
+            .iter()
+            .take_while(|m| m.in_flight || m.acknowledged)
+            .filter(|m| m.in_flight);
+        for mpdu in flying {
+            let kept = &self.links[number as usize];
+            let at = kept.partition_point(|c| c.sequence < mpdu.sequence);
+            if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence) {
+                let octets = self.compose(world, contender, number, mpdu);
+                let composed = Composed {
+                    sequence: mpdu.sequence,
+                    octets,
+                    sent: false,
+                };
+                self.links[number as usize].insert(at, composed);
+            }
+            left = left.saturating_sub(1);
+            let kept = &mut self.links[number as usize][at];
+            let retry = std::mem::replace(&mut kept.sent, true);
+            if !decoded {
+                continue;
+            }
+            out.clear();
+            radio::header(
+                &heard.vector,
+                self.air[channel as usize].1,
+                heard.start,
+                heard.signal,
+                exchange.aggregate.then_some((self.ppdus, left == 0)),
+                &mut out,
+            );
+            let header = out.len();
+            out.extend_from_slice(&self.links[number as usize][at].octets);
+            frame::dress(&mut out[header..], duration, retry);
+            self.emit(channel, heard.end, header, &mut out);
+        }
+        self.scratch = out;
+    }
+
+    fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<u8> {
+        let link = &world.links[number as usize];
+        let mut msdus = Vec::new();
+        let mut id = mpdu.head;
+        while id != NONE {
+            let p = world.packets[id];
+            msdus.push(self.msdu(world, id, &p));
+            id = p.next;
+        }
+        let header = DataFrame {
+            transmitter: address::mac(link.from),
+            receiver: address::mac(link.peer),
+            down: world.nodes[link.from as usize].role == Role::AccessPoint,
+            tid: link.qos.then(|| tid(world, contender)),
+            sequence: mpdu.sequence,
+        };
+        let cipher = self.ciphers.get_mut(&(link.from, link.peer));
+        let octets = header.compose(&msdus, cipher);
+        debug_assert_eq!(octets.len() + 4, mpdu.octets as usize, "{:?}", link.cipher);
+        octets
+    }
+
+    fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
+        let payload = self.ip_packet(world, id, p);
+        Msdu {
+            destination: address::mac(p.to),
+            source: source(world, p),
+            ethertype: if payload[0] >> 4 == 6 { IPV6 } else { IPV4 },
+            payload,
+        }
+    }
+
+    /// The IP packet as it travels: in its tunnels, and cut where it was fragmented.
+    fn ip_packet(&self, world: &World, id: PacketId, p: &Packet) -> Vec<u8> {
+        let (whole, fragile) = if p.group == NONE {
+            (*p, false)
+        } else {
+            (world.fragments[p.group].whole, true)
+        };
+        let tunnelled = whole.entered != NONE;
+        let mut octets = packet::octets(world, &whole, fragile && !tunnelled);
+        if tunnelled {
+            let ends = self.tunnels.get(&(whole.entered, whole.to));
+            for cipher in ends.into_iter().flatten() {
+                octets = cipher.encapsulate(&octets, whole.number.max(1), fragile);
+            }
+        }
+        debug_assert_eq!(octets.len(), whole.ip_octets as usize);
+        if !fragile {
+            return octets;
+        }
+        let offset = match self.offsets.get(&id) {
+            Some((group, offset)) if *group == p.group => *offset,
+            _ => 0,
+        };
+        let number = if tunnelled { whole.number } else { whole.mark };
+        packet::piece(&octets, number, offset as usize, p.ip_octets as usize)
+    }
+
+    /// A packet arrived at the end of a wire.
+    pub fn wired(&mut self, world: &World, wire: u32, id: PacketId, at: Instant) {
+        let p = world.packets[id];
+        let msdu = self.msdu(world, id, &p);
+        let mut out = std::mem::take(&mut self.scratch);
+        out.clear();
+        EthernetRepr {
+            destination: msdu.destination,
+            source: msdu.source,
+            ethertype: msdu.ethertype,
+            payload: &msdu.payload,
+        }
+        .emit(&mut out);
+        self.sink.packet(self.wires[wire as usize], at, &out);
+        self.scratch = out;
+    }
+}
+
+/// MAC address of the node that put a packet onto the network.
+fn source(world: &World, p: &Packet) -> MacAddress {
+    if p.entered != NONE {
+        return address::mac(p.entered);
+    }
+    address::mac(packet::ends(&world.flows[p.flow as usize], p.reverse).0)
+}
+
+fn tid(world: &World, contender: u32) -> u8 {
+    let rank = world.contenders[contender as usize].rank;
+    TIDS[usize::from(rank.min(3))]
+}
+
+/// The answer to the frames of an exchange.
+fn response(world: &World, contender: u32, ends: (MacAddress, MacAddress), out: &mut Vec<u8>) {
+    let exchange = &world.exchanges[contender as usize];
+    if !exchange.aggregate {
+        frame::ack(ends.0, out);
+        return;
+    }
+    let link = &world.links[exchange.link as usize];
+    let window = world.modes[exchange.mode as usize].window;
+    let first = link
+        .window
+        .front()
+        .map_or(link.next_sequence, |m| m.sequence);
+    let received = link
+        .window
+        .iter()
+        .filter(|m| m.received)
+        .map(|m| m.sequence);
+    frame::block_ack(ends, tid(world, contender), window, first, received, out);
+}
+
+fn microseconds(span: Duration) -> u16 {
+    span.as_nanos().div_ceil(1_000).min(32_767) as u16
+}
+
+fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {
+    (0..octets).map(|_| stream.up_to(255) as u8).collect()
+}
+
+/// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).
+fn supported_rates(bss: &Bss) -> Vec<u8> {
+    const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
+    const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
+    let rates: Vec<f64> = match bss.standard {
+        Standard::B => DSSS.to_vec(),
+        Standard::G => DSSS.into_iter().chain(OFDM).collect(),
+        _ => OFDM.to_vec(),
+    };
+    let basic: &[f64] = match (&bss.basic_rates_mbps, bss.standard) {
+        (Some(given), _) => given,
+        (None, Standard::B) => &[1.0, 2.0],
+        (None, _) => &[6.0, 12.0, 24.0],
+    };
+    rates
+        .into_iter()
+        .map(|mbps| (mbps * 2.0) as u8 | if basic.contains(&mbps) { 0x80 } else { 0 })
+        .collect()
+}

@@ -1,0 +1,238 @@
+//! Recorded trials read back: lengths, keys, checksums, and that recording changes nothing.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use airtoll_security::CipherSuite;
+use airtoll_units::Instant;
+use airtoll_wire::checksum::Checksum;
+use airtoll_wire::ethernet::EthernetRepr;
+use airtoll_wire::ieee80211::amsdu::Subframes;
+use airtoll_wire::ieee80211::frame::{Frame, Kind, control_subtype};
+use airtoll_wire::llc::SnapRepr;
+use airtoll_wire::radiotap::{Radiotap, RadiotapRepr};
+
+use super::cipher::Opener;
+use super::{Key, Medium, Sink};
+use crate::{Scenario, run, run_recorded};
+
+#[derive(Default)]
+struct Kept {
+    interfaces: Vec<(Medium, String)>,
+    packets: Vec<(u32, Instant, Vec<u8>)>,
+    keys: Vec<Key>,
+}
+
+#[derive(Clone, Default)]
+struct Shelf(Rc<RefCell<Kept>>);
+
+impl Sink for Shelf {
+    fn interface(&mut self, medium: Medium, name: &str) -> u32 {
+        let mut kept = self.0.borrow_mut();
+        kept.interfaces.push((medium, name.to_owned()));
+        kept.interfaces.len() as u32 - 1
+    }
+    fn packet(&mut self, interface: u32, at: Instant, octets: &[u8]) {
+        let mut kept = self.0.borrow_mut();
+        kept.packets.push((interface, at, octets.to_vec()));
+    }
+    fn key(&mut self, key: &Key) {
+        self.0.borrow_mut().keys.push(key.clone());
+    }
+}
+
+fn record(scenario: &Scenario) -> Kept {
+    let shelf = Shelf::default();
+    let with = run_recorded(scenario, 3, &mut || false, Box::new(shelf.clone())).unwrap();
+    let without = run(scenario, 3, &mut || false).unwrap();
+    assert_eq!(format!("{with:?}"), format!("{without:?}"));
+    drop(with);
+    Rc::try_unwrap(shelf.0)
+        .map(RefCell::into_inner)
+        .ok()
+        .unwrap()
+}
+
+fn scenario(bss: &str, stations: &str, flows: &str, seconds: f64) -> Scenario {
+    Scenario::from_json(&format!(
+        r#"{{"duration_s": {seconds},
+        "bss": [{{"name": "cell", {bss}}}],
+        "nodes": [{stations},
+            {{"name": "ap", "role": "access_point", "bss": "cell"}},
+            {{"name": "server", "role": "wired"}}],
+        "links": [{{"nodes": ["ap", "server"], "rate_bps": 1e9}}],
+        "flows": [{flows}]}}"#
+    ))
+    .unwrap()
+}
+
+fn station(name: &str, more: &str) -> String {
+    format!(r#"{{"name": "{name}", "role": "station", "bss": "cell"{more}}}"#)
+}
+
+fn flow(from: &str, to: &str, transport: &str, pattern: &str) -> String {
+    format!(
+        r#"{{"name": "{from}-{to}-{transport}", "source": "{from}", "destination": "{to}",
+        "transport": {{"protocol": "{transport}"}}, "pattern": {pattern}}}"#
+    )
+}
+
+const G54: &str =
+    r#""standard": "802.11g", "rate": {"control": "fixed", "mbps": 54}, "beacons": {}"#;
+const AC: &str = r#""standard": "802.11ac", "width_mhz": 80, "beacons": {"ssids": 2},
+    "rate": {"control": "fixed_mcs", "mcs": 7}, "aggregation": {"amsdu_max_octets": 4000}"#;
+const SATURATED: &str = r#"{"type": "saturated", "payload_octets": 1000}"#;
+
+fn opener(kept: &Kept, suite: CipherSuite) -> Option<Opener> {
+    let key = kept.keys.iter().find_map(|key| match key {
+        Key::Tk { key, .. } | Key::Wep { key, .. } => Some(key),
+        _ => None,
+    })?;
+    let octets: Vec<u8> = (0..key.len() / 2)
+        .map(|i| u8::from_str_radix(&key[2 * i..2 * i + 2], 16).unwrap())
+        .collect();
+    Opener::new(suite, &octets)
+}
+
+/// Source and destination port and the UDP or TCP payload of an intact IPv4 packet.
+fn check_ip(packet: &[u8]) -> usize {
+    let sum = |octets: &[u8], pseudo: &[u8]| {
+        let mut sum = Checksum::default();
+        sum.add(pseudo);
+        sum.add(octets);
+        sum.finish()
+    };
+    let header = &packet[..20];
+    assert_eq!(header[0], 0x45);
+    assert_eq!(sum(header, &[]), 0, "IPv4 checksum");
+    assert_eq!(
+        u16::from_be_bytes([packet[2], packet[3]]) as usize,
+        packet.len()
+    );
+    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff;
+    if fragment == 0 && matches!(packet[9], 6 | 17) {
+        let mut pseudo = packet[12..20].to_vec();
+        pseudo.extend([0, packet[9]]);
+        pseudo.extend(((packet.len() - 20) as u16).to_be_bytes());
+        assert_eq!(sum(&packet[20..], &pseudo), 0, "transport checksum");
+    }
+    packet.len()
+}
+
+#[test]
+fn frames_open_with_the_keys_of_the_log() {
+    use CipherSuite as S;
+    for suite in [
+        S::Open,
+        S::Wep40,
+        S::Wep104,
+        S::Tkip,
+        S::Ccmp128,
+        S::Ccmp256,
+        S::Gcmp128,
+        S::Gcmp256,
+    ] {
+        for bss in [G54, AC] {
+            let node = format!(r#", "cipher": "{}""#, suite.name());
+            let flows = [
+                flow("s0", "server", "udp", SATURATED),
+                flow("server", "s0", "tcp", SATURATED),
+            ];
+            let kept = record(&scenario(bss, &station("s0", &node), &flows.join(","), 0.1));
+            let opener = opener(&kept, suite);
+            let (mut data, mut acks, mut beacons, mut last) = (0, 0, 0, Instant::ZERO);
+            for (interface, at, packet) in &kept.packets {
+                assert!(*at >= last);
+                last = *at;
+                let (medium, _) = kept.interfaces[*interface as usize];
+                if medium == Medium::Wire {
+                    check_ip(EthernetRepr::parse(packet).unwrap().payload);
+                    continue;
+                }
+                let radio = Radiotap::new(packet).unwrap();
+                assert!(RadiotapRepr::parse(&radio).has_fcs());
+                let (mpdu, fcs) = radio.payload().split_last_chunk::<4>().unwrap();
+                assert_eq!(crc32fast::hash(mpdu).to_le_bytes(), *fcs);
+                let frame = Frame::new(mpdu).unwrap();
+                match (frame.control().kind(), frame.control().subtype()) {
+                    (Kind::Management, _) => beacons += 1,
+                    (Kind::Control, control_subtype::ACK | control_subtype::BLOCK_ACK) => acks += 1,
+                    (Kind::Control, _) => {}
+                    _ => {
+                        assert_eq!(frame.control().protected(), suite != S::Open);
+                        let amsdu = frame.is_amsdu();
+                        let mut octets = mpdu.to_vec();
+                        let body = opener
+                            .as_ref()
+                            .map_or(frame.header_len()..mpdu.len(), |o| o.open(&mut octets));
+                        let body = &octets[body];
+                        if amsdu {
+                            for subframe in Subframes::new(body) {
+                                check_ip(SnapRepr::parse(subframe.msdu).unwrap().payload);
+                                data += 1;
+                            }
+                        } else {
+                            check_ip(SnapRepr::parse(body).unwrap().payload);
+                            data += 1;
+                        }
+                    }
+                }
+            }
+            assert!(
+                data > 100 && acks > 10 && beacons > 0,
+                "{suite:?} {data} {acks} {beacons}"
+            );
+        }
+    }
+}
+
+#[test]
+fn tunnels_fragments_collisions_and_ipv6_keep_their_lengths() {
+    let tunnel = |suite: &str| {
+        format!(
+            r#", "cipher": "ccmp-128", "tunnels": [{{"peer": "server",
+            "encapsulation": {{"suite": "{suite}"}}}}]"#
+        )
+    };
+    for suite in ["esp-3des-sha1", "esp-aes-gcm", "wireguard"] {
+        let stations = [station("s0", &tunnel(suite)), station("s1", "")].join(",");
+        let flows = [
+            flow("s0", "server", "tcp", SATURATED),
+            flow("server", "s0", "udp", r#"{"type": "voip"}"#),
+            flow(
+                "s1",
+                "s0",
+                "udp",
+                r#"{"type": "saturated", "payload_octets": 4000}"#,
+            ),
+            flow(
+                "s1",
+                "server",
+                "udp",
+                r#"{"type": "request_response",
+                "request_octets": 20, "response_octets": 3000}"#,
+            )
+            .replace(r#""pattern""#, r#""ip": "ipv6", "pattern""#),
+        ];
+        let mut scenario = scenario(G54, &stations, &flows.join(","), 0.3);
+        scenario.bss[0].rts_threshold_octets = Some(500);
+        // Lengths are checked where packets are composed.
+        let kept = record(&scenario);
+        assert!(kept.packets.len() > 300);
+        let tunnels = kept
+            .keys
+            .iter()
+            .filter(|key| matches!(key, Key::Esp { .. } | Key::WireguardSession { .. }));
+        assert_eq!(tunnels.count(), 2);
+        let retries = kept
+            .packets
+            .iter()
+            .filter(|(_, _, packet)| {
+                Radiotap::new(packet)
+                    .and_then(|radio| Frame::new(radio.payload()).map(|f| f.control().retry()))
+                    .unwrap_or(false)
+            })
+            .count();
+        assert!(retries > 0);
+    }
+}

@@ -1,0 +1,187 @@
+//! Tunnels of recorded packets: takes inner packets, gives them as ESP or WireGuard messages.
+//!
+//! Keys are given or drawn; IVs and counters follow from the packet's number in its tunnel, so that
+//! a packet reads the same on every hop.
+
+use airtoll_security::esp::EspKey;
+use airtoll_security::wireguard::WireGuardKey;
+use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
+use airtoll_wire::udp::UdpRepr;
+
+use super::{Key, packet};
+use crate::address;
+
+/// One direction of a tunnel.
+#[derive(Debug)]
+pub(crate) struct TunnelCipher {
+    tunnel: Tunnel,
+    from: u32,
+    to: u32,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Esp(Box<EspKey>),
+    WireGuard(Box<WireGuardKey>),
+}
+
+/// UDP ports: ESP in UDP (RFC 3948), WireGuard's usual one.
+const ESP_PORT: u16 = 4_500;
+const WIREGUARD_PORT: u16 = 51_820;
+/// IP protocol of ESP.
+const ESP: u8 = 50;
+/// Next headers (RFC 4303 section 2.6): an IPv4 or IPv6 packet.
+const NEXT_IPV4: u8 = 4;
+const NEXT_IPV6: u8 = 41;
+
+/// Octets of encryption key (with AES-GCM's salt) and of integrity key.
+pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
+    use TunnelSuite as S;
+    match suite {
+        S::EspNullMd5 => (0, 16),
+        S::EspNullSha1 => (0, 20),
+        S::EspDesMd5 => (8, 16),
+        S::EspDesSha1 => (8, 20),
+        S::Esp3desMd5 => (24, 16),
+        S::Esp3desSha1 => (24, 20),
+        S::EspAesCbcMd5 => (16, 16),
+        S::EspAesCbcSha1 => (16, 20),
+        S::EspAesGcm => (20, 0),
+        S::WireGuard => (32, 0),
+    }
+}
+
+impl TunnelCipher {
+    /// One direction, with its index or SPI, encryption key and integrity key behind one another.
+    pub fn new(tunnel: Tunnel, (from, to): (u32, u32), index: u32, key: &[u8]) -> Option<Self> {
+        let (encryption, integrity) = key.split_at_checked(key_octets(tunnel.suite).0)?;
+        let engine = if tunnel.suite == TunnelSuite::WireGuard {
+            Engine::WireGuard(Box::new(WireGuardKey::new(encryption, index).ok()?))
+        } else {
+            Engine::Esp(Box::new(
+                EspKey::new(tunnel.suite, index, encryption, integrity).ok()?,
+            ))
+        };
+        Some(Self {
+            tunnel,
+            from,
+            to,
+            engine,
+        })
+    }
+
+    /// The row of the key log for such a direction.
+    pub fn row(tunnel: Tunnel, (from, to): (u32, u32), index: u32, key: &[u8]) -> Key {
+        let six = tunnel.outer == OuterIp::Ipv6;
+        let (source, destination) = (
+            address::ip(from, six).to_string(),
+            address::ip(to, six).to_string(),
+        );
+        let (encryption, integrity) = key.split_at(key_octets(tunnel.suite).0.min(key.len()));
+        if tunnel.suite == TunnelSuite::WireGuard {
+            return Key::WireguardSession {
+                source,
+                destination,
+                receiver: format!("{index:#010x}"),
+                key: super::hex(encryption),
+            };
+        }
+        Key::Esp {
+            source,
+            destination,
+            spi: format!("{index:#010x}"),
+            transform: tunnel.suite.name().to_owned(),
+            encryption: super::hex(encryption),
+            integrity: super::hex(integrity),
+        }
+    }
+
+    /// The outer packet of an inner one, the `number`-th of this direction (from 1 on).
+    pub fn encapsulate(&self, inner: &[u8], number: u32, fragile: bool) -> Vec<u8> {
+        let six = self.tunnel.outer == OuterIp::Ipv6;
+        let (from, to) = (address::ip(self.from, six), address::ip(self.to, six));
+        let mut message = Vec::with_capacity(inner.len() + 64);
+        let mut port = 0;
+        let done = match &self.engine {
+            Engine::Esp(key) => {
+                if self.tunnel.udp_encapsulation {
+                    port = ESP_PORT;
+                }
+                let next = if inner[0] >> 4 == 6 {
+                    NEXT_IPV6
+                } else {
+                    NEXT_IPV4
+                };
+                let iv = initial_vector(number, self.tunnel.suite.iv_octets());
+                key.encapsulate(number, &iv, inner, next, &mut message)
+            }
+            Engine::WireGuard(key) => {
+                port = WIREGUARD_PORT;
+                key.encapsulate(u64::from(number - 1), inner, &mut message)
+            }
+        };
+        debug_assert!(done.is_ok(), "{done:?}");
+        let mut out = Vec::with_capacity(message.len() + 48);
+        let identification = fragile.then_some(number as u16);
+        if port == 0 {
+            packet::wrap(from, to, ESP, 0, identification, &message, &mut out);
+        } else {
+            let mut datagram = Vec::with_capacity(message.len() + 8);
+            UdpRepr {
+                source: port,
+                destination: port,
+                payload: &message,
+            }
+            .emit(from, to, &mut datagram);
+            packet::wrap(from, to, 17, 0, identification, &datagram, &mut out);
+        }
+        out
+    }
+}
+
+/// An IV that looks like noise (CBC) and never repeats (AES-GCM: RFC 4106 section 3.1), because
+/// its first eight octets are a permutation of the number.
+fn initial_vector(number: u32, octets: usize) -> Vec<u8> {
+    let mut state = u64::from(number);
+    let mut iv = Vec::with_capacity(16);
+    while iv.len() < octets {
+        // SplitMix64 (Steele, Lea, Flood 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        iv.extend_from_slice(&(word ^ (word >> 31)).to_be_bytes());
+    }
+    iv.truncate(octets);
+    iv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_as_long_as_the_model_says() {
+        for suite in TunnelSuite::ALL {
+            for outer in [OuterIp::Ipv4, OuterIp::Ipv6] {
+                for udp_encapsulation in [false, true] {
+                    let tunnel = Tunnel {
+                        suite,
+                        outer,
+                        udp_encapsulation,
+                    };
+                    let (encryption, integrity) = key_octets(suite);
+                    let key: Vec<u8> = (0..encryption + integrity).map(|n| n as u8 * 3).collect();
+                    let cipher = TunnelCipher::new(tunnel, (0, 1), 0x1234, &key).unwrap();
+                    for length in [40, 41, 1400] {
+                        let mut inner = vec![0; length];
+                        inner[0] = 0x45;
+                        let outer = cipher.encapsulate(&inner, 3, false);
+                        assert_eq!(outer.len(), tunnel.outer_octets(length), "{tunnel:?}");
+                    }
+                }
+            }
+        }
+    }
+}
