@@ -32,12 +32,8 @@ class Known:
     why: str
 
 
-_LIFETIME = "ns-3 drops frames that waited 500 ms; airtoll has no MSDU lifetime"
 KNOWN_DIFFERENCES = {
     "udp-ac20-mcs8-single-x1": Known(0.016, "ns-3 gives VHT-SIG-B of a single-user PPDU no time"),
-    "udp-n20-mcs7-x5": Known(0.03, _LIFETIME),
-    "udp-ac80-mcs9-x10": Known(0.03, _LIFETIME),
-    "udp-ax20-mcs5-single-x5": Known(0.075, _LIFETIME),
 }
 
 
@@ -90,7 +86,8 @@ def ours(case: Case, duration_s: float = 60.0, seed: int = 1) -> dict[str, float
     from airtoll import _native
 
     # Delays are means over packets of all flows; the flows of a case offer the same load.
-    document = json.dumps(case.airtoll(duration_s, 2.0 if case.kind == "tcp" else 1.0))
+    warm_up_s = 2.0 if case.kind == "tcp" else 1.0
+    document = json.dumps(case.airtoll(duration_s, warm_up_s, constant_rate=True))
     columns = _native.simulate(document, [seed])
     values: dict[str, list[float]] = {"throughput_bps": [], "delay_s": []}
     for metric, flow, second, value in zip(

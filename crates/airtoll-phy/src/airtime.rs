@@ -6,8 +6,9 @@
 
 use airtoll_units::Duration;
 
+use crate::format::Format;
 use crate::parameters::GuardInterval;
-use crate::txvector::{Format, TxVector};
+use crate::txvector::TxVector;
 
 /// Time on air of a PSDU of `psdu_octets` octets.
 ///

@@ -6,7 +6,8 @@
 use airtoll_units::Duration;
 
 use crate::airtime::airtime;
-use crate::txvector::{Format, TxVector};
+use crate::format::Format;
+use crate::txvector::TxVector;
 
 /// Longest PPDU in HT-mixed, VHT, HE and EHT formats: aPPDUMaxTime, 5.484 ms
 /// (Tables 19-25, 21-28, 27-53).

@@ -16,8 +16,9 @@
 use libm::{erfc, exp, log1p, sqrt};
 
 use crate::dsss_error::{cck_word, dbpsk, dqpsk};
+use crate::format::Format;
 use crate::modulation::{CodeRate, Mcs, Modulation};
-use crate::txvector::{Format, TxVector};
+use crate::txvector::TxVector;
 
 /// Noise bandwidth of a DSSS receiver, Hz, and its chip rate.
 const DSSS_BANDWIDTH_HZ: f64 = 22e6;

@@ -13,6 +13,7 @@ mod ampdu;
 
 mod dsss_error;
 mod error_rate;
+mod format;
 mod frame_sizes;
 mod modulation;
 mod parameters;
@@ -27,6 +28,7 @@ mod txvector;
 pub use airtime::{airtime, preamble};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
 pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
+pub use format::{Format, TxVectorError};
 pub use frame_sizes::{
     ACK_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS,
     PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
@@ -43,4 +45,4 @@ pub use timing::{
     AccessCategory, EdcaParameters, TimingSet, ack_timeout, aifs, difs, edca_parameters, eifs,
     rx_phy_start_delay,
 };
-pub use txvector::{Format, TxVector, TxVectorError};
+pub use txvector::TxVector;

@@ -4,8 +4,9 @@
 //! vector of the response (10.6.6.5.2). Never answers in an HT or later format: a non-HT
 //! response is what every receiver of a mixed BSS can decode.
 
+use crate::format::Format;
 use crate::parameters::{Band, DsssRate, OfdmRate, Preamble};
-use crate::txvector::{Format, TxVector};
+use crate::txvector::TxVector;
 
 /// The BSS basic rate set, split by modulation class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,8 @@
 
 use airtoll_units::{Db, Dbm};
 
-use crate::txvector::{Format, TxVector};
+use crate::format::Format;
+use crate::txvector::TxVector;
 
 /// The weakest level at which the standard demands 10 % frame errors or fewer (1000 octets, HE
 /// and EHT 4096 octets; DSSS: 8 % of 1024 octets), one antenna per stream.

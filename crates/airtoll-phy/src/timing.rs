@@ -6,8 +6,9 @@
 use airtoll_units::Duration;
 
 use crate::airtime::airtime;
+use crate::format::Format;
 use crate::frame_sizes::ACK_OCTETS;
-use crate::txvector::{Format, TxVector};
+use crate::txvector::TxVector;
 
 /// Slot, SIFS and contention windows of a BSS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,6 +7,7 @@ use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
+use crate::access::Standing;
 use crate::codel::Codel;
 use crate::ledger::Octets;
 use crate::packet::{NONE, PacketId};
@@ -20,6 +21,8 @@ pub(crate) struct Mpdu {
     /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
     pub head: PacketId,
     pub sequence: u32,
+    /// When its first packet came into the queue.
+    pub since: Instant,
     /// Length with header and FCS.
     pub octets: u32,
     pub parts: Octets,
@@ -51,8 +54,11 @@ pub(crate) struct TxLink {
     pub queue: VecDeque<PacketId>,
     pub window: VecDeque<Mpdu>,
     pub next_sequence: u32,
-    /// An A-MPDU got no BlockAck: what of it arrived is asked for before anything is sent again.
-    pub unanswered: bool,
+    /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
+    /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
+    pub request_due: bool,
+    /// Whether frames are sent under a block ack agreement, A-MPDU or not.
+    pub agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub taken_early: u32,
     /// Whether it is in the contender's order, where receivers are served in turn.
@@ -102,8 +108,14 @@ impl World {
         if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
             queue.order.push_back(link);
         }
-        if self.contenders[contender as usize].standing == crate::access::Standing::Resting {
-            self.wake(contender);
+        match self.contenders[contender as usize].standing {
+            Standing::Resting => self.wake(contender),
+            Standing::Counting => {
+                if let Some(link) = self.queues[contender as usize].unfinished {
+                    self.discard_expired(contender, link, now);
+                }
+            }
+            Standing::Exchanging => {}
         }
         true
     }
@@ -141,6 +153,16 @@ impl World {
             let Some(link) = self.choose_link(contender) else {
                 return false;
             };
+            // What expired since a packet last came or left is noticed only now, and a BlockAckReq
+            // that this makes due goes after the next data.
+            let now = self.events.now();
+            if self.kept_full(link) {
+                self.discard_expired(contender, link, now);
+            }
+            if self.ask_again(contender, link) {
+                return true;
+            }
+            self.discard_expired(contender, link, now);
             if self.fill_from(contender, link, room) {
                 return true;
             }
@@ -182,11 +204,10 @@ impl World {
         self.nodes[node as usize].discipline == Discipline::RoundRobin
     }
 
-    /// Prepares a BlockAckReq (10.25.6.3) instead of data where a BlockAck is missing.
+    /// Prepares a BlockAckReq (10.25.6.3) instead of data where one is due.
     fn ask_again(&mut self, contender: u32, link: u32) -> bool {
         let state = &mut self.links[link as usize];
-        state.unanswered &= state.window.iter().any(|m| !m.acknowledged);
-        if !state.unanswered {
+        if !state.request_due {
             return false;
         }
         let mode_id = state.rate.choose();
@@ -202,9 +223,6 @@ impl World {
     }
 
     fn fill_from(&mut self, contender: u32, link: u32, room: Option<Duration>) -> bool {
-        if self.ask_again(contender, link) {
-            return true;
-        }
         let mode_id = self.links[link as usize].rate.choose();
         let mode = &self.modes[mode_id as usize];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
@@ -287,6 +305,8 @@ impl World {
         let Some(head) = self.take_packet(contender, link, now) else {
             return false;
         };
+        let lifetime = self.lifetime_of(contender);
+        let since = self.queued_since(head, lifetime);
         let state = &self.links[link as usize];
         let cipher = state.cipher;
         let frame_octets = mac_octets(state.qos) + cipher.mpdu_octets() as u32;
@@ -339,6 +359,7 @@ impl World {
         state.window.push_back(Mpdu {
             head,
             sequence: state.next_sequence,
+            since,
             octets,
             parts,
             msdus,
@@ -368,11 +389,14 @@ impl World {
                 self.links[link as usize].taken_early += 1;
             }
             let sojourn = now - self.packets[packet].left;
+            let lifetime = self.lifetime_of(contender);
             let backlog = !self.links[link as usize].queue.is_empty();
             let queue = &mut self.queues[contender as usize];
-            if let Some(codel) = &mut queue.codel
-                && codel.drops(now, sojourn, backlog)
-            {
+            let unwanted = match &mut queue.codel {
+                Some(codel) => codel.drops(now, sojourn, backlog),
+                None => false,
+            };
+            if unwanted || sojourn > lifetime {
                 queue.packets -= 1;
                 self.lose(packet);
                 continue;
@@ -430,23 +454,20 @@ impl World {
                 continue;
             }
             gave_up = true;
-            mpdu.acknowledged = true;
-            if !mpdu.received {
-                // The receiver stops waiting for it.
-                mpdu.received = true;
-                mpdu.delivered = true;
-                let mut packet = mpdu.head;
-                while packet != NONE {
-                    let next = self.packets[packet].next;
-                    self.lose(packet);
-                    packet = next;
-                }
-            }
+            self.give_up(link, at);
         }
         if gave_up {
+            self.links[link as usize].request_due |= self.links[link as usize].agreement;
             self.deliver_in_sequence(link);
         }
+        left |= self.links[link as usize].request_due;
         self.queues[contender as usize].unfinished = left.then_some(link);
+        self.shrink_window(contender, link);
+        gave_up
+    }
+
+    /// Forgets the MPDUs at the front of a window that are done.
+    pub(crate) fn shrink_window(&mut self, contender: u32, link: u32) {
         while let Some(mpdu) = self.links[link as usize].window.front() {
             if !mpdu.acknowledged {
                 break;
@@ -458,6 +479,5 @@ impl World {
                 self.released(flow);
             }
         }
-        gave_up
     }
 }

@@ -12,6 +12,7 @@ mod exchange;
 mod link;
 mod maximum;
 mod monte_carlo;
+mod path;
 mod tcp;
 
 pub use answer::{Answer, Cannot, Method, Throughput, analytic};

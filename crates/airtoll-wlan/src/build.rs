@@ -18,6 +18,7 @@ use crate::codel::Codel;
 use crate::exchange::{BeaconPlan, Exchange};
 use crate::host::{Host, Pipe};
 use crate::ledger::Ledger;
+use crate::lifetime;
 use crate::mode;
 use crate::packet::Slab;
 use crate::radio::Radio;
@@ -134,6 +135,10 @@ impl Builder<'_> {
                 engaged_until: Instant::ZERO,
                 last_sent: (Instant::ZERO, Instant::ZERO),
                 queue_limit: node.queue.packets,
+                lifetime: node
+                    .queue
+                    .max_delay_ms
+                    .map_or(lifetime::NONE, |ms| Duration::from_secs_f64(ms / 1e3)),
                 discipline: node.queue.discipline,
                 energy: node.host.energy,
                 transmit_time: Duration::ZERO,

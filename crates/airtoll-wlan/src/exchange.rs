@@ -385,7 +385,7 @@ impl World {
         self.drain_transmit_pipe(node);
         let request = self.exchanges[id as usize].request;
         let state = &mut self.links[link as usize];
-        state.unanswered = false;
+        state.request_due = false;
         if request {
             // The bitmap tells of everything that the receiver holds.
             for mpdu in &mut state.window {
@@ -447,7 +447,7 @@ impl World {
         if !exchange.request {
             // An RTS without CTS leaves nothing at the receiver to ask for.
             let sent = exchange.stage == Stage::Response;
-            self.links[link as usize].unanswered |= exchange.aggregate && sent;
+            self.links[link as usize].request_due |= exchange.aggregate && sent;
             self.report_rate(link, count, count);
         }
         self.settle(id, link, false);
@@ -458,6 +458,8 @@ impl World {
     /// Ends the exchange: the contender backs off from `reference` on.
     fn finish(&mut self, id: u32, reference: Instant) {
         let node = self.contenders[id as usize].node;
+        let link = self.exchanges[id as usize].link;
+        self.discard_expired(id, link, reference);
         let more = self.has_frame(id);
         if !more {
             let channel = self.contenders[id as usize].channel;

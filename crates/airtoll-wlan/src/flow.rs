@@ -12,6 +12,7 @@ use airtoll_units::{Duration, Instant};
 pub(crate) use application::{Application, Exchange, Next};
 pub(crate) use connection::{Carried, Connection};
 
+use crate::lifetime::Backlog;
 use crate::metrics::Statistics;
 use crate::packet::{NONE, Packet};
 use crate::world::World;
@@ -35,6 +36,8 @@ pub(crate) struct Flow {
     /// Packets that take room in the sender's socket, and how many may (UDP).
     pub held: u32,
     pub room: u32,
+    /// The queue of its sender's radio where it keeps that full.
+    pub backlog: Option<Backlog>,
     /// Sending waits for room.
     pub blocked: bool,
     pub next_mark: u32,

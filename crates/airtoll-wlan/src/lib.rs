@@ -21,6 +21,7 @@ mod exchange;
 mod flow;
 mod host;
 mod ledger;
+mod lifetime;
 mod metrics;
 mod mode;
 mod network;

@@ -88,6 +88,8 @@ pub(crate) struct Node {
     /// Start and end of its last transmission.
     pub last_sent: (Instant, Instant),
     pub queue_limit: u32,
+    /// MSDU lifetime; longer than any trial where there is none.
+    pub lifetime: Duration,
     pub discipline: Discipline,
     pub energy: Option<crate::scenario::Energy>,
     pub transmit_time: Duration,

@@ -134,10 +134,17 @@ class Scenario(_Table):
     cw_max: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmax, slots")
     retry_limit: Count = Field(7, description="attempts per frame")
     frame_bursting_us: NotNegative = Field(
-        0.0, description="burst of frames SIFS apart after one contention, microseconds; 0 = off"
+        0.0,
+        description="burst of frames SIFS apart after one contention, microseconds; 0 = off; of "
+        "the stations and the AP, unless they or their profiles state their own",
     )
     edca: bool = Field(False, description="four access categories instead of one")
     queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
+    queue_max_delay_ms: NotNegative = Field(
+        500.0,
+        description="MSDU lifetime in these queues, ms: frames that waited longer are dropped; "
+        "0 = never",
+    )
     queue_type: Literal["fifo", "codel"] = Field("fifo", description="queue discipline")
     stations: tuple[Station, ...] = Field(
         (Station(name="A"),), min_length=1, description="the stations"

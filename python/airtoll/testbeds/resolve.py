@@ -267,7 +267,11 @@ def _data_cipher(policy: Policy) -> str:
 
 
 def _queue(settings: Scenario) -> dict[str, Any]:
-    return {"packets": settings.queue_packets, "discipline": settings.queue_type}
+    return {
+        "packets": settings.queue_packets,
+        "max_delay_ms": settings.queue_max_delay_ms or None,
+        "discipline": settings.queue_type,
+    }
 
 
 def _host(profile: Profile, policy: Policy) -> dict[str, Any]:

@@ -5,6 +5,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::flow::{self, Application, Connection, Flow};
+use crate::lifetime::{self, Backlog};
 use crate::network::Route;
 use crate::ratecontrol::RateControl;
 use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
@@ -52,6 +53,7 @@ impl Builder<'_> {
                 }
             };
             let room = self.room(flow, source, payload);
+            let backlog = self.backlog(flow, source, start);
             self.world.flows.push(Flow {
                 name: flow.name.clone(),
                 station: flow.station.clone(),
@@ -68,6 +70,7 @@ impl Builder<'_> {
                     .map_or(Instant::MAX, |s| Instant::ZERO + Duration::from_secs_f64(s)),
                 held: 0,
                 room,
+                backlog,
                 blocked: false,
                 next_mark: 0,
                 stream: self.flow_stream(&flow.name),
@@ -115,15 +118,31 @@ impl Builder<'_> {
             Some(link) => self.world.links[link as usize].amsdu_octets / payload.max(1) + 1,
             None => 1,
         };
-        let sharing = self
-            .scenario
-            .flows
-            .iter()
-            .filter(|f| f.source == flow.source && matches!(f.transport, Transport::Udp(_)))
-            .count() as u32;
         (2 * window * amsdu + 8)
-            .min(node.queue_limit / sharing)
+            .min(node.queue_limit / self.sharing(flow))
             .max(1)
+    }
+
+    /// How many flows of UDP leave from the same node.
+    fn sharing(&self, flow: &scenario::Flow) -> u32 {
+        let shares = |f: &&scenario::Flow| {
+            f.source == flow.source && matches!(f.transport, Transport::Udp(_))
+        };
+        self.scenario.flows.iter().filter(shares).count() as u32
+    }
+
+    /// The full queue of a saturated sender whose socket does not hold it back.
+    fn backlog(&self, flow: &scenario::Flow, source: u32, start: Instant) -> Option<Backlog> {
+        let node = &self.world.nodes[source as usize];
+        let held_back = match &flow.transport {
+            Transport::Udp(options) => options.socket_buffer_octets.is_some(),
+            Transport::Tcp(_) => true,
+        };
+        let fills = matches!(flow.pattern, Pattern::Saturated { .. })
+            && node.role != Role::Wired
+            && node.lifetime != lifetime::NONE
+            && !held_back;
+        fills.then(|| Backlog::new(node.queue_limit / self.sharing(flow), start))
     }
 
     fn tcp_config(&self, options: &scenario::TcpOptions, source: u32, ip_header: u32) -> TcpConfig {

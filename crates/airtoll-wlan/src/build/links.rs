@@ -53,6 +53,13 @@ impl Builder<'_> {
                 RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
             }
         };
+        // HT stations agree on block acks to aggregate; VHT and later ones always do, since all
+        // their MPDUs are in A-MPDUs (10.12.8).
+        let agreement = modes.iter().any(|m| {
+            let mode = &self.world.modes[*m as usize];
+            mode.limits.is_some()
+                && (mode.ampdu_octets > 0 || mode.vector.format() != phy::Format::HtMixed)
+        });
         self.world.links.push(TxLink {
             from,
             peer,
@@ -65,7 +72,8 @@ impl Builder<'_> {
             queue: VecDeque::new(),
             window: VecDeque::new(),
             next_sequence: 0,
-            unanswered: false,
+            request_due: false,
+            agreement,
             taken_early: 0,
             listed: false,
             success: (u32::MAX, 0, 0.0),

@@ -136,6 +136,9 @@ impl Scenario {
         if node.queue.packets == 0 {
             return invalid(&format!("{at}.queue.packets"), 0, "at least 1");
         }
+        if let Some(ms) = node.queue.max_delay_ms {
+            positive(&format!("{at}.queue.max_delay_ms"), ms)?;
+        }
         if !(256..=65_535).contains(&node.mtu_octets) {
             return invalid(
                 &format!("{at}.mtu_octets"),

@@ -152,11 +152,15 @@ pub struct Energy {
 }
 
 /// A transmit queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Packets that fit.
     pub packets: u32,
+    /// MSDU lifetime (dot11MaxTransmitMSDULifetime): a packet that was not sent successfully this
+    /// long after it came into the queue is dropped before the next attempt, ms; null: never.
+    #[serde(default = "max_delay")]
+    pub max_delay_ms: Option<f64>,
     /// Which packet leaves first, and which is dropped.
     #[serde(default)]
     pub discipline: Discipline,
@@ -195,6 +199,7 @@ impl Default for Queue {
     fn default() -> Self {
         Self {
             packets: 500,
+            max_delay_ms: max_delay(),
             discipline: Discipline::Fifo,
         }
     }
@@ -210,6 +215,10 @@ fn tx_power() -> f64 {
 
 fn mtu() -> u32 {
     1500
+}
+
+fn max_delay() -> Option<f64> {
+    Some(500.0)
 }
 
 fn link_queue() -> u32 {

@@ -1,0 +1,294 @@
+//! A flow's way over the air in closed form: its exchanges, its packets, its slowest stage.
+
+use airtoll_phy::{frame_success, noise_floor, ratio};
+use airtoll_units::Db;
+
+use super::answer::{Cannot, Method, Throughput};
+use super::exchange::Exchange;
+use super::link::Link;
+use super::maximum::saturated_bps;
+use super::tcp::{TcpLink, tcp_bounds};
+use crate::scenario::{
+    CryptoEngine, Flow, IpVersion, Node, PathLoss, Pattern, Role, Scenario, Standard, TcpOptions,
+    Transport,
+};
+
+/// One flow's way over the air.
+pub(super) struct Path {
+    pub sender: String,
+    pub downlink: bool,
+    /// 1, or 2 from station to station.
+    pub hops: u32,
+    pub exchange: Exchange,
+    /// Exchanges of the fragments after the first.
+    pub more: Vec<Exchange>,
+    pub packets: usize,
+    pub payload_octets: u32,
+    pub offered_bps: Option<f64>,
+    pub tcp: Option<(TcpOptions, Exchange)>,
+    /// Slowest host, engine or wire, bit/s.
+    pub stage_bps: f64,
+}
+
+impl Path {
+    pub fn of(scenario: &Scenario, flow: &Flow) -> Result<Self, Cannot> {
+        let node = |name: &str| {
+            scenario
+                .nodes
+                .iter()
+                .find(|n| n.name == name)
+                .ok_or(Cannot::Path)
+        };
+        let bss = &scenario.bss[0];
+        let ends = [node(&flow.source)?, node(&flow.destination)?];
+        if ends.iter().any(|n| !n.tunnels.is_empty()) {
+            return Err(Cannot::Option("nodes[].tunnels"));
+        }
+        let stations: Vec<&Node> = ends
+            .into_iter()
+            .filter(|n| n.role == Role::Station)
+            .collect();
+        let station = *stations.first().ok_or(Cannot::Path)?;
+        let downlink = ends[0].role != Role::Station;
+        let dsss_present = scenario
+            .nodes
+            .iter()
+            .any(|n| n.role == Role::Station && n.standard.unwrap_or(bss.standard) == Standard::B);
+        let link = Link::of(bss, station, dsss_present)?;
+        if let [first, second] = stations.as_slice()
+            && Link::of(bss, second, dsss_present)? != Link::of(bss, first, dsss_present)?
+        {
+            return Err(Cannot::StationsDiffer);
+        }
+        let access_point = scenario
+            .nodes
+            .iter()
+            .find(|n| n.role == Role::AccessPoint)
+            .ok_or(Cannot::Path)?;
+        for station in &stations {
+            clean(scenario, access_point, station, &link)?;
+        }
+        let (payload_octets, offered_bps) = match flow.pattern {
+            Pattern::Saturated { payload_octets } => (payload_octets, None),
+            Pattern::Paced {
+                payload_octets,
+                rate_bps,
+                ..
+            } => (payload_octets, Some(rate_bps)),
+            _ => return Err(Cannot::Pattern),
+        };
+        let ip = match flow.ip {
+            IpVersion::Ipv4 => 20,
+            IpVersion::Ipv6 => 40,
+        };
+        let (payload_octets, sizes, tcp) = match &flow.transport {
+            Transport::Udp(_) => {
+                let sizes = packets(payload_octets + 8, flow.ip, ends[0].mtu_octets);
+                (payload_octets, sizes, None)
+            }
+            Transport::Tcp(options) => {
+                let header = ip + 20 + if options.timestamps { 12 } else { 0 };
+                let most = ends[0].mtu_octets.min(ends[1].mtu_octets) - ip - 20;
+                let segment = options.mss_octets.map_or(most, |m| m.min(most))
+                    - if options.timestamps { 12 } else { 0 };
+                let ack = link.exchange(header);
+                (segment, vec![segment + header], Some((*options, ack)))
+            }
+        };
+        let exchange = link.exchange(sizes[0]);
+        let more: Vec<Exchange> = sizes[1..].iter().map(|s| link.exchange(*s)).collect();
+        if sizes.len() > 1 && (exchange.mpdus > 1 || more.iter().any(|e| e.mpdus > 1)) {
+            return Err(Cannot::FragmentsInAggregate);
+        }
+        Ok(Self {
+            sender: if downlink {
+                access_point.name.clone()
+            } else {
+                station.name.clone()
+            },
+            downlink,
+            hops: stations.len() as u32,
+            exchange,
+            more,
+            packets: sizes.len(),
+            payload_octets,
+            offered_bps,
+            tcp,
+            stage_bps: slowest_stage(scenario, flow, &ends, access_point, &sizes, payload_octets),
+        })
+    }
+
+    /// Mean time of all exchanges of one datagram (of one A-MPDU of datagrams), seconds.
+    pub fn cycle_s(&self) -> f64 {
+        self.exchange.mean_cycle_s() + self.more.iter().map(Exchange::mean_cycle_s).sum::<f64>()
+    }
+
+    pub fn lone_bps(&self, free: f64) -> f64 {
+        let air = if self.more.is_empty() {
+            saturated_bps(&self.exchange, self.payload_octets)
+        } else {
+            8.0 * f64::from(self.payload_octets) / self.cycle_s()
+        };
+        (free * air / f64::from(self.hops)).min(self.stage_bps)
+    }
+
+    pub fn tcp_throughput(&self, free: f64) -> Result<Throughput, Cannot> {
+        let Some((options, ack)) = &self.tcp else {
+            return Err(Cannot::SharedTcp);
+        };
+        if self.hops != 1 {
+            return Err(Cannot::BothDirections);
+        }
+        let per_ack = f64::from(options.delayed_ack_segments);
+        let per_exchange = per_ack.max(f64::from(self.exchange.mpdus));
+        // Acknowledgements aggregate as the segments did: as many as one A-MPDU caused.
+        let acks = per_exchange / per_ack;
+        let mut acknowledgement = *ack;
+        if ack.mpdus > 1 {
+            let share = (acks / f64::from(ack.mpdus)).min(1.0);
+            let full = ack.data.as_secs_f64();
+            acknowledgement.data = airtoll_units::Duration::from_secs_f64(full * share);
+            acknowledgement.first_frame = acknowledgement.data;
+        }
+        let bounds = tcp_bounds(&TcpLink {
+            data: self.exchange,
+            acknowledgement,
+            segment_octets: self.payload_octets,
+            segments_per_exchange: per_exchange,
+        });
+        let cap = self
+            .offered_bps
+            .unwrap_or(f64::INFINITY)
+            .min(self.stage_bps);
+        let (lower_bps, upper_bps) = (
+            (free * bounds.lower_bps).min(cap),
+            (free * bounds.upper_bps).min(cap),
+        );
+        Ok(Throughput {
+            bps: 0.5 * (lower_bps + upper_bps),
+            lower_bps,
+            upper_bps,
+            method: Method::TcpBounds,
+        })
+    }
+}
+
+/// Packets that a datagram of `datagram_octets` octets (UDP header included) becomes at `mtu`:
+/// fragments carry multiples of eight octets (RFC 791, section 3.2; RFC 8200, section 4.5).
+pub(super) fn packets(datagram_octets: u32, ip: IpVersion, mtu: u32) -> Vec<u32> {
+    let (header, extension) = match ip {
+        IpVersion::Ipv4 => (20, 0),
+        IpVersion::Ipv6 => (40, 8),
+    };
+    if datagram_octets + header <= mtu {
+        return vec![datagram_octets + header];
+    }
+    let room = (mtu - header - extension) / 8 * 8;
+    let mut sizes = vec![room + header + extension; (datagram_octets / room) as usize];
+    let rest = datagram_octets % room;
+    if rest > 0 {
+        sizes.push(rest + header + extension);
+    }
+    sizes
+}
+
+/// Refuses links on which noise would cost more than a frame in ten thousand.
+fn clean(scenario: &Scenario, ap: &Node, station: &Node, link: &Link) -> Result<(), Cannot> {
+    let radio = &scenario.radio;
+    if !radio.frame_errors {
+        return Ok(());
+    }
+    if !radio.walls.is_empty() {
+        return Err(Cannot::Option("radio.walls"));
+    }
+    let budget = radio
+        .budgets
+        .iter()
+        .find(|b| b.nodes.contains(&ap.name) && b.nodes.contains(&station.name));
+    let loss = match radio.path_loss {
+        PathLoss::Constant { loss_db } => loss_db,
+        PathLoss::LogDistance {
+            reference_db,
+            exponent,
+        } => {
+            let squared: f64 = ap
+                .position_m
+                .iter()
+                .zip(station.position_m)
+                .map(|(a, b)| (a - b) * (a - b))
+                .sum();
+            reference_db + 10.0 * exponent * libm::log10(libm::sqrt(squared).max(1.0))
+        }
+    };
+    let power = ap.tx_power_dbm.min(station.tx_power_dbm);
+    let received = match budget {
+        Some(b) => b
+            .rssi_dbm
+            .unwrap_or_else(|| power - b.loss_db.unwrap_or(loss)),
+        None => power - loss,
+    };
+    let width_hz = f64::from(link.data.width().mhz()) * 1e6;
+    let noise = noise_floor(width_hz, Db(radio.noise_figure_db));
+    let octets = 1_500 + link.around_packet_octets;
+    if frame_success(&link.data, ratio(Db(received - noise.0)), octets) < 0.9999 {
+        return Err(Cannot::FrameErrors);
+    }
+    Ok(())
+}
+
+/// The slowest of CPU, cipher engine and wire on the way, bit/s of application octets.
+fn slowest_stage(
+    scenario: &Scenario,
+    flow: &Flow,
+    ends: &[&Node; 2],
+    access_point: &Node,
+    sizes: &[u32],
+    payload_octets: u32,
+) -> f64 {
+    let mut longest_ns: f64 = 0.0;
+    let station = if ends[0].role == Role::Station {
+        ends[0]
+    } else {
+        ends[1]
+    };
+    let mut stage = |node: &Node, stack: &crate::scenario::Cost, cipher: bool, encrypt: bool| {
+        let costs = node
+            .host
+            .ciphers
+            .iter()
+            .find(|c| c.cipher == station.cipher);
+        let (mut cpu_ns, mut engine_ns) = (0.0, 0.0);
+        for octets in sizes {
+            cpu_ns += stack.fixed_ns + f64::from(*octets) * stack.per_octet_ns;
+            if let (Some(c), true) = (costs, cipher) {
+                let cost = if encrypt { c.encrypt } else { c.decrypt };
+                let ns = cost.fixed_ns + f64::from(*octets) * cost.per_octet_ns;
+                match node.host.engine {
+                    CryptoEngine::Cpu => cpu_ns += ns,
+                    CryptoEngine::Inline | CryptoEngine::Coprocessor => engine_ns += ns,
+                }
+            }
+        }
+        longest_ns = longest_ns.max(cpu_ns).max(engine_ns);
+    };
+    let wireless = |n: &Node| n.role != Role::Wired;
+    stage(ends[0], &ends[0].host.transmit, wireless(ends[0]), true);
+    stage(ends[1], &ends[1].host.receive, wireless(ends[1]), false);
+    if flow.source != access_point.name && flow.destination != access_point.name {
+        let from_air = ends[0].role == Role::Station;
+        stage(access_point, &access_point.host.forward, true, !from_air);
+    }
+    let wire = scenario
+        .links
+        .iter()
+        .filter(|_| ends.iter().any(|n| n.role == Role::Wired))
+        .map(|l| l.rate_bps)
+        .fold(f64::INFINITY, f64::min);
+    let octets: u32 = sizes.iter().map(|s| s + 38).sum();
+    longest_ns = longest_ns.max(f64::from(octets) * 8e9 / wire);
+    if longest_ns > 0.0 {
+        f64::from(payload_octets) * 8e9 / longest_ns
+    } else {
+        f64::INFINITY
+    }
+}
