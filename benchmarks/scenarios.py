@@ -4,9 +4,9 @@ Takes nothing; gives the list of cases, each as airtoll scenario JSON and as the
 ``ns3/scenario.cc``. Never runs either simulator.
 
 Common to all: one access point, stations at equal received power, beacons every 102.4 ms,
-static ARP, queues of 500 packets and 500 ms, seven attempts. TCP is CUBIC without timestamps, MSS 1460,
-windows of 131,072 octets, an acknowledgement for every second segment, delayed at most 200 ms,
-and a smallest retransmission time-out of 1 s (the defaults of ns-3).
+static ARP, queues of 500 packets and 500 ms, seven attempts. TCP is CUBIC without timestamps,
+MSS 1460, windows of 131,072 octets, an acknowledgement for every second segment, delayed at most
+200 ms, and a smallest retransmission time-out of 1 s (the defaults of ns-3).
 """
 
 from __future__ import annotations
