@@ -5,7 +5,6 @@ import pytest
 from airtoll.analyse import analyse
 from airtoll.analyse.advice import (
     Needs,
-    _is_broken,
     advise,
     against,
     better_transport,
@@ -96,7 +95,18 @@ def test_broken_policies_are_ranked_and_never_recommended(analysis):
     ],
 )
 def test_what_counts_as_broken(policy, broken):
-    assert _is_broken(resolve(policy)) is broken
+    assert bool(resolve(policy).broken) is broken
+
+
+def test_weaknesses_of_use_are_not_what_is_broken():
+    for name, words in (
+        ("wpa2-psk-ccmp", "passphrase"),
+        ("ipsec-3des-sha1", "block"),
+        ("open", "every frame"),
+    ):
+        policy = resolve(name)
+        assert not policy.broken
+        assert words in policy.weaknesses[0].what
 
 
 def test_limits_decide(analysis):

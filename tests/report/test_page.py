@@ -7,8 +7,8 @@ import re
 import pytest
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.report import FORMATS, write_report
-from airtoll.report.quantities import show_estimate, show_overhead, show_value
 from airtoll.report.summary import headline, summarise
 from airtoll.run import run
 

@@ -30,7 +30,7 @@ def test_parts_of_a_waterfall_add_up_to_the_overhead(summary):
 def test_a_waterfall_says_its_parts_and_its_sum(summary):
     (picture,) = [p for p in pictures(summary) if p.name == "waterfall"]
     assert len(picture.panels) == 4
-    page = develop(picture).in_page[0]
+    page = develop([picture])[0].in_page[0]
     said = re.findall(r'data-say="([^"]*)"', page)
     points = [float(re.search(r": ([+-][\d.]+) points", text)[1]) for text in said[:-1]]
     total = float(re.search(r"overhead: (-?[\d.]+) %", said[-1])[1])

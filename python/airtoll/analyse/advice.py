@@ -17,8 +17,10 @@ from attrs import evolve, field, frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis
 from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.quantities import show_value
 from airtoll.errors import PolicyError, UsageError
-from airtoll.policies import Cipher, Generation, Policy, resolve
+from airtoll.policies import Policy, resolve
+from airtoll.policies.model import Reference
 
 Verdict = Literal["yes", "likely", "no", "unknown"]
 
@@ -32,8 +34,6 @@ SERVICES: Final[dict[str, str]] = {
     "mutual-authentication": "mutual-authentication",
     "forward-secrecy": "forward-secrecy",
 }
-
-_BROKEN_CIPHERS: Final = (Cipher.WEP_40, Cipher.WEP_104, Cipher.TKIP)
 
 #: Metrics that count as cost, in the order in which ties are broken; throughput counts negative.
 _COSTS: Final = ("overhead", THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
@@ -159,8 +159,8 @@ def advise(
             Option(
                 policy=str(name),
                 services=policy.services.names() if policy else (),
-                broken=_references(policy) if policy and _is_broken(policy) else (),
-                caveats=_references(policy) if policy and not _is_broken(policy) else (),
+                broken=_words(policy.broken) if policy else (),
+                caveats=_words(policy.weaknesses) if policy else (),
                 figures=figures,
                 checks=_checks(needs, policy, figures),
             )
@@ -293,24 +293,8 @@ def _policy(name: str) -> Policy | None:
         return None
 
 
-def _is_broken(policy: Policy) -> bool:
-    """Whether any mechanism of the policy is broken: WEP, TKIP, LEAP, EAP-MD5, single DES.
-
-    So is a sound tunnel over WEP: the tunnel alone does the same for less. Weaknesses of use (a
-    passphrase that can be guessed) are caveats. References: the catalogue's.
-    """
-    link = policy.link
-    return (
-        link.cipher in _BROKEN_CIPHERS
-        or link.group_cipher in _BROKEN_CIPHERS
-        or link.generation is Generation.PRE_RSNA
-        or link.eap_method in ("leap", "md5")
-        or any(t.encryption in ("des", "null") for t in policy.tunnels)
-    )
-
-
-def _references(policy: Policy) -> tuple[str, ...]:
-    return tuple(f"{r.what} ({r.source})" for r in policy.broken)
+def _words(references: Sequence[Reference]) -> tuple[str, ...]:
+    return tuple(f"{r.what} ({r.source})" for r in references)
 
 
 def _checks(
@@ -344,7 +328,13 @@ def _checks(
 def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) -> Check:
     sign = 1.0 if least else -1.0
     bound = estimate.low if least else estimate.high
-    figure = f"{estimate.value:.6g} {estimate.unit} against {limit:.6g}"
+    share = estimate.unit == "1"
+    figure = (
+        f"{100 * estimate.value:.3g} % against {100 * limit:.3g} %"
+        if share
+        else f"{show_value(estimate.value, estimate.unit)} against "
+        f"{show_value(limit, estimate.unit)}"
+    )
     if sign * (estimate.value - limit) < 0:
         return Check(need, "no", figure, (cell,))
     sure = not math.isnan(bound) and sign * (bound - limit) >= 0
@@ -425,7 +415,9 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
 
 def _percent(estimate: Estimate) -> str:
     text = (
-        f"{100 * estimate.value:.2f} %" if estimate.unit == "1" else f"{estimate.value:.4g} bit/s"
+        f"{100 * estimate.value:.2f} %"
+        if estimate.unit == "1"
+        else show_value(estimate.value, estimate.unit)
     )
     if estimate.has_interval and estimate.unit == "1":
         text += f" [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}]"

@@ -10,15 +10,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import needs_rerun
 
 
 def rerun_reason(
-    value: float, before: Sequence[float], *, below_sigma: float, minimum_trials: int
+    value: float, before: Sequence[float], unit: str, *, below_sigma: float, minimum_trials: int
 ) -> str | None:
     """Why a trial is to be run again; ``None`` if it stands.
 
-    ``before``: accepted values in the order of their trials.
+    ``before``: accepted values in the order of their trials, in SI ``unit``.
     """
     if not needs_rerun(before, value, below_sigma, minimum_trials):
         return None
@@ -26,6 +27,6 @@ def rerun_reason(
     deviation = statistics.stdev(before)
     away = f"{(mean - value) / deviation:.1f}" if deviation else "infinitely many"
     return (
-        f"{value:.6g} is {away} standard deviations below the mean "
-        f"{mean:.6g} of the {len(before)} trials before it (limit {below_sigma:g})"
+        f"{show_value(value, unit)} is {away} standard deviations below the mean "
+        f"{show_value(mean, unit)} of the {len(before)} trials before it (limit {below_sigma:g})"
     )

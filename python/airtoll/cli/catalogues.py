@@ -71,7 +71,9 @@ def policies_list(json: JsonOption = False) -> None:
     if json:
         emit_json([_policy_row(policy) for policy in catalogue()])
         return
-    view = table(None, ["policy", "octets/frame", "services", "broken"], right=["octets/frame"])
+    view = table(
+        None, ["policy", "octets/frame", "services", "broken", "weak"], right=["octets/frame"]
+    )
     for policy in catalogue():
         octets = policy.octets_per_mpdu + policy.octets_per_msdu
         view.add_row(
@@ -79,6 +81,7 @@ def policies_list(json: JsonOption = False) -> None:
             str(octets),
             ", ".join(policy.services.names()) or "none",
             "yes" if policy.broken else "",
+            "yes" if policy.weaknesses else "",
         )
     out().print(view)
 
@@ -122,6 +125,8 @@ def policies_show(
         view.add_row(service.replace("_", " "), "yes" if row["services"][service] else "no")
     for reference in policy.broken:
         view.add_row("broken", f"{reference.what} ({reference.source})")
+    for reference in policy.weaknesses:
+        view.add_row("weakness", f"{reference.what} ({reference.source})")
     console.print(view)
     if messages:
         print_messages(negotiation)

@@ -16,11 +16,11 @@ import typer
 from airtoll.analyse import analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.power import minimum_detectable, trials_needed
+from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
 from airtoll.cli.running import OnOption, StudyArgument, View, fraction
 from airtoll.errors import UsageError
 from airtoll.observe.tables import read_observations, read_trials
-from airtoll.report.quantities import show_value
 from airtoll.run import prepare
 from airtoll.run import run as run_study
 

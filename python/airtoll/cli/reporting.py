@@ -6,17 +6,20 @@ Takes run folders; gives tables, JSON and files. Never measures.
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from airtoll.analyse import Analysis
+from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.observe.datasets import load_dataset
 from airtoll.report import FORMATS, write_report
+from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.costs import without_repeated_parts
-from airtoll.report.quantities import show_estimate, show_overhead, show_value
-from airtoll.report.summary import RunSummary, headline, summarise
+from airtoll.report.summary import RunSummary, factors_text, headline, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.run import Run, open_run
 
@@ -47,10 +50,16 @@ def compare(
 ) -> None:
     """Compare a run with printed figures, cell by cell."""
     summary = summarise(run, dataset=dataset)
+    combined = printed_combined(summary, load_dataset(dataset))
     if json:
-        emit_json([published_row(summary, c) for c in summary.comparisons])
+        emit_json(
+            [published_row(summary, c) for c in summary.comparisons]
+            + [_combined_row(dataset, row) for row in combined]
+        )
         return
     _print_comparisons(summary)
+    if combined:
+        _print_combined(combined)
 
 
 def print_run(run: Run, *, json: bool) -> None:
@@ -91,6 +100,38 @@ def _print_comparisons(summary: RunSummary) -> None:
             note,
         )
     console.print(view)
+
+
+def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "table": row.table,
+        "scenario": row.scenario,
+        "policy": row.policy,
+        "factors": jsonlib.loads(row.factors),
+        "quantity": "combined_overhead",
+        "group": row.group,
+        "published": row.published,
+        "ours": row.ours.to_json(),
+        "absolute_error": row.absolute_error,
+    }
+
+
+def _print_combined(rows: Sequence[PrintedCombined]) -> None:
+    columns = ["table", "scenario", "policy", "over", "published", "airtoll", "error"]
+    view = table("combined overheads, published against simulated", columns, right=columns[4:])
+    for row in rows:
+        place = ", ".join(filter(None, (row.scenario, factors_text(row.factors))))
+        view.add_row(
+            row.table,
+            place,
+            row.policy,
+            row.group,
+            f"{row.printed} %",
+            show_overhead(row.ours),
+            f"{100 * row.absolute_error:+.1f} points",
+        )
+    out().print(view)
 
 
 def _print_costs(analysis: Analysis) -> None:

@@ -12,11 +12,11 @@ from typing import Annotated
 import typer
 from attrs import asdict
 
+from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.running import OnOption, SetOption, StudyArgument, VmOption, parse_values
 from airtoll.errors import UsageError
 from airtoll.plan import DEFAULT_SEED
-from airtoll.report.quantities import show_estimate, show_overhead
 from airtoll.run import Run
 from airtoll.run.watch import together
 from airtoll.run.watch import watch as watch_study

@@ -122,7 +122,8 @@ def parse(name: str) -> Policy:
         tunnels=tuple(tunnels),
         access_control=tuple(access),
         services=_services(link, tunnels),
-        broken=_broken(link, tunnels, access),
+        broken=_broken(link, tunnels),
+        weaknesses=_weaknesses(link, tunnels),
     )
 
 
@@ -297,12 +298,12 @@ def _services(link: Link, tunnels: list[Tunnel]) -> Services:
     )
 
 
-def _broken(
-    link: Link, tunnels: list[Tunnel], access: list[AccessControl]
-) -> tuple[Reference, ...]:
+def _broken(link: Link, tunnels: list[Tunnel]) -> tuple[Reference, ...]:
+    """Mechanisms that are cryptographically broken or withdrawn, whoever uses them and how.
+
+    So is a sound tunnel over WEP: the tunnel alone does the same for less.
+    """
     found: list[Reference] = []
-    if link.generation is Generation.OPEN and not tunnels:
-        found.append(OPEN_NOTHING)
     ciphers = {link.cipher, link.group_cipher}
     if ciphers & {Cipher.WEP_40, Cipher.WEP_104}:
         found.append(WEP_BROKEN)
@@ -312,11 +313,18 @@ def _broken(
         found.append(LEAP_BROKEN)
     if link.eap_method == "md5":
         found.append(MD5_BROKEN)
+    if any(tunnel.encryption == "des" for tunnel in tunnels):
+        found.append(DES_BROKEN)
+    return tuple(found)
+
+
+def _weaknesses(link: Link, tunnels: list[Tunnel]) -> tuple[Reference, ...]:
+    """What sound mechanisms leave open when used badly, for too long, or alone."""
+    found: list[Reference] = []
+    if link.generation is Generation.OPEN and not tunnels:
+        found.append(OPEN_NOTHING)
     if link.akm in (2, 4, 6):
         found.append(PSK_DICTIONARY)
-    for tunnel in tunnels:
-        if tunnel.encryption == "des":
-            found.append(DES_BROKEN)
-        if tunnel.encryption == "3des":
-            found.append(SWEET32)
+    if any(tunnel.encryption == "3des" for tunnel in tunnels):
+        found.append(SWEET32)
     return tuple(found)

@@ -138,7 +138,7 @@ SERVICE_NAMES = (
 
 @frozen
 class Reference:
-    """What is broken, and who showed it."""
+    """What is broken or weak, and who showed it."""
 
     what: str
     source: str
@@ -146,7 +146,11 @@ class Reference:
 
 @frozen
 class Policy:
-    """One set of security mechanisms, layer by layer."""
+    """One set of security mechanisms, layer by layer.
+
+    ``broken``: mechanisms that are cryptographically broken or withdrawn. ``weaknesses``: what
+    sound ones leave open when used badly, for too long, or alone.
+    """
 
     name: str
     link: Link
@@ -154,6 +158,7 @@ class Policy:
     access_control: tuple[AccessControl, ...]
     services: Services
     broken: tuple[Reference, ...]
+    weaknesses: tuple[Reference, ...]
 
     @property
     def is_baseline(self) -> bool:

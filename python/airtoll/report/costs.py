@@ -12,7 +12,7 @@ import polars as pl
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.report.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, factors_text
 
 #: Rows of the table; a report stays readable, and small, whatever the study's size.

@@ -16,12 +16,14 @@ from markupsafe import Markup
 
 from airtoll.analyse import Comparison
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.observe.datasets import load_dataset
 from airtoll.report.authentication import STAGES, exchanges
+from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.figures import Developed
 from airtoll.report.parts import SHORT, symbol_step
-from airtoll.report.quantities import NOTHING, show_estimate, show_overhead
-from airtoll.report.summary import RunSummary, factors_text, headline
+from airtoll.report.summary import Combined, RunSummary, factors_text, headline
 
 #: Rows of the longer lists; the whole is in the run folder.
 _MOST_FINDINGS = 100
@@ -192,16 +194,26 @@ def _cards(summary: RunSummary) -> list[tuple[str, str]]:
 
 def _combined(summary: RunSummary) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
+    printed = {
+        (p.scenario, p.policy, p.factors, p.group): p.printed
+        for name in dict.fromkeys(entry.dataset for entry in summary.study.compare)
+        for p in printed_combined(summary, load_dataset(name))
+    }
+
+    def beside(c: Combined, group: str, shown: str) -> str:
+        digits = printed.get((c.scenario, c.policy, c.factors, group))
+        return shown if digits is None else f"{shown} (printed {digits})"
+
     for c in summary.combined:
         scenario = ", ".join(filter(None, (c.scenario, factors_text(c.factors))))
         if not blocks or blocks[-1]["scenario"] != scenario:
             blocks.append({"scenario": scenario, "rows": []})
         groups = [
-            show_overhead(c.groups[name]) if name in c.groups else NOTHING
+            beside(c, name, show_overhead(c.groups[name])) if name in c.groups else NOTHING
             for name in summary.study.study.combine
         ]
         blocks[-1]["rows"].append(
-            {"policy": c.policy, "groups": groups, "mean": show_overhead(c.mean)}
+            {"policy": c.policy, "groups": groups, "mean": beside(c, MEAN, show_overhead(c.mean))}
         )
     return blocks
 

@@ -16,11 +16,11 @@ from attrs import frozen
 
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.between import Change, changes
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.report.figures import Developed, Panel, Picture, Plate, develop
 from airtoll.report.figures.plate import INK, new_plate
 from airtoll.report.html import page, placed
 from airtoll.report.palette import colour
-from airtoll.report.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary
 
 _MOST_ROWS = 1500
@@ -154,7 +154,7 @@ def rows(pair: Against) -> list[dict[str, Any]]:
 
 def develop_all(pairs: Sequence[Against], forms: Sequence[str]) -> list[Developed]:
     """The pictures, drawn."""
-    return [develop(picture, forms) for picture in pictures(pairs)]
+    return develop(list(pictures(pairs)), forms)
 
 
 def shown(change: Change) -> dict[str, str]:

@@ -22,6 +22,7 @@ from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.audit.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
+from airtoll.analyse.quantities import show_overhead, show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
@@ -29,7 +30,6 @@ from airtoll.observe.tables import counted, read_observations, read_trials
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
-from airtoll.report.quantities import show_overhead, show_value
 from airtoll.study import Study
 
 THEORY = "theory.parquet"

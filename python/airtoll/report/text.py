@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.report.quantities import show_overhead, show_value
+from airtoll.analyse.quantities import show_overhead, show_value
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary, headline
 

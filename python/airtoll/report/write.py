@@ -36,11 +36,7 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
         return _write_several(runs, form, out)
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
-    drawings = (
-        [develop(picture, _FIGURE_FORMATS) for picture in pictures(summary)]
-        if form == "html"
-        else []
-    )
+    drawings = develop(list(pictures(summary)), _FIGURE_FORMATS) if form == "html" else []
     page = _page(summary, form, drawings)
     _put(page, target, drawings)
     return target

@@ -17,6 +17,7 @@ from attrs import define, frozen
 from airtoll.analyse.rerun import rerun_reason
 from airtoll.errors import Interrupted
 from airtoll.observe.journal import Journal, Record, RowTuple
+from airtoll.observe.schema import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers
 from airtoll.testbeds.contract import Measured, Skip, Testbed
@@ -235,7 +236,11 @@ class _Run:
             return "ok", None
         before = [lane.accepted[n] for n in sorted(lane.accepted) if n < trial.number]
         reason = rerun_reason(
-            value, before, below_sigma=rule.below_sigma, minimum_trials=rule.minimum_trials
+            value,
+            before,
+            METRICS[rule.metric][0] if rule.metric in METRICS else "",
+            below_sigma=rule.below_sigma,
+            minimum_trials=rule.minimum_trials,
         )
         return ("rerun", reason) if reason else ("ok", None)
 

@@ -3,6 +3,7 @@
 Takes a summary; gives pictures, each of one question. Never analyses.
 
     plate.py       style, files, the form inside the page
+    develop.py     drawings into files, on all processors
     cost.py        overhead and throughput by policy, sweeps
     why.py         waterfalls from the ledger, the staircase of symbols
     agreement.py   printed against ours
@@ -11,7 +12,8 @@ Takes a summary; gives pictures, each of one question. Never analyses.
 
 from airtoll.report.figures.agreement import agreement
 from airtoll.report.figures.cost import pictures as cost_pictures
-from airtoll.report.figures.plate import Developed, Panel, Picture, Plate, develop, save
+from airtoll.report.figures.develop import develop
+from airtoll.report.figures.plate import Developed, Panel, Picture, Plate, save
 from airtoll.report.figures.spread import authentication, time_series, trial_dots
 from airtoll.report.figures.why import staircase, waterfalls
 from airtoll.report.summary import RunSummary

@@ -17,9 +17,9 @@ from matplotlib.axes import Axes
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
 from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
 from airtoll.report.palette import colour
-from airtoll.report.quantities import scale_of, show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, factors_text
 
 #: Policies on one axis beyond which labels would overlap.

@@ -118,23 +118,25 @@ class Developed:
     files: dict[str, bytes]
 
 
-def develop(picture: Picture, forms: Sequence[str] = ()) -> Developed:
-    """Draw every panel once, for the page and as files of these formats."""
-    pages: list[str] = []
-    files: dict[str, bytes] = {}
-    for index, panel in enumerate(picture.panels):
-        with mpl.rc_context({**STYLE, "svg.hashsalt": f"airtoll-{picture.stem(index)}"}):
-            plate = panel.draw()
-            drawing = _written(plate.figure, "svg")
-            # Where everything stands is known by now, and takes longest to find.
-            plate.figure.set_layout_engine("none")
-            pages.append(_for_page(drawing.decode(), plate.texts))
-            if index < picture.open_panels:
-                for form in forms:
-                    content = drawing if form == "svg" else _written(plate.figure, form)
-                    files[f"{picture.stem(index)}.{form}"] = content
-            plt.close(plate.figure)
-    return Developed(picture, tuple(pages), files)
+def drawn(picture: Picture, index: int) -> Plate:
+    """A panel, drawn and not yet laid out."""
+    with mpl.rc_context(STYLE):
+        plate = picture.panels[index].draw()
+        plt.close(plate.figure)
+    return plate
+
+
+def printed(plate: Plate, stem: str, forms: Sequence[str]) -> tuple[str, dict[str, bytes]]:
+    """A drawn panel as an element of the page, and as the contents of its files by name."""
+    with mpl.rc_context({**STYLE, "svg.hashsalt": f"airtoll-{stem}"}):
+        drawing = _written(plate.figure, "svg")
+        # Where everything stands is known by now, and takes longest to find.
+        plate.figure.set_layout_engine("none")
+        files = {
+            f"{stem}.{form}": drawing if form == "svg" else _written(plate.figure, form)
+            for form in forms
+        }
+    return _for_page(drawing.decode(), plate.texts), files
 
 
 def save(developed: Developed, folder: Path) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.quantities import scale_of, show_value
 from airtoll.report.authentication import STAGES, Exchange, exchanges
 from airtoll.report.figures.cost import whole_cells
 from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
 from airtoll.report.palette import colour
-from airtoll.report.quantities import scale_of, show_value
 from airtoll.report.summary import RunSummary, factors_text
 
 _MOST_PANELS = 8

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from airtoll.analyse import Estimate
+from airtoll.analyse.estimate import Estimate
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),

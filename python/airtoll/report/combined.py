@@ -1,0 +1,76 @@
+"""Overheads combined over traffics, beside the printed ones.
+
+Takes a summary and printed figures; gives one row per scenario, policy and group of traffics, and
+one for their mean. A printed figure belongs to a scenario whose name is its configuration, and to
+the groups whose names its transport joins with a plus sign. Never averages printed figures itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+from attrs import frozen
+
+from airtoll.analyse import Estimate
+from airtoll.observe.datasets import Dataset
+from airtoll.report.summary import Combined, RunSummary
+
+#: The group that stands for the mean over groups.
+MEAN = "mean"
+
+
+@frozen
+class PrintedCombined:
+    """A printed combined overhead and ours, fractions; ``printed``: the digits, percent."""
+
+    table: str
+    scenario: str
+    policy: str
+    factors: str
+    group: str
+    published: float
+    printed: str
+    ours: Estimate
+
+    @property
+    def absolute_error(self) -> float:
+        """Ours - published, a fraction."""
+        return self.ours.value - self.published
+
+
+def printed_combined(summary: RunSummary, dataset: Dataset) -> list[PrintedCombined]:
+    """Every combined overhead that the data set prints too, in the order of the run."""
+    figures = dataset.figures.filter(
+        (pl.col("metric") == "overhead")
+        & (pl.col("kind") == "published")
+        & (pl.col("unit") == "%")
+        & ~pl.col("table").str.starts_with("prose")
+    )
+    return [row for c in summary.combined for row in _rows(c, figures)]
+
+
+def _rows(combined: Combined, figures: pl.DataFrame) -> list[PrintedCombined]:
+    here = figures.filter(configuration=combined.scenario, policy=combined.policy)
+    whole = "+".join(combined.groups).upper()
+    # A table that prints the mean is the one whose parts answer to the groups.
+    tables = here.filter(transport=whole)["table"].to_list()
+    found = []
+    for group, ours in [*combined.groups.items(), (MEAN, combined.mean)]:
+        transport = whole if group == MEAN else group.upper()
+        rows = here.filter((pl.col("transport") == transport) & pl.col("table").is_in(tables))
+        found += [
+            PrintedCombined(
+                row["table"],
+                combined.scenario,
+                combined.policy,
+                combined.factors,
+                group,
+                row["si"],
+                row["value"],
+                ours,
+            )
+            for row in rows.iter_rows(named=True)
+            if math.isfinite(row["si"])
+        ]
+    return found
