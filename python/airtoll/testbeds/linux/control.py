@@ -64,11 +64,15 @@ class Control:
                 self._transport.sendto(command.encode())
                 answer = await asyncio.wait_for(self._answers.get(), limit_s)
             except TimeoutError:
+                if self.process is not None and not self.process.running:
+                    how = await self.process.last_words()
+                    raise ControlError(f"{self.who}: has died: {how}") from None
                 raise ControlError(
                     f"{self.who}: no answer to {command.split()[0]} within {limit_s:g} s"
                 ) from None
             except OSError as error:
-                raise ControlError(f"{self.who}: has died: {error.strerror}") from error
+                how = await self.process.last_words() if self.process else str(error.strerror)
+                raise ControlError(f"{self.who}: has died: {how}") from error
         if answer.startswith(("FAIL", "UNKNOWN COMMAND")):
             raise ControlError(f"{self.who}: {command.split()[0]}: {answer.strip()}")
         return answer
@@ -97,7 +101,10 @@ class Control:
                     f"{self.who}: no {' or '.join(starts)} within {limit_s:g} s; last: {last}"
                 )
             if self.process is not None and not self.process.running:
-                raise ControlError(f"{self.who}: died while {starts[0]} was awaited")
+                raise ControlError(
+                    f"{self.who}: died while {starts[0]} was awaited: "
+                    f"{await self.process.last_words()}"
+                )
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), min(left, 0.5))
 
@@ -141,7 +148,7 @@ async def connect(
             link.setblocking(False)
             link.bind(str(own))
             control._own_path = own
-            link.connect(path)
+            await _reach(link, path, limit_s, process)
         except OSError as error:
             link.close()
             control.close()
@@ -153,6 +160,21 @@ async def connect(
     else:
         control._transport = await _Client.open(host, path, control)
     return control
+
+
+async def _reach(link: socket.socket, path: str, limit_s: float, process: Process | None) -> None:
+    """Connect to a control socket; one that a killed daemon left is there and refuses."""
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + limit_s
+    while True:
+        try:
+            link.connect(path)
+        except (ConnectionRefusedError, FileNotFoundError):
+            if loop.time() > give_up or (process is not None and not process.running):
+                raise
+            await asyncio.sleep(0.02)
+        else:
+            return
 
 
 class _Datagrams(asyncio.DatagramProtocol):

@@ -219,20 +219,27 @@ class AccessPoint:
         await host.put(path, text)
         process = await host.start(["hostapd", "-t", path], log=log)
         socket = f"{folder}/hostapd-{host.name}/{interface}"
-        control = await connect(host, socket, f"hostapd on {host.name}", process, limit_s)
-        status = parse_pairs(await control.request("STATUS"))
-        if status.get("state") != "ENABLED":
-            await control.wait_for(
-                "AP-ENABLED",
-                limit_s=limit_s,
-                failures=("AP-DISABLED", "INTERFACE-DISABLED", "CTRL-EVENT-TERMINATING"),
-            )
+        try:
+            control = await connect(host, socket, f"hostapd on {host.name}", process, limit_s)
+            status = parse_pairs(await control.request("STATUS"))
+            if status.get("state") != "ENABLED":
+                await control.wait_for(
+                    "AP-ENABLED",
+                    limit_s=limit_s,
+                    failures=("AP-DISABLED", "INTERFACE-DISABLED", "CTRL-EVENT-TERMINATING"),
+                )
+        except BaseException:
+            # Left alone it would keep the radio and the socket from the trials that follow.
+            await process.stop()
+            raise
         return AccessPoint(host, process, control, log)
 
     async def stop(self) -> None:
         """End hostapd and close the control connection."""
-        await self.process.stop()
-        self.control.close()
+        try:
+            await self.process.stop()
+        finally:
+            self.control.close()
 
     async def station(self, address: str) -> dict[str, str]:
         """What hostapd knows of one station, as key and value."""

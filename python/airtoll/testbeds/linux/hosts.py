@@ -23,7 +23,9 @@ from airtoll.errors import EnvironmentProblem, TestbedError
 
 #: Every process carries it, so that what a killed airtoll left can be found (see ``cleanup``).
 RUN_VARIABLE: Final = "AIRTOLL_RUN"
-GRACE_S: Final = 5.0
+#: How long a daemon may take to end. An emulated CPU that is shared takes its time: SAE alone is
+#: seconds of elliptic curves, during which no signal is looked at.
+GRACE_S: Final = 30.0
 
 
 class HostError(TestbedError):
@@ -45,11 +47,19 @@ class Process(abc.ABC):
 
     name: str
     pid: int
+    #: Where its output goes, and on which host; set by :meth:`Host.start`.
+    log: str = ""
+    host: Host
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.status is None
 
     @property
     @abc.abstractmethod
-    def running(self) -> bool:
-        """Whether it has not ended yet."""
+    def status(self) -> int | None:
+        """Its exit status, minus the number of the signal that ended it, or None."""
 
     @abc.abstractmethod
     async def wait(self, limit_s: float) -> int:
@@ -59,8 +69,23 @@ class Process(abc.ABC):
     async def signal(self, number: signal.Signals) -> None:
         """Send a signal; nothing happens when it has ended already."""
 
+    async def last_words(self) -> str:
+        """How it ended, and the last lines of its log: for messages."""
+        said = "still runs"
+        if self.status is not None:
+            said = f"exit status {self.status}"
+            if self.status < 0:
+                with contextlib.suppress(ValueError):
+                    said = f"ended by {signal.Signals(-self.status).name}"
+        with contextlib.suppress(HostError):
+            text = (await self.host.get(self.log)).decode(errors="replace")
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            if lines:
+                said += "; its log ends: " + " | ".join(lines[-2:])
+        return said
+
     async def stop(self) -> None:
-        """SIGTERM, and SIGKILL when it has not gone after a few seconds."""
+        """SIGTERM, and SIGKILL when it has not gone after half a minute."""
         if not self.running:
             return
         await self.signal(signal.SIGTERM)
@@ -119,6 +144,8 @@ class Host(abc.ABC):
         """Start a background process whose output goes to the file ``log`` on this host."""
         process = await self._start(tuple(argv), log, {**(env or {}), RUN_VARIABLE: self.run_id})
         process.name = Path(argv[0]).name
+        process.log = log
+        process.host = self
         self._started.append(process)
         return process
 
@@ -156,7 +183,10 @@ class Host(abc.ABC):
         give_up = loop.time() + limit_s
         while not await self.exists(path):
             if process is not None and not process.running:
-                raise HostError(f"{self.name}: {process.name} ended before it made {path}")
+                raise HostError(
+                    f"{self.name}: {process.name} ended before it made {path}: "
+                    f"{await process.last_words()}"
+                )
             if loop.time() > give_up:
                 raise HostError(f"{self.name}: no {path} within {limit_s:g} s")
             # No inotify over SSH: looking often is the one way that works on every host.
@@ -239,8 +269,8 @@ class _LocalProcess(Process):
         self.name = "process"
 
     @property
-    def running(self) -> bool:
-        return self._process.returncode is None
+    def status(self) -> int | None:
+        return self._process.returncode
 
     async def wait(self, limit_s: float) -> int:
         return await asyncio.wait_for(self._process.wait(), limit_s)
@@ -364,8 +394,12 @@ class _SshProcess(Process):
         self.name = "process"
 
     @property
-    def running(self) -> bool:
-        return self._channel.exit_status is None and self._channel.exit_signal is None
+    def status(self) -> int | None:
+        if self._channel.exit_signal is not None:
+            name = f"SIG{self._channel.exit_signal[0]}"
+            return -int(signal.Signals.__members__.get(name, signal.SIGKILL))
+        status = self._channel.exit_status
+        return None if status is None else int(status)
 
     async def wait(self, limit_s: float) -> int:
         done = await asyncio.wait_for(self._channel.wait(), limit_s)

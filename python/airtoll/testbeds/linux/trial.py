@@ -405,7 +405,7 @@ class Trial:
             *(self._one(name, index, flow) for index, name in enumerate(names)),
             return_exceptions=True,
         )
-        self._alive()
+        await self._alive()
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -421,13 +421,15 @@ class Trial:
         await asyncio.sleep(after_s)
         await self.access_points[0].process.signal(signal.SIGKILL)
 
-    def _alive(self) -> None:
+    async def _alive(self) -> None:
         """Raise ``TestbedError`` naming the daemons that died: the kernel may go on without."""
         processes = [ap.process for ap in self.access_points]
         processes += [station.process for station in self.stations.values()]
-        dead = [process.name for process in processes if not process.running]
+        dead = [process for process in processes if not process.running]
         if dead:
-            raise TestbedError(f"linux: {', '.join(dead)} died during the trial")
+            names = ", ".join(process.name for process in dead)
+            how = await dead[0].last_words()
+            raise TestbedError(f"linux: {names} died during the trial: {how}")
 
     async def _encryption(self, names: list[str]) -> None:
         if not self.policy.link.encrypts_data:

@@ -165,7 +165,13 @@ class Station:
             ["wpa_supplicant", "-t", "-D", "nl80211", "-i", interface, "-c", path], log=log
         )
         socket = f"{folder}/wpa-{host.name}/{interface}"
-        control = await connect(host, socket, f"wpa_supplicant on {host.name}", process, limit_s)
+        who = f"wpa_supplicant on {host.name}"
+        try:
+            control = await connect(host, socket, who, process, limit_s)
+        except BaseException:
+            # Left alone it would keep the radio and the socket from the trials that follow.
+            await process.stop()
+            raise
         return Station(host, interface, process, control)
 
     async def connected(self, limit_s: float) -> dict[str, str]:
@@ -217,8 +223,10 @@ class Station:
 
     async def stop(self) -> None:
         """End wpa_supplicant and close the control connection."""
-        await self.process.stop()
-        self.control.close()
+        try:
+            await self.process.stop()
+        finally:
+            self.control.close()
 
 
 def expected(policy: Policy) -> dict[str, str]:
