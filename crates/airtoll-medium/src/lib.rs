@@ -1,1 +1,24 @@
-//! the air for virtual radios.
+//! The air for virtual radios: airtime, contention, loss and signal for mac80211_hwsim.
+//!
+//! Takes the frames that virtual radios send, gives them to the radios that would receive them,
+//! when they would. Airtimes, interframe spaces, error model and back-off are those of the
+//! simulator. [`Medium`] does no input or output and reads no clock; [`hwsim`] and [`control`]
+//! hold the messages to the kernel and from the caller, and the program around them moves
+//! octets. Frames travel one by one: A-MPDUs, TXOP bursts and capture are not modelled.
+
+pub mod control;
+pub mod hwsim;
+pub mod rates;
+pub mod settings;
+
+mod contention;
+mod field;
+mod medium;
+mod statistics;
+
+#[cfg(test)]
+mod tests;
+
+pub use medium::{Happening, Medium, Offer, STEPS};
+pub use settings::{Settings, SettingsError};
+pub use statistics::{ChannelCounts, Counts, Lateness, RadioCounts};

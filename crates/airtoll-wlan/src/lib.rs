@@ -35,6 +35,7 @@ mod world;
 mod tests;
 
 pub use outcome::{Outcome, Row};
+pub use radio::loss_db;
 pub use scenario::{Scenario, ScenarioError};
 
 /// Simulates one trial.

@@ -33,9 +33,13 @@ impl Radio {
         let mut power_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
         for (i, from) in scenario.nodes.iter().enumerate() {
             for (j, to) in scenario.nodes.iter().enumerate() {
-                let loss = path_loss(&radio.path_loss, from.position_m, to.position_m);
-                let walls = wall_loss(&radio.walls, from.position_m, to.position_m);
-                power_dbm[i * nodes + j] = from.tx_power_dbm - loss - walls;
+                let loss = loss_db(
+                    &radio.path_loss,
+                    &radio.walls,
+                    from.position_m,
+                    to.position_m,
+                );
+                power_dbm[i * nodes + j] = from.tx_power_dbm - loss;
             }
         }
         for budget in &radio.budgets {
@@ -128,6 +132,12 @@ impl Radio {
             .collect();
         (class_of, ears)
     }
+}
+
+/// Loss between two positions (metres), dB: that of the path and of the walls that it crosses.
+#[must_use]
+pub fn loss_db(model: &PathLoss, walls: &[Wall], a: [f64; 3], b: [f64; 3]) -> f64 {
+    path_loss(model, a, b) + wall_loss(walls, a, b)
 }
 
 fn path_loss(model: &PathLoss, a: [f64; 3], b: [f64; 3]) -> f64 {

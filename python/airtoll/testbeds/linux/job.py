@@ -49,6 +49,9 @@ class Job:
     Mobile IPv4. ``capture_traffic``: keep the capture running during the traffic.
     ``fault``: none, or what goes wrong on purpose in a drill: password (the station's is wrong),
     radius (the server is stopped before the station comes), hostapd (killed during the traffic).
+
+    For a medium: ``levels_dbm``: station and the level between it and the access points;
+    ``hidden``: stations that never sense one another; ``seed`` of back-offs and losses.
     """
 
     name: str
@@ -67,6 +70,10 @@ class Job:
     capture_traffic: bool = False
     connect_limit_s: float = 60.0
     fault: str = "none"
+    short_preamble: bool = False
+    levels_dbm: tuple[tuple[str, float], ...] = ()
+    hidden: tuple[tuple[str, str], ...] = ()
+    seed: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -79,7 +86,8 @@ class Job:
         if flow is not None:
             named = flow["stations"]
             flow = Flow(**{**flow, "stations": None if named is None else tuple(named)})
-        return Job(**{**data, "stations": tuple(data["stations"]), "flow": flow})
+        pairs = {key: tuple(map(tuple, data[key])) for key in ("levels_dbm", "hidden")}
+        return Job(**{**data, **pairs, "stations": tuple(data["stations"]), "flow": flow})
 
 
 @frozen

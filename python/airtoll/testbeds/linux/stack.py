@@ -20,6 +20,7 @@ from airtoll.testbeds.linux import (
     freeradius,
     iperf3,
     irtt,
+    medium,
     namespaces,
     radios,
     strongswan,
@@ -38,19 +39,26 @@ class Stack:
     """Nodes that live as long as a run; daemons that live as long as a trial.
 
     Use as an async context manager. ``results``: folder for trials' files. ``virtual``: whether
-    the radios are, so that nothing they carry takes airtime.
+    the radios are. ``program``: the medium that gives virtual radios an air; without one nothing
+    they carry takes airtime.
     """
 
     virtual = True
 
-    def __init__(self, run_id: str, credentials: Credentials, results: Path) -> None:
+    def __init__(
+        self, run_id: str, credentials: Credentials, results: Path, program: str | None = None
+    ) -> None:
         self.run_id = run_id
         self.credentials = credentials
         self.results = results
+        self._program = program
         self.root = LocalHost("root", run_id)
         self.folder = ""
         self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
+        self.medium: medium.Medium | None = None
+        #: What the CPU carries without airtime, bit/s, by kind of traffic.
+        self.ceilings: dict[tuple[object, ...], float] = {}
         #: Node -> channel survey before the first trial (see ``conditions.survey``).
         self.surveyed: dict[str, list[dict[str, Any]]] = {}
         self._radius: dict[int, freeradius.Server] = {}
@@ -79,6 +87,11 @@ class Stack:
         await self.root.put(f"{self.folder}/hwsim", "")
         found = await radios.virtual(self.root, wireless)
         self.radios = dict(zip(nodes[1:], found, strict=True))
+        if self._program is not None:
+            # From the root namespace: radios belong to the namespace that they were made in.
+            self.medium = await medium.Medium.start(
+                self.root, self.folder, self._program, self.radios
+            )
         await namespaces.wire(self.root, made["srv"], [made["ap1"], made["ap2"]])
 
     def address(self, node: str) -> Address:

@@ -1,8 +1,8 @@
 """The ``linux`` testbed: trials of a study on real daemons and virtual radios, here or in a guest.
 
 Takes cells and trials; gives skips with reasons, and observations with captures, key log and
-what was negotiated. Never reports a throughput of virtual radios without saying that no air
-limited it, and never a value of a policy that did not come about.
+what was negotiated. Never reports a throughput of virtual radios that no air limited without
+saying so, and never a value of a policy that did not come about.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.guest import initramfs
 from airtoll.testbeds.guest.qemu import Guest
-from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, timeline
+from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, medium, timeline
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
@@ -39,7 +39,7 @@ MAX_STATIONS: Final = 2
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
 _WORKER: Final = "airtoll.testbeds.linux.worker:handle"
 _PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
-#: What only a model of the radio can do: virtual radios without a medium have none of it.
+#: What only a model of the radio can do: neither the medium nor the kernel takes it as a setting.
 _MODEL_ONLY: Final = (
     "mcs",
     "ampdu_max_octets",
@@ -48,7 +48,6 @@ _MODEL_ONLY: Final = (
     "fragmentation_threshold_octets",
     "cw_min",
     "cw_max",
-    "hidden",
     "frame_bursting_us",
     "edca",
     "ssids",
@@ -241,6 +240,11 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
     """The job of a study's trial."""
     cell = trial.cell
     settings, load = cell.settings, cell.load
+    levels: dict[str, float] = {}
+    for station in settings.stations:
+        level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+        if level is not None:
+            levels[station.name] = level
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,
@@ -252,6 +256,10 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         station_to_station=settings.topology == "station-to-station",
         flow=flow_of(settings, load),
         capture_traffic=capture,
+        short_preamble=settings.preamble == "short",
+        levels_dbm=tuple(levels.items()),
+        hidden=settings.hidden,
+        seed=trial.seed,
     )
 
 
@@ -300,7 +308,9 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return "stations with policies of their own are not set up by this testbed"
     for key in _MODEL_ONLY:
         if getattr(settings, key) != Scenario.model_fields[key].get_default():
-            return f"{key} has no effect on virtual radios without a medium"
+            return f"{key} has no effect on virtual radios"
+    if settings.hidden and medium.find() is None:
+        return f"hidden stations need a medium; {medium.PROGRAM} is not installed: make build"
     return None
 
 
@@ -358,6 +368,11 @@ def _summary(outcome: Outcome) -> str:
     return json.dumps({**kept, "access_points": data["access_points"]}, indent=1) + "\n"
 
 
+def _program() -> str | None:
+    found = medium.find()
+    return None if found is None else str(found)
+
+
 def _tools() -> dict[str, str]:
     return asyncio.run(environment.tools(LocalHost("this host", "none")))
 
@@ -375,7 +390,7 @@ class _HostSession:
             return self._worker.open_stack(laboratory)
         if os.geteuid() != 0:
             raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
-        return self._worker.open(run_id, secret, results / "trials")
+        return self._worker.open(run_id, secret, results / "trials", _program())
 
     def measure(self, job: Job) -> Outcome:
         return Outcome.from_json(self._worker.measure(job))
@@ -400,6 +415,7 @@ class _GuestSession:
             "run_id": run_id,
             "credentials": secret.to_json(),
             "results": f"{initramfs.SHARE_IN_GUEST}/trials",
+            "medium": _program(),
         }
         described = self._guest.call(_WORKER, request, timeout_s=240)
         return {**described, "accelerator": self._guest.accelerator}

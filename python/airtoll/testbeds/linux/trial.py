@@ -14,6 +14,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 from attrs import evolve
 
 from airtoll.errors import TestbedError
@@ -28,6 +29,7 @@ from airtoll.testbeds.linux import (
     irtt,
     keylog,
     leap,
+    medium,
     radios,
     strongswan,
     tcpdump,
@@ -43,11 +45,8 @@ if TYPE_CHECKING:
 
 #: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration.
 _WIRE_FILTER: Final = "udp port 500 or 4500 or 1812 or 1912 or 51820 or 434"
-#: mac80211_hwsim hands frames over at once: nothing in it takes airtime.
-NO_AIR: Final = (
-    "throughput, loss and delay are limited by the CPU, not by the radio: "
-    "mac80211_hwsim without a medium has no airtime"
-)
+#: How long the CPU's ceiling is measured.
+_CEILING_S: Final = 3.0
 
 _REPORTED: Final = (
     "bssid",
@@ -104,6 +103,8 @@ class Trial:
             self.server = await self.stack.radius(self.policy)
             if job.fault == "radius":
                 await self.server.process.stop()
+        if self.stack.medium is not None:
+            await self.stack.medium.begin(job, self.nodes)
         await asyncio.gather(
             *(self._capture(name, *place) for name, place in self.stack.monitors().items())
         )
@@ -366,11 +367,8 @@ class Trial:
                 station.control.forget()
                 for node in ("ap1", "ap2"):
                     radio = self.stack.radios[node]
-                    self._undo.push_async_callback(radios.full_level, self.stack.root, radio)
                     level = -85 if radio.address == current else -40
-                    self.conditions[f"{node}.heard_at_dbm"] = await radios.signal_level(
-                        self.stack.root, self.stack.hosts[node], radio, level
-                    )
+                    self.conditions[f"{node}.heard_at_dbm"] = await self._fade(node, name, level)
                 await station.control.wait_for(
                     f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
                 )
@@ -387,6 +385,15 @@ class Trial:
         finally:
             await stream.stop()
 
+    async def _fade(self, node: str, station: str, dbm: int) -> int:
+        """Set the level between an access point and a station; gives the level that it took."""
+        stack, radio = self.stack, self.stack.radios[node]
+        if stack.medium is not None:
+            await stack.medium.level(node, self.nodes[station], dbm)
+            return dbm
+        self._undo.push_async_callback(radios.full_level, stack.root, radio)
+        return await radios.signal_level(stack.root, stack.hosts[node], radio, dbm)
+
     async def _traffic(self, flow: Flow) -> None:
         names = [
             name for name in self.job.stations if flow.stations is None or name in flow.stations
@@ -398,6 +405,8 @@ class Trial:
         busy = self.stack.root if self.stack.virtual else self.stack.hosts["ap1"]
         before = await conditions.sample(busy)
         radio_before = await self._radio_conditions()
+        if self.stack.medium is not None:
+            await self.stack.medium.statistics(forget=True)
         if self.job.fault == "hostapd":
             drill = asyncio.create_task(self._kill_hostapd(flow.duration_s / 3))
             self._undo.callback(drill.cancel)
@@ -416,6 +425,57 @@ class Trial:
         radio_after = await self._radio_conditions()
         self.conditions["radio"] = {"before": radio_before, "after": radio_after}
         self.caveats += conditions.moved(radio_before, radio_after)
+        if self.stack.medium is not None:
+            counts = await self.stack.medium.statistics()
+            self.conditions["air"] = counts
+            await self._judge(names, flow, counts)
+
+    async def _judge(self, names: list[str], flow: Flow, counts: dict[str, Any]) -> None:
+        """Say whether the throughput measured is the radio's, by the CPU's ceiling."""
+        measured = [v.value for v in self.values if v.metric == "throughput_bps"]
+        if not measured:
+            self.caveats.append("delays contain what the CPU needs, not the air alone")
+            return
+        air_bps = sum(measured)
+        verdict = medium.judge(
+            self.job.phy, air_bps, await self._ceiling(names, flow, air_bps), counts
+        )
+        self.conditions["verdict"] = attrs.asdict(verdict)
+        if verdict.refusal is not None:
+            self.caveats.insert(0, f"refused as a radio throughput: {verdict.refusal}")
+
+    async def _ceiling(self, names: list[str], flow: Flow, air_bps: float) -> float:
+        """What the CPU carries of this traffic over the same medium without airtime, bit/s.
+
+        Measured once per kind of traffic and policy, with the association that there is, and for
+        UDP at a rate above what is asked of it: ``air_bps`` is what the air let through.
+        """
+        stack = self.stack
+        assert stack.medium is not None
+        kind = (flow.transport, flow.ip, flow.direction, flow.payload_octets, flow.offered_bps)
+        key = (self.policy.name, self.job.phy, self.job.station_to_station, len(names), *kind)
+        if key not in stack.ceilings:
+            # UDP without a rate would drown the receiver; TCP finds what goes by itself.
+            enough = 1.25 * medium.HEAD_ROOM * air_bps / len(names)
+            offered = None if flow.transport == "tcp" else enough
+            greedy = evolve(
+                flow,
+                offered_bps=offered,
+                transfer_octets=None,
+                window_octets=None,
+                duration_s=_CEILING_S,
+                warm_up_s=0.0,
+            )
+            await stack.medium.airtime(False)
+            try:
+                results = await asyncio.gather(
+                    *(self._one(name, i, greedy, probe=False) for i, name in enumerate(names))
+                )
+            finally:
+                await stack.medium.airtime(True)
+            rates = [v.value for one in results for v in one if v.metric == "throughput_bps"]
+            stack.ceilings[key] = sum(rates)
+        return stack.ceilings[key]
 
     async def _kill_hostapd(self, after_s: float) -> None:
         await asyncio.sleep(after_s)
@@ -444,7 +504,9 @@ class Trial:
             if said:
                 self.caveats.append(said)
 
-    async def _one(self, name: str, index: int, flow: Flow) -> list[Value]:
+    async def _one(
+        self, name: str, index: int, flow: Flow, *, probe: bool | None = None
+    ) -> list[Value]:
         stack, node = self.stack, self.nodes[name]
         host = stack.hosts[node]
         target_node = self.nodes[self.job.stations[1]] if self.job.station_to_station else "srv"
@@ -461,7 +523,7 @@ class Trial:
         port = iperf3.FIRST_PORT + index
         await stack.iperf3_server(target_node, port)
         work: list[Any] = [iperf3.measure(host, flow, peer, port, source)]
-        if self.job.probe:
+        if self.job.probe if probe is None else probe:
             await stack.irtt_server(target_node)
             work.append(irtt.measure(host, peer, duration_s=flow.duration_s, interval_s=0.05))
         reports = await asyncio.gather(*work)
@@ -521,8 +583,9 @@ class Trial:
         """What became of the trial; to be asked after :meth:`finish`."""
         if self.stack.surveyed:
             self.conditions["survey"] = self.stack.surveyed
-        if self.stack.virtual and any(value.metric == "throughput_bps" for value in self.values):
-            self.caveats.insert(0, NO_AIR)
+        rated = any(value.metric == "throughput_bps" for value in self.values)
+        if self.stack.virtual and self.stack.medium is None and rated:
+            self.caveats.insert(0, medium.NO_AIR)
         return Outcome(
             values=tuple(self.values) if self.failure is None else (),
             failure=self.failure,

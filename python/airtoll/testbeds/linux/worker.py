@@ -3,7 +3,7 @@
 Takes a JSON request; gives a JSON answer. Keeps one stack between calls, on an event loop of its
 own thread. Never serves two trials at once.
 
-    {"op": "open", "run_id", "credentials", "results"}   -> {"kernel", "tcp", ...}
+    {"op": "open", "run_id", "credentials", "results", "medium"}  -> {"kernel", "tcp", ...}
     {"op": "measure", "job"}                             -> an outcome
     {"op": "close"}                                      -> {}
 """
@@ -20,6 +20,7 @@ from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import environment
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.medium import PROGRAM
 from airtoll.testbeds.linux.stack import Stack
 
 
@@ -35,15 +36,19 @@ class Worker:
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def open(self, run_id: str, credentials: Credentials, results: Path) -> dict[str, str]:
+    def open(
+        self, run_id: str, credentials: Credentials, results: Path, medium: str | None = None
+    ) -> dict[str, str]:
         """Build the nodes; gives the kernel's side of the environment."""
-        return self.open_stack(Stack(run_id, credentials, results))
+        return self.open_stack(Stack(run_id, credentials, results, medium))
 
     def open_stack(self, stack: Stack) -> dict[str, str]:
         """Build a stack's nodes; gives the kernel's side of the environment."""
         self._wait(stack.__aenter__())
         self._stack = stack
         described: dict[str, str] = self._wait(environment.kernel(stack.root))
+        if stack.virtual:
+            described["air"] = "none" if stack.medium is None else PROGRAM
         return described
 
     def measure(self, job: Job) -> dict[str, Any]:
@@ -71,7 +76,8 @@ def handle(request: dict[str, Any]) -> dict[str, Any]:
         _WORKER = Worker()
     if request["op"] == "open":
         credentials = Credentials.from_json(request["credentials"])
-        return dict(_WORKER.open(request["run_id"], credentials, Path(request["results"])))
+        results = Path(request["results"])
+        return dict(_WORKER.open(request["run_id"], credentials, results, request["medium"]))
     if request["op"] == "measure":
         return _WORKER.measure(Job.from_json(request["job"]))
     _WORKER.close()

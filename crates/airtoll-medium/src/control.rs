@@ -1,0 +1,179 @@
+//! What the caller asks of a running medium: one JSON object a line, one a line back.
+//!
+//! Takes and gives lines; never touches a socket.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `{"op": "begin", "settings": {...}}` | `{}`: a new air from now on; what waited is given up |
+//! | `{"op": "statistics", "forget": false}` | counts since the beginning or the last forgetting |
+//! | `{"op": "airtime", "on": true}` | `{}` |
+//! | `{"op": "level", "radios": ["A", "B"], "dbm": -70}` | `{}` |
+//! | `{"op": "stop"}` | counts; then the medium ends |
+//!
+//! A request that cannot be meant is answered by `{"error": "..."}`.
+
+use airtoll_units::Instant;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::medium::Medium;
+use crate::settings::Settings;
+use crate::statistics::{Counts, Lateness};
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// A new air from now on.
+    Begin {
+        /// As [`Settings::from_json`] takes them.
+        settings: Value,
+    },
+    /// What was counted.
+    Statistics {
+        /// Whether to begin anew after this answer.
+        #[serde(default)]
+        forget: bool,
+    },
+    /// Whether anything takes airtime.
+    Airtime {
+        /// Whether.
+        on: bool,
+    },
+    /// The level at which either of two radios hears the other.
+    Level {
+        /// Their names.
+        radios: [String; 2],
+        /// Received power.
+        dbm: f64,
+    },
+    /// The end.
+    Stop,
+}
+
+/// What the program around the medium counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Service {
+    /// How late deliveries and reports were.
+    pub lateness: Lateness,
+    /// Messages that the kernel refused: to radios that are down or on another channel.
+    pub refused: u64,
+    /// Times that the kernel had more frames than the socket could hold.
+    pub overruns: u64,
+}
+
+/// Everything counted, in one object.
+#[derive(Debug, Serialize)]
+struct Statistics<'a> {
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(flatten)]
+    service: &'a Service,
+}
+
+/// Carries out one line; gives the answer (with its line end) and whether this is the end.
+pub fn answer(
+    line: &str,
+    medium: &mut Medium,
+    service: &mut Service,
+    now: Instant,
+) -> (String, bool) {
+    let request: Request = match serde_json::from_str(line) {
+        Ok(request) => request,
+        Err(error) => return (refusal(&error.to_string()), false),
+    };
+    match request {
+        Request::Begin { settings } => match Settings::from_json(&settings.to_string()) {
+            Ok(settings) => {
+                medium.begin(settings, now);
+                *service = Service::default();
+                (said(&json!({})), false)
+            }
+            Err(error) => (refusal(&error.to_string()), false),
+        },
+        Request::Statistics { forget } => {
+            let text = statistics(medium, service);
+            if forget {
+                medium.forget();
+                *service = Service::default();
+            }
+            (text, false)
+        }
+        Request::Airtime { on } => {
+            medium.set_airtime(on);
+            (said(&json!({})), false)
+        }
+        Request::Level { radios, dbm } => {
+            let settings = medium.settings();
+            match radios.each_ref().map(|name| settings.index(name)) {
+                [Some(a), Some(b)] if a != b => {
+                    medium.set_level([a, b], dbm);
+                    (said(&json!({})), false)
+                }
+                _ => (
+                    refusal(&format!("level: no two radios {}", radios.join(" and "))),
+                    false,
+                ),
+            }
+        }
+        Request::Stop => (statistics(medium, service), true),
+    }
+}
+
+fn statistics(medium: &Medium, service: &Service) -> String {
+    let all = Statistics {
+        counts: medium.counts(),
+        service,
+    };
+    said(&serde_json::to_value(all).expect("counts are plain values"))
+}
+
+fn refusal(why: &str) -> String {
+    said(&json!({ "error": why }))
+}
+
+fn said(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn medium() -> Medium {
+        let text = r#"{"radios":[{"name":"a","address":"42:00:00:00:00:00"},
+            {"name":"b","address":"42:00:00:00:01:00"}]}"#;
+        Medium::new(Settings::from_json(text).unwrap(), Instant::ZERO)
+    }
+
+    fn ask(line: &str) -> (Value, bool) {
+        let (text, end) = answer(line, &mut medium(), &mut Service::default(), Instant::ZERO);
+        (serde_json::from_str(&text).unwrap(), end)
+    }
+
+    #[test]
+    fn requests_are_answered_by_one_line() {
+        let (counts, end) = ask(r#"{"op":"statistics"}"#);
+        assert!(!end);
+        assert_eq!(counts["radios"][1]["name"], "b");
+        assert_eq!(counts["lateness"]["happenings"], 0);
+        assert_eq!(
+            ask(r#"{"op":"level","radios":["a","b"],"dbm":-60}"#).0,
+            json!({})
+        );
+        assert!(ask(r#"{"op":"stop"}"#).1);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_said() {
+        for line in [
+            "nonsense",
+            r#"{"op":"fly"}"#,
+            r#"{"op":"level","radios":["a","c"],"dbm":-60}"#,
+            r#"{"op":"begin","settings":{"radios":[],"queue_frames":0}}"#,
+        ] {
+            let (said, end) = ask(line);
+            assert!(said["error"].is_string() && !end, "{line}");
+        }
+    }
+}

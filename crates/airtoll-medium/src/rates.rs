@@ -1,0 +1,163 @@
+//! From the rate that mac80211 chose to a transmission vector.
+//!
+//! Takes a rate index with its flags as mac80211_hwsim hands them over, and a frequency; gives a
+//! [`TxVector`]. Index and flags are those of `struct ieee80211_tx_rate` (Linux,
+//! include/net/mac80211.h); the tables of legacy rates are the order of hwsim's own bands.
+
+use airtoll_phy::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, TxVector, Width};
+
+/// Flags of a rate, `enum hwsim_tx_rate_flags`.
+pub mod flag {
+    /// RTS and CTS go before the frame.
+    pub const RTS_CTS: u16 = 1 << 0;
+    /// CTS-to-self goes before the frame.
+    pub const CTS_PROTECT: u16 = 1 << 1;
+    /// Short DSSS preamble.
+    pub const SHORT_PREAMBLE: u16 = 1 << 2;
+    /// The index is an HT MCS.
+    pub const MCS: u16 = 1 << 3;
+    /// 40 MHz.
+    pub const WIDTH_40: u16 = 1 << 5;
+    /// Guard interval of 0.4 us.
+    pub const SHORT_GI: u16 = 1 << 7;
+    /// The index is a VHT MCS (low four bits) with streams less one above.
+    pub const VHT_MCS: u16 = 1 << 8;
+    /// 80 MHz.
+    pub const WIDTH_80: u16 = 1 << 9;
+    /// 160 MHz.
+    pub const WIDTH_160: u16 = 1 << 10;
+}
+
+/// One step of a retry chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Rate index; below zero: the chain has ended.
+    pub index: i8,
+    /// How often it may be tried.
+    pub count: u8,
+    /// See [`flag`].
+    pub flags: u16,
+}
+
+impl Step {
+    /// A step that is not there.
+    pub const NONE: Self = Self {
+        index: -1,
+        count: 0,
+        flags: 0,
+    };
+}
+
+/// The band of a centre frequency.
+#[must_use]
+pub const fn band(frequency_mhz: u32) -> Band {
+    match frequency_mhz {
+        0..3_000 => Band::Ghz2_4,
+        3_000..5_950 => Band::Ghz5,
+        _ => Band::Ghz6,
+    }
+}
+
+/// The vector of a step at a frequency; the lowest rate of the band where the band has no such
+/// rate (mac80211 gives index 0 to frames whose rate it leaves to the driver).
+#[must_use]
+pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
+    let band = band(frequency_mhz);
+    let index = step.index.max(0).cast_unsigned();
+    let has = |bit: u16| step.flags & bit != 0;
+    let width = if has(flag::WIDTH_160) {
+        Width::Mhz160
+    } else if has(flag::WIDTH_80) {
+        Width::Mhz80
+    } else if has(flag::WIDTH_40) {
+        Width::Mhz40
+    } else {
+        Width::Mhz20
+    };
+    let gi = if has(flag::SHORT_GI) {
+        GuardInterval::Ns400
+    } else {
+        GuardInterval::Ns800
+    };
+    let fast = if has(flag::VHT_MCS) {
+        TxVector::vht(index & 15, width, gi, (index >> 4) + 1).ok()
+    } else if has(flag::MCS) {
+        TxVector::ht(index, width, gi, band).ok()
+    } else {
+        None
+    };
+    let preamble = if has(flag::SHORT_PREAMBLE) {
+        Preamble::Short
+    } else {
+        preamble
+    };
+    fast.unwrap_or_else(|| legacy(usize::from(index), band, preamble))
+}
+
+/// The index by which receivers are told of a rate: legacy rates only.
+#[must_use]
+pub fn received_index(step: Step) -> u32 {
+    if step.flags & (flag::MCS | flag::VHT_MCS) != 0 {
+        0
+    } else {
+        u32::from(step.index.max(0).cast_unsigned())
+    }
+}
+
+fn legacy(index: usize, band: Band, preamble: Preamble) -> TxVector {
+    let ofdm = match band {
+        Band::Ghz2_4 if index < DsssRate::ALL.len() => {
+            let rate = DsssRate::ALL[index];
+            return TxVector::dsss(rate, preamble)
+                .or_else(|_| TxVector::dsss(rate, Preamble::Long))
+                .expect("the long preamble carries every DSSS rate");
+        }
+        Band::Ghz2_4 => index - DsssRate::ALL.len(),
+        _ => index,
+    };
+    TxVector::ofdm(*OfdmRate::ALL.get(ofdm).unwrap_or(&OfdmRate::M6), band)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(index: i8, flags: u16) -> Step {
+        Step {
+            index,
+            count: 1,
+            flags,
+        }
+    }
+
+    fn mbps(index: i8, flags: u16, frequency_mhz: u32) -> f64 {
+        vector(step(index, flags), frequency_mhz, Preamble::Long)
+            .bit_rate()
+            .0 as f64
+            / 1e6
+    }
+
+    #[test]
+    fn indices_are_those_of_the_driver() {
+        let low = [
+            1.0, 2.0, 5.5, 11.0, 6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0,
+        ];
+        for (index, rate) in low.into_iter().enumerate() {
+            assert_eq!(mbps(index as i8, 0, 2_412), rate);
+        }
+        for (index, rate) in low[4..].iter().enumerate() {
+            assert_eq!(mbps(index as i8, 0, 5_180), *rate);
+        }
+        assert_eq!(mbps(7, flag::MCS, 5_180), 65.0);
+        assert_eq!(mbps(0x19, flag::VHT_MCS | flag::WIDTH_80, 5_180), 780.0);
+        assert_eq!(mbps(-1, 0, 2_412), 1.0);
+    }
+
+    #[test]
+    fn one_megabit_has_no_short_preamble() {
+        let v = vector(step(0, flag::SHORT_PREAMBLE), 2_412, Preamble::Long);
+        assert_eq!(airtoll_phy::preamble(&v).as_micros_f64(), 192.0);
+        let v = vector(step(1, flag::SHORT_PREAMBLE), 2_412, Preamble::Long);
+        assert_eq!(airtoll_phy::preamble(&v).as_micros_f64(), 96.0);
+    }
+}

@@ -1,0 +1,329 @@
+//! What a medium is told: radios, where they are, how they move, and the rules of the BSS.
+//!
+//! Takes JSON, gives checked values. Names are those that the caller chose for its radios;
+//! times are seconds since the medium began, positions metres, powers dBm, losses dB.
+
+use airtoll_phy::{BasicRates, Preamble, TimingSet};
+use airtoll_wire::MacAddress;
+use airtoll_wlan::scenario::{PathLoss, Wall};
+use serde::Deserialize;
+use thiserror::Error;
+
+/// A set of radios holds at most this many: hearing is kept as one bit each.
+pub const MAX_RADIOS: usize = 64;
+
+/// Everything that the medium is told at its beginning.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The radios; at most [`MAX_RADIOS`].
+    pub radios: Vec<RadioSettings>,
+    /// Whose slots, windows and basic rates hold.
+    #[serde(default)]
+    pub standard: Standard,
+    /// Preamble of DSSS frames that mac80211 does not ask to be short.
+    #[serde(default)]
+    pub short_preamble: bool,
+    /// Path loss between positions; the same loss everywhere unless told.
+    #[serde(default = "same_loss")]
+    pub path_loss: PathLoss,
+    /// Walls between positions.
+    #[serde(default)]
+    pub walls: Vec<Wall>,
+    /// Levels of named pairs, which override positions.
+    #[serde(default)]
+    pub levels: Vec<Level>,
+    /// Pairs of radios that never sense one another.
+    #[serde(default)]
+    pub hidden: Vec<[String; 2]>,
+    /// Receiver noise figure over kTB.
+    #[serde(default = "noise_figure")]
+    pub noise_figure_db: f64,
+    /// Power from which a frame makes the medium busy.
+    #[serde(default = "carrier_sense")]
+    pub carrier_sense_dbm: f64,
+    /// Whether frames fail by noise, or by collisions only.
+    #[serde(default = "yes")]
+    pub frame_errors: bool,
+    /// Frames that wait per radio and access category; more are dropped.
+    #[serde(default = "queue_frames")]
+    pub queue_frames: usize,
+    /// Whether anything takes airtime. If not, frames pass at once and unharmed: what is left is
+    /// the ceiling that the machine sets.
+    #[serde(default = "yes")]
+    pub airtime: bool,
+    /// Seed of back-offs and of losses.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// One radio.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RadioSettings {
+    /// Its name.
+    pub name: String,
+    /// The address by which mac80211_hwsim names it (42:00:00:00:NN:00).
+    pub address: Address,
+    /// MAC addresses of its interfaces; others are learned from what it sends.
+    #[serde(default)]
+    pub interfaces: Vec<Address>,
+    /// Transmit power.
+    #[serde(default = "tx_power")]
+    pub tx_power_dbm: f64,
+    /// Where it is and when; between two points it moves along a straight line at even speed.
+    #[serde(default)]
+    pub path: Vec<Waypoint>,
+}
+
+/// A point of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoint {
+    /// When, s.
+    pub at_s: f64,
+    /// Where, m.
+    pub position_m: [f64; 3],
+}
+
+/// The level at which either of two radios hears the other.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// The two radios.
+    pub radios: [String; 2],
+    /// Points in time; in between the level changes evenly.
+    pub points: Vec<LevelPoint>,
+}
+
+/// A point of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LevelPoint {
+    /// When, s.
+    #[serde(default)]
+    pub at_s: f64,
+    /// Received power, dBm.
+    pub dbm: f64,
+}
+
+/// Whose slots, windows and basic rates hold in the BSSs on this medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub enum Standard {
+    /// Clauses 15 and 16: 20 us slots, CWmin 31, acknowledgements at 1 and 2 Mb/s.
+    #[serde(rename = "802.11b")]
+    B,
+    /// OFDM at either band: 9 us slots, CWmin 15, acknowledgements at 6, 12 and 24 Mb/s.
+    #[default]
+    #[serde(rename = "802.11g", alias = "802.11a", alias = "802.11n")]
+    Ofdm,
+}
+
+impl Standard {
+    /// Slots, SIFS and windows at a frequency.
+    #[must_use]
+    pub const fn timing(self, frequency_mhz: u32) -> TimingSet {
+        match self {
+            Self::B => TimingSet::DSSS,
+            Self::Ofdm if frequency_mhz < 3_000 => TimingSet::ERP,
+            Self::Ofdm => TimingSet::OFDM,
+        }
+    }
+
+    /// Basic rates: those of the simulator's BSSs where a scenario names none.
+    #[must_use]
+    pub fn basic_rates(self) -> BasicRates {
+        match self {
+            Self::B => BasicRates::dsss_default(),
+            Self::Ofdm => BasicRates::ofdm_default(),
+        }
+    }
+}
+
+/// A MAC address in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Address(pub MacAddress);
+
+impl TryFrom<String> for Address {
+    type Error = airtoll_wire::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+/// Settings that cannot be meant; names the key.
+#[derive(Debug, Error, PartialEq)]
+pub enum SettingsError {
+    /// Not JSON, or not of this shape.
+    #[error("settings: {0}")]
+    Shape(String),
+    /// More radios than a set can hold.
+    #[error("radios: {0} are too many; at most {MAX_RADIOS}")]
+    TooManyRadios(usize),
+    /// Two radios of one name or address.
+    #[error("radios: {0} is there twice")]
+    Twice(String),
+    /// A name that no radio has.
+    #[error("{key}: no radio is called {name}")]
+    Unknown {
+        /// Where the name stands.
+        key: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Times that do not rise, or a list without a point.
+    #[error("{key} of {name}: times must rise, and there must be one at least")]
+    Order {
+        /// Which list.
+        key: &'static str,
+        /// Whose.
+        name: String,
+    },
+    /// A queue that holds nothing.
+    #[error("queue_frames: 0; at least 1")]
+    NoQueue,
+}
+
+impl Settings {
+    /// Reads settings from JSON and checks them.
+    ///
+    /// # Errors
+    /// [`SettingsError`], naming the key.
+    pub fn from_json(text: &str) -> Result<Self, SettingsError> {
+        let settings: Self =
+            serde_json::from_str(text).map_err(|error| SettingsError::Shape(error.to_string()))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// The number of a radio.
+    #[must_use]
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.radios.iter().position(|radio| radio.name == name)
+    }
+
+    /// Preamble of DSSS frames.
+    #[must_use]
+    pub const fn preamble(&self) -> Preamble {
+        if self.short_preamble {
+            Preamble::Short
+        } else {
+            Preamble::Long
+        }
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        if self.radios.len() > MAX_RADIOS {
+            return Err(SettingsError::TooManyRadios(self.radios.len()));
+        }
+        if self.queue_frames == 0 {
+            return Err(SettingsError::NoQueue);
+        }
+        for (i, radio) in self.radios.iter().enumerate() {
+            for other in &self.radios[..i] {
+                if other.name == radio.name || other.address == radio.address {
+                    return Err(SettingsError::Twice(radio.name.clone()));
+                }
+            }
+            if !radio.path.is_empty() && !rises(radio.path.iter().map(|point| point.at_s)) {
+                let name = radio.name.clone();
+                return Err(SettingsError::Order { key: "path", name });
+            }
+        }
+        let levels = self.levels.iter().map(|level| ("levels", &level.radios));
+        let hidden = self.hidden.iter().map(|pair| ("hidden", pair));
+        for (key, pair) in levels.chain(hidden) {
+            for name in pair {
+                if self.index(name).is_none() {
+                    let name = name.clone();
+                    return Err(SettingsError::Unknown { key, name });
+                }
+            }
+        }
+        for level in &self.levels {
+            if !rises(level.points.iter().map(|point| point.at_s)) {
+                let name = level.radios.join(" and ");
+                return Err(SettingsError::Order {
+                    key: "levels",
+                    name,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is a number, and each is above the one before.
+fn rises(mut numbers: impl Iterator<Item = f64>) -> bool {
+    let Some(mut last) = numbers.next() else {
+        return false;
+    };
+    last.is_finite()
+        && numbers.all(|number| {
+            let above = number.is_finite() && number > last;
+            last = number;
+            above
+        })
+}
+
+// As the simulator's scenario has them where a study names none.
+const fn same_loss() -> PathLoss {
+    PathLoss::Constant { loss_db: 60.0 }
+}
+
+const fn noise_figure() -> f64 {
+    7.0
+}
+
+const fn carrier_sense() -> f64 {
+    -82.0
+}
+
+const fn tx_power() -> f64 {
+    16.0
+}
+
+/// What fits into the kernel's own list of frames under way with some to spare, and holds what a
+/// socket of the default size sends before it waits.
+const fn queue_frames() -> usize {
+    100
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = r#"{"radios":[
+        {"name":"ap","address":"42:00:00:00:00:00"},
+        {"name":"sta","address":"42:00:00:00:01:00"}]"#;
+
+    fn error(rest: &str) -> String {
+        Settings::from_json(&format!("{TWO}{rest}}}"))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_simulator() {
+        let settings = Settings::from_json(&format!("{TWO}}}")).unwrap();
+        let simulator = airtoll_wlan::scenario::Radio::default();
+        assert_eq!(settings.path_loss, simulator.path_loss);
+        assert_eq!(settings.noise_figure_db, simulator.noise_figure_db);
+        assert_eq!(settings.carrier_sense_dbm, simulator.carrier_sense_dbm);
+        assert_eq!(settings.frame_errors, simulator.frame_errors);
+    }
+
+    #[test]
+    fn mistakes_name_the_key() {
+        assert!(error(r#","hidden":[["ap","stb"]]"#).contains("hidden: no radio is called stb"));
+        assert!(error(r#","levels":[{"radios":["ap","sta"],"points":[]}]"#).contains("levels"));
+        assert!(error(r#","queue_frames":0"#).contains("queue_frames"));
+        assert!(error(r#","standart":"802.11b""#).contains("standart"));
+    }
+}

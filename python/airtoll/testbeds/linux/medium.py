@@ -1,0 +1,188 @@
+"""The air for virtual radios: a running ``airtoll-medium``, and what it makes of a throughput.
+
+Takes radios and a job; gives a medium that is told what to be per trial, and a verdict on what was
+measured over it. Never calls a throughput a radio throughput when the CPU had no head-room.
+
+The program is found under AIRTOLL_MEDIUM, beside the interpreter (where ``make build`` puts it), or
+on the PATH. The guest sees the host's files, so the same path holds there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from airtoll.errors import EnvironmentProblem, TestbedError
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.radios import Radio
+
+PROGRAM: Final = "airtoll-medium"
+#: The CPU must be able to carry this many times what the air let through.
+HEAD_ROOM: Final = 2.0
+
+#: mac80211_hwsim alone hands frames over at once: nothing in it takes airtime.
+NO_AIR: Final = (
+    "throughput, loss and delay are limited by the CPU, not by the radio: "
+    f"mac80211_hwsim without a medium has no airtime ({PROGRAM} is not installed: make build)"
+)
+
+
+class MediumError(TestbedError):
+    """The medium did not start, died, or refused a request."""
+
+
+def find() -> Path | None:
+    """Where the program is, or None."""
+    named = os.environ.get("AIRTOLL_MEDIUM")
+    if named:
+        path = Path(named)
+        if not path.is_file():
+            raise EnvironmentProblem(f"AIRTOLL_MEDIUM: there is no file {named}")
+        return path.resolve()
+    beside = Path(sys.executable).parent / PROGRAM
+    if beside.is_file():
+        return beside
+    found = shutil.which(PROGRAM)
+    return None if found is None else Path(found)
+
+
+class Medium:
+    """A running medium for named virtual radios; ``begin`` gives each trial an air of its own."""
+
+    def __init__(
+        self,
+        process: Process,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        radios: Mapping[str, Radio],
+    ) -> None:
+        self.process = process
+        self._reader, self._writer = streams
+        self._radios = dict(radios)
+        self._asking = asyncio.Lock()
+
+    @staticmethod
+    async def start(
+        host: Host, folder: str, program: str, radios: Mapping[str, Radio], limit_s: float = 60.0
+    ) -> Medium:
+        """Start the program; the kernel has accepted it when its socket is there.
+
+        Raises ``HostError`` with its own last words when it does not come up.
+        """
+        socket, settings = f"{folder}/medium.sock", f"{folder}/medium.json"
+        await host.put(settings, json.dumps(_settings(radios)))
+        log = f"{folder}/medium.log"
+        process = await host.start([program, socket, settings], log=log)
+        await host.wait_for(socket, limit_s, process)
+        streams = await asyncio.open_unix_connection(socket, limit=1 << 22)
+        return Medium(process, streams, radios)
+
+    async def request(self, op: str, limit_s: float = 30.0, **fields: Any) -> dict[str, Any]:
+        """The answer to one request; raises :class:`MediumError` on refusal or silence."""
+        async with self._asking:
+            try:
+                self._writer.write(json.dumps({"op": op, **fields}).encode() + b"\n")
+                line = await asyncio.wait_for(self._reader.readline(), limit_s)
+            except (OSError, TimeoutError) as error:
+                raise MediumError(f"{PROGRAM}: {op}: {error or 'no answer'}") from error
+        if not line:
+            raise MediumError(f"{PROGRAM}: has died: {await self.process.last_words()}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise MediumError(f"{PROGRAM}: {op}: {answer['error']}")
+        return answer
+
+    async def begin(self, job: Job, nodes: Mapping[str, str]) -> None:
+        """A new air for a job; ``nodes``: station -> node."""
+        await self.request("begin", settings=_settings(self._radios, job, nodes))
+
+    async def airtime(self, on: bool) -> None:
+        """Whether frames take airtime from now on."""
+        await self.request("airtime", on=on)
+
+    async def level(self, one: str, other: str, dbm: float) -> None:
+        """The level at which either of two nodes hears the other from now on."""
+        await self.request("level", radios=[one, other], dbm=dbm)
+
+    async def statistics(self, *, forget: bool = False) -> dict[str, Any]:
+        """What was counted since the beginning or the last forgetting."""
+        return await self.request("statistics", forget=forget)
+
+
+def _settings(
+    radios: Mapping[str, Radio], job: Job | None = None, nodes: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "radios": [
+            {"name": name, "address": _hwsim(radio.address), "interfaces": [radio.address]}
+            for name, radio in radios.items()
+        ]
+    }
+    if job is not None and nodes is not None:
+        levels = [
+            {"radios": [nodes[station], access_point], "points": [{"dbm": dbm}]}
+            for station, dbm in job.levels_dbm
+            for access_point in radios
+            if access_point.startswith("ap")
+        ]
+        settings |= {
+            "standard": job.phy,
+            "short_preamble": job.short_preamble,
+            "levels": levels,
+            "hidden": [[nodes[a], nodes[b]] for a, b in job.hidden],
+            "seed": job.seed,
+        }
+    return settings
+
+
+def _hwsim(address: str) -> str:
+    """The address by which the driver names the radio of an interface: bit 6 is set."""
+    first, rest = address.split(":", 1)
+    return f"{int(first, 16) | 0x40:02x}:{rest}"
+
+
+@frozen
+class Verdict:
+    """Whether a throughput is the radio's.
+
+    ``air_bps``: measured over the air; ``ceiling_bps``: over the same medium without airtime;
+    ``refusal``: why it is none, or None.
+    """
+
+    air_bps: float
+    ceiling_bps: float
+    refusal: str | None
+
+
+def judge(phy: str, air_bps: float, ceiling_bps: float, counts: Mapping[str, Any]) -> Verdict:
+    """Judge a throughput by the CPU's ceiling and by what the medium counted meanwhile."""
+    return Verdict(air_bps, ceiling_bps, _refusal(phy, air_bps, ceiling_bps, counts))
+
+
+def _refusal(phy: str, air_bps: float, ceiling_bps: float, counts: Mapping[str, Any]) -> str | None:
+    if phy == "802.11n":
+        return "the medium sends frames one by one, without A-MPDUs"
+    if ceiling_bps < HEAD_ROOM * air_bps:
+        return (
+            f"the CPU carries {ceiling_bps / 1e6:.2f} Mbit/s without airtime, less than "
+            f"{HEAD_ROOM:g} times the {air_bps / 1e6:.2f} measured"
+        )
+    if counts["overruns"]:
+        return f"the medium lost frames {counts['overruns']} times before it saw them"
+    attempts = sum(radio["attempts"] for radio in counts["radios"])
+    air_s = sum(radio["air_s"] for radio in counts["radios"])
+    late_s = counts["lateness"]["mean_s"]
+    if attempts and late_s > air_s / attempts:
+        return (
+            f"the CPU handed frames over {late_s * 1e3:.1f} ms late in the mean, "
+            f"more than a frame takes on the air ({air_s / attempts * 1e3:.1f} ms)"
+        )
+    return None
