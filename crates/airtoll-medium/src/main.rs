@@ -41,8 +41,8 @@ fn run() -> Result<(), String> {
         (Some(path), Some(file), None) => (PathBuf::from(path), PathBuf::from(file)),
         _ => return Err("usage: airtoll-medium CONTROL_SOCKET SETTINGS".into()),
     };
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| format!("{}: {error}", file.display()))?;
+    let text =
+        std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let settings =
         Settings::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
     let kernel = Kernel::register()?;
