@@ -26,6 +26,12 @@ from airtoll.analyse.overhead import (
     mean_of_estimates,
     satterthwaite,
 )
+from airtoll.analyse.pairing import (
+    fieller_paired_ends,
+    paired_interval,
+    paired_rows,
+    paired_tost,
+)
 from airtoll.analyse.selection import select_rows
 from airtoll.errors import UsageError
 
@@ -68,7 +74,8 @@ class Analysis:
     n, n_all (trials before selection), unit, method. ``overheads``: one row per secured cell
     with value, low, high, n, unit, definition, baseline_cell. ``comparisons``: one row per
     secured cell and metric with difference, low, high, p, p_holm, equivalence_p, effect (Hedges'
-    g), unit, n, verdict. Intervals hold at ``level``.
+    g), unit, n, method, verdict. Intervals hold at ``level``. ``paired``: whether trials of equal
+    number were compared in pairs.
     """
 
     level: float
@@ -78,6 +85,7 @@ class Analysis:
     estimates: pl.DataFrame
     overheads: pl.DataFrame
     comparisons: pl.DataFrame
+    paired: bool = False
 
     def estimate(
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
@@ -137,8 +145,12 @@ def analyse(
     select: Selection | None = None,
     level: float = 0.95,
     margin: float | None = None,
+    paired: bool = False,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``paired``: overheads and comparisons are taken over pairs of trials of equal number (see
+    ``pairing``); estimates are not.
 
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
@@ -160,7 +172,11 @@ def analyse(
     chosen = select_rows(rows, by, rule, number)
     estimates = _estimates(chosen, by, level).join(counts, on=by, nulls_equal=True)
     estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
-    pairs = _pairs(estimates, baseline)
+    if paired:
+        pairs = paired_rows(chosen, _SAME, [*_CELL, *_PART], baseline)
+        pairs = pairs.sort([*_CELL, "metric", *_PART], nulls_last=False)
+    else:
+        pairs = _pairs(estimates, baseline)
     return Analysis(
         level=level,
         baseline=baseline,
@@ -169,6 +185,7 @@ def analyse(
         estimates=estimates,
         overheads=_overheads(pairs.filter(metric=THROUGHPUT), overhead, level),
         comparisons=_comparisons(pairs, level, margin),
+        paired=paired,
     )
 
 
@@ -211,7 +228,11 @@ def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:
 def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     n1 = pairs["n_0"].to_numpy().astype(np.float64)
     n2 = pairs["n"].to_numpy().astype(np.float64)
+    paired = "covariance" in pairs.columns
     return {
+        "c": pairs["covariance"].fill_null(math.nan).to_numpy()
+        if paired
+        else np.full(n1.shape, np.nan),
         "t1": pairs["value_0"].to_numpy(),
         "t2": pairs["value"].to_numpy(),
         "s1": pairs["deviation_0"].fill_null(math.nan).to_numpy(),
@@ -225,19 +246,20 @@ def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float6
 
 def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
     a = _arrays(pairs)
+    paired = "covariance" in pairs.columns
     with np.errstate(divide="ignore", invalid="ignore"):
         if definition == "of_baseline":
             value = 1 - a["t2"] / a["t1"]
-            low, high = fieller_ends(a["t2"], a["t1"], a["v2"], a["v1"], a["n2"], a["n1"], level)
+            low, high = _ratio_ends(a, "2", "1", level, paired)
             low, high = 1 - high, 1 - low
         elif definition == "of_secured":
             value = a["t1"] / a["t2"] - 1
-            low, high = fieller_ends(a["t1"], a["t2"], a["v1"], a["v2"], a["n1"], a["n2"], level)
+            low, high = _ratio_ends(a, "1", "2", level, paired)
             low, high = low - 1, high - 1
         else:
-            value, low, high = _welch_interval(a, level)
+            value, low, high, _p = _difference(a, level, paired)
     unit = "bit/s" if definition == "difference_bps" else "1"
-    method = "Welch" if definition == "difference_bps" else "Fieller"
+    method = _METHODS[definition != "difference_bps", paired]
     known = np.isfinite(a["v1"]) & np.isfinite(a["v2"])
     return pairs.select(
         *_CELL,
@@ -250,6 +272,43 @@ def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.
         unit=pl.lit(unit),
         method=pl.lit(f"{definition}, {method}"),
     )
+
+
+#: (a ratio?, in pairs?) -> method in words
+_METHODS: Final = {
+    (False, False): "Welch",
+    (False, True): "paired t",
+    (True, False): "Fieller",
+    (True, True): "Fieller on pairs",
+}
+
+
+def _ratio_ends(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]],
+    top: str,
+    bottom: str,
+    level: float,
+    paired: bool,
+) -> tuple[Any, Any]:
+    means = (a[f"t{top}"], a[f"t{bottom}"], a[f"v{top}"], a[f"v{bottom}"])
+    if paired:
+        return fieller_paired_ends(*means, a["c"], a["n1"], level)
+    return fieller_ends(*means, a[f"n{top}"], a[f"n{bottom}"], level)
+
+
+def _difference(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], level: float, paired: bool
+) -> tuple[Any, Any, Any, Any]:
+    """Secured - baseline with its ends and p value."""
+    if paired:
+        value = a["t2"] - a["t1"]
+        return (value, *paired_interval(value, _paired_variance(a), a["n1"], level))
+    value, low, high = _welch_interval(a, level)
+    return value, low, high, welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+
+
+def _paired_variance(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
+    return np.maximum(a["v1"] + a["v2"] - 2 * a["c"], 0.0)
 
 
 def _welch_interval(
@@ -265,15 +324,20 @@ def _welch_interval(
 
 def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.DataFrame:
     a = _arrays(pairs)
-    value, low, high = _welch_interval(a, level)
-    p = welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    paired = "covariance" in pairs.columns
+    method = _METHODS[False, paired]
+    value, low, high, p = _difference(a, level, paired)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = a["n1"] + a["n2"] - 2
         pooled = np.sqrt(((a["n1"] - 1) * a["s1"] ** 2 + (a["n2"] - 1) * a["s2"] ** 2) / degrees)
         effect = value / pooled * (1 - 3 / (4 * degrees - 1))
     effect = np.where((pooled == 0) & (value == 0), 0.0, effect)
     limits = np.full(p.shape, np.nan) if margin is None else np.abs(a["t1"]) * margin
-    alike = tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
+    alike = (
+        paired_tost(value, _paired_variance(a), a["n1"], limits)
+        if paired
+        else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
+    )
     metrics = pairs["metric"].to_numpy()
     adjusted = np.full(p.shape, np.nan)
     for metric in np.unique(metrics) if metrics.size else []:
@@ -281,7 +345,7 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
         adjusted[family] = holm_adjust(p[family])
     words = [
         verdict(
-            Estimate(v, lo, hi, level, int(n), "difference, Welch", unit),
+            Estimate(v, lo, hi, level, int(n), f"difference, {method}", unit),
             q,
             e,
             m,
@@ -315,5 +379,6 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
         equivalence_p=pl.Series(alike),
         effect=pl.Series(effect),
         n=pl.col("n") + pl.col("n_0"),
+        method=pl.lit(method),
         verdict=pl.Series(words, dtype=pl.String),
     )

@@ -29,6 +29,7 @@ from airtoll.analyse.advice import (
     service_named,
     spread,
 )
+from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -158,6 +159,7 @@ def _analysis(folder: Path) -> Analysis:
             baseline=study.study.baseline,
             overhead=study.study.overhead,
             select=study.trials.select,
+            paired=pairs_trials(study.trials.order, opened.folder.manifest()["testbed"]),
         )
     return analyse(read_observations(folder), read_trials(folder))
 

@@ -38,6 +38,14 @@ _SELECTIONS = {
     "closest_to_mean": "Keeping the readings closest to the mean narrows the interval that they "
     "pretend to have; it is the paper's rule, not advice.",
 }
+#: Compared in pairs? -> how, in words
+_COMPARED = {
+    False: "Policies are compared with the baseline by Welch's t, corrected by Holm over the "
+    "cells; overheads have Fieller's interval.",
+    True: "Trials are interleaved, and those of one number share the state of the machine and of "
+    "the air: policies are compared with the baseline in pairs of trials (paired t, corrected by "
+    "Holm over the cells), and overheads have Fieller's interval with the pairs' covariance.",
+}
 #: The parts of the page that pictures can stand in.
 _PICTURE_SECTIONS = (
     "costs",
@@ -154,6 +162,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),
         "cells": len(summary.plan.cells),
         "order": study.trials.order,
+        "comparison_words": _COMPARED[summary.analysis.paired],
         "warm_ups": study.trials.discard_first or "no",
         "rerun": rerun
         and (

@@ -22,6 +22,7 @@ from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.audit.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
+from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead, show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
@@ -298,6 +299,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
         overhead=head.overhead,
         select=plan.study.trials.select,
         level=level,
+        paired=pairs_trials(plan.study.trials.order, manifest["testbed"]),
     )
     comparisons: list[Comparison] = []
     named = dict.fromkeys(entry.dataset for entry in plan.study.compare)

@@ -15,6 +15,7 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import analyse
+from airtoll.analyse.pairing import pairs_trials
 from airtoll.errors import Interrupted, RunError, StorageError, UsageError
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
@@ -259,6 +260,7 @@ def _more_trials(
         baseline=head.baseline,
         overhead=head.overhead,
         select=plan.study.trials.select,
+        paired=pairs_trials(plan.study.trials.order, testbed),
     )
     frame = analysis.overheads.filter(
         pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()

@@ -19,6 +19,7 @@ from attrs import frozen
 from airtoll.analyse import Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.drift import Drift, drift, over_rounds
+from airtoll.analyse.pairing import pairs_trials
 from airtoll.errors import Interrupted, RunError, UsageError
 from airtoll.observe.folder import MANIFEST, RunFolder
 from airtoll.plan import DEFAULT_SEED
@@ -126,6 +127,7 @@ def together(folder: Path, level: float = 0.95) -> list[Watched]:
             overhead=study.study.overhead,
             select=study.trials.select,
             level=level,
+            paired=pairs_trials(study.trials.order, manifest["testbed"]),
         )
         whole = pl.col("flow").is_null() & pl.col("station").is_null()
         for row in analysis.overheads.filter(whole).iter_rows(named=True):

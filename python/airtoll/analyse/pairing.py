@@ -1,0 +1,96 @@
+"""Interleaved trials in pairs: what drifts for both sides alike drops out of their difference.
+
+Takes readings; gives, per secured cell, means, spreads and the covariance with the baseline over
+the trials of equal number. Trials of one number are pairs where a study is interleaved on a testbed
+whose state drifts (a machine, an air); the simulator draws every trial for itself, so that pairing
+there would only lose degrees of freedom. Never pairs trials of different numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from airtoll.analyse.estimate import Array
+
+#: Testbeds whose neighbouring trials share a state.
+_DRIFTING = ("linux",)
+
+
+def pairs_trials(order: str, testbed: str) -> bool:
+    """Whether trials of equal number are to be compared in pairs."""
+    return order == "interleaved" and testbed in _DRIFTING
+
+
+def paired_rows(
+    readings: pl.DataFrame, same: Sequence[str], labels: Sequence[str], baseline: str
+) -> pl.DataFrame:
+    """One row per secured cell and quantity: ``value``, ``deviation``, ``n``, the same with ``_0``
+    for the baseline, ``cell_0`` and ``covariance`` (of the means), over complete pairs alone.
+
+    ``same``: columns that both sides share; ``labels``: columns of the secured side that are kept.
+    """
+    zero = readings.filter(policy=baseline).select(
+        *same, "trial", cell_0=pl.col("cell"), x=pl.col("value")
+    )
+    secured = readings.filter(pl.col("policy") != baseline)
+    pairs = secured.join(zero, on=[*same, "trial"], how="inner", nulls_equal=True)
+    by = list(dict.fromkeys([*labels, *same, "unit", "cell_0"]))
+    return pairs.group_by(by, maintain_order=True).agg(
+        value=pl.col("value").mean(),
+        deviation=pl.col("value").std(ddof=1),
+        n=pl.len(),
+        value_0=pl.col("x").mean(),
+        deviation_0=pl.col("x").std(ddof=1),
+        n_0=pl.len(),
+        covariance=pl.cov("value", "x", ddof=1) / pl.len(),
+    )
+
+
+def paired_interval(
+    delta: Array, variance: Array, n: Array, level: float
+) -> tuple[Array, Array, Array]:
+    """Ends of the paired t interval and its two-sided p value, elementwise.
+
+    ``variance``: squared standard error of the mean difference; ``n``: pairs.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(variance)
+        half = np.where(error == 0, 0.0, stats.t.ppf((1 + level) / 2, n - 1) * error)
+        p = 2 * stats.t.sf(np.abs(delta) / error, n - 1)
+    p = np.where(error == 0, np.where(delta == 0, 1.0, 0.0), p)
+    return delta - half, delta + half, p
+
+
+def paired_tost(delta: Array, variance: Array, n: Array, margin: Array) -> Array:
+    """Larger p value of the two one-sided paired tests against the margins (Schuirmann 1987)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(variance)
+        p = np.maximum(
+            stats.t.sf((delta + margin) / error, n - 1),
+            stats.t.cdf((delta - margin) / error, n - 1),
+        )
+    exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
+    return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
+
+
+def fieller_paired_ends(
+    a: Array, b: Array, va: Array, vb: Array, covariance: Array, n: Array, level: float
+) -> tuple[Array, Array]:
+    """Fieller's interval ends of a / b for paired means (Fieller 1954), n - 1 degrees of freedom.
+
+    ``va``, ``vb`` and ``covariance`` are those of the means. Where b cannot be told from zero the
+    interval is the whole line.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t2 = stats.t.ppf((1 + level) / 2, n - 1) ** 2
+        t2 = np.where((va == 0) & (vb == 0), 0.0, t2)
+        first = b**2 - t2 * vb
+        middle = a * b - t2 * covariance
+        root = np.sqrt(np.maximum(middle**2 - first * (a**2 - t2 * va), 0.0))
+        low = np.where(first <= 0, -np.inf, (middle - root) / first)
+        high = np.where(first <= 0, np.inf, (middle + root) / first)
+    return low, high
