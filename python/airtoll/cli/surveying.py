@@ -13,10 +13,10 @@ from typing import Annotated
 import typer
 from attrs import asdict
 
+from airtoll.analyse.quantities import show_estimate
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.running import LabOption, VmOption
 from airtoll.errors import EnvironmentProblem, UsageError
-from airtoll.analyse.quantities import show_estimate
 from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
 from airtoll.run.survey import survey as survey_radio
 
