@@ -10,6 +10,7 @@ import pytest
 from airtoll.errors import UsageError
 from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
+from airtoll.testbeds.contract import folder_of
 from airtoll.testbeds.linux import testbed
 from airtoll.testbeds.linux.lab import load
 from airtoll.testbeds.linux.testbed import Linux
@@ -167,7 +168,7 @@ def test_every_attempt_keeps_its_captures_apart() -> None:
         for c in one.cells
         for number, attempt in ((1, 1), (1, 2), (11, 1))
     ]
-    names = {testbed._folder_of(trial) for trial in trials}
+    names = {folder_of(trial) for trial in trials}
     assert len(names) == len(trials)
     assert "one_wep-104+ipsec-aes-gcm_load_11_1" in names
     assert all("/" not in name for name in names)

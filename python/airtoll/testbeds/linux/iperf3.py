@@ -27,7 +27,7 @@ class TrafficError(TestbedError):
 async def serve(host: Host, port: int, folder: str, limit_s: float = 60.0) -> Process:
     """Start a server on ``port``; its pid file appears before it listens, so ask for the socket."""
     log = f"{folder}/iperf3-{host.name}-{port}.log"
-    process = await host.start(["iperf3", "-s", "-p", str(port)], log=log)
+    process = await host.start(["iperf3", "-s", "-J", "-p", str(port)], log=log)
     # `ss` waits for nothing: ask until the kernel lists the socket.
     script = (
         f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
@@ -78,6 +78,8 @@ def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> 
             argv += ["-O", str(math.ceil(flow.warm_up_s))]
     if flow.per_station > 1:
         argv += ["-P", str(flow.per_station)]
+    if flow.series and flow.direction == "up":
+        argv.append("--get-server-output")  # the receiver's seconds, not the sender's
     return argv
 
 
@@ -128,6 +130,33 @@ def values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
             add("throughput_bps", received["bits_per_second"], "bit/s", name)
             if "retransmits" in sent:
                 add("tcp_retransmissions", sent["retransmits"], "1", name)
+    return found
+
+
+def series(report: dict[str, Any], flow: str, station: str) -> list[Value]:
+    """One value per second as the receiver counted: throughput, and for UDP jitter and loss.
+
+    Empty where the report holds no receiver's seconds (both directions at once, or a server
+    that could not tell them). Seconds of the warm-up (``-O``) are left out, the rest count from 0.
+    """
+    test = report["start"]["test_start"]
+    if test.get("bidir") == 1:
+        return []
+    side = report if test.get("reverse") == 1 else report.get("server_output_json", {})
+    found: list[Value] = []
+    kept = [i["sum"] for i in side.get("intervals", ()) if not i["sum"].get("omitted")]
+    for second, row in enumerate(kept):
+        if row["seconds"] < 0.5:  # what is left behind the last whole second
+            continue
+
+        def add(metric: str, value: float, unit: str, second: int = second) -> None:
+            found.append(Value(metric, float(value), unit, flow, station, second))
+
+        add("throughput_bps", row["bits_per_second"], "bit/s")
+        if "jitter_ms" in row:
+            add("jitter_s", row["jitter_ms"] / 1000, "s")
+            if row["packets"] > 0:
+                add("loss_ratio", row["lost_packets"] / row["packets"], "1")
     return found
 
 

@@ -38,6 +38,7 @@ class Flow:
     warm_up_s: float = 0.0
     per_station: int = 1
     stations: tuple[str, ...] | None = None
+    series: bool = False
 
 
 @frozen

@@ -127,8 +127,8 @@ class Linux:
         said: list[str] = []
         if cell.profile_names:
             said.append("profile_set has no effect: the real devices are what they are")
-        if cell.load.series:
-            said.append("no values per second are taken on the real stack")
+        if cell.load.series and not any(row.second is not None for row in measured.rows):
+            said.append("no values per second: the flow goes both ways, or is no stream")
         if usage and place in self._baseline:
             rise = crypto.risen(cell.policy, self._baseline[place], usage)
             said += [rise] if rise else []
@@ -285,6 +285,7 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
         warm_up_s=load.warm_up_s,
         per_station=load.flows_per_station,
         stations=load.stations,
+        series=load.series,
     )
 
 

@@ -528,6 +528,8 @@ class Trial:
             work.append(irtt.measure(host, peer, duration_s=flow.duration_s, interval_s=0.05))
         reports = await asyncio.gather(*work)
         values = iperf3.values(reports[0], f"{name}", name)
+        if flow.series:
+            values += iperf3.series(reports[0], f"{name}", name)
         if len(reports) > 1:
             values += irtt.values(reports[1], name, one_clock=self.stack.virtual)
         return values
