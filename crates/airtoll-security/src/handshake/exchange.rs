@@ -110,6 +110,9 @@ pub enum SecretName {
     TunnelForward,
     /// Tunnel key back.
     TunnelBackward,
+    /// SPIs, or indices of WireGuard, from the initiator to the responder and back: twice 4 octets,
+    /// the most significant first.
+    TunnelSpis,
     /// Address that Mobile IP bound the home address to.
     CareOfAddress,
 }

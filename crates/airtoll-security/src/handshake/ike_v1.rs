@@ -489,6 +489,7 @@ impl IkeV1Peer {
         self.state = Status::Established(Secrets::from([
             (SecretName::TunnelForward, forward),
             (SecretName::TunnelBackward, backward),
+            (SecretName::TunnelSpis, [self.spis.1, self.spis.0].concat()),
         ]));
     }
 

@@ -357,6 +357,10 @@ impl IkeV2Peer {
         self.state = Status::Established(Secrets::from([
             (SecretName::TunnelForward, all[..length].to_vec()),
             (SecretName::TunnelBackward, all[length..].to_vec()),
+            (
+                SecretName::TunnelSpis,
+                [self.child_spis.1, self.child_spis.0].concat(),
+            ),
         ]));
     }
 

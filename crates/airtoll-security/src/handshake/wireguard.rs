@@ -140,11 +140,19 @@ struct Keys {
     forward: Vec<u8>,
     backward: Vec<u8>,
     peer_index: u32,
+    own_index: u32,
 }
 
 impl Keys {
-    fn secrets(&self) -> Secrets {
+    fn secrets(&self, party: Party) -> Secrets {
+        let (forward, backward) = if party == Party::Station {
+            (self.peer_index, self.own_index)
+        } else {
+            (self.own_index, self.peer_index)
+        };
+        let spis = [forward.to_be_bytes(), backward.to_be_bytes()].concat();
         Secrets::from([
+            (SecretName::TunnelSpis, spis),
             (SecretName::TunnelForward, self.forward.clone()),
             (SecretName::TunnelBackward, self.backward.clone()),
         ])
@@ -244,6 +252,7 @@ impl WireGuardInitiator {
             forward: noise.chain,
             backward: transport[0].clone(),
             peer_index: sender,
+            own_index: self.index,
         })
     }
 }
@@ -287,7 +296,7 @@ impl Peer for WireGuardInitiator {
     fn status(&self) -> Status {
         match (&self.failure, &self.keys) {
             (Some(failure), _) => Status::Failed(*failure),
-            (None, Some(keys)) => Status::Established(keys.secrets()),
+            (None, Some(keys)) => Status::Established(keys.secrets(Party::Station)),
             (None, None) => Status::Waiting,
         }
     }
@@ -378,6 +387,7 @@ impl WireGuardResponder {
             forward: noise.chain,
             backward: transport[0].clone(),
             peer_index: sender,
+            own_index: index,
         };
         self.candidates.push((index, keys));
         Some(octets)
@@ -421,7 +431,7 @@ impl Peer for WireGuardResponder {
 
     fn status(&self) -> Status {
         match &self.confirmed {
-            Some(keys) => Status::Established(keys.secrets()),
+            Some(keys) => Status::Established(keys.secrets(Party::Gateway)),
             None if self.refused => {
                 Status::Failed(Failure::WrongCredentials { code: Code::Silent })
             }
