@@ -1,7 +1,8 @@
 """``airtoll import FILE...``: one's own readings in the observation schema.
 
 Takes files of iperf3, irtt, flent or CSV; gives ``observations.parquet`` and ``trials.parquet``
-in a folder, and the estimates on stdout. Files named again in a folder are added as trials.
+and a page (``report.html``) in a folder, and the estimates on stdout. Files named again in a folder
+are added as trials.
 """
 
 from __future__ import annotations
@@ -9,23 +10,21 @@ from __future__ import annotations
 import hashlib
 import json as jsons
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import polars as pl
 import typer
-from attrs import frozen
 
-from airtoll.analyse import Analysis, Comparison, analyse, compare
-from airtoll.analyse.overhead import Definition
+from airtoll.analyse import Analysis, Comparison
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
-from airtoll.observe.datasets import COLUMNS, load_dataset
+from airtoll.observe.datasets import COLUMNS
 from airtoll.observe.imports import FORMATS, Place, import_files, trials_of
 from airtoll.observe.schema import ROW_ORDER
 from airtoll.observe.tables import read_observations
 from airtoll.policies import resolve
-
-_MANIFEST = "import.json"
+from airtoll.report import write_report
+from airtoll.report.imported import MANIFEST, read_imported
 
 
 def import_command(
@@ -64,17 +63,24 @@ def import_command(
         new = import_files(fresh, fmt, place, trial)
         observations = new if observations is None else pl.concat([observations, new])
         observations = observations.sort(ROW_ORDER, nulls_last=False)
-        _write(folder, observations, known | {_digest(f): f.name for f in fresh}, fmt)
+        _write(folder, observations)
     if observations is None:
         raise UsageError("nothing to import")
-    definition: Definition = "of_baseline"
-    beside: list[Comparison] = []
-    dataset = load_dataset(against) if against else None
-    if dataset is not None and dataset.overhead is not None:
-        definition = cast(Definition, dataset.overhead)
-    result = analyse(observations, trials_of(observations), baseline=baseline, overhead=definition)
-    if dataset is not None:
-        beside = compare(result, dataset, [_Beside(scenario, _columns(readings or []))])
+    picked = _columns(readings or [])
+    _note(
+        folder,
+        {
+            "format": fmt,
+            "files": known | {_digest(f): f.name for f in fresh},
+            "baseline": baseline,
+            "against": against,
+            "readings": picked,
+        },
+    )
+    imported = read_imported(folder)
+    result, beside = imported.analysis, imported.comparisons
+    page = write_report([folder])
+    err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         emit_json(
             {
@@ -95,21 +101,6 @@ def import_command(
             f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
             markup=False,
         )
-
-
-@frozen
-class _Beside:
-    """All cells of a scenario beside the readings that some columns pick."""
-
-    scenario: str
-    readings: dict[str, str]
-    metric: str = "throughput_bps"
-    caveat: str = ""
-
-    @property
-    def cells(self) -> dict[str, str]:
-        """Our cells."""
-        return {"scenario": self.scenario}
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
@@ -172,7 +163,7 @@ def _next_trial(observations: pl.DataFrame | None, scenario: str, policy: str) -
 
 
 def _known(folder: Path) -> dict[str, str]:
-    file = folder / _MANIFEST
+    file = folder / MANIFEST
     if not file.exists():
         return {}
     try:
@@ -188,13 +179,18 @@ def _digest(file: Path) -> str:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
 
 
-def _write(folder: Path, observations: pl.DataFrame, files: dict[str, str], fmt: str) -> None:
+def _write(folder: Path, observations: pl.DataFrame) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         observations.write_parquet(folder / "observations.parquet")
         trials_of(observations).write_parquet(folder / "trials.parquet")
-        (folder / _MANIFEST).write_text(
-            jsons.dumps({"format": fmt, "files": files}, indent=2) + "\n", "utf-8"
-        )
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
+
+
+def _note(folder: Path, manifest: dict[str, Any]) -> None:
+    """Remember which files the folder holds, and what a report of it stands beside."""
+    try:
+        (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", "utf-8")
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error

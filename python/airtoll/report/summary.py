@@ -321,6 +321,11 @@ def headline(summary: RunSummary) -> list[str]:
     cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
     if frame.is_empty():
         rows = summary.analysis.estimates.filter(metric=THROUGHPUT)
+        if rows.is_empty() and not summary.outcomes.get("ok"):
+            counts = ", ".join(f"{n} {status}" for status, n in summary.outcomes.items())
+            reasons = summary.trials["reason"].drop_nulls()
+            first = f" The first reason: {reasons[0]}." if len(reasons) else ""
+            return [f"No trial was carried out to its end ({counts or 'none tried'}).{first}"]
         return [
             f"{summary.study.study.title}: {rows.height} throughputs, and no secured policy "
             f"beside {summary.analysis.baseline} to take an overhead from."

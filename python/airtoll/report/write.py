@@ -10,7 +10,7 @@ from pathlib import Path
 
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
-from airtoll.report import several, text
+from airtoll.report import imported, several, text
 from airtoll.report.figures import Developed, develop, pictures, save
 from airtoll.report.html import render
 from airtoll.report.summary import RunSummary, summarise
@@ -34,6 +34,8 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
         raise UsageError("report: name at least one run folder")
     if len(runs) > 1:
         return _write_several(runs, form, out)
+    if imported.is_imported(runs[0]):
+        return _write_imported(runs[0], form, out)
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
     drawings = develop(list(pictures(summary)), _FIGURE_FORMATS) if form == "html" else []
@@ -68,6 +70,16 @@ def _page(summary: RunSummary, form: str, drawings: Sequence[Developed]) -> str:
         "json": text.as_json,
     }
     return makers[form](summary)
+
+
+def _write_imported(folder: Path, form: str, out: Path | None) -> Path:
+    if form != "html":
+        raise UsageError(f"--format {form}: imported readings have a page only (html)")
+    readings = imported.read_imported(folder)
+    drawings = imported.developed(readings, _FIGURE_FORMATS)
+    target = out or folder / "report.html"
+    _put(imported.render(readings, drawings), target, drawings)
+    return target
 
 
 def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
