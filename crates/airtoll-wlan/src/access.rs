@@ -168,6 +168,17 @@ impl Channel {
         self.stale = true;
     }
 
+    /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
+    /// `until` let go of it.
+    pub fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
+        for class in &mut self.classes {
+            if class.active == 0 && class.idle_since == heard && class.reference == until {
+                class.reference = now;
+                self.stale = true;
+            }
+        }
+    }
+
     /// Works out when the next contender may transmit.
     pub fn refresh(&mut self, all: &[Contender]) {
         let rules = FreezeRules { kinds: &self.kinds };

@@ -9,6 +9,7 @@ use airtoll_units::{Duration, Instant};
 
 use crate::access::Standing;
 use crate::codel::Codel;
+use crate::fragmentation::{Division, Pieces};
 use crate::ledger::Octets;
 use crate::packet::{NONE, PacketId};
 use crate::ratecontrol::RateControl;
@@ -23,9 +24,11 @@ pub(crate) struct Mpdu {
     pub sequence: u32,
     /// When its first packet came into the queue.
     pub since: Instant,
-    /// Length with header and FCS.
+    /// Length with header and FCS, of the present piece where it is fragmented.
     pub octets: u32,
     pub parts: Octets,
+    /// Its pieces, where the MSDU is fragmented.
+    pub pieces: Option<Pieces>,
     pub msdus: u16,
     /// How many of its packets take room in the socket of which flow's sender.
     pub held: (u32, u16),
@@ -50,6 +53,7 @@ pub(crate) struct TxLink {
     pub rate: RateControl,
     pub amsdu_octets: u32,
     pub max_attempts: u8,
+    pub division: Division,
     pub rts_octets: u32,
     pub queue: VecDeque<PacketId>,
     pub window: VecDeque<Mpdu>,
@@ -80,7 +84,7 @@ pub(crate) struct MacQueue {
 }
 
 /// MAC header, FCS.
-const fn mac_octets(qos: bool) -> u32 {
+pub(crate) const fn mac_octets(qos: bool) -> u32 {
     phy::DATA_HEADER_OCTETS + phy::FCS_OCTETS + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
 }
 
@@ -217,6 +221,7 @@ impl World {
         exchange.mode = mode_id;
         exchange.aggregate = true;
         exchange.request = true;
+        exchange.follows = Duration::ZERO;
         exchange.psdu = phy::BLOCK_ACK_REQ_OCTETS;
         exchange.length = phy::airtime(&self.modes[mode_id as usize].response, exchange.psdu);
         true
@@ -272,12 +277,14 @@ impl World {
         let Some(first) = first else {
             return false;
         };
+        let follows = self.after_piece(link, mode_id);
         let exchange = &mut self.exchanges[contender as usize];
         exchange.link = link;
         exchange.count = count;
         exchange.mode = mode_id;
         exchange.aggregate = count > 1;
         exchange.request = false;
+        exchange.follows = follows;
         exchange.psdu = if count > 1 {
             octets
         } else if always_delimited {
@@ -287,6 +294,28 @@ impl World {
         };
         exchange.length = phy::airtime(&self.modes[mode_id as usize].vector, exchange.psdu);
         true
+    }
+
+    /// Time from the end of the Ack of a lone MPDU to that of the next piece's; zero where none
+    /// follows.
+    fn after_piece(&self, link: u32, mode: u32) -> Duration {
+        let state = &self.links[link as usize];
+        let lone = state.window.iter().find(|m| m.in_flight);
+        let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
+            return Duration::ZERO;
+        };
+        if pieces.at + 1 == pieces.count || mpdu.acknowledged {
+            return Duration::ZERO;
+        }
+        let (octets, _) = state.division.mpdu(&pieces, pieces.at + 1);
+        let mode = &self.modes[mode as usize];
+        let channel = &self.channels[self.nodes[state.from as usize].channel as usize];
+        channel.sifs + phy::airtime(&mode.vector, octets) + channel.sifs + mode.ack
+    }
+
+    /// Chooses the next piece of the MSDU that the contender is sending.
+    pub(crate) fn fill_next_piece(&mut self, contender: u32, link: u32) -> bool {
+        self.fill_from(contender, link, None)
     }
 
     /// Moves packets from a link's queue into a new MPDU at the end of its window.
@@ -353,15 +382,29 @@ impl World {
             held.1 += u16::from(std::mem::take(&mut p.held));
             packet = p.next;
         }
-        let octets = frame_octets + cipher.msdu_octets() as u32 + body;
+        let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
         parts.mac = u64::from(octets) - parts.payload - parts.security - parts.ip_transport;
         let state = &mut self.links[link as usize];
+        let division = state.division;
+        let mut pieces = None;
+        if division.piece > 0 && msdus == 1 && !state.agreement {
+            let around = u64::from(division.cipher);
+            pieces = division.divide(Octets {
+                security: parts.security - around,
+                mac: 0,
+                ..parts
+            });
+        }
+        if let Some(pieces) = &pieces {
+            (octets, parts) = division.mpdu(pieces, 0);
+        }
         state.window.push_back(Mpdu {
             head,
             sequence: state.next_sequence,
             since,
             octets,
             parts,
+            pieces,
             msdus,
             held,
             attempts: 0,
@@ -444,8 +487,11 @@ impl World {
                 continue;
             }
             mpdu.in_flight = false;
-            if answered && mpdu.received {
-                mpdu.acknowledged = true;
+            let arrived = mpdu.pieces.map_or(mpdu.received, |p| p.heard > p.at);
+            if answered && arrived {
+                let more = mpdu.pieces.is_some() && self.next_piece(link, at);
+                left |= more;
+                self.links[link as usize].window[at].acknowledged = !more;
                 continue;
             }
             mpdu.attempts += 1;

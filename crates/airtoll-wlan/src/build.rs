@@ -288,7 +288,8 @@ impl Builder<'_> {
         let cw_min = bss.cw_min.unwrap_or(default_min);
         let cw_max = bss.cw_max.unwrap_or(timing.cw_max).max(cw_min);
         if !self.phys[at].edca {
-            let burst = Duration::from_secs_f64(bss.frame_burst_us / 1e6);
+            let own = self.scenario.nodes[node as usize].frame_burst_us;
+            let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
             let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
             self.world.nodes[node as usize].contenders = [id; 4];
             return;
@@ -304,9 +305,11 @@ impl Builder<'_> {
             phy::AccessCategory::Video,
             phy::AccessCategory::Voice,
         ];
+        let own = &self.scenario.nodes[node as usize].edca_parameters;
+        let given = own.as_ref().or(bss.edca_parameters.as_ref());
         for (i, category) in categories.into_iter().enumerate() {
             let mut p = phy::edca_parameters(category, &windows, dsss);
-            if let Some(given) = &bss.edca_parameters {
+            if let Some(given) = given {
                 p.aifsn = u32::from(given[i].aifsn);
                 p.cw_min = given[i].cw_min;
                 p.cw_max = given[i].cw_max;

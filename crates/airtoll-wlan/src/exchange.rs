@@ -21,6 +21,8 @@ pub(crate) enum Stage {
     Response,
     /// A new PPDU in the same TXOP is next.
     NextPpdu,
+    /// The next piece of the same MSDU is next.
+    NextPiece,
 }
 
 /// The present frame exchange of a contender.
@@ -38,6 +40,8 @@ pub(crate) struct Exchange {
     pub aggregate: bool,
     /// A BlockAckReq instead of data.
     pub request: bool,
+    /// Time from the end of the answer to the end of the next piece's, in a fragment burst.
+    pub follows: Duration,
     pub stage: Stage,
     pub data_end: Instant,
     /// End of the TXOP or frame burst; zero where one exchange is all.
@@ -67,6 +71,7 @@ impl Exchange {
             length: Duration::ZERO,
             aggregate: false,
             request: false,
+            follows: Duration::ZERO,
             stage: Stage::Data,
             data_end: Instant::ZERO,
             txop_end: Instant::ZERO,
@@ -158,7 +163,7 @@ impl World {
         } else {
             mode.ack
         };
-        let length = exchange.length;
+        let (length, follows) = (exchange.length, exchange.follows);
         exchange.stage = Stage::Response;
         exchange.data_end = now + length;
         let kind = if exchange.request {
@@ -166,7 +171,7 @@ impl World {
         } else {
             FrameKind::Data
         };
-        self.transmit(id, node, kind, length, sifs + answer);
+        self.transmit(id, node, kind, length, sifs + answer + follows);
     }
 
     /// SIFS after a frame that asks for an answer.
@@ -193,7 +198,8 @@ impl World {
                 } else {
                     mode.ack
                 };
-                self.transmit(id, peer, FrameKind::Response, length, Duration::ZERO);
+                let follows = exchange.follows;
+                self.transmit(id, peer, FrameKind::Response, length, follows);
             }
         }
     }
@@ -242,6 +248,7 @@ impl World {
                 } else {
                     self.ledger.retry += alone;
                     let timeout = self.modes[mode as usize].cts_timeout;
+                    self.expect_nav_reset(id, channel, mode);
                     self.failed(id, now + timeout);
                 }
             }
@@ -316,6 +323,33 @@ impl World {
         }
     }
 
+    /// Whoever heard an RTS and then nothing may forget its reservation after NAVTimeout: two
+    /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
+    fn expect_nav_reset(&mut self, id: u32, channel: u32, mode: u32) {
+        let now = self.events.now();
+        let exchange = &self.exchanges[id as usize];
+        let mode = &self.modes[mode as usize];
+        let answer = if exchange.aggregate {
+            mode.block_ack
+        } else {
+            mode.ack
+        };
+        let state = &self.channels[channel as usize];
+        let (sifs, slot) = (state.sifs, state.slot);
+        let until = now + sifs + mode.cts + sifs + exchange.length + sifs + answer;
+        let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
+        if now + patience < until {
+            self.events.schedule(
+                now + patience,
+                Event::NavReset {
+                    channel,
+                    heard: now,
+                    until,
+                },
+            );
+        }
+    }
+
     fn data_sent(
         &mut self,
         id: u32,
@@ -350,14 +384,16 @@ impl World {
             } else {
                 0
             };
-            if arrives && !mpdu.received {
+            let new = mpdu.pieces.map_or(!mpdu.received, |p| p.heard == p.at);
+            if arrives && new {
                 good.add(&mpdu.parts);
                 good.mac += u64::from(framing);
             } else {
                 bad += u64::from(mpdu.octets + framing);
             }
-            let known = &mut self.links[link as usize].window[at];
-            known.received |= arrives;
+            if arrives && self.hear_piece(link, at) {
+                self.links[link as usize].window[at].received = true;
+            }
         }
         let bit_rate = self.modes[mode as usize].bit_rate;
         self.ledger.book_data(alone, length, bit_rate, &good, bad);
@@ -406,6 +442,14 @@ impl World {
         self.settle(id, link, true);
         self.narrow(id);
         let sifs = self.sifs(id);
+        if !self.exchanges[id as usize].follows.is_zero() && self.fill_next_piece(id, link) {
+            self.exchanges[id as usize].stage = Stage::NextPiece;
+            self.pause(self.contenders[id as usize].channel, Gap::Response);
+            self.engage(node, now + sifs);
+            self.events
+                .schedule(now + sifs, Event::Proceed { contender: id });
+            return;
+        }
         if txop_end > now + sifs && self.has_frame(id) {
             let room = txop_end - now - sifs;
             if self.fill(id, Some(room)) {

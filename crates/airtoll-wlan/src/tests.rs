@@ -319,6 +319,113 @@ fn wep_forbids_high_throughput() {
     assert!(mbps(&outcome) < 32.0);
 }
 
+/// Each node's frames by kind, as their starts and lengths.
+fn frames(scenario: &Scenario) -> Vec<(u64, u64, u64, u64)> {
+    let mut world = build::build(scenario, 5).unwrap();
+    let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    world.trace = Some(Box::new(Shared(records.clone())));
+    world.run(&mut || false).unwrap();
+    let records = records.borrow();
+    records
+        .iter()
+        .filter(|(_, what, _)| *what == "frame")
+        .map(|(at, _, [node, kind, length])| (at.as_nanos(), *node, *kind, *length))
+        .collect()
+}
+
+#[test]
+fn fragments_follow_one_another_sifs_apart() {
+    let bss = format!(r#"{A54}, "fragmentation_threshold_octets": 528"#);
+    let frames = frames(&uplink(1, &bss, r#", "cipher": "tkip""#, 1472, 0.1));
+    // 1500 + 8 + 8 octets in pieces of 500, each with header, FCS and 12 of TKIP.
+    let (data, ack) = (crate::channel::FrameKind::Data, 28_000);
+    let bursts = frames.len() / 8;
+    assert!(bursts > 50);
+    for burst in frames.chunks_exact(8).take(bursts) {
+        let mut at = burst[0].0;
+        for pair in burst.chunks_exact(2) {
+            assert_eq!((pair[0].0, pair[0].2), (at, data as u64));
+            assert_eq!(pair[1].0, at + pair[0].3 + 16_000);
+            assert_eq!(pair[1].3, ack);
+            at = pair[1].0 + ack + 16_000;
+        }
+        // 540 octets, and 16 of the MSDU's with the same around them.
+        assert_eq!([burst[0].3, burst[6].3], [104_000, 32_000]);
+    }
+}
+
+#[test]
+fn fragments_are_tried_again_for_themselves() {
+    for stations in [1, 5] {
+        let bss = format!(r#"{A54}, "fragmentation_threshold_octets": 528"#);
+        let mut scenario = uplink(stations, &bss, r#", "cipher": "ccmp-128""#, 1472, 2.0);
+        if stations == 1 {
+            scenario.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 88.0 };
+        }
+        let mut world = world_after(&scenario, 3);
+        let outcome = world.outcome();
+        assert_eq!(world.ledger.total(), Duration::from_secs(2));
+        assert!(total(&outcome, "packets_received") > 100.0, "{stations}");
+        assert!(total(&outcome, "octets_retry") > 10_000.0, "{stations}");
+        // What arrived is booked once: 1472 octets of each datagram, and what is under way.
+        let delivered = total(&outcome, "octets_payload");
+        let counted = 1472.0 * total(&outcome, "packets_received");
+        let under_way = 1472.0 * (stations as f64 + total(&outcome, "packets_lost"));
+        assert!(
+            delivered >= counted && delivered <= counted + under_way,
+            "{stations}: {delivered} {counted}"
+        );
+    }
+}
+
+#[test]
+fn only_the_nodes_named_burst() {
+    let both = format!(r#"{A54}, "frame_burst_us": 3000"#);
+    let own = r#", "frame_burst_us": 3000"#;
+    let station = mbps(&simulate(&uplink(1, A54, own, 1472, 5.0), 1));
+    let cell = mbps(&simulate(&uplink(1, &both, "", 1472, 5.0), 1));
+    let none = mbps(&simulate(&uplink(1, A54, "", 1472, 5.0), 1));
+    assert_eq!(station, cell);
+    assert!(station > 1.15 * none);
+    let off = r#", "frame_burst_us": 0"#;
+    assert_eq!(mbps(&simulate(&uplink(1, &both, off, 1472, 5.0), 1)), none);
+    // The one that bursts takes what the other does not get.
+    let mut two = uplink(2, A54, "", 1472, 10.0);
+    two.nodes[0].frame_burst_us = Some(3_000.0);
+    let outcome = simulate(&two, 1);
+    let rate = |name: &str| {
+        let of = |r: &&crate::Row| r.metric == "throughput_bps" && r.flow.as_deref() == Some(name);
+        outcome.rows.iter().find(of).unwrap().value
+    };
+    assert!(rate("f0") > 4.0 * rate("f1"));
+}
+
+#[test]
+fn an_unanswered_rts_is_forgotten() {
+    // The first station is heard by the second one and not by the access point.
+    let bss = format!(r#"{B11}, "rts_threshold_octets": 0"#);
+    let mut scenario = uplink(2, &bss, "", 1472, 5.0);
+    scenario.radio.budgets.push(crate::scenario::LinkBudget {
+        nodes: ["s0".to_owned(), "ap".to_owned()],
+        rssi_dbm: Some(-100.0),
+        loss_db: None,
+    });
+    let frames = frames(&scenario);
+    let rts = crate::channel::FrameKind::Rts as u64;
+    let gaps: Vec<u64> = frames
+        .windows(2)
+        .filter(|w| (w[0].1, w[0].2) == (0, rts) && (w[1].1, w[1].2) == (1, rts))
+        .filter(|w| w[1].0 > w[0].0)
+        .map(|w| w[1].0.saturating_sub(w[0].0 + w[0].3) / 1_000)
+        .collect();
+    assert!(gaps.len() > 50);
+    // Two SIFS of 10 us, a CTS of 248, aRxPHYStartDelay 192, two slots of 20, then DIFS of 50 and
+    // at least the one slot without which both had sent at once; the reservation alone would be
+    // 10 + 248 + 10 + 1310 + 10 + 248.
+    let least = gaps.iter().min().copied();
+    assert_eq!(least, Some(20 + 248 + 192 + 40 + 50 + 20));
+}
+
 #[test]
 fn throughput_table() {
     let table: Vec<String> = [

@@ -43,6 +43,12 @@ pub(crate) enum Event {
     TransportTimer { flow: u32, receiver: bool },
     /// An AP's beacon is due.
     Beacon { node: u32 },
+    /// Nothing followed an RTS heard at `heard`, which had reserved the medium until `until`.
+    NavReset {
+        channel: u32,
+        heard: Instant,
+        until: Instant,
+    },
     /// The warm-up ends.
     WarmedUp,
 }
@@ -203,6 +209,14 @@ impl World {
             Event::Released { flow } => self.released(flow),
             Event::TransportTimer { flow, receiver } => self.transport_timer(flow, receiver),
             Event::Beacon { node } => self.beacon_due(node),
+            Event::NavReset {
+                channel,
+                heard,
+                until,
+            } => {
+                let now = self.events.now();
+                self.channels[channel as usize].forget_reservation(now, heard, until);
+            }
             Event::WarmedUp => self.warmed_up(),
         }
     }

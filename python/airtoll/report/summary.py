@@ -103,8 +103,15 @@ class RunSummary:
         None where no closed form is known (later PHYs, bursts, EDCA, stations of their own rate).
         """
         settings, load = self.cells[cell].settings, self.cells[cell].load
-        own = any(s.rate_mbps or s.phy or s.policy for s in settings.stations)
-        if settings.phy not in _BEST_RATE or settings.frame_bursting_us > 0 or own:
+        own = any(
+            s.rate_mbps or s.phy or s.policy or s.frame_bursting_us for s in settings.stations
+        )
+        if (
+            settings.phy not in _BEST_RATE
+            or settings.frame_bursting_us
+            or settings.ap.frame_bursting_us
+            or own
+        ):
             return None
         if settings.cw_min is not None or settings.edca or load.direction == "both":
             return None

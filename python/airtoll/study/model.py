@@ -54,6 +54,11 @@ class Station(_Table):
     rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
+    frame_bursting_us: NotNegative | None = Field(
+        None,
+        description="burst of this station's frames, microseconds; 0 = none; default: the longer "
+        "of the scenario's and its profile's",
+    )
 
     @field_validator("policy")
     @classmethod
@@ -66,6 +71,11 @@ class AccessPoint(_Table):
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
     position_m: tuple[float, float] = Field((0.0, 0.0), description="place, metres")
+    frame_bursting_us: NotNegative | None = Field(
+        None,
+        description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
+        "scenario's and its profile's",
+    )
 
 
 class WiredHost(_Table):
@@ -128,7 +138,9 @@ class Scenario(_Table):
         None, description="RTS before longer frames, octets; default: never"
     )
     fragmentation_threshold_octets: Annotated[int, Field(ge=256)] | None = Field(
-        None, description="fragment longer frames, octets; default: never"
+        None,
+        description="MAC fragments of longer frames, octets; default: never; has no effect where "
+        "frames are aggregated",
     )
     cw_min: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmin, slots")
     cw_max: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmax, slots")
@@ -136,7 +148,7 @@ class Scenario(_Table):
     frame_bursting_us: NotNegative = Field(
         0.0,
         description="burst of frames SIFS apart after one contention, microseconds; 0 = off; of "
-        "the stations and the AP, unless they or their profiles state their own",
+        "every node that states none of its own",
     )
     edca: bool = Field(False, description="four access categories instead of one")
     queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")

@@ -89,7 +89,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "warm_up_s": load_.warm_up_s,
         "series": load_.series,
         "radio": _radio(settings, stations),
-        "bss": [_bss(settings, [*profiles.values(), ap])],
+        "bss": [_bss(settings)],
         "nodes": nodes,
         "links": links,
         "flows": _flows(settings, load_, stations, profiles, server),
@@ -112,7 +112,7 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
     tunnels = node.pop("tunnels")
     parts = assemble(
         domains,
-        bss=_bss(settings, [mobile, ap]),
+        bss=_bss(settings),
         station=node,
         access_point=_ap_node(cell, ap),
         server=_server_node(cell, server),
@@ -168,8 +168,13 @@ def station_policy(cell: Cell, station: Station) -> Policy:
     return resolve(station.policy) if station.policy else cell.security
 
 
-def _bss(settings: Scenario, profiles: list[Profile]) -> dict[str, Any]:
-    burst = max(settings.frame_bursting_us, *(p.radio.frame_burst_us.value for p in profiles))
+def _burst(settings: Scenario, own_us: float | None, profile: Profile) -> float:
+    if own_us is not None:
+        return own_us
+    return max(settings.frame_bursting_us, profile.radio.frame_burst_us.value)
+
+
+def _bss(settings: Scenario) -> dict[str, Any]:
     bss: dict[str, Any] = {
         "name": BSS,
         "standard": settings.phy,
@@ -178,7 +183,6 @@ def _bss(settings: Scenario, profiles: list[Profile]) -> dict[str, Any]:
         "protection": settings.protection.replace("-", "_"),
         "rate": _rate(settings, settings.phy, settings.rate_mbps),
         "max_attempts": settings.retry_limit,
-        "frame_burst_us": burst,
         "aggregation": {
             "ampdu_max_octets": settings.ampdu_max_octets,
             "amsdu_max_octets": settings.amsdu_max_octets,
@@ -220,6 +224,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile, wired: bool) -
         "host": _host(profile, policy),
         "tx_power_dbm": settings.radio.tx_power_dbm,
         "queue": _queue(settings),
+        "frame_burst_us": _burst(settings, station.frame_bursting_us, profile),
         "tunnels": [
             _tunnel(tunnel, profile, SERVER if wired else _peer(settings, station))
             for tunnel in policy.tunnels
@@ -246,6 +251,7 @@ def _ap_node(cell: Cell, profile: Profile) -> dict[str, Any]:
         "host": _host(profile, cell.security),
         "tx_power_dbm": settings.radio.tx_power_dbm,
         "queue": _queue(settings),
+        "frame_burst_us": _burst(settings, settings.ap.frame_bursting_us, profile),
     }
 
 

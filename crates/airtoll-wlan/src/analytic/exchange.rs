@@ -117,7 +117,7 @@ impl Exchange {
     #[must_use]
     pub fn with_cts_to_self(mut self, control: &TxVector, timing: &TimingSet) -> Self {
         self.protection = airtime(control, CTS_OCTETS) + timing.sifs;
-        self.first_frame = self.protection + self.data;
+        self.first_frame += self.protection;
         self
     }
 

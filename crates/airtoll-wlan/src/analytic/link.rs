@@ -32,6 +32,10 @@ pub struct Link {
     pub window: u32,
     /// RTS before MPDUs longer than this, octets.
     pub rts_above_octets: Option<u32>,
+    /// Fragments of MPDUs longer than this, octets; `None` under a block ack agreement.
+    pub fragment_above_octets: Option<u32>,
+    /// MAC header and FCS, and what the cipher adds to each MPDU, octets.
+    pub per_mpdu_octets: [u32; 2],
     /// Protection of OFDM frames.
     pub protection: Protection,
     /// Preamble of control frames sent by DSSS.
@@ -59,24 +63,18 @@ impl Link {
         let basic = basic_rates(bss, standard, dsss_present);
         let timing = timing(bss, &data, dsss_present);
         let qos = bss.edca.unwrap_or(bss.standard >= Standard::N);
-        if bss.edca_parameters.is_some() {
+        if bss.edca_parameters.is_some() || node.edca_parameters.is_some() {
             return Err(Cannot::Option("edca_parameters"));
         }
-        if bss.frame_burst_us > 0.0 {
+        if node.frame_burst_us.unwrap_or(bss.frame_burst_us) > 0.0 {
             return Err(Cannot::Option("frame_burst_us"));
         }
         if bss.aggregation.amsdu_max_octets > 0 && data.aggregates() {
             return Err(Cannot::Option("aggregation.amsdu_max_octets"));
         }
-        if bss.fragmentation_threshold_octets.is_some() {
-            return Err(Cannot::Option("fragmentation_threshold_octets"));
-        }
         let limits = ampdu_limits(&data);
-        let around = DATA_HEADER_OCTETS
-            + if qos { QOS_CONTROL_OCTETS } else { 0 }
-            + LLC_SNAP_OCTETS
-            + FCS_OCTETS
-            + node.cipher.frame_octets() as u32;
+        let header = DATA_HEADER_OCTETS + if qos { QOS_CONTROL_OCTETS } else { 0 } + FCS_OCTETS;
+        let around = header + LLC_SNAP_OCTETS + node.cipher.frame_octets() as u32;
         let ampdu_octets = limits.map_or(0, |l| {
             bss.aggregation
                 .ampdu_max_octets
@@ -96,6 +94,10 @@ impl Link {
             ampdu_octets,
             window,
             rts_above_octets: bss.rts_threshold_octets,
+            fragment_above_octets: bss.fragmentation_threshold_octets.filter(|_| {
+                !(data.aggregates() && (ampdu_octets > 0 || data.format() != Format::HtMixed))
+            }),
+            per_mpdu_octets: [header, node.cipher.mpdu_octets() as u32],
             protection: bss.protection,
             preamble,
         })
@@ -115,7 +117,7 @@ impl Link {
                 self.window,
             )
         } else {
-            Exchange::single(&self.data, self.basic, &self.timing, mpdu)
+            self.in_fragments(mpdu)
         };
         let spaced = match self.aifsn {
             Some(aifsn) => plain.under_edca(&self.timing, aifsn),
@@ -129,7 +131,7 @@ impl Link {
                 .expect("the long preamble carries every DSSS rate"),
             _ => control_response(&self.data, self.basic),
         };
-        let psdu = mpdu * spaced.mpdus;
+        let psdu = self.fragments(mpdu).first().copied().unwrap_or(mpdu) * spaced.mpdus;
         let protects = self.data.format() != Format::Dsss;
         match self.protection {
             Protection::RtsCts if protects => spaced.with_rts(&control, self.basic, &self.timing),
@@ -139,6 +141,41 @@ impl Link {
             }
             _ => spaced,
         }
+    }
+}
+
+impl Link {
+    /// Lengths of the MPDUs that an MSDU travels in whose one MPDU would have `mpdu` octets
+    /// (10.4).
+    fn fragments(&self, mpdu: u32) -> Vec<u32> {
+        let [header, cipher] = self.per_mpdu_octets;
+        let mut body = mpdu - header - cipher;
+        let Some(threshold) = self.fragment_above_octets else {
+            return vec![mpdu];
+        };
+        let most = (threshold.saturating_sub(header) & !1).max(2);
+        let mut lengths = Vec::new();
+        while body > 0 {
+            let piece = body.min(most);
+            lengths.push(header + cipher + piece);
+            body -= piece;
+        }
+        lengths
+    }
+
+    /// The exchange of a lone MSDU: each fragment has its own Ack, SIFS before it and after.
+    fn in_fragments(&self, mpdu: u32) -> Exchange {
+        let mut exchanges = self
+            .fragments(mpdu)
+            .into_iter()
+            .map(|octets| Exchange::single(&self.data, self.basic, &self.timing, octets));
+        let first = exchanges
+            .next()
+            .unwrap_or_else(|| Exchange::single(&self.data, self.basic, &self.timing, mpdu));
+        exchanges.fold(first, |whole, piece| Exchange {
+            data: whole.data + whole.response + self.timing.sifs + piece.data,
+            ..whole
+        })
     }
 }
 

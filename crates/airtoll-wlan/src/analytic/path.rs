@@ -65,6 +65,10 @@ impl Path {
             .iter()
             .find(|n| n.role == Role::AccessPoint)
             .ok_or(Cannot::Path)?;
+        // It answers TCP, relays, and sends what goes down.
+        if access_point.frame_burst_us.is_some_and(|us| us > 0.0) {
+            return Err(Cannot::Option("nodes[].frame_burst_us"));
+        }
         for station in &stations {
             clean(scenario, access_point, station, &link)?;
         }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
-use crate::aggregation::TxLink;
+use crate::aggregation::{TxLink, mac_octets};
+use crate::fragmentation::Division;
 use crate::mode::{self, Mode};
 use crate::ratecontrol::{Aarf, Minstrel, RateControl};
 use crate::scenario::{Rate, ScenarioError, Standard};
@@ -68,6 +69,11 @@ impl Builder<'_> {
             rate,
             amsdu_octets: bss.aggregation.amsdu_max_octets,
             max_attempts: bss.max_attempts,
+            division: Division::new(
+                bss.fragmentation_threshold_octets,
+                mac_octets(self.phys[at].edca),
+                node.cipher.mpdu_octets() as u32,
+            ),
             rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
             queue: VecDeque::new(),
             window: VecDeque::new(),

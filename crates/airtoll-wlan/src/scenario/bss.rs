@@ -41,7 +41,7 @@ pub struct Bss {
     #[serde(default)]
     pub edca: Option<bool>,
     /// EDCA parameters in the order background, best effort, video, voice; default: the standard's
-    /// (IEEE 802.11-2020 Table 9-155).
+    /// (IEEE 802.11-2020 Table 9-155). A node may have its own (`nodes[].edca_parameters`).
     #[serde(default)]
     pub edca_parameters: Option<[EdcaParameters; 4]>,
     /// CWmin of DCF (and of best effort and background under EDCA), slots; default: the PHY's.
@@ -56,11 +56,13 @@ pub struct Bss {
     /// RTS/CTS before MPDUs longer than this, octets; null: never.
     #[serde(default)]
     pub rts_threshold_octets: Option<u32>,
-    /// MPDUs longer than this are fragmented, octets; only null (never) is modelled so far.
+    /// MPDUs longer than this (header and FCS counted, the cipher's octets not) are sent in
+    /// fragments where no block ack agreement holds, octets; at least 256; null: never.
     #[serde(default)]
     pub fragmentation_threshold_octets: Option<u32>,
     /// Without EDCA: frames of one queue follow one another SIFS apart for this long after one
-    /// contention, us; 0: one frame per contention.
+    /// contention, us; 0: one frame per contention. A node may have its own
+    /// (`nodes[].frame_burst_us`).
     #[serde(default)]
     pub frame_burst_us: f64,
     /// A-MPDU and A-MSDU (n and later).

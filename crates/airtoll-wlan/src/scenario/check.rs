@@ -133,6 +133,9 @@ impl Scenario {
                 );
             }
         }
+        if let Some(us) = node.frame_burst_us {
+            not_negative(&format!("{at}.frame_burst_us"), us)?;
+        }
         if node.queue.packets == 0 {
             return invalid(&format!("{at}.queue.packets"), 0, "at least 1");
         }
@@ -262,9 +265,11 @@ impl Bss {
             return invalid(&format!("{at}.max_attempts"), 0, "at least 1");
         }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
-        if let Some(octets) = self.fragmentation_threshold_octets {
+        if let Some(octets) = self.fragmentation_threshold_octets
+            && octets < 256
+        {
             let field = format!("{at}.fragmentation_threshold_octets");
-            return invalid(&field, octets, "null: MAC fragmentation is not modelled");
+            return invalid(&field, octets, "at least 256, or null for never");
         }
         if let Some(beacons) = &self.beacons {
             positive(&format!("{at}.beacons.interval_us"), beacons.interval_us)?;

@@ -3,7 +3,7 @@
 use airtoll_security::CipherSuite;
 use serde::{Deserialize, Serialize};
 
-use super::bss::{Rate, Standard};
+use super::bss::{EdcaParameters, Rate, Standard};
 
 /// A station, an access point or a wired host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,12 @@ pub struct Node {
     /// Rate of data frames between this station and its AP, both ways; null: the BSS's.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Frame burst of this node's own frames without EDCA, us; null: the BSS's.
+    #[serde(default)]
+    pub frame_burst_us: Option<f64>,
+    /// EDCA parameters of this node alone, TXOP limits among them; null: the BSS's.
+    #[serde(default)]
+    pub edca_parameters: Option<[EdcaParameters; 4]>,
     /// Link cipher between this station and its AP: `open`, `wep-40`, `wep-104`, `tkip`,
     /// `ccmp-128`, `ccmp-256`, `gcmp-128` or `gcmp-256`. WEP and TKIP forbid HT, VHT, HE and EHT
     /// (IEEE 802.11-2020 clause 12.3.1 and 12.5.2): such a station falls back to 802.11a or g.

@@ -223,8 +223,11 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
         traffic = study.traffic.get(traffic_name)
         if scenario is None or traffic is None or json.loads(factors):
             continue  # a factor may change the link: nothing is said of it
-        own_rates = any(s.rate_mbps or s.phy or s.policy for s in scenario.stations)
-        if scenario.phy not in _BEST_RATE or scenario.frame_bursting_us > 0 or own_rates:
+        own = any(
+            s.rate_mbps or s.phy or s.policy or s.frame_bursting_us for s in scenario.stations
+        )
+        bursts = scenario.frame_bursting_us or scenario.ap.frame_bursting_us
+        if scenario.phy not in _BEST_RATE or bursts or own:
             continue
         if scenario.cw_min is not None or scenario.edca or traffic.direction == "both":
             continue

@@ -307,6 +307,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return f"topology {settings.topology} (two domains) is not set up by this testbed"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
+    if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):
+        return "frame_bursting_us has no effect on virtual radios without a medium"
     for key in _MODEL_ONLY:
         if getattr(settings, key) != Scenario.model_fields[key].get_default():
             return f"{key} has no effect on virtual radios"
