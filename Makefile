@@ -43,10 +43,11 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 
 ci: lint test ## what continuous integration runs
 
-build: $(VENV)/.built ## the native module and the airtoll command
+build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
 
 $(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
 	. $(BIN)/activate && maturin develop --release --quiet
+	cargo install --quiet --locked --force --no-track --path crates/airtoll-medium --root $(VENV)
 	@touch $@
 
 venv: $(VENV)/.ready ## the virtual environment with pinned packages

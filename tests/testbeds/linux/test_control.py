@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.testbeds.linux.control import Control, ControlError, connect
-from airtoll.testbeds.linux.hosts import Host, HostError
+from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
 
 Opened = Callable[[], AbstractAsyncContextManager[Host]]
 
@@ -28,6 +29,36 @@ pytestmark = pytest.mark.skipif(
     ),
     reason="needs root and wpasupplicant",
 )
+
+
+def test_the_socket_of_a_killed_daemon_is_not_taken_for_its_successor(tmp_path: Path) -> None:
+    """A killed daemon leaves its socket behind; the next is reached once it has replaced it."""
+    path = tmp_path / "wpa" / "lo"
+    path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stale:
+        stale.bind(str(path))
+    argv = ["sh", "-c", 'sleep 0.5; exec wpa_supplicant -D none -i lo -C "$1"', "sh"]
+
+    async def steps() -> None:
+        async with LocalHost("here", "0123abcd") as host:
+            process = await host.start([*argv, str(path.parent)], log=str(tmp_path / "log"))
+            control = await connect(host, str(path), "wpa_supplicant", process)
+            assert (await control.request("PING")).strip() == "PONG"
+            control.close()
+
+    asyncio.run(steps())
+
+
+def test_a_daemon_that_does_not_come_up_has_last_words(tmp_path: Path) -> None:
+    argv = ["sh", "-c", "echo no such interface >&2; exit 4"]
+
+    async def steps() -> None:
+        async with LocalHost("here", "0123abcd") as host:
+            process = await host.start(argv, log=str(tmp_path / "log"))
+            with pytest.raises(HostError, match="exit status 4; its log ends: no such interface"):
+                await connect(host, str(tmp_path / "wpa" / "lo"), "wpa_supplicant", process)
+
+    asyncio.run(steps())
 
 
 def test_requests_events_and_the_end(opened: Opened, tmp_path: Path) -> None:

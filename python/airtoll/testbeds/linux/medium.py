@@ -3,13 +3,15 @@
 Takes radios and a job; gives a medium that is told what to be per trial, and a verdict on what was
 measured over it. Never calls a throughput a radio throughput when the CPU had no head-room.
 
-The program is found under AIRTOLL_MEDIUM, beside the interpreter (where ``make build`` puts it), or
-on the PATH. The guest sees the host's files, so the same path holds there.
+The program is found under AIRTOLL_MEDIUM ("none": do without), beside the interpreter (where
+``make build`` puts it), or on the PATH. The guest sees the host's files, so the same path holds
+there.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -21,7 +23,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from airtoll.errors import EnvironmentProblem, TestbedError
-from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.hosts import GRACE_S, Host, Process
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.radios import Radio
 
@@ -43,6 +45,8 @@ class MediumError(TestbedError):
 def find() -> Path | None:
     """Where the program is, or None."""
     named = os.environ.get("AIRTOLL_MEDIUM")
+    if named == "none":
+        return None
     if named:
         path = Path(named)
         if not path.is_file():
@@ -94,6 +98,8 @@ class Medium:
             except (OSError, TimeoutError) as error:
                 raise MediumError(f"{PROGRAM}: {op}: {error or 'no answer'}") from error
         if not line:
+            with contextlib.suppress(TimeoutError):
+                await self.process.wait(GRACE_S)
             raise MediumError(f"{PROGRAM}: has died: {await self.process.last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:

@@ -26,7 +26,7 @@ from airtoll.policies import Policy
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.guest import initramfs
-from airtoll.testbeds.guest.qemu import Guest
+from airtoll.testbeds.guest.qemu import ICOUNT, Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, medium, timeline
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
@@ -411,23 +411,29 @@ class _GuestSession:
         self._stack = contextlib.ExitStack()
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
-        self._guest = self._stack.enter_context(Guest(results))
+        program = _program()
+        guest = Guest(results)
+        if program is not None and guest.accelerator == "tcg":
+            # An air in real time needs a CPU that is never late; an emulated one always is.
+            guest = Guest(results, accelerator=ICOUNT)
+        self._guest = self._stack.enter_context(guest)
         self.pid = self._guest.pid
         request: dict[str, Any] = {
             "op": "open",
             "run_id": run_id,
             "credentials": secret.to_json(),
             "results": f"{initramfs.SHARE_IN_GUEST}/trials",
-            "medium": _program(),
+            "medium": program,
         }
-        described = self._guest.call(_WORKER, request, timeout_s=240)
+        described = self._guest.call(_WORKER, request, timeout_s=240 * self._guest.patience)
         return {**described, "accelerator": self._guest.accelerator}
 
     def measure(self, job: Job) -> Outcome:
         assert self._guest is not None
         limit = 240 + 4 * (job.flow.duration_s if job.flow else 0)
         request = {"op": "measure", "job": job.to_json()}
-        return Outcome.from_json(self._guest.call(_WORKER, request, timeout_s=limit))
+        answer = self._guest.call(_WORKER, request, timeout_s=limit * self._guest.patience)
+        return Outcome.from_json(answer)
 
     def close(self) -> None:
         # Powering off ends everything inside; asking first would only take longer.

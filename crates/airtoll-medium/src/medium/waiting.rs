@@ -1,0 +1,72 @@
+//! A frame in a queue, and its way down the retry chain.
+
+use std::sync::Arc;
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::frame::FrameControl;
+
+use super::STEPS;
+use crate::rates::Step;
+
+/// A frame in a queue.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub octets: Arc<[u8]>,
+    pub frequency_mhz: u32,
+    pub chain: [Step; STEPS],
+    pub tried: [Step; STEPS],
+    pub attempts: u32,
+    /// Its receiver, unless it is for a group; the number of the radio if it is known.
+    pub receiver: Option<MacAddress>,
+    pub no_ack: bool,
+    pub ticket: u64,
+}
+
+impl Waiting {
+    /// Attempts that it may have.
+    pub fn allowed(&self) -> u32 {
+        if self.receiver.is_none() || self.no_ack {
+            return 1;
+        }
+        let steps = self.chain.iter().take_while(|step| step.index >= 0);
+        steps.map(|step| u32::from(step.count)).sum::<u32>().max(1)
+    }
+
+    /// Books an attempt at a rate.
+    pub fn note(&mut self, step: Step) {
+        self.attempts += 1;
+        let step = Step {
+            index: step.index.max(0),
+            ..step
+        };
+        let mut free = 0;
+        while free < STEPS - 1 && self.tried[free].index >= 0 {
+            let same = (self.tried[free].index, self.tried[free].flags) == (step.index, step.flags);
+            let last = self.tried[free + 1].index < 0;
+            if same && last {
+                break;
+            }
+            free += 1;
+        }
+        let count = if self.tried[free].index >= 0 {
+            self.tried[free].count + 1
+        } else {
+            1
+        };
+        self.tried[free] = Step { count, ..step };
+    }
+
+    /// The rate of the last attempt; before the first, that of the chain.
+    pub fn last_step(&self) -> Step {
+        let tried = self.tried.iter().rfind(|step| step.index >= 0);
+        *tried.unwrap_or(&self.chain[0])
+    }
+}
+
+/// The same frame with its Retry bit set.
+pub(super) fn repeated(octets: &[u8]) -> Arc<[u8]> {
+    let mut octets = octets.to_vec();
+    let control = FrameControl(u16::from_le_bytes([octets[0], octets[1]])).with_retry(true);
+    octets[..2].copy_from_slice(&control.0.to_le_bytes());
+    octets.into()
+}
