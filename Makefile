@@ -17,14 +17,13 @@ help: ## list the targets
 demo: build ## run a published study and write its report (README, first command)
 	$(BIN)/airtoll run tripathi2008
 
-test: build system ## everything that must hold, from a clean checkout (README, second command)
+test: build system guest ## everything that must hold, from a clean checkout (README, second command)
 	cargo test --workspace --quiet
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not guest"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: build system guest ## long campaigns
 	$(BIN)/pytest -m slow
 
-# Alone on the machine: the emulated guest shares two cores badly with other tests.
 test-linux: build system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
 

@@ -53,6 +53,17 @@ def _fake_module() -> object:
     return module
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file that boots a guest first, so that one worker has it while the other does
+    the rest; the other such files last, since there is one guest at a time."""
+    count: dict[Path, int] = {}
+    for item in items:
+        if item.get_closest_marker("guest") is not None:
+            count[item.path] = count.get(item.path, 0) + 1
+    longest = max(count, key=lambda path: count[path], default=None)
+    items.sort(key=lambda item: 0 if item.path == longest else 1 + (item.path in count))
+
+
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]
 
 

@@ -21,7 +21,7 @@ from airtoll.policies import catalogue, resolve
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import kernel
 from airtoll.testbeds.guest.qemu import Guest
-from airtoll.testbeds.linux import credentials, environment, hostapd
+from airtoll.testbeds.linux import credentials, environment, hostapd, medium
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -40,11 +40,14 @@ UDP = Flow(transport="udp", offered_bps=1e6, payload_octets=1000, duration_s=1)
 
 @pytest.fixture(scope="module")
 def testbed() -> Iterator[Linux]:
-    one = Linux(vm=True)
-    try:
-        yield one
-    finally:
-        one.close()
+    """A guest without an air: in real time, and faster for what needs none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIRTOLL_MEDIUM", "none")
+        one = Linux(vm=True)
+        try:
+            yield one
+        finally:
+            one.close()
 
 
 def rows(measured: Measured) -> dict[str, float]:
@@ -137,6 +140,31 @@ def test_hostapd_killed_in_mid_trial_is_said(testbed: Linux) -> None:
     assert measured.rows == ()
     assert measured.failure is not None
     assert "hostapd died during the trial" in measured.failure
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(medium.find() is None, reason="needs airtoll-medium: make build")
+def test_over_the_medium_a_saturated_station_has_the_throughput_of_the_closed_form(
+    testbed: Linux, tmp_path: Path
+) -> None:
+    testbed.close()  # one guest at a time
+    flow = Flow(transport="udp", offered_bps=3e6, payload_octets=1470, duration_s=20)
+    job = Job("air", "open", phy="802.11b", rate_mbps=2, flow=flow, probe=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("AIRTOLL_MEDIUM", raising=False)
+        over = Linux(vm=True)
+        try:
+            measured = over.carry_out(job, tmp_path)
+        finally:
+            over.close()
+    values = rows(measured)
+    assert not [caveat for caveat in measured.caveats if "refused" in caveat]
+    # DIFS 50, CWmin/2 slots 310, preamble 192, 1534 octets at 2 Mb/s, SIFS 10, Ack 248 us.
+    ceiling_bps = 1470 * 8 / (50 + 310 + 192 + 1534 * 4 + 10 + 248) * 1e6
+    assert 0.95 * ceiling_bps < values["throughput_bps"] <= ceiling_bps
+    air = json.loads((tmp_path / "outcome.json").read_text())["conditions"]["air"]
+    assert air["overruns"] == 0
+    assert air["channels"][0]["busy_s"] < air["span_s"]
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_a_medium_that_does_not_come_up_has_last_words(tmp_path: Path) -> None:
         async with started(tmp_path, {}):
             pass
 
-    with pytest.raises(HostError, match="exit status 1; its log ends: .*modprobe mac80211_hwsim"):
+    with pytest.raises(HostError, match=r"exit status 1; its log ends: .*modprobe mac80211_hwsim"):
         asyncio.run(fail())
 
 
