@@ -8,6 +8,7 @@ import pytest
 from airtoll.analyse.audit.ceiling import frame_time_us
 from airtoll.errors import ProfileError, UsageError
 from airtoll.profiles.load import load, load_file
+from airtoll.run import run
 from airtoll.run.calibrating import fit_profile
 from airtoll.testbeds.contract import Measured, Row
 
@@ -98,3 +99,56 @@ def test_what_cannot_be_fitted_is_refused():
         fit(scenario="attic")
     with pytest.raises(UsageError, match="do not determine"):
         fit(parameters=["host.rx_packet_cycles", "host.tx_octet_cycles"])
+
+
+class Laboratory(ClosedForms):
+    """What a campaign on real machines observes: an access point that takes 30 us a packet."""
+
+    name = "linux"
+
+    def measure(self, trial, captures=None):
+        noise = np.random.default_rng(trial.seed).normal(1, 0.002)
+        return Measured(rows=(Row("throughput_bps", noise * _carried(trial, 30.0), "bit/s"),))
+
+
+class Model(ClosedForms):
+    """The same air, with the host of the profile that is being fitted."""
+
+    def measure(self, trial, captures=None):
+        profile = load(trial.cell.profile(trial.cell.settings.ap.profile))
+        cost = 1e6 * profile.seconds(profile.host.rx_packet_cycles)
+        return Measured(rows=(Row("throughput_bps", _carried(trial, cost), "bit/s"),))
+
+
+def _carried(trial, cost_us):
+    policy = trial.cell.security
+    added = policy.octets_per_mpdu + policy.octets_per_msdu
+    octets = 72 + (trial.cell.load.payload_bytes or 1460) + added
+    air = frame_time_us("802.11a", 54.0, "short", octets)
+    return 8e6 * (octets - 72 - added) / (air + cost_us)
+
+
+def test_a_campaign_on_linux_is_fitted_as_any_run(tmp_path):
+    measured = run(
+        "quickstart",
+        testbed=Laboratory(),
+        trials=6,
+        out=tmp_path / "lab",
+        values={"scenario.home.ap.profile": "linksys-wrt54g"},
+    )
+    assert set(measured.observations()["testbed"]) == {"linux"}
+    fitted = fit_profile(
+        str(measured.path),
+        "linksys-wrt54g",
+        ["host.rx_packet_cycles"],
+        ["open", "wpa2-psk-ccmp"],
+        testbed=Model(),
+        trials=1,
+        generations=6,
+    )
+    held_out = fitted.calibration.held_out
+    assert {p.cell.split("/")[1] for p in held_out} == {"wpa3-sae-gcmp-256"}
+    assert fitted.calibration.coverage >= 0.9
+    found = fitted.calibration.parameters["host.rx_packet_cycles"]
+    assert found.value / load("linksys-wrt54g").clock_hz.value == pytest.approx(30e-6, rel=0.05)
+    assert "lab" in fitted.profile_text

@@ -17,6 +17,9 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.run.calibrating import Fitted, fit_profile
 
+#: Share of held-out cells that should lie inside their prediction interval.
+_GOAL = 0.9
+
 
 def calibrate_command(
     subject: Annotated[
@@ -94,7 +97,9 @@ def _print(fitted: Fitted) -> None:
     if outcome.held_out:
         inside = sum(p.inside for p in outcome.held_out)
         console.print(
-            f"held out: {inside} of {len(outcome.held_out)} inside their interval; mean error "
+            f"held out: {inside} of {len(outcome.held_out)} "
+            f"({100 * outcome.coverage:.0f} %, the goal is {100 * _GOAL:.0f} %) inside their 95 % "
+            "prediction interval; mean error "
             f"{100 * _mean_error(outcome.held_out):.2f} %; model error "
             f"{100 * outcome.model_error:.2f} %"
         )

@@ -77,6 +77,10 @@ def fit_profile(
     ``host.tx_packet_cycles`` or ``cipher.tkip.frame_cycles``.
     """
     base = load_profile(profile)
+    if base.clock_hz.value == 0 and any(place.endswith("cycles") for place in parameters):
+        raise UsageError(
+            f"profile {profile!r} has no clock, so cycles are no time: fit another one"
+        )
     source = (
         _of_run(subject, metric)
         if (Path(subject) / "run.json").is_file()
