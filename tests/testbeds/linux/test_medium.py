@@ -90,6 +90,7 @@ def test_a_job_becomes_an_air() -> None:
         short_preamble=True,
         levels_dbm=(("A", -60.0),),
         hidden=(("A", "B"),),
+        queue_frames=400,
         seed=9,
     )
     assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
@@ -98,6 +99,8 @@ def test_a_job_becomes_an_air() -> None:
     assert told["levels"] == [{"radios": ["sta1", "ap1"], "points": [{"dbm": -60.0}]}]
     assert told["hidden"] == [["sta1", "sta2"]]
     assert (told["short_preamble"], told["seed"]) == (True, 9)
+    # The driver would throw away the oldest of more than 200.
+    assert told["queue_frames"] == 150
 
 
 def counts(**changes: Any) -> dict[str, Any]:

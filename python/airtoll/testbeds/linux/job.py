@@ -52,7 +52,8 @@ class Job:
     radius (the server is stopped before the station comes), hostapd (killed during the traffic).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
-    ``hidden``: stations that never sense one another; ``seed`` of back-offs and losses.
+    ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and
+    access category; ``seed`` of back-offs and losses.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Job:
     short_preamble: bool = False
     levels_dbm: tuple[tuple[str, float], ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
+    queue_frames: int | None = None
     seed: int = 0
 
     def to_json(self) -> dict[str, Any]:

@@ -28,6 +28,8 @@ from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.radios import Radio
 
 PROGRAM: Final = "airtoll-medium"
+#: mac80211_hwsim keeps 200 frames under way per radio and throws the oldest away beyond that.
+MOST_FRAMES: Final = 150
 #: The CPU must be able to carry this many times what the air let through.
 HEAD_ROOM: Final = 2.0
 
@@ -146,6 +148,8 @@ def _settings(
             "hidden": [[nodes[a], nodes[b]] for a, b in job.hidden],
             "seed": job.seed,
         }
+        if job.queue_frames is not None:
+            settings["queue_frames"] = min(job.queue_frames, MOST_FRAMES)
     return settings
 
 

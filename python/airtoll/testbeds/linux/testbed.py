@@ -127,6 +127,10 @@ class Linux:
         said: list[str] = []
         if cell.profile_names:
             said.append("profile_set has no effect: the real devices are what they are")
+        if (cell.settings.queue_packets or 0) > medium.MOST_FRAMES:
+            said.append(
+                f"queues hold {medium.MOST_FRAMES} frames, not {cell.settings.queue_packets}"
+            )
         if cell.load.series and not any(row.second is not None for row in measured.rows):
             said.append("no values per second: the flow goes both ways, or is no stream")
         if usage and place in self._baseline:
@@ -259,6 +263,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         short_preamble=settings.preamble == "short",
         levels_dbm=tuple(levels.items()),
         hidden=settings.hidden,
+        queue_frames=settings.queue_packets,
         seed=trial.seed,
     )
 
