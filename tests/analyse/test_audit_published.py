@@ -75,7 +75,7 @@ def test_every_finding_is_well_formed(findings):
         ("gheryani2013", ("range_mismatch", "3.1", "range_low", "9.5", "9.28")),
         ("gheryani2013", ("range_mismatch", "3.3", "range_high", "35.25", "35.23")),
         ("gheryani2013", ("conflicting_figures", "2.3", "link_rate", "11", "12")),
-        ("tepsic2014", ("above_phy_ceiling", "UDP", "", "118", "75")),
+        ("tepsic2014", ("above_phy_ceiling", "UDP", "", "118", "70.")),
         ("tepsic2014", ("conflicting_figures", "discussion", "UDP, IPv4", "4.5", "6")),
         ("tepsic2014", ("claim_contradicted", "UDP", "", "1.9 to 2.1", "2.41")),
         ("tepsic2014", ("standard_mismatch", "security", "", "256", "128")),

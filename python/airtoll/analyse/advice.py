@@ -389,7 +389,7 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         cost = best.figures.get("overhead")
         words = f"Choose {best.policy}"
         if cost is not None:
-            words += f": it costs {_percent(cost[0])} of throughput against {advice.baseline}"
+            words += f": it costs {_lost(cost[0])} of throughput against {advice.baseline}"
         elif best.policy != advice.baseline:
             words += f": {advice.baseline} was not measured there, so its cost is not known"
         if best.meets == "likely":
@@ -397,20 +397,32 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         cells = tuple(sorted({cell for _, cell in best.figures.values()}))
         found.append((words + ".", cells))
         found += [(f"Mind that with {best.policy} {caveat}.", ()) for caveat in best.caveats]
+    reasons: dict[str, list[Option]] = {}
     for option in advice.options:
         if option.broken and option.meets in ("yes", "likely"):
-            found.append(
-                (
-                    f"{option.policy} would meet the needs and is broken: {option.broken[0]}.",
-                    tuple(sorted({cell for _, cell in option.figures.values()})),
-                )
+            reasons.setdefault(option.broken[0], []).append(option)
+    for reason, options in reasons.items():
+        verb = "is" if len(options) == 1 else "are"
+        found.append(
+            (
+                f"{', '.join(o.policy for o in options)} would meet the needs and {verb} "
+                f"broken: {reason}.",
+                tuple(sorted({cell for o in options for _, cell in o.figures.values()})),
             )
+        )
     missing = sorted({c.need for o in advice.options for c in o.checks if c.verdict == "unknown"})
     if missing:
         found.append((f"Not measured, so not judged: {', '.join(missing)}.", ()))
     if not needs.services and best is not None and best.policy == advice.baseline:
         found.append(("No service was asked for, so no security is the cheapest answer.", ()))
     return tuple(found)
+
+
+def _lost(estimate: Estimate) -> str:
+    """An overhead as an amount lost: a difference of rates is negative where security costs."""
+    if estimate.unit == "1":
+        return _percent(estimate)
+    return show_value(-estimate.value, estimate.unit)
 
 
 def _percent(estimate: Estimate) -> str:

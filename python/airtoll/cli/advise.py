@@ -215,21 +215,30 @@ def _print(
         for sentence, cells in advice.sentences:
             console.print(sentence + (f" [dim]({', '.join(cells)})[/]" if cells else ""))
         console.print()
-    for verdict in better_transport(analysis):
+    verdicts = better_transport(analysis)
+    if verdicts:
+        console.print("[bold]Which transport loses less under each policy[/]")
+    for verdict in verdicts:
         parts = ", ".join(f"{name} {_percent(e)}" for name, e in verdict.overheads)
         sure = "" if verdict.clear else " (intervals overlap)"
         console.print(
             f"{verdict.scenario}, {verdict.policy}: {verdict.better} loses least{sure}: {parts}"
         )
+    console.print("[bold]How much trials vary[/]")
     for row in spread(analysis).iter_rows(named=True):
         console.print(
             f"{row['scenario']}, {row['traffic']}: trials vary by {100 * row['variation']:.2f} %"
         )
-    for whole in hybrids(analysis):
+    composed = hybrids(analysis)
+    if composed:
+        console.print("[bold]What composed policies cost beside their parts[/]")
+    for whole in composed:
         console.print(
             f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to "
             f"{100 * whole.sum_of_parts:.2f} %"
         )
+    if choices:
+        console.print("[bold]Our choice beside the study's[/]")
     for choice in choices:
         word = "as" if choice.agrees else "unlike"
         place = f"{choice.scenario}, {choice.traffic}"

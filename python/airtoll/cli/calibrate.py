@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from airtoll.analyse.calibration import Prediction
+from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.run.calibrating import Fitted, fit_profile
@@ -88,7 +89,7 @@ def _print(fitted: Fitted) -> None:
         numbers = (p.predicted.value, p.predicted.low, p.predicted.high, p.observed)
         view.add_row(
             p.cell,
-            *(f"{v:.6g}" for v in numbers),
+            *(show_value(v, p.predicted.unit) for v in numbers),
             f"{100 * p.relative_error:+.2f} %",
             "yes" if p.inside else "no",
             "held out" if p.held_out else "fitted",
