@@ -15,6 +15,8 @@ from typing import Annotated, Any, cast
 
 import polars as pl
 import typer
+from attrs import evolve
+from rich.table import Table
 
 from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.advice import (
@@ -233,17 +235,28 @@ def _print(
     if composed:
         console.print("[bold]What composed policies cost beside their parts[/]")
     for whole in composed:
+        parts = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
         console.print(
-            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to "
-            f"{100 * whole.sum_of_parts:.2f} %"
+            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to {_percent(parts)}"
         )
     if choices:
         console.print("[bold]Our choice beside the study's[/]")
-    for choice in choices:
-        word = "as" if choice.agrees else "unlike"
-        place = f"{choice.scenario}, {choice.traffic}"
-        console.print(f"{place}: {choice.ours}, {word} the study ({choice.theirs})")
+        console.print(_beside(choices))
     console.print(f"[dim]from {folder}[/]")
+
+
+def _beside(choices: Sequence[Choice]) -> Table:
+    """One row per place; device profiles that lead to the same choice share it."""
+    view = table(None, ["scenario", "transport", "ours", "the study's", "agree"])
+    for choice in dict.fromkeys(choices):
+        view.add_row(
+            choice.scenario,
+            choice.traffic,
+            choice.ours or "none",
+            choice.theirs,
+            "yes" if choice.agrees else "no",
+        )
+    return view
 
 
 def _row(option: Option) -> list[str]:
@@ -253,7 +266,8 @@ def _row(option: Option) -> list[str]:
 
     overhead = option.figures.get("overhead")
     reasons = [f"{c.need}: {c.figure}" for c in option.checks if c.verdict in ("no", "unknown")]
-    reasons += [f"broken: {option.broken[0]}"] if option.broken else []
+    # Who showed it stands in the sentences below.
+    reasons += [f"broken: {option.broken[0].split(' (')[0]}"] if option.broken else []
     return [
         option.policy,
         option.meets,
