@@ -4,7 +4,7 @@
 //! hash of its name, so adding a stream or drawing more from one never shifts another.
 
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_core::{CryptoRng, Rng, SeedableRng};
 
 /// The source of all streams of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,12 @@ impl Streams {
 }
 
 impl Stream {
+    /// The generator itself, for whoever draws keys and nonces.
+    #[must_use]
+    pub fn into_generator(self) -> Box<dyn CryptoRng> {
+        Box::new(self.generator)
+    }
+
     /// A whole number from 0 to `most`, both included, each equally likely.
     #[inline]
     pub fn up_to(&mut self, most: u32) -> u32 {

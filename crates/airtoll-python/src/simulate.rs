@@ -15,7 +15,8 @@ use crate::recording::Files;
 /// Simulates `scenario_json` once for every seed.
 ///
 /// Gives a dict of equally long lists: `trial` (index into `seeds`), `metric`, `flow`, `station`,
-/// `second`, `value`, `unit`; `flow`, `station` and `second` are None where a row has none. The
+/// `second`, `value`, `unit`; `flow`, `station` and `second` are None where a row has none. Beside
+/// them `failure` has one entry per seed: which station did not join and why, or None. The
 /// interpreter lock is released meanwhile. Setting `cancel`, or Ctrl-C in the main thread, ends
 /// the call. With `folders`, one for each seed, what the trial carries is written there as
 /// `air.pcapng` and `wire.pcapng` with its keys in `keys.json`.
@@ -128,6 +129,13 @@ fn columns<'py>(py: Python<'py>, outcomes: &[Outcome]) -> PyResult<Bound<'py, Py
     table.set_item("second", rows().map(|(_, r)| r.second).collect::<Vec<_>>())?;
     table.set_item("value", rows().map(|(_, r)| r.value).collect::<Vec<_>>())?;
     table.set_item("unit", rows().map(|(_, r)| r.unit).collect::<Vec<_>>())?;
+    table.set_item(
+        "failure",
+        outcomes
+            .iter()
+            .map(|outcome| outcome.failure.as_deref())
+            .collect::<Vec<_>>(),
+    )?;
     Ok(table)
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct TxLink {
     pub max_attempts: u8,
     pub division: Division,
     pub rts_octets: u32,
+    /// Carries management and EAPOL frames, whose packets hold the length of the whole MPDU.
+    pub signalling: bool,
     pub queue: VecDeque<PacketId>,
     pub window: VecDeque<Mpdu>,
     pub next_sequence: u32,
@@ -383,6 +385,10 @@ impl World {
             packet = p.next;
         }
         let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
+        if self.links[link as usize].signalling {
+            octets = self.packets[head].ip_octets;
+            parts = Octets::default();
+        }
         parts.mac = u64::from(octets) - parts.payload - parts.security - parts.ip_transport;
         let state = &mut self.links[link as usize];
         let division = state.division;

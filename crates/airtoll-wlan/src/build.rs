@@ -13,6 +13,7 @@ use airtoll_units::{Duration, Instant};
 
 use crate::access::{Contender, Standing};
 use crate::aggregation::MacQueue;
+use crate::association::{self, Associations};
 use crate::channel::{AccessKind, Channel, Class, Gap};
 use crate::codel::Codel;
 use crate::exchange::{BeaconPlan, Exchange};
@@ -20,7 +21,7 @@ use crate::host::{Host, Pipe};
 use crate::ledger::Ledger;
 use crate::lifetime;
 use crate::mode;
-use crate::packet::Slab;
+use crate::packet::{NONE, Slab};
 use crate::radio::Radio;
 use crate::scenario::{Bss, Discipline, Role, Scenario, ScenarioError, Standard};
 use crate::world::{Event, Node, World};
@@ -82,6 +83,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         cpu_ciphers: Duration::ZERO,
         earlier_nav: Instant::ZERO,
         winners: Vec::new(),
+        association: Associations::default(),
         trace: None,
         recorder: None,
     };
@@ -102,6 +104,16 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
+    if !scenario.associations.is_empty() {
+        association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
+        return Ok(world);
+    }
+    for flow in 0..world.flows.len() {
+        let start = world.flows[flow].start;
+        world
+            .events
+            .schedule(start, Event::Application { flow: flow as u32 });
+    }
     if world.warm_up > Instant::ZERO {
         let at = world.warm_up;
         world.events.schedule(at, Event::WarmedUp);
@@ -129,6 +141,7 @@ impl Builder<'_> {
                 contenders: [0; 4],
                 first_link: 0,
                 neighbours: 0,
+                signalling: NONE,
                 beacon: None,
                 mtu: node.mtu_octets,
                 tunnels: Vec::new(),

@@ -395,8 +395,12 @@ impl World {
                 self.links[link as usize].window[at].received = true;
             }
         }
-        let bit_rate = self.modes[mode as usize].bit_rate;
-        self.ledger.book_data(alone, length, bit_rate, &good, bad);
+        if self.links[link as usize].signalling {
+            self.signalling_sent(link, alone, any);
+        } else {
+            let bit_rate = self.modes[mode as usize].bit_rate;
+            self.ledger.book_data(alone, length, bit_rate, &good, bad);
+        }
         if !any {
             let timeout = self.modes[mode as usize].timeout;
             self.failed(id, now + timeout);

@@ -49,6 +49,17 @@ pub(crate) struct Flow {
 pub(crate) const UDP_HEADER: u32 = 8;
 
 impl Flow {
+    /// Moves everything that it does to `shift` later; called before it has begun.
+    pub fn begin_later(&mut self, shift: Duration) {
+        self.start += shift;
+        if self.stop != Instant::MAX {
+            self.stop += shift;
+        }
+        if let Application::Paced { due_ns, .. } = &mut self.application {
+            *due_ns += shift.as_nanos() as f64;
+        }
+    }
+
     /// Whether its receiver only counts what arrives, and so never acts.
     pub fn only_takes(&self) -> bool {
         self.connection.is_none() && !matches!(self.application, Application::Exchange(_))
@@ -106,6 +117,10 @@ impl World {
     /// A whole packet reached the application's host and is through its stack at `at`.
     pub(crate) fn arrived(&mut self, packet: u32, at: Instant) {
         let p = self.packets.remove(packet);
+        if p.flow == NONE {
+            self.signal_arrived(p.mark);
+            return;
+        }
         self.trace(
             "arrived",
             [u64::from(p.flow), u64::from(p.mark), p.created.as_nanos()],
@@ -162,6 +177,10 @@ impl World {
     /// A packet was dropped on the way.
     pub(crate) fn lost(&mut self, p: &Packet) {
         let now = self.events.now();
+        if p.flow == NONE {
+            self.signal_lost(p.mark);
+            return;
+        }
         if let Some(connection) = &mut self.flows[p.flow as usize].connection {
             connection.forget(p.mark);
         }

@@ -4,9 +4,10 @@
 //! known when it arrives, and no event is needed for the work itself. What is done waits in a
 //! [`Pipe`] that has at most one event in the queue.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use airtoll_security::CipherSuite;
+use airtoll_security::handshake::Operation;
 use airtoll_units::{Duration, Instant};
 
 use crate::packet::PacketId;
@@ -101,6 +102,8 @@ pub(crate) struct Host {
     pub engines: [Server; 2],
     /// Encryption and decryption by suite.
     ciphers: Vec<(CipherSuite, Price, Price)>,
+    /// Handshake operations: ns per unit by name.
+    operations: BTreeMap<String, f64>,
 }
 
 impl Host {
@@ -121,6 +124,7 @@ impl Host {
                 .iter()
                 .map(|c| (c.cipher, c.encrypt.into(), c.decrypt.into()))
                 .collect(),
+            operations: model.operations_ns.clone(),
         }
     }
 
@@ -136,6 +140,21 @@ impl Host {
             .map_or(Duration::ZERO, |(_, enc, dec)| {
                 if encrypt { enc } else { dec }.of(octets)
             })
+    }
+
+    /// CPU time of handshake operations.
+    pub fn operations_time(&self, operations: &[Operation]) -> Duration {
+        if self.operations.is_empty() {
+            return Duration::ZERO;
+        }
+        let ns: f64 = operations
+            .iter()
+            .map(|operation| {
+                let (name, units) = operation.priced();
+                self.operations.get(&name).copied().unwrap_or(0.0) * units as f64
+            })
+            .sum();
+        Duration::from_nanos((ns + 0.5) as u64)
     }
 
     /// The engine for a direction.

@@ -13,6 +13,7 @@ mod access;
 mod address;
 mod aggregation;
 mod air;
+mod association;
 mod build;
 mod channel;
 mod ciphers;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use airtoll_engine::Stream;
 use airtoll_security::{CipherSuite, Tunnel};
 use airtoll_units::{BitRate, Bytes, Duration, Instant};
 
@@ -29,6 +30,8 @@ pub(crate) struct Wire {
     pub rate: BitRate,
     pub delay: Duration,
     pub limit: u32,
+    /// Share of packets that it loses, and the stream that says which.
+    loss: Option<(f64, Stream)>,
     free_at: Instant,
     /// When the packets at hand leave.
     departures: VecDeque<Instant>,
@@ -64,12 +67,19 @@ const TRY_AGAIN: Duration = Duration::from_micros(100);
 const FRAGMENT_HEADER: u32 = 8;
 
 impl Wire {
-    pub fn new(to: u32, rate: BitRate, delay: Duration, limit: u32) -> Self {
+    pub fn new(
+        to: u32,
+        rate: BitRate,
+        delay: Duration,
+        limit: u32,
+        loss: Option<(f64, Stream)>,
+    ) -> Self {
         Self {
             to,
             rate,
             delay,
             limit,
+            loss,
             free_at: Instant::ZERO,
             departures: VecDeque::new(),
             arrivals: Pipe::default(),
@@ -111,7 +121,7 @@ impl World {
     }
 
     /// Spends `work` on the CPU and sends the packet towards where it is for.
-    fn dispatch(&mut self, node: u32, packet: PacketId, work: Duration) {
+    pub(crate) fn dispatch(&mut self, node: u32, packet: PacketId, work: Duration) {
         if self.packets[packet].ip_octets > self.nodes[node as usize].mtu {
             self.fragment(node, packet, work);
             return;
@@ -352,7 +362,8 @@ impl World {
         if p.entered != NONE {
             work += self.decapsulation(node, packet);
         }
-        let passive = p.entered == NONE && self.flows[p.flow as usize].only_takes();
+        let passive =
+            p.entered == NONE && p.flow != NONE && self.flows[p.flow as usize].only_takes();
         let done = self.spend(node, work);
         if (done <= now && self.nodes[node as usize].receive.items.is_empty())
             || (passive && done <= self.end)
@@ -395,11 +406,17 @@ impl World {
         let leaves = state.free_at.max(at) + state.rate.time_for(Bytes(u64::from(octets)));
         state.free_at = leaves;
         state.departures.push_back(leaves);
-        let arrives = leaves + state.delay;
-        state.arrivals.items.push_back((arrives, packet));
-        if !state.arrivals.armed {
-            state.arrivals.armed = true;
-            self.events.schedule(arrives, Event::Wire { wire });
+        let lost = state
+            .loss
+            .as_mut()
+            .is_some_and(|(ratio, stream)| stream.unit() < *ratio);
+        if !lost {
+            let arrives = leaves + state.delay;
+            state.arrivals.items.push_back((arrives, packet));
+            if !state.arrivals.armed {
+                state.arrivals.armed = true;
+                self.events.schedule(arrives, Event::Wire { wire });
+            }
         }
         let p = &mut self.packets[packet];
         if p.left == Instant::ZERO {
@@ -408,6 +425,9 @@ impl World {
         if std::mem::take(&mut p.held) {
             let flow = p.flow;
             self.events.schedule(leaves, Event::Released { flow });
+        }
+        if lost {
+            self.lose(packet);
         }
     }
 
@@ -480,7 +500,7 @@ impl World {
         let mtu = self.nodes[node as usize].mtu;
         let whole = self.packets.remove(packet);
         let ipv6 = if whole.entered == NONE {
-            self.flows[whole.flow as usize].ip_header == 40
+            whole.flow != NONE && self.flows[whole.flow as usize].ip_header == 40
         } else {
             self.nodes[node as usize].tunnels.iter().any(|t| {
                 t.peer == whole.to && t.encapsulation.outer == airtoll_security::OuterIp::Ipv6

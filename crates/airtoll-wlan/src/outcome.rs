@@ -6,8 +6,10 @@
 /// All rows of one trial, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// The rows.
+    /// The rows; of a trial in which a station failed to join, only those of the negotiations.
     pub rows: Vec<Row>,
+    /// Which station did not join, in which stage and why.
+    pub failure: Option<String>,
 }
 
 /// One value of one metric.

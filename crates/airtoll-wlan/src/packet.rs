@@ -11,7 +11,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// One IP packet, or one fragment of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
-    /// Flow it belongs to.
+    /// Flow it belongs to; [`NONE`] for a message of a negotiation, whose `mark` says which.
     pub flow: u32,
     /// Node at which it leaves the network (the far end of a tunnel while in one).
     pub to: u32,

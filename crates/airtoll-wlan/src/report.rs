@@ -38,21 +38,37 @@ impl World {
     /// All rows of the trial; called once, at its end.
     pub(crate) fn outcome(&mut self) -> Outcome {
         self.close_books();
-        let span = self.measured().as_secs_f64();
         let mut table = Table {
             rows: Vec::new(),
             flow: None,
             station: None,
             second: None,
         };
+        for (station, rows) in self.association_rows() {
+            table.station = Some(station);
+            for (metric, value, unit) in rows {
+                table.put(metric, value, unit);
+            }
+        }
+        let failure = self.association_failure();
+        if failure.is_none() {
+            self.traffic_rows(&mut table);
+        }
+        Outcome {
+            rows: table.rows,
+            failure,
+        }
+    }
+
+    fn traffic_rows(&self, table: &mut Table) {
+        let span = self.measured().as_secs_f64();
         for flow in 0..self.flows.len() {
-            self.flow_rows(flow, span, &mut table);
+            self.flow_rows(flow, span, table);
         }
         table.flow = None;
         table.station = None;
-        self.ledger_rows(&mut table);
-        self.node_rows(span, &mut table);
-        Outcome { rows: table.rows }
+        self.ledger_rows(table);
+        self.node_rows(span, table);
     }
 
     /// Books what is still on the air.

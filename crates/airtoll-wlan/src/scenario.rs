@@ -7,12 +7,14 @@
 //! Units stand in the field names: `_s`, `_us`, `_ns`, `_octets`, `_bps`, `_mbps`, `_db`, `_dbm`,
 //! `_m`, `_w`. Nodes, BSSs and flows refer to one another by name.
 
+mod association;
 mod bss;
 mod check;
 mod flow;
 mod node;
 mod radio;
 
+pub use association::Association;
 pub use bss::{
     Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
 };
@@ -49,8 +51,19 @@ pub struct Scenario {
     /// Wired links between access points and wired hosts; packets take the shortest way.
     #[serde(default)]
     pub links: Vec<WiredLink>,
+    /// Stations that join in simulated time. Traffic starts when all of them have, and
+    /// `duration_s` counts from then; stations not listed are joined from the start.
+    #[serde(default)]
+    pub associations: Vec<Association>,
+    /// Stations that have not joined by then have failed to, s.
+    #[serde(default = "association_limit")]
+    pub association_limit_s: f64,
     /// The traffic.
     pub flows: Vec<Flow>,
+}
+
+const fn association_limit() -> f64 {
+    120.0
 }
 
 /// Why a scenario cannot be simulated. The message names the field and what is allowed.

@@ -10,6 +10,7 @@ use airtoll_units::{Duration, Instant};
 
 use crate::access::Contender;
 use crate::aggregation::{MacQueue, TxLink};
+use crate::association::{AssociationEvent, Associations};
 use crate::channel::Channel;
 use crate::exchange::Exchange;
 use crate::flow::Flow;
@@ -51,6 +52,8 @@ pub(crate) enum Event {
     },
     /// The warm-up ends.
     WarmedUp,
+    /// Something of a station's association is due.
+    Association(AssociationEvent),
 }
 
 /// The pipes of a node.
@@ -86,6 +89,8 @@ pub(crate) struct Node {
     /// Its first link; one row of `neighbours` links per contender follows.
     pub first_link: u32,
     pub neighbours: u32,
+    /// First of its links for management and EAPOL frames, one per neighbour, if it has any.
+    pub signalling: u32,
     pub beacon: Option<crate::exchange::BeaconPlan>,
     pub mtu: u32,
     pub tunnels: Vec<TunnelEnd>,
@@ -137,6 +142,7 @@ pub(crate) struct World {
     pub earlier_nav: Instant,
     /// Scratch space of `grant`.
     pub winners: Vec<u32>,
+    pub association: Associations,
     pub trace: Option<Box<dyn Trace>>,
     pub recorder: Option<Box<Recorder>>,
 }
@@ -218,6 +224,7 @@ impl World {
                 self.channels[channel as usize].forget_reservation(now, heard, until);
             }
             Event::WarmedUp => self.warmed_up(),
+            Event::Association(event) => self.association_due(event),
         }
     }
 
@@ -236,7 +243,7 @@ impl World {
     }
 
     /// Forgets what was counted before the end of the warm-up.
-    fn warmed_up(&mut self) {
+    pub(crate) fn warmed_up(&mut self) {
         for channel in 0..self.channels.len() {
             self.book(channel as u32);
             let channel = &mut self.channels[channel];

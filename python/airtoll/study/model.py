@@ -92,6 +92,45 @@ class WiredLink(_Table):
     queue_packets: Count = Field(1000, description="queue limit, packets")
 
 
+class Radius(_Table):
+    """The RADIUS server, wired to the access point or to a controller before it."""
+
+    profile: str | None = Field(None, description="device profile; default: `ideal`")
+    rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
+    delay_ms: NotNegative = Field(0.0, description="one-way delay of its link, milliseconds")
+    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of packets that its link loses, each way"
+    )
+    requests_per_s: Positive | None = Field(
+        None,
+        description="Access-Requests it works off in a second, one after the other, beside the "
+        "costs of its profile; default: no limit",
+    )
+    controller: str | None = Field(
+        None, description="device profile of a controller between AP and server; default: none"
+    )
+
+
+class Join(_Table):
+    """How stations join: what goes over the air and the wires before the traffic."""
+
+    tls: Literal["1.2", "1.3"] = Field("1.2", description="TLS version of EAP-TLS, TTLS and PEAP")
+    chain: Literal["rsa-2048", "p-256"] = Field("rsa-2048", description="kind of the certificates")
+    cached_pmk: bool = Field(
+        False, description="PMK of an earlier association still cached (PMKSA caching)"
+    )
+    mobile_ip: Literal["off", "home", "foreign"] = Field(
+        "off", description="Mobile IPv4 registration after the link is up"
+    )
+    fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
+        "none", description="what is made to go wrong"
+    )
+    spread_ms: NotNegative = Field(
+        0.0, description="stations start at random within this time, milliseconds"
+    )
+    limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
+
+
 class Radio(_Table):
     """Propagation and receivers."""
 
@@ -174,6 +213,13 @@ class Scenario(_Table):
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")
     radio: Radio = Field(Radio(), description="propagation and receivers")
+    authenticate: bool = Field(
+        False,
+        description="stations authenticate, associate and negotiate in simulated time before "
+        "they send; otherwise they have joined from the start. The linux testbed always does it",
+    )
+    radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
+    join: Join = Field(Join(), description="how stations join, with authenticate = true")
 
     @model_validator(mode="after")
     def _names(self) -> Scenario:

@@ -70,6 +70,8 @@ pub struct Negotiation {
     secrets: Secrets,
 }
 
+const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
+const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
 const PASSPHRASE: &str = "correct horse battery staple";
 const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
 const RADIUS_SECRET: &[u8] = b"radius secret";
@@ -85,7 +87,25 @@ impl Negotiation {
         options: Options,
         rng: Box<dyn CryptoRng>,
     ) -> Result<Self, SpecError> {
-        let link = link_of(&policy, &options)?;
+        Self::between(policy, options, STATION, ACCESS_POINT, rng)
+    }
+
+    /// Prepares the first stage between a station and an AP with these addresses.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn between(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = Link {
+            station,
+            access_point,
+            ..link_of(&policy, &options)?
+        };
         let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
         if policy.link.eap_method.is_some() && !options.cached_pmk {
             plan.push((Stage::Eap, 0));
@@ -488,8 +508,8 @@ fn link_of(policy: &PolicySpec, options: &Options) -> Result<Link, SpecError> {
     };
     Ok(Link {
         ssid: b"airtoll".to_vec(),
-        station: MacAddress([0x02, 0, 0, 0, 0, 0x01]),
-        access_point: MacAddress([0x02, 0, 0, 0, 0, 0x02]),
+        station: STATION,
+        access_point: ACCESS_POINT,
         akm,
         hash,
         pairwise: if akm.is_none() && pairwise == CipherSuite::Open {

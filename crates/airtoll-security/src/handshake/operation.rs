@@ -101,6 +101,30 @@ pub enum SignatureAlgorithm {
     EcdsaP256,
 }
 
+impl Curve {
+    /// Its name in profiles and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P256 => "p-256",
+            Self::P384 => "p-384",
+            Self::P521 => "p-521",
+            Self::X25519 => "x25519",
+        }
+    }
+}
+
+impl SignatureAlgorithm {
+    /// Its name in profiles and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rsa2048 => "rsa-2048",
+            Self::EcdsaP256 => "ecdsa-p-256",
+        }
+    }
+}
+
 /// One kind of work and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
@@ -184,6 +208,45 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The name under which a device profile prices this kind of work, and how many of its units
+    /// this is: blocks, octets, iterations, single operations, or bits of the exponents of modular
+    /// exponentiations.
+    #[must_use]
+    pub fn priced(&self) -> (String, u64) {
+        match *self {
+            Self::Random { octets } => ("random-octet".to_owned(), octets),
+            Self::Hash { algorithm, blocks } => {
+                let name = match algorithm {
+                    HashAlgorithm::Md4 => "md4-block",
+                    HashAlgorithm::Md5 => "md5-block",
+                    HashAlgorithm::Sha1 => "sha1-block",
+                    HashAlgorithm::Sha256 => "sha256-block",
+                    HashAlgorithm::Sha384 => "sha384-block",
+                    HashAlgorithm::Sha512 => "sha512-block",
+                    HashAlgorithm::Blake2s => "blake2s-block",
+                };
+                (name.to_owned(), blocks)
+            }
+            Self::Pbkdf2 { iterations } => ("pbkdf2-iteration".to_owned(), iterations),
+            Self::Aes { key_bits, blocks } => (format!("aes-{key_bits}-block"), blocks),
+            Self::Des { blocks } => ("des-block".to_owned(), blocks),
+            Self::Rc4 { octets } => ("rc4-octet".to_owned(), octets),
+            Self::ChaCha20Poly1305 { octets } => ("chacha20-poly1305-octet".to_owned(), octets),
+            Self::ModExp {
+                modulus_bits,
+                exponent_bits,
+                count,
+            } => (
+                format!("mod-exp-{modulus_bits}-bit"),
+                u64::from(exponent_bits) * count,
+            ),
+            Self::EcScalarMul { curve, count } => (format!("{}-scalar-mul", curve.name()), count),
+            Self::FieldPower { curve, count } => (format!("{}-field-power", curve.name()), count),
+            Self::Sign { algorithm, count } => (format!("{}-sign", algorithm.name()), count),
+            Self::Verify { algorithm, count } => (format!("{}-verify", algorithm.name()), count),
+        }
+    }
+
     /// Adds `other` to this if both are the same kind of work; tells whether it did.
     pub fn absorb(&mut self, other: &Self) -> bool {
         match (self, other) {

@@ -29,7 +29,7 @@ pub enum SpecError {
 }
 
 /// The link of a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkSpec {
     /// open, pre-rsna, 802.1x, wpa, wpa2, wpa3 or owe.
     pub generation: String,
@@ -55,7 +55,7 @@ pub struct LinkSpec {
 }
 
 /// A tunnel of a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunnelSpec {
     /// esp or wireguard.
     pub kind: String,
@@ -68,7 +68,7 @@ pub struct TunnelSpec {
 }
 
 /// A policy.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicySpec {
     /// Its name.
     pub name: String,

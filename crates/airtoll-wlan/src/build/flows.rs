@@ -10,7 +10,7 @@ use crate::network::Route;
 use crate::ratecontrol::RateControl;
 use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
 use crate::transport::TcpConfig;
-use crate::world::{Event, Node};
+use crate::world::Node;
 
 impl Builder<'_> {
     pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
@@ -76,9 +76,6 @@ impl Builder<'_> {
                 stream: self.flow_stream(&flow.name),
                 statistics: crate::metrics::Statistics::default(),
             });
-            self.world
-                .events
-                .schedule(start, Event::Application { flow: i as u32 });
         }
         Ok(())
     }

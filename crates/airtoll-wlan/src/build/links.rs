@@ -75,6 +75,7 @@ impl Builder<'_> {
                 node.cipher.mpdu_octets() as u32,
             ),
             rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
+            signalling: false,
             queue: VecDeque::new(),
             window: VecDeque::new(),
             next_sequence: 0,

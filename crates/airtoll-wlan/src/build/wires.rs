@@ -15,11 +15,14 @@ impl Builder<'_> {
             let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
             for (from, to) in [(a, b), (b, a)] {
                 exits[from as usize].push((to, self.world.wires.len() as u32));
+                let name = format!("wire/{}", self.world.wires.len());
+                let stream = self.streams.named(&name);
                 self.world.wires.push(Wire::new(
                     to,
                     BitRate(link.rate_bps as u64),
                     Duration::from_secs_f64(link.delay_s),
                     link.queue_packets,
+                    (link.loss_ratio > 0.0).then_some((link.loss_ratio, stream)),
                 ));
             }
         }

@@ -56,6 +56,10 @@ impl Scenario {
             }
             positive(&format!("{at}.rate_bps"), link.rate_bps)?;
             not_negative(&format!("{at}.delay_s"), link.delay_s)?;
+            if !(0.0..1.0).contains(&link.loss_ratio) {
+                let allowed = "at least 0 and below 1";
+                return invalid(&format!("{at}.loss_ratio"), link.loss_ratio, allowed);
+            }
         }
         for (i, budget) in self.radio.budgets.iter().enumerate() {
             self.check_budget(&format!("radio.budgets[{i}]"), budget)?;
@@ -65,6 +69,18 @@ impl Scenario {
                 self.node(&format!("radio.hidden[{i}]"), name)?;
             }
         }
+        positive("association_limit_s", self.association_limit_s)?;
+        for (i, association) in self.associations.iter().enumerate() {
+            let at = format!("associations[{i}].station");
+            let station = self.node(&at, &association.station)?;
+            if station.role != Role::Station {
+                return invalid(&at, &association.station, "a station");
+            }
+        }
+        unique(
+            "associations",
+            self.associations.iter().map(|a| a.station.as_str()),
+        )?;
         if self.flows.is_empty() {
             return invalid("flows", "empty", "at least one flow");
         }

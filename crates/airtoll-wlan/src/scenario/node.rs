@@ -1,5 +1,7 @@
 //! Nodes: stations, access points and wired hosts, with their hosts, queues and security.
 
+use std::collections::BTreeMap;
+
 use airtoll_security::CipherSuite;
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +113,9 @@ pub struct Host {
     pub engine_queue_frames: Option<u32>,
     /// Costs of link ciphers on that engine; a cipher not listed costs no time.
     pub ciphers: Vec<CipherCost>,
+    /// CPU time of one unit of each handshake operation, ns, by the name that
+    /// `airtoll_security::handshake::Operation::priced` gives; one not listed takes no time.
+    pub operations_ns: BTreeMap<String, f64>,
     /// Power figures; null: energy is not reported for this node.
     pub energy: Option<Energy>,
 }
@@ -196,6 +201,9 @@ pub struct WiredLink {
     /// One-way delay, s.
     #[serde(default)]
     pub delay_s: f64,
+    /// Share of the packets in each direction that are lost on it.
+    #[serde(default)]
+    pub loss_ratio: f64,
     /// Packets that may wait in each direction.
     #[serde(default = "link_queue")]
     pub queue_packets: u32,

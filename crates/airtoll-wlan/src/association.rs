@@ -1,0 +1,341 @@
+//! Association: stations that authenticate, associate, run EAP, agree on keys, register with
+//! Mobile IP and set up tunnels in simulated time, before the traffic starts.
+//!
+//! Takes the negotiations of `airtoll_security::handshake`; gives their messages to the simulated
+//! air and wires with their own octets, spends each party's work on its node's CPU, and lets
+//! time-outs come when the standards or the usual programs have them (`timers`). In the end gives
+//! times and counts (`timeline`). Never looks into a message but to name it.
+//!
+//! A negotiation goes from stage to stage when all parties of a stage are done, as
+//! [`Negotiation::advance`] has it.
+
+mod carry;
+mod prepare;
+mod rows;
+mod timeline;
+mod timers;
+
+use airtoll_security::handshake::{
+    Failure, Message, Negotiation, Outcome, Party, Reaction, Stage, Status,
+};
+use airtoll_units::{Duration, Instant};
+
+pub(crate) use prepare::prepare;
+
+use crate::world::{Event, World};
+use timeline::Timeline;
+use timers::Timer;
+
+/// Something of a station's association that is due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AssociationEvent {
+    /// A station begins.
+    Start { join: u32 },
+    /// All parties of a stage are done.
+    Advance { join: u32 },
+    /// A message's sender is done with the work before it.
+    Send { signal: u32 },
+    /// A party's timer may have run out.
+    Timer { join: u32, party: Party },
+}
+
+/// A message under way.
+#[derive(Debug)]
+pub(crate) struct Signal {
+    join: u32,
+    /// Number of the stage it belongs to.
+    stage: u32,
+    pub message: Message,
+    /// Whether a monitor has seen it on the air.
+    seen: bool,
+    /// Sent under the pairwise key.
+    pub protected: bool,
+}
+
+/// How far a station is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Waiting,
+    Negotiating,
+    /// Everything is agreed on, and the last work is done then.
+    Joined(Instant),
+    Failed(Stage, Failure),
+}
+
+/// One station's association.
+pub(crate) struct Join {
+    /// Nodes of the parties, [`crate::packet::NONE`] where a party takes no part.
+    nodes: [u32; PARTIES],
+    pub negotiation: Negotiation,
+    /// Counts stages, so that late messages of an earlier one are known.
+    stage: u32,
+    advancing: bool,
+    standing: Standing,
+    started: Instant,
+    timers: [Timer; PARTIES],
+    timeline: Timeline,
+    protection_octets: u32,
+}
+
+/// All associations of a trial; empty where stations are joined from the start.
+#[derive(Default)]
+pub(crate) struct Associations {
+    pub joins: Vec<Join>,
+    signals: Vec<Option<Signal>>,
+    free: Vec<u32>,
+    /// Joins that are neither done nor failed.
+    left: u32,
+    /// Lengths of traffic and warm-up, which begin when all have joined.
+    duration: Duration,
+    warm_up: Duration,
+    /// Whether the traffic began.
+    pub complete: bool,
+}
+
+const PARTIES: usize = 7;
+/// What is still under way when the last station fails may leave within this.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+impl Associations {
+    /// The message that a packet without a flow carries.
+    #[allow(dead_code, reason = "for whoever records frames")]
+    pub fn signal(&self, mark: u32) -> Option<&Signal> {
+        self.signals.get(mark as usize)?.as_ref()
+    }
+
+    fn insert(&mut self, signal: Signal) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.signals[id as usize] = Some(signal);
+            return id;
+        }
+        self.signals.push(Some(signal));
+        (self.signals.len() - 1) as u32
+    }
+
+    fn take(&mut self, id: u32) -> Option<Signal> {
+        let signal = self.signals.get_mut(id as usize)?.take();
+        if signal.is_some() {
+            self.free.push(id);
+        }
+        signal
+    }
+}
+
+impl World {
+    /// An event of an association.
+    pub(crate) fn association_due(&mut self, event: AssociationEvent) {
+        match event {
+            AssociationEvent::Start { join } => {
+                let now = self.events.now();
+                let state = &mut self.association.joins[join as usize];
+                state.standing = Standing::Negotiating;
+                state.started = now;
+                self.start_stage(join);
+            }
+            AssociationEvent::Advance { join } => self.advance(join),
+            AssociationEvent::Send { signal } => self.send_signal(signal),
+            AssociationEvent::Timer { join, party } => self.timer_due(join, party),
+        }
+    }
+
+    /// Lets whoever speaks first in the present stage do so.
+    fn start_stage(&mut self, join: u32) {
+        let now = self.events.now();
+        let state = &mut self.association.joins[join as usize];
+        state.timers = Default::default();
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
+        let emissions = exchange.start();
+        let parties: Vec<Party> = exchange.parties().collect();
+        for party in parties {
+            self.arm_party(join, party, now);
+        }
+        let reaction = Reaction {
+            emissions,
+            operations: Vec::new(),
+        };
+        self.perform(join, Party::Station, reaction);
+    }
+
+    /// Spends a reaction's work on the CPUs and sends its messages as it gets done.
+    fn perform(&mut self, join: u32, party: Party, reaction: Reaction) {
+        let now = self.events.now();
+        let mut done = now;
+        for emission in reaction.emissions {
+            let message = emission.message;
+            let state = &mut self.association.joins[join as usize];
+            let from = message.from;
+            let host = &mut self.nodes[state.nodes[from as usize] as usize].host;
+            let octets = message.octets.len() as u32;
+            let work = host.operations_time(&emission.operations) + host.transmit.of(octets);
+            let at = host.cpu.work(now, work);
+            done = done.max(at);
+            let timer = &mut state.timers[from as usize];
+            timer.sent(message.carrier);
+            let stage = state.stage;
+            let signal = self.association.insert(Signal {
+                join,
+                stage,
+                message,
+                seen: false,
+                protected: false,
+            });
+            let send = AssociationEvent::Send { signal };
+            self.events.schedule(at, Event::Association(send));
+            self.arm_party(join, from, at);
+        }
+        let state = &mut self.association.joins[join as usize];
+        let host = &mut self.nodes[state.nodes[party as usize] as usize].host;
+        let work = host.operations_time(&reaction.operations);
+        done = done.max(host.cpu.work(now, work));
+        self.judge(join, done);
+    }
+
+    /// Sees whether the present stage is over once the work is done.
+    fn judge(&mut self, join: u32, done: Instant) {
+        let state = &mut self.association.joins[join as usize];
+        if state.standing != Standing::Negotiating || state.advancing {
+            return;
+        }
+        let stage = state.negotiation.stage().unwrap_or(Stage::Tunnel);
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
+        match exchange.outcome() {
+            Outcome::Running => {}
+            Outcome::Failed(failure) => {
+                state.standing = Standing::Failed(stage, failure);
+                self.one_less();
+            }
+            Outcome::Established(_) => {
+                state.advancing = true;
+                let advance = AssociationEvent::Advance { join };
+                self.events.schedule(done, Event::Association(advance));
+            }
+        }
+    }
+
+    /// Goes on to the next stage, or ends the association.
+    fn advance(&mut self, join: u32) {
+        let now = self.events.now();
+        let state = &mut self.association.joins[join as usize];
+        if state.standing != Standing::Negotiating {
+            return;
+        }
+        state.advancing = false;
+        state.stage += 1;
+        // The policy was read when the negotiation was made, so an error cannot come any more.
+        if state.negotiation.advance().unwrap_or(false) {
+            self.start_stage(join);
+        } else {
+            state.standing = Standing::Joined(now);
+            self.one_less();
+        }
+    }
+
+    /// One station has joined or failed to: after the last the traffic starts, or the trial ends.
+    fn one_less(&mut self) {
+        let now = self.events.now();
+        self.association.left -= 1;
+        if self.association.left > 0 {
+            return;
+        }
+        let failed = |join: &Join| matches!(join.standing, Standing::Failed(..));
+        if self.association.joins.iter().any(failed) {
+            self.end = self.end.min(now + AFTER_FAILURE);
+            return;
+        }
+        self.begin_traffic();
+    }
+
+    fn begin_traffic(&mut self) {
+        let now = self.events.now();
+        let shift = now - Instant::ZERO;
+        self.association.complete = true;
+        self.end = now + self.association.duration;
+        self.warm_up = now + self.association.warm_up;
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            flow.begin_later(shift);
+            let flow_number = number as u32;
+            self.events
+                .schedule(flow.start, Event::Application { flow: flow_number });
+        }
+        if self.warm_up > now {
+            let at = self.warm_up;
+            self.events.schedule(at, Event::WarmedUp);
+        } else {
+            self.warmed_up();
+        }
+    }
+
+    /// A message reached its receiver and is through its stack.
+    pub(crate) fn signal_arrived(&mut self, mark: u32) {
+        let now = self.events.now();
+        let Some(signal) = self.association.take(mark) else {
+            return;
+        };
+        let join = signal.join;
+        let state = &mut self.association.joins[join as usize];
+        let current = state.standing == Standing::Negotiating && state.stage == signal.stage;
+        if !current || state.advancing {
+            return;
+        }
+        let party = signal.message.to;
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
+        let reaction = exchange.deliver(&signal.message);
+        if !reaction.emissions.is_empty() {
+            state.timers[party as usize].heard();
+        }
+        self.arm_party(join, party, now);
+        self.perform(join, party, reaction);
+    }
+
+    /// A message was lost on its way.
+    pub(crate) fn signal_lost(&mut self, mark: u32) {
+        self.association.take(mark);
+    }
+
+    /// Starts a party's timer anew.
+    fn arm_party(&mut self, join: u32, party: Party, at: Instant) {
+        let state = &mut self.association.joins[join as usize];
+        let Some(stage) = state.negotiation.stage() else {
+            return;
+        };
+        let timer = &mut state.timers[party as usize];
+        let deadline = at + timer.wait(stage, party, state.negotiation.link());
+        timer.deadline = deadline;
+        let event = AssociationEvent::Timer { join, party };
+        self.events.schedule(deadline, Event::Association(event));
+    }
+
+    fn timer_due(&mut self, join: u32, party: Party) {
+        let now = self.events.now();
+        let state = &mut self.association.joins[join as usize];
+        let timer = &mut state.timers[party as usize];
+        if timer.deadline != now || state.advancing || state.standing != Standing::Negotiating {
+            return;
+        }
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
+        if exchange.status(party) != Some(Status::Waiting) {
+            return;
+        }
+        timer.ran_out();
+        let reaction = exchange.time_out(party);
+        self.arm_party(join, party, now);
+        self.perform(join, party, reaction);
+    }
+}
+
+impl Join {
+    fn node(&self, party: Party) -> u32 {
+        self.nodes[party as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests;

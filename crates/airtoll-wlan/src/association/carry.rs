@@ -1,0 +1,137 @@
+//! How the messages of a negotiation travel: management and EAPOL frames over the air at the
+//! lowest basic rate, everything else as IP packets by the way that data takes.
+//!
+//! Takes messages; gives packets whose flow is [`NONE`] and whose mark names the message. Never
+//! changes a message's octets.
+
+use airtoll_phy as phy;
+use airtoll_security::handshake::{Carrier, describe};
+use airtoll_units::{Duration, Instant};
+
+use crate::packet::{NONE, Packet};
+use crate::world::World;
+
+const IPV4_HEADER: u32 = 20;
+const UDP_HEADER: u32 = 8;
+/// Best effort.
+const DATA_CATEGORY: u8 = 1;
+/// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
+/// raises EAPOL to priority 7 in net/mac80211/wme.c).
+const SIGNALLING_CATEGORY: u8 = 3;
+
+impl World {
+    /// A message leaves its sender's stack.
+    pub(super) fn send_signal(&mut self, id: u32) {
+        let now = self.events.now();
+        let associations = &mut self.association;
+        let Some(signal) = &mut associations.signals[id as usize] else {
+            return;
+        };
+        let join = &mut associations.joins[signal.join as usize];
+        let message = &signal.message;
+        let (from, to) = (join.node(message.from), join.node(message.to));
+        if to == NONE {
+            // Nobody is there to hear it, but it is sent, and its sender waits.
+            join.timeline.emitted(message);
+            join.timeline.seen(now, message);
+            self.signal_lost(id);
+            return;
+        }
+        let octets = message.octets.len() as u32;
+        join.timeline.emitted(message);
+        let mut packet = Packet {
+            flow: NONE,
+            to,
+            destination: to,
+            ip_octets: octets,
+            payload: 0,
+            tunnel_octets: 0,
+            mark: id,
+            group: NONE,
+            next: NONE,
+            created: now,
+            left: Instant::ZERO,
+            arrived: now,
+            category: DATA_CATEGORY,
+            entered: NONE,
+            held: false,
+            reverse: false,
+            counted: false,
+        };
+        match message.carrier {
+            Carrier::Management => {
+                // A WEP-protected body of shared-key authentication has its overhead in its octets.
+                packet.ip_octets = octets + phy::FCS_OCTETS;
+            }
+            Carrier::Eapol => {
+                // Once the pairwise key is in place EAPOL goes under it (802.11-2020, 12.6.14).
+                signal.protected = describe(message).1.starts_with("group key");
+                packet.ip_octets = octets
+                    + phy::DATA_HEADER_OCTETS
+                    + phy::LLC_SNAP_OCTETS
+                    + phy::FCS_OCTETS
+                    + if signal.protected {
+                        join.protection_octets
+                    } else {
+                        0
+                    };
+            }
+            Carrier::Icmp => packet.ip_octets = IPV4_HEADER + octets,
+            _ => packet.ip_octets = IPV4_HEADER + UDP_HEADER + octets,
+        }
+        if matches!(message.carrier, Carrier::Management | Carrier::Eapol) {
+            packet.category = SIGNALLING_CATEGORY;
+            let packet = self.packets.insert(packet);
+            self.send_signalling(from, packet);
+            return;
+        }
+        join.timeline.seen(now, message);
+        if from == to {
+            self.signal_arrived(id);
+            return;
+        }
+        let packet = self.packets.insert(packet);
+        self.dispatch(from, packet, Duration::ZERO);
+    }
+
+    fn send_signalling(&mut self, node: u32, packet: u32) {
+        let to = self.packets[packet].to;
+        let state = &self.nodes[node as usize];
+        let contender = state.contenders[usize::from(SIGNALLING_CATEGORY)];
+        let first = state.signalling;
+        let link = (first..first + state.neighbours).find(|l| self.links[*l as usize].peer == to);
+        let sent = link.is_some_and(|link| self.enqueue(link, contender, packet));
+        if !sent {
+            self.lose(packet);
+        }
+    }
+
+    /// A frame of a signalling link left the air; `any` says whether its receiver has it.
+    pub(crate) fn signalling_sent(&mut self, link: u32, alone: Duration, any: bool) {
+        let now = self.events.now();
+        if any {
+            self.ledger.management += alone;
+        } else {
+            self.ledger.retry += alone;
+        }
+        let Some(mpdu) = self.links[link as usize]
+            .window
+            .iter()
+            .find(|m| m.in_flight)
+        else {
+            return;
+        };
+        if any {
+            self.ledger.octets_management += u64::from(mpdu.octets);
+        }
+        let mark = self.packets[mpdu.head].mark;
+        let associations = &mut self.association;
+        if let Some(signal) = &mut associations.signals[mark as usize]
+            && !std::mem::replace(&mut signal.seen, true)
+        {
+            associations.joins[signal.join as usize]
+                .timeline
+                .seen(now, &signal.message);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! From the associations of a scenario to their state in the world.
+//!
+//! Takes a world whose nodes and links are made; gives it negotiations, signalling links and the
+//! first events. Never runs anything.
+
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+use airtoll_engine::Streams;
+use airtoll_security::CipherSuite;
+use airtoll_security::handshake::{MobileIp, Negotiation, Party};
+use airtoll_units::{Duration, Instant};
+use airtoll_wire::MacAddress;
+
+use super::{AssociationEvent, Join, PARTIES, Standing, Timeline};
+use crate::aggregation::TxLink;
+use crate::mode::{self, Mode};
+use crate::packet::NONE;
+use crate::ratecontrol::RateControl;
+use crate::scenario::{Association, Role, Scenario, ScenarioError, Standard};
+use crate::world::{Event, World};
+
+/// Adds the associations of `scenario` to `world`.
+///
+/// # Errors
+/// [`ScenarioError::Invalid`] for a party that is missing or out of reach, or a policy that names
+/// something unknown.
+pub(crate) fn prepare(
+    world: &mut World,
+    scenario: &Scenario,
+    index: &HashMap<&str, u32>,
+    streams: &Streams,
+) -> Result<(), ScenarioError> {
+    add_signalling_links(world, scenario, index);
+    for (number, association) in scenario.associations.iter().enumerate() {
+        let join = join(world, scenario, index, streams, (number, association))?;
+        world.association.joins.push(join);
+        let mut start = Duration::from_micros(association.start_us);
+        if association.spread_us > 0 {
+            let mut stream = streams.named(&format!("association/start/{}", association.station));
+            let spread = Duration::from_micros(association.spread_us).as_nanos() as f64;
+            start += Duration::from_nanos((spread * stream.unit()) as u64);
+        }
+        let event = AssociationEvent::Start {
+            join: number as u32,
+        };
+        world
+            .events
+            .schedule(Instant::ZERO + start, Event::Association(event));
+    }
+    let associations = &mut world.association;
+    associations.left = associations.joins.len() as u32;
+    associations.duration = Duration::from_secs_f64(scenario.duration_s);
+    associations.warm_up = Duration::from_secs_f64(scenario.warm_up_s);
+    world.warm_up = Instant::ZERO;
+    world.end = Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
+    Ok(())
+}
+
+fn join(
+    world: &World,
+    scenario: &Scenario,
+    index: &HashMap<&str, u32>,
+    streams: &Streams,
+    (number, association): (usize, &Association),
+) -> Result<Join, ScenarioError> {
+    let at = |field: &str| format!("associations[{number}].{field}");
+    let station = index[association.station.as_str()];
+    let bss = scenario.nodes[station as usize].bss.as_deref();
+    let access_point = scenario
+        .nodes
+        .iter()
+        .position(|n| n.role == Role::AccessPoint && n.bss.as_deref() == bss)
+        .map_or(NONE, |n| n as u32);
+    let mut nodes = [NONE; PARTIES];
+    nodes[Party::Station as usize] = station;
+    nodes[Party::AccessPoint as usize] = access_point;
+    let mobile = association.options.mobile_ip;
+    let parties = [
+        (
+            Party::AuthenticationServer,
+            "authentication_server",
+            &association.authentication_server,
+            association.policy.link.eap_method.is_some(),
+        ),
+        (
+            Party::Gateway,
+            "gateway",
+            &association.gateway,
+            !association.policy.tunnels.is_empty(),
+        ),
+        (
+            Party::HomeAgent,
+            "home_agent",
+            &association.home_agent,
+            mobile != MobileIp::Off,
+        ),
+        (
+            Party::ForeignAgent,
+            "foreign_agent",
+            &association.foreign_agent,
+            mobile == MobileIp::Foreign,
+        ),
+    ];
+    for (party, field, name, needed) in parties {
+        if !needed {
+            continue;
+        }
+        let node = name.as_ref().and_then(|name| index.get(name.as_str()));
+        let Some(&node) = node else {
+            return Err(ScenarioError::Invalid {
+                field: at(field),
+                value: name.clone().unwrap_or_else(|| "null".to_owned()),
+                allowed: format!(
+                    "the name of a node, which {} needs",
+                    association.policy.name
+                ),
+            });
+        };
+        let reachable = node == access_point
+            || world.routes[access_point as usize][node as usize] != crate::network::Route::None;
+        if !reachable {
+            return Err(ScenarioError::Invalid {
+                field: at(field),
+                value: name.clone().unwrap_or_default(),
+                allowed: "a node that the access point can reach over the links".to_owned(),
+            });
+        }
+        nodes[party as usize] = node;
+    }
+    let negotiation = Negotiation::between(
+        association.policy.clone(),
+        association.options.clone(),
+        address(station),
+        address(access_point),
+        streams
+            .named(&format!("negotiation/{}", association.station))
+            .into_generator(),
+    )
+    .map_err(|problem| ScenarioError::Invalid {
+        field: at("policy"),
+        value: association.policy.name.clone(),
+        allowed: problem.to_string(),
+    })?;
+    let cipher = scenario.nodes[station as usize].cipher;
+    Ok(Join {
+        nodes,
+        negotiation,
+        stage: 0,
+        advancing: false,
+        standing: Standing::Waiting,
+        started: Instant::ZERO,
+        timers: Default::default(),
+        timeline: Timeline::default(),
+        protection_octets: cipher.frame_octets() as u32,
+    })
+}
+
+/// Links for management and EAPOL frames between every access point and its stations: without
+/// cipher and QoS, at the lowest basic rate (Linux mac80211 sends both kinds so,
+/// IEEE80211_TX_CTL_USE_MINRATE in net/mac80211/tx.c).
+fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<&str, u32>) {
+    for (at, bss) in scenario.bss.iter().enumerate() {
+        let of = |role| {
+            scenario
+                .nodes
+                .iter()
+                .filter(move |n| n.role == role && n.bss.as_deref() == Some(&bss.name))
+        };
+        let with_b = scenario
+            .nodes
+            .iter()
+            .any(|n| n.bss.as_deref() == Some(&bss.name) && n.standard == Some(Standard::B));
+        let basic = mode::basic_rates(bss, with_b);
+        let lowest = basic.lowest(mode::band(bss));
+        let mut made = Mode::new(lowest, bss, &mode::timing(bss, with_b), basic);
+        made.bss = at;
+        let mode = world.modes.len() as u32;
+        world.modes.push(made);
+        let ap = of(Role::AccessPoint).next().map(|n| index[n.name.as_str()]);
+        let Some(ap) = ap else { continue };
+        let stations: Vec<u32> = of(Role::Station).map(|n| index[n.name.as_str()]).collect();
+        world.nodes[ap as usize].signalling = world.links.len() as u32;
+        for &station in &stations {
+            world.links.push(link(ap, station, mode, bss.max_attempts));
+        }
+        for &station in &stations {
+            world.nodes[station as usize].signalling = world.links.len() as u32;
+            world.links.push(link(station, ap, mode, bss.max_attempts));
+        }
+    }
+}
+
+fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
+    TxLink {
+        from,
+        peer,
+        cipher: CipherSuite::Open,
+        qos: false,
+        rate: RateControl::Fixed(mode),
+        amsdu_octets: 0,
+        max_attempts,
+        rts_octets: u32::MAX,
+        signalling: true,
+        queue: VecDeque::new(),
+        window: VecDeque::new(),
+        next_sequence: 0,
+        unanswered: false,
+        taken_early: 0,
+        listed: false,
+        success: (u32::MAX, 0, 0.0),
+    }
+}
+
+/// The MAC address of a node, locally administered.
+const fn address(node: u32) -> MacAddress {
+    let [_, a, b, c] = (node + 1).to_be_bytes();
+    MacAddress([0x02, 0, 0, a, b, c])
+}

@@ -1,0 +1,125 @@
+//! Rows of the associations: how each ended, its times and messages.
+
+use airtoll_security::handshake::failure::Code;
+use airtoll_units::{Duration, Instant};
+
+use super::{Join, Standing};
+use crate::packet::NONE;
+use crate::world::World;
+use airtoll_security::handshake::{Party, Stage};
+
+/// One row of an association: metric, value, unit.
+pub(crate) type AssociationRow = (&'static str, f64, &'static str);
+
+impl World {
+    /// What kept stations from joining, in one line; `None` if nothing did.
+    pub(crate) fn association_failure(&self) -> Option<String> {
+        let joins = &self.association.joins;
+        let mut missing = joins
+            .iter()
+            .filter(|j| !matches!(j.standing, Standing::Joined(_)));
+        let first = missing.next()?;
+        let others = missing.count();
+        let name = &self.nodes[first.node(Party::Station) as usize].name;
+        let why = first.failure(self.events.now());
+        let rest = if others > 0 {
+            format!("; nor did {others} more of {} stations", joins.len())
+        } else {
+            String::new()
+        };
+        Some(format!("{name} did not authenticate: {why}{rest}"))
+    }
+
+    /// Station and rows of every association.
+    pub(crate) fn association_rows(&self) -> Vec<(String, Vec<AssociationRow>)> {
+        self.association
+            .joins
+            .iter()
+            .map(|join| {
+                let station = &self.nodes[join.node(Party::Station) as usize].name;
+                (station.clone(), join.rows())
+            })
+            .collect()
+    }
+}
+
+impl Join {
+    fn failure(&self, now: Instant) -> String {
+        match self.standing {
+            Standing::Failed(stage, failure) => {
+                let code = match failure.code() {
+                    Code::Reason(code) => format!(", reason code {code}"),
+                    Code::Status(code) => format!(", status code {code}"),
+                    Code::MobileIp(code) => format!(", Mobile IP code {code}"),
+                    Code::Ike(code) => format!(", IKE notify {code}"),
+                    Code::Silent => String::new(),
+                };
+                format!("{}: {failure}{code}", name(stage))
+            }
+            _ => {
+                let stage = self.negotiation.stage().map_or("end", name);
+                format!("{stage}: not done after {} s", now.as_secs_f64())
+            }
+        }
+    }
+
+    fn rows(&self) -> Vec<AssociationRow> {
+        let mut rows = Vec::new();
+        if let Standing::Joined(at) = self.standing {
+            let times: [(&'static str, Option<Duration>); 5] = [
+                ("association_time_s", self.timeline.association()),
+                ("eap_time_s", self.timeline.eap()),
+                ("key_handshake_time_s", self.timeline.keys()),
+                ("negotiation_time_s", self.timeline.negotiation()),
+                ("join_time_s", Some(at - self.started)),
+            ];
+            for (metric, time) in times {
+                if let Some(time) = time {
+                    rows.push((metric, time.as_secs_f64(), "s"));
+                }
+            }
+        }
+        debug_assert!(self.node(Party::Station) != NONE);
+        rows.push((
+            "authentication_messages",
+            f64::from(self.timeline.counted),
+            "1",
+        ));
+        for (metric, protocol) in MESSAGES {
+            let count: u32 = self
+                .timeline
+                .emitted
+                .iter()
+                .filter(|(known, _)| *known == protocol)
+                .map(|(_, count)| count)
+                .sum();
+            if count > 0 {
+                rows.push((metric, f64::from(count), "1"));
+            }
+        }
+        rows
+    }
+}
+
+/// Metric and protocol of the counts by protocol.
+pub(super) const MESSAGES: [(&str, &str); 8] = [
+    ("messages_ieee80211", "802.11"),
+    ("messages_eap", "EAP"),
+    ("messages_eapol_key", "EAPOL-Key"),
+    ("messages_radius", "RADIUS"),
+    ("messages_mobile_ip", "Mobile IP"),
+    ("messages_ikev1", "IKEv1"),
+    ("messages_ikev2", "IKEv2"),
+    ("messages_wireguard", "WireGuard"),
+];
+
+const fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Authentication => "802.11 authentication",
+        Stage::Association => "association",
+        Stage::Eap => "EAP",
+        Stage::Keys => "key handshake",
+        Stage::MobileIp => "Mobile IP registration",
+        Stage::Tunnel => "tunnel",
+    }
+}

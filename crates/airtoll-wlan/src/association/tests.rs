@@ -1,0 +1,294 @@
+use airtoll_security::handshake::{Negotiation, Options, Party, PolicySpec, describe};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{Outcome, Scenario, run};
+
+fn link(generation: &str, cipher: &str, akm: Option<u8>, method: Option<&str>) -> Value {
+    json!({
+        "generation": generation, "cipher": cipher, "group_cipher": cipher, "akm": akm,
+        "eap_method": method,
+        "authentication": if akm == Some(8) { "sae" } else { "open" },
+        "pmf": if generation == "wpa3" { "required" } else { "off" },
+    })
+}
+
+/// Name, link, tunnels.
+fn policies() -> Vec<Value> {
+    let esp = json!({"kind": "esp", "encryption": "3des", "integrity": "sha1",
+        "key_exchange": "ikev1"});
+    let wireguard = json!({"kind": "wireguard", "encryption": "chacha20-poly1305",
+        "integrity": "none", "key_exchange": "noise"});
+    [
+        ("open", link("open", "none", None, None), vec![]),
+        ("wpa-psk-tkip", link("wpa", "tkip", Some(2), None), vec![]),
+        (
+            "wpa2-psk-ccmp",
+            link("wpa2", "ccmp-128", Some(2), None),
+            vec![],
+        ),
+        ("wpa3-sae", link("wpa3", "gcmp-256", Some(8), None), vec![]),
+        (
+            "peap",
+            link("wpa2", "ccmp-128", Some(1), Some("peap")),
+            vec![],
+        ),
+        (
+            "leap",
+            link("wpa2", "ccmp-128", Some(1), Some("leap")),
+            vec![],
+        ),
+        (
+            "tls",
+            link("wpa2", "ccmp-128", Some(1), Some("tls")),
+            vec![],
+        ),
+        ("md5", link("802.1x", "none", None, Some("md5")), vec![]),
+        ("ipsec", link("open", "none", None, None), vec![esp]),
+        (
+            "wireguard",
+            link("wpa2", "ccmp-128", Some(2), None),
+            vec![wireguard],
+        ),
+    ]
+    .into_iter()
+    .map(|(name, link, tunnels)| json!({"name": name, "link": link, "tunnels": tunnels}))
+    .collect()
+}
+
+struct Set {
+    stations: usize,
+    delay_s: f64,
+    loss_ratio: f64,
+    rssi_dbm: f64,
+    options: Value,
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Self {
+            stations: 1,
+            delay_s: 0.0,
+            loss_ratio: 0.0,
+            rssi_dbm: -50.0,
+            options: json!({}),
+        }
+    }
+}
+
+fn scenario(policy: &Value, set: &Set) -> Scenario {
+    let cipher = policy["link"]["cipher"].as_str().unwrap();
+    let cipher = if cipher == "none" { "open" } else { cipher };
+    let names: Vec<String> = (0..set.stations).map(|n| format!("s{n}")).collect();
+    let mut nodes = vec![
+        json!({"name": "ap", "role": "access_point", "bss": "b", "cipher": cipher}),
+        json!({"name": "radius", "role": "wired", "host": {"operations_ns": {"rsa-2048-sign": 5e6}}}),
+        json!({"name": "server", "role": "wired"}),
+    ];
+    let mut budgets = Vec::new();
+    for name in &names {
+        nodes.push(json!({"name": name, "role": "station", "bss": "b", "cipher": cipher}));
+        budgets.push(json!({"nodes": [name, "ap"], "rssi_dbm": set.rssi_dbm}));
+    }
+    let flows: Vec<Value> = names
+        .iter()
+        .map(|name| {
+            json!({"name": name, "source": name, "destination": "server",
+                "transport": {"protocol": "udp"},
+                "pattern": {"type": "paced", "payload_octets": 500, "rate_bps": 1e5}})
+        })
+        .collect();
+    let associations: Vec<Value> = names
+        .iter()
+        .map(|name| {
+            json!({"station": name, "policy": policy, "options": set.options,
+                "authentication_server": "radius", "gateway": "server", "home_agent": "server"})
+        })
+        .collect();
+    let value = json!({
+        "duration_s": 0.5,
+        "radio": {"budgets": budgets},
+        "bss": [{"name": "b", "standard": "802.11g", "rate": {"control": "fixed", "mbps": 54.0}}],
+        "nodes": nodes,
+        "links": [
+            {"nodes": ["ap", "server"], "rate_bps": 1e8},
+            {"nodes": ["ap", "radius"], "rate_bps": 1e8, "delay_s": set.delay_s,
+                "loss_ratio": set.loss_ratio},
+        ],
+        "flows": flows,
+        "associations": associations,
+    });
+    Scenario::from_json(&value.to_string()).unwrap()
+}
+
+fn simulate(policy: &Value, set: &Set, seed: u64) -> Outcome {
+    run(&scenario(policy, set), seed, &mut || false).unwrap()
+}
+
+fn value(outcome: &Outcome, metric: &str) -> Option<f64> {
+    outcome
+        .rows
+        .iter()
+        .find(|r| r.metric == metric && r.station.as_deref() == Some("s0"))
+        .map(|r| r.value)
+}
+
+fn policy(name: &str) -> Value {
+    policies().into_iter().find(|p| p["name"] == name).unwrap()
+}
+
+/// Messages by protocol as the security crate has them without time or loss.
+fn expected(policy: &Value, protocol: &str) -> f64 {
+    let spec: PolicySpec = serde_json::from_value(policy.clone()).unwrap();
+    let rng = airtoll_engine::Streams::new(1)
+        .named("any")
+        .into_generator();
+    let negotiation = Negotiation::new(spec, Options::default(), rng).unwrap();
+    let (records, _) = negotiation.run().unwrap();
+    records
+        .iter()
+        .flat_map(|r| &r.emissions)
+        .filter(|e| describe(&e.message).0 == protocol)
+        .count() as f64
+}
+
+#[test]
+fn every_policy_joins_with_the_messages_of_its_negotiation_and_then_sends() {
+    for policy in policies() {
+        let outcome = simulate(&policy, &Set::default(), 3);
+        assert_eq!(outcome.failure, None, "{policy}");
+        for (metric, protocol) in super::rows::MESSAGES {
+            let wanted = expected(&policy, protocol);
+            let found = value(&outcome, metric).unwrap_or(0.0);
+            assert_eq!(found, wanted, "{protocol} of {policy}");
+        }
+        let association = value(&outcome, "association_time_s").unwrap();
+        assert!((1e-4..0.02).contains(&association), "{association}");
+        let received = outcome.value("packets_received", Some("s0")).unwrap();
+        assert!(received >= 11.0, "{received} packets of {policy}");
+        let airtime: f64 = outcome
+            .rows
+            .iter()
+            .filter(|r| r.metric.starts_with("airtime_"))
+            .map(|r| r.value)
+            .sum();
+        assert!((airtime - 0.5).abs() < 1e-9, "{airtime}");
+    }
+}
+
+#[test]
+fn a_distant_radius_server_delays_eap_by_its_round_trips() {
+    for (name, challenges) in [("peap", "EAP-Request"), ("leap", "EAP-Request")] {
+        let policy = policy(name);
+        let near = simulate(&policy, &Set::default(), 1);
+        let far = Set {
+            delay_s: 0.1,
+            ..Set::default()
+        };
+        let far = simulate(&policy, &far, 1);
+        let trips = value(&near, "messages_radius").unwrap() / 2.0;
+        let more = value(&far, "eap_time_s").unwrap() - value(&near, "eap_time_s").unwrap();
+        // The last answer of LEAP's server comes after EAP-Success.
+        assert!(
+            (more / 0.2 - trips).abs() < 0.01,
+            "{name} {challenges}: {more} s, {trips} trips"
+        );
+    }
+}
+
+#[test]
+fn a_lost_radius_packet_costs_the_retransmission_time() {
+    let set = Set {
+        loss_ratio: 0.05,
+        ..Set::default()
+    };
+    let policy = policy("peap");
+    let times: Vec<f64> = (0..20)
+        .map(|seed| {
+            let outcome = simulate(&policy, &set, seed);
+            assert_eq!(outcome.failure, None);
+            value(&outcome, "eap_time_s").unwrap()
+        })
+        .collect();
+    let quick = times.iter().filter(|t| **t < 0.5).count();
+    assert!((1..20).contains(&quick), "{times:?}");
+    assert!(times.iter().all(|t| *t < 0.5 || *t > 3.0), "{times:?}");
+}
+
+#[test]
+fn what_goes_wrong_ends_in_a_named_state_with_a_reason_code() {
+    for (name, fault, said) in [
+        (
+            "wpa2-psk-ccmp",
+            "wrong_passphrase",
+            "key handshake: wrong passphrase or key",
+        ),
+        ("peap", "wrong_passphrase", "reason code 23"),
+        (
+            "tls",
+            "wrong_certificate",
+            "EAP: the certificate was not accepted",
+        ),
+        (
+            "peap",
+            "silent_server",
+            "EAP: the authentication server did not answer",
+        ),
+    ] {
+        let set = Set {
+            options: json!({"faults": {fault: true}}),
+            ..Set::default()
+        };
+        let outcome = simulate(&policy(name), &set, 1);
+        let failure = outcome.failure.clone().unwrap_or_default();
+        assert!(failure.starts_with("s0 did not authenticate"), "{failure}");
+        assert!(failure.contains(said), "{name}: {failure}");
+        assert_eq!(outcome.value("throughput_bps", Some("s0")), None);
+        assert!(value(&outcome, "authentication_messages").unwrap() > 1.0);
+    }
+}
+
+#[test]
+fn a_slow_server_serves_a_storm_one_after_the_other() {
+    let set = Set {
+        stations: 20,
+        ..Set::default()
+    };
+    let outcome = simulate(&policy("tls"), &set, 1);
+    assert_eq!(outcome.failure, None);
+    let longest = outcome
+        .rows
+        .iter()
+        .filter(|r| r.metric == "eap_time_s")
+        .map(|r| r.value)
+        .fold(0.0, f64::max);
+    // One signature of 5 ms for every station.
+    assert!(longest > 20.0 * 5e-3, "{longest}");
+}
+
+#[test]
+fn parties_index_what_is_kept_of_them() {
+    assert_eq!(Party::HomeAgent as usize, super::PARTIES - 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn equal_seeds_give_equal_rows_and_every_join_ends(
+        which in 0..10_usize,
+        seed in 0..1000_u64,
+        loss in 0.0..0.05_f64,
+        rssi in -92.0..-50.0_f64,
+    ) {
+        let set = Set {
+            loss_ratio: loss,
+            rssi_dbm: rssi,
+            ..Set::default()
+        };
+        let policy = &policies()[which];
+        let first = simulate(policy, &set, seed);
+        prop_assert_eq!(&first, &simulate(policy, &set, seed));
+        let joined = first.rows.iter().any(|r| r.metric == "join_time_s");
+        prop_assert_eq!(joined, first.failure.is_none());
+    }
+}

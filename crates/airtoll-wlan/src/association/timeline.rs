@@ -1,0 +1,113 @@
+//! What a monitor beside the station notes of a negotiation: when each message was first on the
+//! air (the end of its frame), or was handed to the wire or the tunnel's network.
+//!
+//! Takes messages; gives the times and counts of the observation schema. Never decrypts.
+
+use airtoll_security::handshake::{Carrier, Message, Party, describe};
+use airtoll_units::{Duration, Instant};
+
+/// What was seen and sent.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    seen: Vec<Seen>,
+    /// Messages emitted, repetitions included, by protocol.
+    pub emitted: Vec<(&'static str, u32)>,
+    /// Messages emitted that are neither Open System authentication nor association nor RADIUS.
+    pub counted: u32,
+}
+
+#[derive(Debug)]
+struct Seen {
+    at: Instant,
+    kind: Kind,
+    /// Whether it counts as negotiation.
+    counts: bool,
+}
+
+/// What the definitions of the times look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Authentication,
+    AssociationResponse,
+    EapResponse,
+    EapEnd,
+    Key,
+    Other,
+}
+
+impl Timeline {
+    /// A message was sent.
+    pub fn emitted(&mut self, message: &Message) {
+        let (protocol, name) = describe(message);
+        match self
+            .emitted
+            .iter_mut()
+            .find(|(known, _)| *known == protocol)
+        {
+            Some((_, count)) => *count += 1,
+            None => self.emitted.push((protocol, 1)),
+        }
+        self.counted += u32::from(counts(message, &name));
+    }
+
+    /// A message was seen for the first time.
+    pub fn seen(&mut self, at: Instant, message: &Message) {
+        let (protocol, name) = describe(message);
+        let kind = match protocol {
+            "802.11" if name.starts_with("authentication") => Kind::Authentication,
+            "802.11" if name.ends_with("association response") => Kind::AssociationResponse,
+            "EAP" if name.starts_with("EAP-Success") => Kind::EapEnd,
+            // LEAP's station goes on with a request after Success.
+            "EAP" if message.from == Party::Station && name != "EAPOL-Start" => Kind::EapResponse,
+            "EAP" if name.starts_with("EAP-Response") => Kind::EapEnd,
+            "EAPOL-Key" => Kind::Key,
+            _ => Kind::Other,
+        };
+        let counts = counts(message, &name);
+        self.seen.push(Seen { at, kind, counts });
+    }
+
+    /// First authentication frame to association response.
+    pub fn association(&self) -> Option<Duration> {
+        self.span(
+            |k| k == Kind::Authentication,
+            |k| k == Kind::AssociationResponse,
+        )
+    }
+
+    /// First EAP response of the station to the end of EAP, on the air.
+    pub fn eap(&self) -> Option<Duration> {
+        self.span(|k| k == Kind::EapResponse, |k| k == Kind::EapEnd)
+    }
+
+    /// First to last EAPOL-Key frame.
+    pub fn keys(&self) -> Option<Duration> {
+        self.span(|k| k == Kind::Key, |k| k == Kind::Key)
+    }
+
+    /// First to last message of everything negotiated.
+    pub fn negotiation(&self) -> Option<Duration> {
+        let mut counted = self.seen.iter().filter(|s| s.counts);
+        let first = counted.next()?.at;
+        let last = counted.next_back().map_or(first, |s| s.at);
+        Some(last - first)
+    }
+
+    fn span(&self, first: impl Fn(Kind) -> bool, last: impl Fn(Kind) -> bool) -> Option<Duration> {
+        let from = self.seen.iter().find(|s| first(s.kind))?.at;
+        let to = self.seen.iter().rfind(|s| last(s.kind))?.at;
+        (to >= from).then(|| to - from)
+    }
+}
+
+/// Whether a message is part of what the policy negotiates: Open System authentication and
+/// association are part of every network, and RADIUS repeats what EAP says.
+fn counts(message: &Message, name: &str) -> bool {
+    match message.carrier {
+        Carrier::Radius | Carrier::DistributionSystem => false,
+        Carrier::Management => {
+            name.starts_with("authentication") && !name.starts_with("authentication: open")
+        }
+        _ => true,
+    }
+}

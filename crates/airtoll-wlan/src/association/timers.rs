@@ -1,0 +1,107 @@
+//! When a party that waits repeats itself or gives up.
+//!
+//! Takes the stage, the party and what it sent last; gives how long it waits. Never decides what
+//! happens then: the party does.
+
+use airtoll_security::handshake::link::Link;
+use airtoll_security::handshake::{Carrier, Party, Stage};
+use airtoll_units::{Duration, Instant};
+
+/// A party's timer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timer {
+    pub deadline: Instant,
+    /// How often it ran out since the party last heard something.
+    tries: u32,
+    carrier: Option<Carrier>,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self {
+            deadline: Instant::MAX,
+            tries: 0,
+            carrier: None,
+        }
+    }
+}
+
+/// Linux mac80211 repeats authentication and association frames after 200 ms
+/// (`IEEE80211_AUTH_TIMEOUT` and `IEEE80211_ASSOC_TIMEOUT` in net/mac80211/ieee80211_i.h).
+const MAC80211_REPEAT: Duration = Duration::from_millis(200);
+/// Retransmission of SAE messages, dot11RSNASAERetransPeriod (IEEE 802.11-2020, 12.4.8.2).
+const SAE_REPEAT: Duration = Duration::from_millis(40);
+/// An AP that waits for a station; longer than the station's own repetitions.
+const ACCESS_POINT_PATIENCE: Duration = Duration::from_secs(1);
+/// EAP retransmission before a round trip is known (RFC 3748 section 4.3), doubled up to 20 s.
+const EAP_REPEAT: Duration = Duration::from_secs(3);
+const EAP_LONGEST: Duration = Duration::from_secs(20);
+/// First retransmission of a RADIUS request in hostapd (RADIUS_CLIENT_FIRST_WAIT), doubled up to
+/// RADIUS_CLIENT_MAX_WAIT.
+const RADIUS_REPEAT: Duration = Duration::from_secs(3);
+const RADIUS_LONGEST: Duration = Duration::from_secs(120);
+/// The supplicant's startPeriod and authPeriod (IEEE 802.1X-2004, 8.2.2.1.2).
+const SUPPLICANT_PERIOD: Duration = Duration::from_secs(30);
+/// EAPOL-Key time-outs of hostapd (eapol_key_timeout_first, eapol_key_timeout_subseq).
+const KEY_FIRST: Duration = Duration::from_millis(100);
+const KEY_LATER: Duration = Duration::from_secs(1);
+/// Registration requests and solicitations of Mobile IP come a second apart at first, then ever
+/// longer (RFC 5944 sections 2.4 and 3.6.3).
+const MOBILE_IP_REPEAT: Duration = Duration::from_secs(1);
+/// IKE: libreswan's retransmit-interval, doubled every time.
+const IKE_REPEAT: Duration = Duration::from_millis(500);
+/// WireGuard's Rekey-Timeout (Donenfeld 2017, section 6.1).
+const WIREGUARD_REPEAT: Duration = Duration::from_secs(5);
+/// The port of IKE.
+const IKE_PORT: u16 = 500;
+
+impl Timer {
+    /// The party sent something.
+    pub const fn sent(&mut self, carrier: Carrier) {
+        self.carrier = Some(carrier);
+    }
+
+    /// The party heard something that it answered.
+    pub const fn heard(&mut self) {
+        self.tries = 0;
+    }
+
+    /// The timer ran out.
+    pub const fn ran_out(&mut self) {
+        self.tries += 1;
+    }
+
+    /// How long the party waits from now on.
+    pub fn wait(&self, stage: Stage, party: Party, link: &Link) -> Duration {
+        match stage {
+            Stage::Authentication if link.akm.is_some_and(|akm| akm.is_sae()) => SAE_REPEAT,
+            Stage::Authentication | Stage::Association => match party {
+                Party::Station => MAC80211_REPEAT,
+                _ => ACCESS_POINT_PATIENCE,
+            },
+            Stage::Eap => match (party, self.carrier) {
+                (Party::AccessPoint, Some(Carrier::Radius)) => {
+                    doubled(RADIUS_REPEAT, self.tries, RADIUS_LONGEST)
+                }
+                (Party::AccessPoint, _) => doubled(EAP_REPEAT, self.tries, EAP_LONGEST),
+                _ => SUPPLICANT_PERIOD,
+            },
+            Stage::Keys => match party {
+                Party::AccessPoint if self.tries == 0 => KEY_FIRST,
+                _ => KEY_LATER,
+            },
+            Stage::MobileIp => doubled(MOBILE_IP_REPEAT, self.tries, Duration::from_secs(60)),
+            Stage::Tunnel => match (party, self.carrier) {
+                (Party::Station, Some(Carrier::Udp(IKE_PORT)) | None) => {
+                    doubled(IKE_REPEAT, self.tries, Duration::from_secs(60))
+                }
+                (Party::Station, _) => WIREGUARD_REPEAT,
+                _ => doubled(IKE_REPEAT, self.tries, Duration::from_secs(60)),
+            },
+        }
+    }
+}
+
+fn doubled(first: Duration, tries: u32, longest: Duration) -> Duration {
+    (first * (1_u64 << tries.min(20))).min(longest)
+}

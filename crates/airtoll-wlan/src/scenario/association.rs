@@ -1,0 +1,36 @@
+//! Stations that join in simulated time: what they negotiate, and with whom.
+
+use airtoll_security::handshake::{Options, PolicySpec};
+use serde::{Deserialize, Serialize};
+
+/// A station that authenticates, associates and negotiates everything else that its policy asks
+/// for before the trial's traffic starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Association {
+    /// The station; its access point is that of its BSS.
+    pub station: String,
+    /// What it negotiates.
+    pub policy: PolicySpec,
+    /// What the policy leaves open, and what goes wrong.
+    #[serde(default)]
+    pub options: Options,
+    /// Earliest start, us.
+    #[serde(default)]
+    pub start_us: u64,
+    /// The start is drawn uniformly from this long after the earliest, us.
+    #[serde(default)]
+    pub spread_us: u64,
+    /// Node with the RADIUS server; needed with an EAP method.
+    #[serde(default)]
+    pub authentication_server: Option<String>,
+    /// Node at the far end of the tunnels; needed with tunnels.
+    #[serde(default)]
+    pub gateway: Option<String>,
+    /// Node with the home agent; needed with Mobile IP.
+    #[serde(default)]
+    pub home_agent: Option<String>,
+    /// Node with the foreign agent; needed with Mobile IP abroad.
+    #[serde(default)]
+    pub foreign_agent: Option<String>,
+}
