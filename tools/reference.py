@@ -28,6 +28,8 @@ TABLES = [
     ("server", "`server = {...}`", model.WiredHost),
     ("wired", "`wired = {...}`", model.WiredLink),
     ("radio", "`radio = {...}`", model.Radio),
+    ("radius", "`radius = {...}`", model.Radius),
+    ("join", "`join = {...}`", model.Join),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("compare", "`[[compare]]`", model.Compare),
 ]

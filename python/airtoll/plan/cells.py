@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.policies import Policy, resolve
-from airtoll.study import Level, Scenario, Study, Traffic
+from airtoll.study import Level, Scenario, Study, Traffic, with_level
 
 DEFAULT_SEED = 1
 
@@ -162,10 +162,10 @@ def _cell(
         if key == "profile_set":
             cell = evolve(cell, profile_names=tuple(sorted(study.profile_set[str(level)].items())))
         elif table == "scenario":
-            merged = {**cell.settings.model_dump(exclude_unset=True), name: level}
+            merged = with_level(cell.settings.model_dump(exclude_unset=True), name, level)
             cell = evolve(cell, settings=Scenario.model_validate(merged))
         else:
-            merged = {**cell.load.model_dump(exclude_unset=True), name: level}
+            merged = with_level(cell.load.model_dump(exclude_unset=True), name, level)
             cell = evolve(cell, load=Traffic.model_validate(merged))
     return cell
 

@@ -23,6 +23,7 @@ from airtoll.study.model import (
     Study,
     Traffic,
     Trials,
+    with_level,
 )
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "parse",
     "shipped",
     "studies_folder",
+    "with_level",
     "with_values",
 ]

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
-from airtoll.study.model import Level, Scenario, Study, Traffic
+from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
 
 _AXES = ("scenario", "policy", "traffic")
 
@@ -237,19 +237,27 @@ def _check_factor(study: Study, key: str, levels: tuple[Level, ...], path: Path)
             f"{path}: grid.{key}: no such factor; allowed: scenario, policy, traffic, profile_set, "
             "'scenario.FIELD', 'traffic.FIELD'"
         )
-    if field not in model.model_fields:
-        near = difflib.get_close_matches(field, model.model_fields, 1)
+    *outer, last = field.split(".")
+    for part in outer:
+        inner = model.model_fields[part].annotation if part in model.model_fields else None
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            last = part
+            break
+        model, table = inner, f"{table}.{part}"
+    if last not in model.model_fields:
+        near = difflib.get_close_matches(last, model.model_fields, 1)
         hint = f"did you mean {table}.{near[0]}? " if near else ""
         raise StudyError(
-            f"{path}: grid.{key}: {table} has no {field!r}; {hint}"
+            f"{path}: grid.{key}: {table} has no {last!r}; {hint}"
             f"allowed: {', '.join(model.model_fields)}"
         )
+    table = key.partition(".")[0]
     axis = study.grid.get(table) or tuple(getattr(study, table))
     for level in levels:
         for name in axis:
             base = getattr(study, table)[str(name)].model_dump(exclude_unset=True)
             try:
-                model.model_validate({**base, field: level})
+                models[table].model_validate(with_level(base, field, level))
             except ValidationError as error:
                 message = error.errors()[0]["msg"].removeprefix("Value error, ")
                 raise StudyError(

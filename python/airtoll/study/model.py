@@ -114,8 +114,12 @@ class Radius(_Table):
 class Join(_Table):
     """How stations join: what goes over the air and the wires before the traffic."""
 
-    tls: Literal["1.2", "1.3"] = Field("1.2", description="TLS version of EAP-TLS, TTLS and PEAP")
-    chain: Literal["rsa-2048", "p-256"] = Field("rsa-2048", description="kind of the certificates")
+    tls: Literal["1.2", "1.2-rsa", "1.3"] = Field(
+        "1.2",
+        description="TLS of EAP-TLS, TTLS and PEAP: 1.2 with ECDHE, 1.2 with RSA key transport "
+        "(usual in the 2000s), 1.3",
+    )
+    chain: Literal["rsa2048", "p256"] = Field("rsa2048", description="kind of the certificates")
     cached_pmk: bool = Field(
         False, description="PMK of an earlier association still cached (PMKSA caching)"
     )
@@ -399,6 +403,13 @@ class Study(_Table):
         return (
             [_as_lists(table) for table in tables] if isinstance(tables, list | tuple) else tables
         )
+
+
+def with_level(values: dict[str, Any], field: str, level: Level) -> dict[str, Any]:
+    """``values`` with a level under a dotted field name, e.g. ``radius.delay_ms``."""
+    name, _, rest = field.partition(".")
+    inner = with_level(dict(values.get(name) or {}), rest, level) if rest else level
+    return {**values, name: inner}
 
 
 def _as_lists(table: Any) -> Any:

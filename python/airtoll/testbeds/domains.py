@@ -30,6 +30,11 @@ class Domains:
     peer_ap: str | None
     about: str
 
+    @property
+    def agent(self) -> str:
+        """Agent of the domain in which the mobile node is: also its RADIUS server (III.A)."""
+        return self.mobile_ap.replace("ap", "home-agent")
+
 
 MOBILE = "mobile"
 PEER = "peer"

@@ -16,7 +16,8 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Scenario, Station, Traffic
-from airtoll.testbeds.domains import DOMAINS, MOBILE, assemble
+from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
+from airtoll.testbeds.joining import Parties, joining
 
 AP = "ap"
 SERVER = "server"
@@ -84,7 +85,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
                 "queue_packets": settings.wired.queue_packets,
             }
         )
-    return {
+    resolved = {
         "duration_s": load_.duration_s,
         "warm_up_s": load_.warm_up_s,
         "series": load_.series,
@@ -94,6 +95,15 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "links": links,
         "flows": _flows(settings, load_, stations, profiles, server),
     }
+    ends = {s.name: SERVER if wired else _peer(settings, s) for s in stations}
+    return joining(
+        cell,
+        resolved,
+        {s.name: station_policy(cell, s) for s in stations},
+        lambda name: Parties(gateway=ends[name], home_agent=ends[name]),
+        lambda profile: _host(load(cell.profile(profile)), cell.security),
+        AP,
+    )
 
 
 def _two_domains(cell: Cell) -> dict[str, Any]:
@@ -139,7 +149,7 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         for source, destination in ways
     ]
     radio = {**_radio(settings, []), "path_loss": {"model": "constant", "loss_db": 60.0}}
-    return {
+    resolved = {
         "duration_s": traffic.duration_s,
         "warm_up_s": traffic.warm_up_s,
         "series": traffic.series,
@@ -147,6 +157,20 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         "flows": flows,
         **parts,
     }
+    own = Parties(
+        gateway=HOME_AGENT,
+        authentication_server=domains.agent,
+        home_agent=HOME_AGENT,
+        foreign_agent=domains.agent,
+    )
+    return joining(
+        cell,
+        resolved,
+        {MOBILE: station_policy(cell, station)},
+        lambda _: own,
+        lambda profile: _host(load(cell.profile(profile)), cell.security),
+        domains.mobile_ap,
+    )
 
 
 def station_list(settings: Scenario) -> list[Station]:
@@ -293,6 +317,10 @@ def _host(profile: Profile, policy: Policy) -> dict[str, Any]:
         cost = _cipher_cost(profile, cipher)
         host["engine"] = cipher.engine
         host["ciphers"] = [{"cipher": _data_cipher(policy), "encrypt": cost, "decrypt": cost}]
+    if profile.operation:
+        host["operations_ns"] = {
+            name: profile.seconds(cycles) * 1e9 for name, cycles in profile.operation.items()
+        }
     if profile.energy is not None:
         host["energy"] = {
             "transmit_w": profile.energy.tx_w.value,

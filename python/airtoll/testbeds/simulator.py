@@ -73,8 +73,12 @@ class Simulator:
             raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
         except OSError as error:
             raise TestbedError(f"simulator: cannot write {own}: {error}") from error
-        files = () if own is None else tuple(sorted(own.iterdir()))
-        return Measured(rows=tuple(_finished(rows_of(columns), trial.cell)), files=files)
+        (failure,) = columns["failure"]
+        return Measured(
+            rows=tuple(_finished(rows_of(columns), trial.cell)),
+            failure=None if failure is None else str(failure),
+            files=() if own is None else tuple(sorted(own.iterdir())),
+        )
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""

@@ -1,0 +1,126 @@
+"""Stations that join in simulated time: the RADIUS server, and what each station negotiates.
+
+Takes a cell and its resolved nodes and links; gives them with the RADIUS server, a controller if
+there is one, and the associations that the native code carries out (field by field in
+``crates/airtoll-wlan/src/scenario/association.rs``). Never runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import asdict, frozen
+
+from airtoll.plan import Cell
+from airtoll.policies import Policy
+
+RADIUS = "radius"
+CONTROLLER = "controller"
+#: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
+_REQUESTS = 16_384
+
+
+@frozen
+class Parties:
+    """Nodes that take part beside a station and its AP; ``None`` where there is none."""
+
+    gateway: str | None = None
+    authentication_server: str | None = None
+    home_agent: str | None = None
+    foreign_agent: str | None = None
+
+
+def joining(
+    cell: Cell,
+    resolved: dict[str, Any],
+    policies: Mapping[str, Policy],
+    parties: Callable[[str], Parties],
+    host: Callable[[str | None], dict[str, Any]],
+    access_point: str,
+) -> dict[str, Any]:
+    """``resolved`` with the associations of these stations.
+
+    ``parties`` gives the nodes that a station speaks with, ``host`` the host of a device profile.
+    A RADIUS server of its own is wired to ``access_point`` if a station needs one and has none.
+    """
+    if not cell.settings.authenticate:
+        return resolved
+    join = cell.settings.join
+    nodes, links = list(resolved["nodes"]), list(resolved["links"])
+    wanted = {name: parties(name) for name in policies}
+    if any(
+        policy.link.eap_method is not None and wanted[name].authentication_server is None
+        for name, policy in policies.items()
+    ):
+        _add_radius(cell, nodes, links, host, access_point)
+    options = {
+        "tls": join.tls,
+        "chain": join.chain,
+        "cached_pmk": join.cached_pmk,
+        "mobile_ip": join.mobile_ip,
+        "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},
+    }
+    associations = [
+        {
+            "station": name,
+            "policy": _policy(policy),
+            "options": options,
+            "spread_us": round(join.spread_ms * 1e3),
+            "authentication_server": wanted[name].authentication_server or RADIUS,
+            "gateway": wanted[name].gateway,
+            "home_agent": wanted[name].home_agent,
+            "foreign_agent": wanted[name].foreign_agent,
+        }
+        for name, policy in policies.items()
+    ]
+    return {
+        **resolved,
+        "nodes": nodes,
+        "links": links,
+        "associations": associations,
+        "association_limit_s": join.limit_s,
+    }
+
+
+def _add_radius(
+    cell: Cell,
+    nodes: list[dict[str, Any]],
+    links: list[dict[str, Any]],
+    host: Callable[[str | None], dict[str, Any]],
+    access_point: str,
+) -> None:
+    radius = cell.settings.radius
+    server = host(radius.profile)
+    if radius.requests_per_s is not None:
+        receive = dict(server.get("receive", {}))
+        receive["fixed_ns"] = receive.get("fixed_ns", 0.0) + 1e9 / radius.requests_per_s
+        server = {**server, "receive": receive}
+    nodes.append({"name": RADIUS, "role": "wired", "host": server})
+    near = access_point
+    if radius.controller is not None:
+        nodes.append({"name": CONTROLLER, "role": "wired", "host": host(radius.controller)})
+        wired = cell.settings.wired
+        links.append(
+            {
+                "nodes": [access_point, CONTROLLER],
+                "rate_bps": wired.rate_mbps * 1e6,
+                "delay_s": wired.delay_us * 1e-6,
+                "queue_packets": wired.queue_packets,
+            }
+        )
+        near = CONTROLLER
+    links.append(
+        {
+            "nodes": [near, RADIUS],
+            "rate_bps": radius.rate_mbps * 1e6,
+            "delay_s": radius.delay_ms * 1e-3,
+            "loss_ratio": radius.loss_ratio,
+            "queue_packets": _REQUESTS,
+        }
+    )
+
+
+def _policy(policy: Policy) -> Any:
+    return json.loads(json.dumps(asdict(policy)))
