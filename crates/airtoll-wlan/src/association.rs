@@ -16,7 +16,7 @@ mod timeline;
 mod timers;
 
 use airtoll_security::handshake::{
-    Failure, Message, Negotiation, Outcome, Party, Reaction, Stage, Status,
+    Failure, Message, Negotiation, Outcome, Party, Reaction, Secrets, Stage, Status,
 };
 use airtoll_units::{Duration, Instant};
 
@@ -74,6 +74,10 @@ pub(crate) struct Join {
     started: Instant,
     timers: [Timer; PARTIES],
     timeline: Timeline,
+    /// What the stage under way has agreed on, for a recorder.
+    agreed: Secrets,
+    /// Whether a recorder has its keys.
+    recorded: bool,
     protection_octets: u32,
 }
 
@@ -98,9 +102,30 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 impl Associations {
     /// The message that a packet without a flow carries.
-    #[allow(dead_code, reason = "for whoever records frames")]
     pub fn signal(&self, mark: u32) -> Option<&Signal> {
         self.signals.get(mark as usize)?.as_ref()
+    }
+
+    /// Nodes between which a message goes.
+    pub fn ends(&self, mark: u32) -> (u32, u32) {
+        self.signal(mark).map_or((0, 0), |signal| {
+            let join = &self.joins[signal.join as usize];
+            (join.node(signal.message.from), join.node(signal.message.to))
+        })
+    }
+
+    /// Whether a node is a station that joins in simulated time.
+    pub fn joins(&self, node: u32) -> bool {
+        self.joins.iter().any(|j| j.node(Party::Station) == node)
+    }
+
+    /// Station, access point and what they have agreed on so far.
+    pub fn agreed(&self, join: u32) -> (u32, u32, Secrets) {
+        let join = &self.joins[join as usize];
+        let (station, access_point) = (join.node(Party::Station), join.node(Party::AccessPoint));
+        let mut secrets = join.negotiation.secrets().clone();
+        secrets.extend(join.agreed.clone());
+        (station, access_point, secrets)
     }
 
     fn insert(&mut self, signal: Signal) -> u32 {
@@ -226,12 +251,29 @@ impl World {
         state.advancing = false;
         state.stage += 1;
         // The policy was read when the negotiation was made, so an error cannot come any more.
-        if state.negotiation.advance().unwrap_or(false) {
+        let done = state.negotiation.stage();
+        let goes_on = state.negotiation.advance().unwrap_or(false);
+        if done == Some(Stage::Keys) {
+            self.tell_keys(join);
+        }
+        if goes_on {
             self.start_stage(join);
         } else {
-            state.standing = Standing::Joined(now);
+            self.association.joins[join as usize].standing = Standing::Joined(now);
             self.one_less();
         }
+    }
+
+    /// Tells a recorder once what station and access point protect their frames with.
+    fn tell_keys(&mut self, join: u32) {
+        let state = &mut self.association.joins[join as usize];
+        if self.recorder.is_none() || std::mem::replace(&mut state.recorded, true) {
+            return;
+        }
+        if let Some(exchange) = state.negotiation.exchange() {
+            state.agreed = exchange.agreed(Party::AccessPoint);
+        }
+        self.record_keys(join);
     }
 
     /// One station has joined or failed to: after the last the traffic starts, or the trial ends.

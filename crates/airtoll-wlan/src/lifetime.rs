@@ -73,7 +73,8 @@ impl World {
         let now = self.events.now();
         let p = &self.packets[packet];
         let (flow, left) = (p.flow as usize, p.left);
-        match &mut self.flows[flow].backlog {
+        // A message of a negotiation has no flow.
+        match self.flows.get_mut(flow).and_then(|f| f.backlog.as_mut()) {
             Some(backlog) => backlog.turn(now, lifetime),
             None => left,
         }
@@ -89,7 +90,8 @@ impl World {
     /// Whether packets come into a link's queue as soon as others leave it.
     pub(crate) fn kept_full(&self, link: u32) -> bool {
         let first = self.links[link as usize].window.front();
-        first.is_some_and(|m| self.flows[m.held.0 as usize].backlog.is_some())
+        let flow = first.and_then(|m| self.flows.get(m.held.0 as usize));
+        flow.is_some_and(|f| f.backlog.is_some())
     }
 
     /// Drops the MPDUs of a link that have waited too long at `now`; its BlockAckReq becomes due

@@ -12,6 +12,7 @@ mod frame;
 mod packet;
 mod radio;
 mod recorder;
+mod signal;
 #[cfg(test)]
 mod tests;
 mod tunnel;
@@ -126,6 +127,14 @@ impl World {
     }
 
     /// Reports a packet that arrived at the end of a wire.
+    /// Keys were agreed on between a station and its access point.
+    pub(crate) fn record_keys(&mut self, join: u32) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.agreed(self, join);
+            self.recorder = Some(recorder);
+        }
+    }
+
     pub(crate) fn record_wired(&mut self, wire: u32, packet: PacketId) {
         if let Some(mut recorder) = self.recorder.take() {
             recorder.wired(self, wire, packet, self.events.now());

@@ -223,6 +223,14 @@ pub trait Peer {
 
     /// How far it is.
     fn status(&self) -> Status;
+
+    /// What it has agreed on so far: keys that protect what is still to come.
+    fn agreed(&self) -> Secrets {
+        match self.status() {
+            Status::Established(secrets) => secrets,
+            _ => Secrets::new(),
+        }
+    }
 }
 
 /// Parties that speak with each other.
@@ -287,6 +295,16 @@ impl Exchange {
             .iter()
             .find(|peer| peer.party() == party)
             .map(|peer| peer.status())
+    }
+
+    /// What a party has agreed on so far.
+    #[must_use]
+    pub fn agreed(&self, party: Party) -> Secrets {
+        self.peers
+            .iter()
+            .find(|peer| peer.party() == party)
+            .map(|peer| peer.agreed())
+            .unwrap_or_default()
     }
 
     /// How the whole exchange stands.

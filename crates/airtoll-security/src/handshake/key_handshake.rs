@@ -619,6 +619,14 @@ impl Peer for KeyAuthenticator {
             _ => Status::Waiting,
         }
     }
+
+    fn agreed(&self) -> Secrets {
+        if matches!(self.phase, Phase::Group2 | Phase::Done) {
+            secrets(&self.config, self.derived.as_ref(), &self.gtk, &self.igtk)
+        } else {
+            Secrets::new()
+        }
+    }
 }
 
 /// Everything both ends of a finished handshake know.

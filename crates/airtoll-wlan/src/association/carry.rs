@@ -47,6 +47,7 @@ impl World {
             payload: 0,
             tunnel_octets: 0,
             mark: id,
+            number: 0,
             group: NONE,
             next: NONE,
             created: now,
@@ -79,13 +80,19 @@ impl World {
             Carrier::Icmp => packet.ip_octets = IPV4_HEADER + octets,
             _ => packet.ip_octets = IPV4_HEADER + UDP_HEADER + octets,
         }
-        if matches!(message.carrier, Carrier::Management | Carrier::Eapol) {
+        let (carrier, protected, number) = (message.carrier, signal.protected, signal.join);
+        if !matches!(carrier, Carrier::Management | Carrier::Eapol) {
+            join.timeline.seen(now, message);
+        }
+        if protected {
+            self.tell_keys(number);
+        }
+        if matches!(carrier, Carrier::Management | Carrier::Eapol) {
             packet.category = SIGNALLING_CATEGORY;
             let packet = self.packets.insert(packet);
             self.send_signalling(from, packet);
             return;
         }
-        join.timeline.seen(now, message);
         if from == to {
             self.signal_arrived(id);
             return;

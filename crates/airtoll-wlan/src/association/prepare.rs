@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 
 use airtoll_engine::Streams;
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::{MobileIp, Negotiation, Party};
+use airtoll_security::handshake::{MobileIp, Negotiation, Party, Secrets};
 use airtoll_units::{Duration, Instant};
-use airtoll_wire::MacAddress;
 
 use super::{AssociationEvent, Join, PARTIES, Standing, Timeline};
+use crate::address;
 use crate::aggregation::TxLink;
 use crate::mode::{self, Mode};
 use crate::packet::NONE;
@@ -131,8 +131,8 @@ fn join(
     let negotiation = Negotiation::between(
         association.policy.clone(),
         association.options.clone(),
-        address(station),
-        address(access_point),
+        address::mac(station),
+        address::mac(access_point),
         streams
             .named(&format!("negotiation/{}", association.station))
             .into_generator(),
@@ -152,6 +152,8 @@ fn join(
         started: Instant::ZERO,
         timers: Default::default(),
         timeline: Timeline::default(),
+        agreed: Secrets::new(),
+        recorded: false,
         protection_octets: cipher.frame_octets() as u32,
     })
 }
@@ -205,15 +207,10 @@ fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
         queue: VecDeque::new(),
         window: VecDeque::new(),
         next_sequence: 0,
-        unanswered: false,
+        request_due: false,
+        agreement: false,
         taken_early: 0,
         listed: false,
         success: (u32::MAX, 0, 0.0),
     }
-}
-
-/// The MAC address of a node, locally administered.
-const fn address(node: u32) -> MacAddress {
-    let [_, a, b, c] = (node + 1).to_be_bytes();
-    MacAddress([0x02, 0, 0, a, b, c])
 }

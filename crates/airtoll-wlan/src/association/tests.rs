@@ -133,6 +133,37 @@ fn value(outcome: &Outcome, metric: &str) -> Option<f64> {
         .map(|r| r.value)
 }
 
+/// Counts what a trial carries.
+struct Counts(std::rc::Rc<std::cell::RefCell<(u32, u32)>>);
+
+impl crate::record::Sink for Counts {
+    fn interface(&mut self, _: crate::record::Medium, _: &str) -> u32 {
+        0
+    }
+    fn packet(&mut self, _: u32, _: airtoll_units::Instant, octets: &[u8]) {
+        assert!(octets.len() > 20);
+        self.0.borrow_mut().0 += 1;
+    }
+    fn key(&mut self, _: &crate::record::Key) {
+        self.0.borrow_mut().1 += 1;
+    }
+}
+
+#[test]
+fn a_recorded_join_gives_the_same_rows_and_its_keys() {
+    for policy in policies() {
+        let counts = std::rc::Rc::new(std::cell::RefCell::new((0, 0)));
+        let scenario = scenario(&policy, &Set::default());
+        let sink = Box::new(Counts(counts.clone()));
+        let recorded = crate::run_recorded(&scenario, 3, &mut || false, sink).unwrap();
+        assert_eq!(recorded, simulate(&policy, &Set::default(), 3));
+        let (packets, keys) = *counts.borrow();
+        assert!(packets > 30, "{packets} packets of {policy}");
+        let link_keys = policy["link"]["akm"].is_number();
+        assert_eq!(keys > 0, link_keys, "{policy}");
+    }
+}
+
 fn policy(name: &str) -> Value {
     policies().into_iter().find(|p| p["name"] == name).unwrap()
 }

@@ -12,9 +12,10 @@ use airtoll_wire::ipv6::Ipv6Repr;
 use airtoll_wire::tcp::{TcpRepr, flag};
 use airtoll_wire::udp::UdpRepr;
 
+use super::signal;
 use crate::address;
 use crate::flow::{Carried, Connection, Flow};
-use crate::packet::Packet;
+use crate::packet::{NONE, Packet};
 use crate::transport::{Ack, Segment};
 use crate::world::World;
 
@@ -29,6 +30,9 @@ pub(super) fn ends(flow: &Flow, reverse: bool) -> (u32, u32) {
 
 /// The whole packet of a flow before any tunnel; `fragile` says that it may be fragmented.
 pub(super) fn octets(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
+    if p.flow == NONE {
+        return signal::packet(world, p, fragile);
+    }
     let flow = &world.flows[p.flow as usize];
     let (from, to) = ends(flow, p.reverse);
     let six = flow.ip_header == 40;

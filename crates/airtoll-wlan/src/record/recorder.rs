@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use airtoll_engine::{Stream, Streams};
 use airtoll_phy::TxVector;
 use airtoll_security::CipherSuite;
+use airtoll_security::handshake::SecretName;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
@@ -15,7 +16,7 @@ use super::cipher::LinkCipher;
 use super::frame::{self, Beacon, DataFrame, Msdu, Network};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelCipher};
-use super::{Key, Medium, Sink, hex, packet};
+use super::{Key, Medium, Sink, hex, packet, signal};
 use crate::address;
 use crate::aggregation::Mpdu;
 use crate::channel::{FrameKind, Transmission};
@@ -144,6 +145,10 @@ impl Recorder {
             let access_point = world.links[state.first_link as usize].peer;
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
+            if !wep && world.association.joins(node as u32) {
+                // Its key comes with its key handshake.
+                continue;
+            }
             let key = if wep {
                 shared
                     .entry((access_point, suite))
@@ -181,6 +186,40 @@ impl Recorder {
             if let Some(cipher) = LinkCipher::new(suite, key) {
                 self.ciphers.insert(ends, cipher);
             }
+        }
+    }
+
+    /// A station and its access point are done with a stage of their negotiation.
+    pub fn agreed(&mut self, world: &World, join: u32) {
+        let (station, access_point, secrets) = world.association.agreed(join);
+        let ends = (
+            address::mac(station).to_string(),
+            address::mac(access_point).to_string(),
+        );
+        let name = &world.nodes[station as usize].name;
+        let suite = world.links[world.nodes[station as usize].first_link as usize].cipher;
+        if let Some(pmk) = secrets.get(&SecretName::Pmk) {
+            self.sink.key(&Key::Pmk {
+                key: hex(pmk),
+                station: ends.0.clone(),
+                bssid: ends.1.clone(),
+                name: name.clone(),
+            });
+        }
+        if let Some(key) = secrets.get(&SecretName::Tk) {
+            self.sink.key(&Key::Tk {
+                key: hex(key),
+                station: ends.0,
+                bssid: ends.1,
+                name: name.clone(),
+            });
+            self.install(station, access_point, suite, key);
+        } else if let Some(key) = secrets.get(&SecretName::WepKey) {
+            self.sink.key(&Key::Wep {
+                index: "0".to_owned(),
+                key: hex(key),
+            });
+            self.install(station, access_point, suite, key);
         }
     }
 
@@ -389,6 +428,19 @@ impl Recorder {
 
     fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<u8> {
         let link = &world.links[number as usize];
+        if link.signalling {
+            let header = DataFrame {
+                transmitter: address::mac(link.from),
+                receiver: address::mac(link.peer),
+                down: world.nodes[link.from as usize].role == Role::AccessPoint,
+                tid: None,
+                sequence: mpdu.sequence,
+            };
+            let cipher = self.ciphers.get_mut(&(link.from, link.peer));
+            let octets = signal::frame(world, &world.packets[mpdu.head], &header, cipher);
+            debug_assert_eq!(octets.len() + 4, mpdu.octets as usize);
+            return octets;
+        }
         let mut msdus = Vec::new();
         let mut id = mpdu.head;
         while id != NONE {
@@ -468,6 +520,9 @@ impl Recorder {
 fn source(world: &World, p: &Packet) -> MacAddress {
     if p.entered != NONE {
         return address::mac(p.entered);
+    }
+    if p.flow == NONE {
+        return address::mac(world.association.ends(p.mark).0);
     }
     address::mac(packet::ends(&world.flows[p.flow as usize], p.reverse).0)
 }

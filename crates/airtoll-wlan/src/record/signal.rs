@@ -1,0 +1,91 @@
+//! Messages of negotiations: takes one under way, gives its frame or IP packet with the octets
+//! that its party composed.
+
+use airtoll_security::handshake::Carrier;
+use airtoll_wire::ipv4::protocol;
+use airtoll_wire::udp::UdpRepr;
+
+use super::cipher::LinkCipher;
+use super::frame::{DataFrame, Msdu};
+use super::packet::wrap;
+use crate::address;
+use crate::packet::Packet;
+use crate::world::World;
+
+/// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
+const EAPOL: u16 = 0x888e;
+/// Source port of whoever asks a server, where the protocol names none.
+const ASKING_PORT: u16 = 49_152;
+/// RADIUS authentication (RFC 2865 section 3).
+const RADIUS: u16 = 1812;
+/// Protocol number of ICMP.
+const ICMP: u8 = 1;
+
+/// The management or EAPOL frame that a packet stands for, without FCS.
+pub(super) fn frame(
+    world: &World,
+    p: &Packet,
+    header: &DataFrame,
+    cipher: Option<&mut LinkCipher>,
+) -> Vec<u8> {
+    let Some(signal) = world.association.signal(p.mark) else {
+        return Vec::new();
+    };
+    let mut octets = signal.message.octets.clone();
+    if signal.message.carrier == Carrier::Management {
+        let control = (header.sequence << 4) as u16;
+        if let Some(field) = octets.get_mut(22..24) {
+            field.copy_from_slice(&control.to_le_bytes());
+        }
+        return octets;
+    }
+    let msdu = Msdu {
+        destination: header.receiver,
+        source: header.transmitter,
+        ethertype: EAPOL,
+        payload: octets,
+    };
+    header.compose(&[msdu], cipher.filter(|_| signal.protected))
+}
+
+/// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be
+/// fragmented.
+pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
+    let Some(signal) = world.association.signal(p.mark) else {
+        return vec![0; p.ip_octets as usize];
+    };
+    let (from, to) = world.association.ends(p.mark);
+    let (from, to) = (address::ip(from, false), address::ip(to, false));
+    let message = &signal.message;
+    let asks = message.from < message.to;
+    let ports = |server: u16| {
+        if asks {
+            (ASKING_PORT, server)
+        } else {
+            (server, ASKING_PORT)
+        }
+    };
+    let mut segment = Vec::new();
+    let mut kind = protocol::UDP;
+    let (source, destination) = match message.carrier {
+        Carrier::Icmp => {
+            kind = ICMP;
+            segment.clone_from(&message.octets);
+            (0, 0)
+        }
+        Carrier::Udp(port) => (port, port),
+        _ => ports(RADIUS),
+    };
+    if kind == protocol::UDP {
+        UdpRepr {
+            source,
+            destination,
+            payload: &message.octets,
+        }
+        .emit(from, to, &mut segment);
+    }
+    let mut out = Vec::with_capacity(segment.len() + 20);
+    let identification = fragile.then_some(p.mark as u16);
+    wrap(from, to, kind, 0, identification, &segment, &mut out);
+    out
+}
