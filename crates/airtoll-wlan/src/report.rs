@@ -50,6 +50,10 @@ impl World {
                 table.put(metric, value, unit);
             }
         }
+        table.station = None;
+        for (metric, value, unit) in self.association_cell_rows() {
+            table.put(metric, value, unit);
+        }
         let failure = self.association_failure();
         if failure.is_none() {
             self.traffic_rows(&mut table);

@@ -75,6 +75,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "eap_time_s": ("s", "first EAP message from the client to Access-Accept / EAP-Success"),
     "key_handshake_time_s": ("s", "first to last message of the key handshake"),
     "join_time_s": ("s", "start of the join to the last key and tunnel in place, CPUs included"),
+    "join_all_time_s": ("s", "start of the first join to the end of the last"),
     "negotiation_time_s": ("s", "first to last packet of all that the policy negotiates"),
     "authentication_messages": ("1", "messages of all that the policy negotiates"),
     "messages_ieee80211": ("1", "authentication and association frames, repetitions included"),

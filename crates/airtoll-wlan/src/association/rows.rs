@@ -43,6 +43,49 @@ impl World {
     }
 }
 
+impl World {
+    /// Rows of the whole cell: means over its stations where they are several, and the time until
+    /// the last has joined.
+    pub(crate) fn association_cell_rows(&self) -> Vec<AssociationRow> {
+        let joins = &self.association.joins;
+        let mut rows = Vec::new();
+        let joined = |join: &Join| match join.standing {
+            Standing::Joined(at) => Some(at),
+            _ => None,
+        };
+        let (Some(first), Some(last)) = (
+            joins.iter().map(|j| j.started).min(),
+            joins.iter().map(joined).max().flatten(),
+        ) else {
+            return rows;
+        };
+        if joins.iter().any(|j| joined(j).is_none()) {
+            return rows;
+        }
+        rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
+        if joins.len() == 1 {
+            return rows;
+        }
+        let all: Vec<Vec<AssociationRow>> = joins.iter().map(Join::rows).collect();
+        for &(metric, _, unit) in &all[0] {
+            let values: Vec<f64> = all
+                .iter()
+                .flatten()
+                .filter(|row| row.0 == metric)
+                .map(|row| row.1)
+                .collect();
+            if values.len() == joins.len() {
+                rows.push((
+                    metric,
+                    values.iter().sum::<f64>() / joins.len() as f64,
+                    unit,
+                ));
+            }
+        }
+        rows
+    }
+}
+
 impl Join {
     fn failure(&self, now: Instant) -> String {
         match self.standing {
