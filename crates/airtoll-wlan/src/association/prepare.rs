@@ -14,6 +14,7 @@ use airtoll_units::{Duration, Instant};
 use super::{AssociationEvent, Join, PARTIES, Standing, Timeline};
 use crate::address;
 use crate::aggregation::TxLink;
+use crate::fragmentation::Division;
 use crate::mode::{self, Mode};
 use crate::packet::NONE;
 use crate::ratecontrol::RateControl;
@@ -202,6 +203,7 @@ fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
         rate: RateControl::Fixed(mode),
         amsdu_octets: 0,
         max_attempts,
+        division: Division::new(None, 0, 0),
         rts_octets: u32::MAX,
         signalling: true,
         queue: VecDeque::new(),
