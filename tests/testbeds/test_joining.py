@@ -1,0 +1,91 @@
+"""Stations that join in simulated time, from the study file to the rows of a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from airtoll.plan import Cell, Trial
+from airtoll.policies import resolve
+from airtoll.study import Scenario, Traffic
+from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.simulator import Simulator
+
+TRAFFIC = {"transport": "udp", "offered_mbps": 0.5, "payload_bytes": 500, "duration_s": 0.2}
+
+
+def cell(policy: str, **settings: object) -> Cell:
+    return Cell(
+        scenario="s",
+        policy=resolve(policy).name,
+        traffic="t",
+        factors=(),
+        settings=Scenario.model_validate({"authenticate": True, **settings}),
+        load=Traffic.model_validate(TRAFFIC),
+    )
+
+
+def measured(of: Cell, seed: int = 1):
+    return Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=seed))
+
+
+def values(of: Cell, seed: int = 1) -> dict[str, float]:
+    trial = measured(of, seed)
+    assert trial.failure is None
+    return {row.metric: row.value for row in trial.rows if row.station in ("A", "mobile")}
+
+
+@pytest.mark.parametrize(
+    ("policy", "metrics"),
+    [
+        ("open", {"association_time_s"}),
+        ("wpa3-sae-ccmp", {"association_time_s", "key_handshake_time_s"}),
+        ("wpa2-eap-tls-ccmp", {"eap_time_s", "key_handshake_time_s", "messages_radius"}),
+        ("8021x-tls+wep-104", {"eap_time_s", "messages_radius"}),
+        ("wpa2-psk-ccmp+wireguard", {"messages_wireguard", "negotiation_time_s"}),
+        ("ipsec-3des-sha1", {"messages_ikev1", "negotiation_time_s"}),
+    ],
+)
+def test_a_policy_negotiates_what_it_is_made_of(policy: str, metrics: set[str]) -> None:
+    found = values(cell(policy))
+    assert metrics <= found.keys()
+    assert 0 < found["association_time_s"] < found["join_time_s"] < 1
+
+
+def test_mobile_ip_registers_abroad_through_the_foreign_agent() -> None:
+    stations = [{"name": "mobile"}]
+    join = {"mobile_ip": "foreign"}
+    found = values(cell("ipsec-3des-sha1", topology="r2", stations=stations, join=join))
+    # Solicitation and advertisement, then request and reply through the agent.
+    assert found["messages_mobile_ip"] == 6
+    assert found["messages_ikev1"] == 9
+
+
+def test_a_slow_server_and_its_controller_stand_in_the_way() -> None:
+    near = values(cell("wpa2-eap-peap-ccmp"))
+    radius = {"requests_per_s": 10, "controller": "ideal", "delay_ms": 20}
+    far = values(cell("wpa2-eap-peap-ccmp", radius=radius))
+    trips = near["messages_radius"] / 2
+    more = far["eap_time_s"] - near["eap_time_s"]
+    assert more == pytest.approx(trips * 0.14, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("policy", "fault", "said"),
+    [
+        ("wpa2-psk-ccmp", "wrong-passphrase", "reason code 15"),
+        ("wpa2-eap-tls-ccmp", "wrong-certificate", "certificate"),
+        ("wpa2-eap-peap-ccmp", "silent-server", "did not answer"),
+    ],
+)
+def test_a_failed_join_is_named_and_has_no_throughput(policy, fault, said) -> None:
+    trial = measured(cell(policy, join={"fault": fault}))
+    assert trial.failure is not None
+    assert trial.failure.startswith("A did not authenticate")
+    assert said in trial.failure
+    assert not any(row.metric == "throughput_bps" for row in trial.rows)
+
+
+def test_without_authenticate_nothing_is_added() -> None:
+    plain = scenario(cell("wpa2-eap-tls-ccmp", authenticate=False))
+    assert "associations" not in plain
+    assert [node["name"] for node in plain["nodes"]] == ["A", "ap", "server"]
