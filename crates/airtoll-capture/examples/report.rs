@@ -1,12 +1,12 @@
 //! Prints the report of captures as JSON, and on request every frame's outcome.
 //!
 //! `report [--key KIND:VALUE]... [--keys KEYLOG] [--frames OUT] FILE...`. A line of OUT has the
-//! frame's number, its state and the CRC-32 and length of its plaintext, tab-separated.
+//! frame's number, its state, whether it is protected data, EAPOL and EAP, and its plaintext.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use airtoll_capture::frames::Status;
+use airtoll_capture::frames::Seen;
 use airtoll_capture::keys::Keys;
 use airtoll_capture::{Request, analyse};
 
@@ -30,14 +30,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => analyse(&request, None)?,
         Some(path) => {
             let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
-            let mut watcher = |number: u64, status: Status, plain: &[u8]| {
-                let state = match status {
-                    Status::Clear => "clear",
-                    Status::Decrypted => "decrypted",
-                    Status::Closed(reason) => reason.words(),
-                };
-                let crc = crc32fast::hash(plain);
-                let _ = writeln!(out, "{number}\t{state}\t{crc:08x}\t{}", plain.len());
+            let mut watcher = |seen: &Seen<'_>| {
+                let (number, state) = (seen.number, seen.status.words());
+                let flags = [seen.protected_data, seen.eapol, seen.eap].map(u8::from);
+                let _ = write!(out, "{number}\t{state}\t{flags:?}\t");
+                for octet in seen.plain {
+                    let _ = write!(out, "{octet:02x}");
+                }
+                let _ = writeln!(out);
             };
             analyse(&request, Some(&mut watcher))?
         }

@@ -17,9 +17,9 @@ use crate::decrypt::Keyring;
 use crate::error::CaptureError;
 use crate::file::reader::spool_stdin;
 use crate::file::{Damage, Packet, Reader};
-use crate::frames::{Frames, Status};
+use crate::frames::{Frames, Seen};
 use crate::keys::Keys;
-use crate::link::{Link, LinkReader, Radio};
+use crate::link::{Link, LinkReader, Radio, Wire};
 use crate::report::Report;
 
 /// Packets of one batch.
@@ -40,7 +40,7 @@ pub struct Request {
 
 /// Sees every frame's outcome, in the order of the capture; frames that a later pass opens are
 /// seen again with their plaintext.
-pub type Watcher<'w> = &'w mut dyn FnMut(u64, Status, &[u8]);
+pub type Watcher<'w> = &'w mut dyn FnMut(&Seen<'_>);
 
 /// Analyses captures as one, in the order of their times.
 ///
@@ -136,8 +136,8 @@ pub(crate) struct Slot {
 pub(crate) enum SlotKind {
     /// An 802.11 frame with its octets on the air and whether it was opened already.
     Air { on_air: usize, radio: Radio },
-    /// An Ethernet frame.
-    Wire,
+    /// A packet of a wire.
+    Wire(Wire),
     /// Nothing that can be looked into.
     Other,
 }
@@ -176,9 +176,9 @@ impl Batch {
                     }
                 }
             }
-            Link::Wire(frame) => {
-                self.octets.extend_from_slice(frame);
-                SlotKind::Wire
+            Link::Wire(wire, packet) => {
+                self.octets.extend_from_slice(packet);
+                SlotKind::Wire(wire)
             }
             Link::Broken | Link::Other => SlotKind::Other,
         };

@@ -13,6 +13,8 @@ use airtoll_wire::radius::{RadiusRepr, attribute};
 use airtoll_wire::udp::UdpRepr;
 use airtoll_wire::{MacAddress, tcp};
 
+use crate::link::Wire;
+
 /// An EAP packet as far as it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eap {
@@ -22,6 +24,21 @@ pub struct Eap {
     pub method: Option<u8>,
     /// TLS version that a server hello in it names.
     pub tls_version: Option<u16>,
+}
+
+/// A RADIUS packet as far as sessions need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RadiusPacket {
+    /// Code.
+    pub code: u8,
+    /// Identifier, the same in request and response.
+    pub identifier: u8,
+    /// The client's UDP port.
+    pub client_port: u16,
+    /// The EAP packet in its EAP-Message attributes.
+    pub eap: Option<Eap>,
+    /// Calling-Station-Id as an address.
+    pub station: Option<MacAddress>,
 }
 
 /// What a payload is.
@@ -37,16 +54,7 @@ pub enum Content<'a> {
         eap: Option<Eap>,
     },
     /// RADIUS over UDP.
-    Radius {
-        /// Code.
-        code: u8,
-        /// Identifier, the same in request and response.
-        identifier: u8,
-        /// The EAP packet in its EAP-Message attributes.
-        eap: Option<Eap>,
-        /// Calling-Station-Id as an address.
-        station: Option<MacAddress>,
-    },
+    Radius(RadiusPacket),
     /// ISAKMP or IKEv2.
     Ike,
     /// Mobile IP registration.
@@ -84,15 +92,23 @@ pub fn msdu(octets: &[u8]) -> Dissected<'_> {
     }
 }
 
-/// Reads an Ethernet frame without FCS.
-pub fn ethernet(octets: &[u8]) -> Dissected<'_> {
-    match EthernetRepr::parse(octets) {
-        Ok(frame) => payload(frame.ethertype, frame.payload),
-        Err(_) => Dissected {
-            content: Content::Other,
-            header_octets: 0,
-        },
-    }
+/// Reads a packet of a wire, without FCS.
+pub fn wire(wire: Wire, octets: &[u8]) -> Dissected<'_> {
+    let kind = match wire {
+        Wire::EtherType(kind) => kind,
+        Wire::Ip if octets.first().is_some_and(|first| first >> 4 == 6) => ethertype::IPV6,
+        Wire::Ip => ethertype::IPV4,
+        Wire::Ethernet => {
+            return match EthernetRepr::parse(octets) {
+                Ok(frame) => payload(frame.ethertype, frame.payload),
+                Err(_) => Dissected {
+                    content: Content::Other,
+                    header_octets: 0,
+                },
+            };
+        }
+    };
+    payload(kind, octets)
 }
 
 fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
@@ -159,7 +175,9 @@ fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
             if let Ok(udp) = UdpRepr::parse(octets) {
                 let either = |port: u16| udp.source == port || udp.destination == port;
                 if [1645, 1646, 1812, 1813].into_iter().any(either) {
-                    dissected.content = radius(udp.payload);
+                    // Servers' ports are below those that clients take.
+                    let client_port = udp.source.max(udp.destination);
+                    dissected.content = radius(udp.payload, client_port);
                 } else if either(500) || either(4500) && udp.payload.starts_with(&[0; 4]) {
                     dissected.content = Content::Ike;
                 } else if either(434) {
@@ -179,7 +197,7 @@ fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
     dissected
 }
 
-fn radius(octets: &[u8]) -> Content<'_> {
+fn radius(octets: &[u8], client_port: u16) -> Content<'_> {
     let Ok(packet) = RadiusRepr::parse(octets) else {
         return Content::Other;
     };
@@ -193,12 +211,13 @@ fn radius(octets: &[u8]) -> Content<'_> {
         .value(attribute::CALLING_STATION_ID)
         .and_then(|text| std::str::from_utf8(text).ok())
         .and_then(|text| text.parse().ok());
-    Content::Radius {
+    Content::Radius(RadiusPacket {
         code: packet.code,
         identifier: packet.identifier,
+        client_port,
         eap: (!message.is_empty()).then(|| eap(&message)),
         station,
-    }
+    })
 }
 
 fn eap(octets: &[u8]) -> Eap {
@@ -333,8 +352,8 @@ mod tests {
             payload: &ip,
         }
         .emit(&mut frame);
-        match ethernet(&frame).content {
-            Content::Radius { eap, station, .. } => {
+        match wire(Wire::Ethernet, &frame).content {
+            Content::Radius(RadiusPacket { eap, station, .. }) => {
                 assert_eq!(eap.unwrap().method, Some(1));
                 assert_eq!(station, Some(MacAddress([2, 0, 0, 0, 0, 1])));
             }
@@ -345,7 +364,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_octets_are_dissected(mut octets in proptest::collection::vec(any::<u8>(), 0..200), kind in prop::sample::select(vec![0x0800u16, 0x86dd, 0x888e, 0x0806])) {
-            let _ = (msdu(&octets), ethernet(&octets), payload(kind, &octets).header_octets);
+            let _ = (msdu(&octets), wire(Wire::Ethernet, &octets), wire(Wire::Ip, &octets), payload(kind, &octets).header_octets);
             octets.splice(0..0, [0xaa, 0xaa, 3, 0, 0, 0, (kind >> 8) as u8, kind as u8]);
             let _ = msdu(&octets);
         }

@@ -1,7 +1,7 @@
 //! Link types: takes a packet, gives the 802.11 frame (FCS and radio header cut off) or the
 //! Ethernet frame, and what the radio header said.
 //!
-//! Radiotap, Prism, AVS, PPI, bare 802.11, Ethernet. An FCS is cut where the headers say that
+//! Radiotap, Prism, AVS, PPI, bare 802.11; Ethernet, cooked Linux captures, bare IP. An FCS is cut where the headers say that
 //! there is one; where nothing says, where the CRC fits. Never looks into the body.
 
 use airtoll_wire::avs::AvsRepr;
@@ -44,12 +44,23 @@ pub enum Link<'a> {
         /// What the radio header said.
         radio: Radio,
     },
-    /// An Ethernet frame.
-    Wire(&'a [u8]),
+    /// A packet of a wire.
+    Wire(Wire, &'a [u8]),
     /// The radio header cannot be read.
     Broken,
     /// Another link type, or a PSDU that was not there.
     Other,
+}
+
+/// How a packet of a wire begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// Ethernet header.
+    Ethernet,
+    /// Any link, with the EtherType given apart (cooked captures).
+    EtherType(u16),
+    /// IP header.
+    Ip,
 }
 
 /// Finds FCSs where no header tells of them.
@@ -80,7 +91,16 @@ impl LinkReader {
                     }
                     _ => octets.len(),
                 };
-                Link::Wire(&octets[..keep])
+                Link::Wire(Wire::Ethernet, &octets[..keep])
+            }
+            link_type::LINUX_SLL => cooked(octets, 14, 16),
+            link_type::LINUX_SLL2 => cooked(octets, 0, 20),
+            // The address family in the host's byte order, then IP.
+            link_type::NULL | link_type::LOOP => {
+                Link::Wire(Wire::Ip, octets.get(4..).unwrap_or(&[]))
+            }
+            link_type::RAW | link_type::RAW_BSD | link_type::IPV4 | link_type::IPV6 => {
+                Link::Wire(Wire::Ip, octets)
             }
             _ => Link::Other,
         }
@@ -176,7 +196,7 @@ impl LinkReader {
         let payload = &octets[header.len..];
         match header.link_type {
             link_type::IEEE802_11 => {}
-            link_type::ETHERNET => return Link::Wire(payload),
+            link_type::ETHERNET => return Link::Wire(Wire::Ethernet, payload),
             link_type::RADIOTAP | link_type::PRISM | link_type::AVS => {
                 let inner = Packet {
                     link_type: header.link_type,
@@ -258,6 +278,17 @@ impl LinkReader {
             self.without_fcs += 1;
         }
         fits
+    }
+}
+
+/// A header of `len` octets with the EtherType at `at`.
+fn cooked(octets: &[u8], at: usize, len: usize) -> Link<'_> {
+    match (octets.get(at..at + 2), octets.get(len..)) {
+        (Some(two), Some(rest)) => {
+            let kind = u16::from_be_bytes([two[0], two[1]]);
+            Link::Wire(Wire::EtherType(kind), rest)
+        }
+        _ => Link::Broken,
     }
 }
 

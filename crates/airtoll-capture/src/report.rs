@@ -37,6 +37,8 @@ pub struct Counts {
     pub decrypted_mgmt: u64,
     /// Opened with TKIP, but Michael's MIC is wrong.
     pub michael_failures: u64,
+    /// Opened, but a receiver refuses their packet number.
+    pub replays: u64,
     /// Frames with EAPOL.
     pub eapol_frames: u64,
     /// Frames with EAP, in EAPOL or RADIUS.
@@ -80,6 +82,8 @@ impl Counts {
         // Which reason it had is not kept per frame: it was closed for want of a key.
         for reason in [
             Undecrypted::NoHandshake,
+            Undecrypted::Fils,
+            Undecrypted::MultiLink,
             Undecrypted::MicFailure,
             Undecrypted::NoKey,
         ] {
@@ -116,6 +120,9 @@ pub struct Report {
     pub undecrypted_mgmt: BTreeMap<&'static str, u64>,
     /// Frames opened with TKIP whose Michael MIC is wrong.
     pub michael_failures: u64,
+    /// Frames opened here that a receiver refuses, by reason: `replay` (a packet number that was
+    /// there before) and `Michael failure`.
+    pub refused: BTreeMap<&'static str, u64>,
     /// Frames with EAPOL, those seen after decryption included.
     pub eapol_frames: u64,
     /// Frames with EAP, likewise.
@@ -194,6 +201,13 @@ impl Report {
             undecrypted: words(&counts.closed),
             undecrypted_mgmt: words(&counts.closed_mgmt),
             michael_failures: counts.michael_failures,
+            refused: [
+                ("replay", counts.replays),
+                ("Michael failure", counts.michael_failures),
+            ]
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect(),
             eapol_frames: counts.eapol_frames,
             eap_frames: counts.eap_frames,
             kinds: Kinds {

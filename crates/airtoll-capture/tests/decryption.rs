@@ -6,7 +6,7 @@ mod network;
 use std::io::Write;
 
 use airtoll_capture::file::PcapNgWriter;
-use airtoll_capture::frames::Status;
+use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
 use airtoll_capture::{Report, Request, analyse};
 use airtoll_security::{AkmSuite, CipherSuite};
@@ -32,9 +32,9 @@ fn report(frames: &[Vec<u8>], keys: &[String]) -> (Report, Vec<(u64, Vec<u8>)>) 
         keys: given,
     };
     let mut plain = Vec::new();
-    let mut watcher = |number: u64, status: Status, octets: &[u8]| {
-        if status == Status::Decrypted {
-            plain.push((number, octets.to_vec()));
+    let mut watcher = |seen: &Seen<'_>| {
+        if seen.status == Status::Decrypted {
+            plain.push((seen.number, seen.plain.to_vec()));
         }
     };
     let report = analyse(&request, Some(&mut watcher)).unwrap();

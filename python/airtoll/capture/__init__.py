@@ -3,8 +3,16 @@
 Takes files; gives reports and observations. Never needs root or a radio.
 """
 
+from airtoll.capture.frames import CapturedFrame, capture_frames
 from airtoll.capture.observations import observations
 from airtoll.capture.page import page
 from airtoll.capture.reports import CaptureReport, capture_report
 
-__all__ = ["CaptureReport", "capture_report", "observations", "page"]
+__all__ = [
+    "CaptureReport",
+    "CapturedFrame",
+    "capture_frames",
+    "capture_report",
+    "observations",
+    "page",
+]

@@ -1,30 +1,29 @@
-//! Key messages into keys: takes EAPOL-Key frames and FT associations in the order of the
-//! capture, gives pairwise and group keys to the keyring.
+//! Key messages into keys: takes EAPOL-Key frames in the order of the capture, gives pairwise and
+//! group keys to the keyring.
 //!
-//! Source: IEEE 802.11-2020 clauses 12.7.6 (4-way), 12.7.7 (group), 12.8 (FT); IEEE 802.1X-2004
-//! clause 7.6 (dynamic WEP). A pairwise key counts only once a MIC or a wrapped key proved it,
+//! Source: IEEE 802.11-2020 clauses 12.7.6 (4-way) and 12.7.7 (group). A pairwise key counts only once a MIC or a wrapped key proved it,
 //! but for FT without a group key, where the first data frame is the proof.
 
 use std::collections::VecDeque;
 
-use airtoll_security::keys::ft::{FtIdentity, PmkR0};
 use airtoll_security::keys::mic::KeyMic;
 use airtoll_security::keys::pairwise::{Ptk, pmk_from_msk};
 use airtoll_security::keys::wrap;
-use airtoll_security::rc4::Rc4;
-use airtoll_security::{AkmHash, AkmSuite, CipherSuite};
+use airtoll_security::{AkmSuite, CipherSuite};
 use airtoll_wire::MacAddress;
 use airtoll_wire::eapol::Eapol;
 use airtoll_wire::eapol_key::{
-    DESCRIPTOR_RC4, DESCRIPTOR_WPA, EapolKeyRepr, KeyInformation, Message, Rc4KeyRepr,
+    DESCRIPTOR_RC4, DESCRIPTOR_WPA, EapolKeyRepr, KeyInformation, Message,
 };
 use airtoll_wire::ieee80211::element::id;
-use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
+use airtoll_wire::ieee80211::ft::MdeRepr;
 use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, RsnRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
+use super::choices::{Choice, choices};
+use super::ft::{FtHolder, ft_holder, ft_ptk};
 use super::keyring::Keyring;
 use super::traffic::TrafficKey;
 use crate::keys::Secret;
@@ -36,17 +35,6 @@ const REMEMBERED: usize = 4;
 const MAX_PTKS: usize = 16;
 /// Longest key message that is remembered.
 const MAX_MESSAGE: usize = 2048;
-
-/// FT key holders as an association response named them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FtHolder {
-    /// R0KH-ID.
-    pub r0: Vec<u8>,
-    /// R1KH-ID.
-    pub r1: MacAddress,
-    /// Mobility domain.
-    pub mobility_domain: [u8; 2],
-}
 
 /// What was seen of the key messages of a pair.
 #[derive(Debug, Default)]
@@ -72,15 +60,6 @@ struct Proven {
     snonce: [u8; 32],
     ptk: Ptk,
     mic: KeyMic,
-    group: Option<CipherSuite>,
-}
-
-/// A way in which two stations may have derived their keys.
-#[derive(Debug, Clone, Copy)]
-struct Choice {
-    akm: AkmSuite,
-    hash: AkmHash,
-    cipher: CipherSuite,
     group: Option<CipherSuite>,
 }
 
@@ -274,7 +253,7 @@ impl Keyring {
         false
     }
 
-    fn proven(
+    pub(super) fn proven(
         &mut self,
         authenticator: MacAddress,
         supplicant: MacAddress,
@@ -303,7 +282,7 @@ impl Keyring {
     }
 
     /// PMKs (or XXKeys) of an AKM.
-    fn masters(&mut self, akm: AkmSuite, ssid: &[u8]) -> Vec<Secret> {
+    pub(super) fn masters(&mut self, akm: AkmSuite, ssid: &[u8]) -> Vec<Secret> {
         let mut list = self.pmks(ssid);
         for msk in &self.given.msks {
             list.extend(pmk_from_msk(akm, msk));
@@ -365,7 +344,7 @@ impl Keyring {
         }
     }
 
-    fn add_gtk(
+    pub(super) fn add_gtk(
         &mut self,
         owner: MacAddress,
         key_id: u8,
@@ -397,258 +376,4 @@ impl Keyring {
             }
         }
     }
-
-    /// Learns from a (re)association request or response that carries an FTE with both nonces:
-    /// the third and fourth message of an FT exchange (clause 12.8.2).
-    pub fn learn_ft_association(
-        &mut self,
-        station: MacAddress,
-        bssid: MacAddress,
-        elements: &Elements<'_>,
-    ) {
-        let Some(fte_body) = elements.find_id(id::FAST_TRANSITION) else {
-            return;
-        };
-        let mde = elements
-            .find_id(id::MOBILITY_DOMAIN)
-            .and_then(|body| MdeRepr::parse(body).ok());
-        let rsn = elements
-            .find_id(id::RSN)
-            .and_then(|body| RsnRepr::parse(body).ok());
-        let announced = self.bss(bssid).cloned().unwrap_or_default();
-        let mdid = mde.map(|mde| mde.mdid).or(announced.mobility_domain);
-        let (Some(mdid), Some(rsn)) = (mdid, rsn.or(announced.rsn)) else {
-            return;
-        };
-        let mut ssids = vec![announced.ssid.clone()];
-        if announced.ssid.is_empty() {
-            ssids = self.given.ssids.clone();
-        }
-        for choice in choices(Some(&rsn), None, 3, 16) {
-            if !choice.akm.is_ft() {
-                continue;
-            }
-            let mic_len = choice.akm.mic_octets(choice.hash);
-            let Some(holder) = ft_holder(fte_body, mdid, mic_len) else {
-                continue;
-            };
-            let Ok(fte) = FteRepr::parse(fte_body, mic_len) else {
-                continue;
-            };
-            if *fte.anonce == [0; 32] || *fte.snonce == [0; 32] {
-                // The association of an initial FT: its 4-way handshake needs the holders.
-                self.learn_ft_holder(station, bssid, holder);
-                return;
-            }
-            for master in self.masters(choice.akm, &announced.ssid) {
-                for ssid in &ssids {
-                    let nonces = (fte.anonce, fte.snonce);
-                    let Some(ptk) = ft_ptk(
-                        choice, &master, ssid, &holder, bssid, station, nonces.0, nonces.1,
-                    ) else {
-                        continue;
-                    };
-                    if let Some(gtk) = fte.gtk {
-                        let Some((key_id, key)) = unwrap_ft_gtk(ptk.kek(), gtk) else {
-                            continue;
-                        };
-                        self.add_gtk(bssid, key_id, &key, choice.group);
-                    }
-                    let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version_of(choice)) else {
-                        continue;
-                    };
-                    self.proven(bssid, station, (*fte.anonce, *fte.snonce), ptk, mic, choice);
-                }
-            }
-        }
-    }
-
-    /// Dynamic WEP: a key encrypted under the MSK's first half.
-    fn learn_rc4_key(&mut self, from: MacAddress, to: MacAddress, packet: &Eapol<'_>) {
-        let Ok(message) = Rc4KeyRepr::parse(packet.body()) else {
-            return;
-        };
-        // The signature stands before the key and counts as zero.
-        let at = 4 + 1 + 2 + 8 + 16 + 1;
-        let frame = packet.octets();
-        let len = usize::from(message.key_length);
-        if frame.len() < at + 16 || !matches!(len, 5 | 13) {
-            return;
-        }
-        for index in 0..self.given.msks.len() {
-            let msk = self.given.msks[index].clone();
-            if msk.len() < 64 {
-                continue;
-            }
-            let parts: [&[u8]; 3] = [&frame[..at], &[0; 16], &frame[at + 16..]];
-            let signature = KeyMic::HmacMd5.compute(&msk[32..64], &parts);
-            if signature.is_ok_and(|mic| mic.as_slice() != message.signature) {
-                continue;
-            }
-            let mut octets = Zeroizing::new(message.key.to_vec());
-            if octets.is_empty() {
-                octets.extend_from_slice(&msk[..len]);
-            } else {
-                let mut seed = Zeroizing::new(message.iv.to_vec());
-                seed.extend_from_slice(&msk[..32]);
-                Rc4::new(&seed).apply(&mut octets);
-            }
-            let suite = if octets.len() == 5 {
-                CipherSuite::Wep40
-            } else {
-                CipherSuite::Wep104
-            };
-            if message.is_unicast() {
-                if let Some(key) = TrafficKey::new(suite, None, &octets) {
-                    self.add_pairwise(from, to, key);
-                }
-            } else if let Some(key) = TrafficKey::new(suite, Some(message.index & 3), &octets) {
-                self.add_group(from, key);
-            }
-        }
-    }
-
-    /// Remembers the station's own choice of suites.
-    pub fn learn_choice(
-        &mut self,
-        station: MacAddress,
-        bssid: MacAddress,
-        elements: &Elements<'_>,
-    ) {
-        let chosen = elements
-            .find_id(id::RSN)
-            .and_then(|body| RsnRepr::parse(body).ok())
-            .or_else(|| RsnRepr::parse_wpa(elements.find_vendor(OUI_WPA, 1)?).ok());
-        if chosen.is_some()
-            && !self.given.is_empty()
-            && let Some(pair) = self.pair_mut(station, bssid)
-        {
-            pair.handshake.chosen = chosen;
-        }
-    }
-}
-
-fn version_of(choice: Choice) -> u8 {
-    choice
-        .akm
-        .descriptor_version(choice.cipher == CipherSuite::Tkip)
-}
-
-/// The ways to try, from what the station chose, or else from what the descriptor allows.
-fn choices(
-    chosen: Option<&RsnRepr>,
-    announced: Option<&RsnRepr>,
-    version: u8,
-    mic_len: usize,
-) -> Vec<Choice> {
-    let hash_by_mic = match mic_len {
-        24 => AkmHash::Sha384,
-        32 => AkmHash::Sha512,
-        _ => AkmHash::Sha256,
-    };
-    let mut akms: Vec<AkmSuite> = Vec::new();
-    let mut ciphers: Vec<CipherSuite> = Vec::new();
-    let mut group = None;
-    for rsn in [chosen, announced].into_iter().flatten() {
-        let from = |suite: &airtoll_wire::ieee80211::AkmSuite| AkmSuite::from_selector(suite.0);
-        akms.extend(rsn.akms.iter().filter_map(from));
-        let named =
-            |suite: &airtoll_wire::ieee80211::CipherSuite| CipherSuite::from_selector(suite.0);
-        ciphers.extend(rsn.pairwise.iter().filter_map(named));
-        group = group.or_else(|| rsn.group.as_ref().and_then(named));
-        if !akms.is_empty() && !ciphers.is_empty() {
-            break;
-        }
-    }
-    if akms.is_empty() {
-        let guess: &[AkmSuite] = match (version, mic_len) {
-            (1 | 2, _) => &[AkmSuite::Psk],
-            (3, _) => &[AkmSuite::PskSha256, AkmSuite::FtPsk, AkmSuite::Ft8021x],
-            (_, 16) => &[
-                AkmSuite::Sae,
-                AkmSuite::Owe,
-                AkmSuite::SaeExtKey,
-                AkmSuite::FtSae,
-                AkmSuite::SuiteB,
-            ],
-            (_, 24) => &[
-                AkmSuite::SuiteB192,
-                AkmSuite::Owe,
-                AkmSuite::SaeExtKey,
-                AkmSuite::Ft8021xSha384,
-            ],
-            _ => &[AkmSuite::SaeExtKey, AkmSuite::Owe],
-        };
-        akms.extend_from_slice(guess);
-    }
-    if ciphers.is_empty() {
-        let guess: &[CipherSuite] = match version {
-            1 => &[CipherSuite::Tkip],
-            2 => &[CipherSuite::Ccmp128],
-            _ => &[
-                CipherSuite::Ccmp128,
-                CipherSuite::Gcmp128,
-                CipherSuite::Gcmp256,
-                CipherSuite::Ccmp256,
-            ],
-        };
-        ciphers.extend_from_slice(guess);
-    }
-    let mut list = Vec::new();
-    for akm in akms {
-        for cipher in &ciphers {
-            list.push(Choice {
-                akm,
-                hash: akm.hash().unwrap_or(hash_by_mic),
-                cipher: *cipher,
-                group,
-            });
-        }
-    }
-    list
-}
-
-fn ft_holder(fte: &[u8], mobility_domain: [u8; 2], mic_len: usize) -> Option<FtHolder> {
-    let fte = FteRepr::parse(fte, mic_len).ok()?;
-    Some(FtHolder {
-        r0: fte.r0kh_id?.to_vec(),
-        r1: MacAddress::from_slice(fte.r1kh_id?).ok()?,
-        mobility_domain,
-    })
-}
-
-#[expect(clippy::too_many_arguments, reason = "the derivation has these inputs")]
-fn ft_ptk(
-    choice: Choice,
-    master: &[u8],
-    ssid: &[u8],
-    holder: &FtHolder,
-    bssid: MacAddress,
-    station: MacAddress,
-    anonce: &[u8; 32],
-    snonce: &[u8; 32],
-) -> Option<Ptk> {
-    let identity = FtIdentity {
-        ssid,
-        mobility_domain: holder.mobility_domain,
-        r0_key_holder: &holder.r0,
-        station,
-    };
-    let r0 = PmkR0::derive(choice.akm, choice.hash, master, &identity).ok()?;
-    let r1 = r0.r1(holder.r1);
-    r1.ptk(choice.cipher, bssid, station, anonce, snonce)
-        .ok()
-        .map(|(ptk, _)| ptk)
-}
-
-/// GTK subelement of an FTE: key info, key length, RSC, wrapped key.
-fn unwrap_ft_gtk(kek: &[u8], gtk: &[u8]) -> Option<(u8, Zeroizing<Vec<u8>>)> {
-    let key_id = gtk.first()? & 3;
-    let len = usize::from(*gtk.get(2)?);
-    let mut key = wrap::unwrap(kek, gtk.get(11..)?).ok()?;
-    if key.len() < len {
-        return None;
-    }
-    key.truncate(len);
-    Some((key_id, key))
 }

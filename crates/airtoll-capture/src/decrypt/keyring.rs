@@ -14,7 +14,9 @@ use airtoll_wire::ieee80211::{Elements, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
 use super::Undecrypted;
-use super::handshake::{FtHolder, Handshake};
+use super::ft::FtHolder;
+use super::handshake::Handshake;
+use super::replay::Replays;
 use super::traffic::{Opened, TrafficKey};
 use crate::keys::{Keys, Secret};
 
@@ -44,6 +46,8 @@ pub struct Pair {
     /// Newest or last successful first.
     pub(crate) keys: Vec<TrafficKey>,
     pub(crate) handshake: Handshake,
+    /// Why their keys cannot be derived, if so.
+    pub(crate) unsupported: Option<Undecrypted>,
 }
 
 /// All keys of a capture.
@@ -56,6 +60,7 @@ pub struct Keyring {
     pub(crate) groups: FxHashMap<u64, Vec<TrafficKey>>,
     fixed: Vec<TrafficKey>,
     generation: u64,
+    pub(crate) replays: Replays,
     scratch: Vec<u8>,
 }
 
@@ -232,6 +237,7 @@ impl Keyring {
             })?;
             // The key that fitted is the likeliest for the next frame.
             keys[..=found.0].rotate_right(1);
+            self.replays.opened_with(keys[0].tag());
             let whole = !frame.control().more_fragments() && frame.fragment_number() == Some(0);
             let michael = whole
                 .then(|| keys[0].michael_fits(frame.octets(), &scratch[found.1.payload.clone()]))
@@ -256,7 +262,14 @@ impl Keyring {
         if let Some(opened) = run(&mut self.fixed) {
             return Ok(opened);
         }
-        Err(if tried {
+        let unsupported = self
+            .pairs
+            .get(&pair_of(receiver, transmitter))
+            .and_then(|pair| pair.unsupported)
+            .filter(|_| !self.given.is_empty());
+        Err(if let Some(reason) = unsupported {
+            reason
+        } else if tried {
             Undecrypted::MicFailure
         } else if self.given.is_empty() || matches!(protection, Protection::Wep { .. }) {
             Undecrypted::NoKey

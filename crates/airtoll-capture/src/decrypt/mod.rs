@@ -1,11 +1,17 @@
 //! Decryption: takes protected frames and what was seen of handshakes, gives plaintext or the
 //! reason why not.
 //!
-//! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key
-//! messages, [`tdls`] those of direct links, [`traffic`] applies them. Never guesses a passphrase.
+//! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
+//! with the suites of [`choices`], [`ft`] those of fast transitions, [`dynamic_wep`] those of
+//! 802.1X with WEP, [`tdls`] those of direct links; [`traffic`] applies them, [`replay`] knows
+//! which packet numbers were there. Never guesses a passphrase.
 
+mod choices;
+mod dynamic_wep;
+pub mod ft;
 pub mod handshake;
 pub mod keyring;
+pub mod replay;
 pub mod tdls;
 pub mod traffic;
 
@@ -19,6 +25,10 @@ pub enum Undecrypted {
     NoKey,
     /// Keys were given, but no whole key handshake of these two was seen.
     NoHandshake,
+    /// The station chose FILS, whose keys are not derived here.
+    Fils,
+    /// The station associated on several links, whose keys are not derived here.
+    MultiLink,
     /// Keys are there and none fits: a wrong key, or a frame received with an error.
     MicFailure,
     /// The capture does not hold the whole frame.
@@ -29,9 +39,11 @@ pub enum Undecrypted {
 
 impl Undecrypted {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::NoKey,
         Self::NoHandshake,
+        Self::Fils,
+        Self::MultiLink,
         Self::MicFailure,
         Self::CutShort,
         Self::NoBody,
@@ -42,6 +54,8 @@ impl Undecrypted {
         match self {
             Self::NoKey => "no key",
             Self::NoHandshake => "no handshake seen",
+            Self::Fils => "FILS is not supported",
+            Self::MultiLink => "multi-link is not supported",
             Self::MicFailure => "MIC failure",
             Self::CutShort => "cut short",
             Self::NoBody => "no body",
@@ -50,6 +64,6 @@ impl Undecrypted {
 
     /// Whether a key learnt later could open the frame.
     pub const fn may_open_later(self) -> bool {
-        matches!(self, Self::NoKey | Self::NoHandshake | Self::MicFailure)
+        !matches!(self, Self::CutShort | Self::NoBody)
     }
 }

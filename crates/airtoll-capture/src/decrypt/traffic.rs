@@ -1,7 +1,7 @@
 //! Keys that open data: takes a cipher suite and octets of key, opens MPDUs.
 //!
-//! Frames are opened in place on a copy: a failed attempt leaves nothing. Never keeps replay
-//! state, because a capture also holds what receivers refuse.
+//! Frames are opened in place on a copy: a failed attempt leaves nothing. Never refuses a packet
+//! number: a capture also holds what receivers refuse.
 
 use core::ops::Range;
 
@@ -19,6 +19,7 @@ pub struct TrafficKey {
     suite: CipherSuite,
     key_id: Option<u8>,
     octets: Zeroizing<Vec<u8>>,
+    tag: u32,
     engine: Engine,
 }
 
@@ -63,6 +64,7 @@ impl TrafficKey {
             suite,
             key_id,
             octets: Zeroizing::new(octets.to_vec()),
+            tag: crc32fast::hash(octets),
             engine,
         })
     }
@@ -75,6 +77,11 @@ impl TrafficKey {
     /// The key's octets, to tell whether a key is already known.
     pub fn octets(&self) -> &[u8] {
         &self.octets
+    }
+
+    /// Tells keys apart without showing them.
+    pub const fn tag(&self) -> u32 {
+        self.tag
     }
 
     /// The identifier that frames under this key carry, where it is fixed.

@@ -20,10 +20,26 @@ pub const MAX_PACKET: usize = 262_144;
 
 /// Link types (the `LINKTYPE_` numbers of the tcpdump group) that airtoll reads.
 pub mod link_type {
+    /// BSD loopback: four octets of address family, then IP.
+    pub const NULL: u32 = 0;
     /// Ethernet.
     pub const ETHERNET: u32 = 1;
     /// Bare 802.11 frames.
     pub const IEEE802_11: u32 = 105;
+    /// IP without a link layer, as BSD's number has it.
+    pub const RAW_BSD: u32 = 12;
+    /// IP without a link layer.
+    pub const RAW: u32 = 101;
+    /// OpenBSD loopback: as `NULL`, in network byte order.
+    pub const LOOP: u32 = 108;
+    /// Linux "cooked" capture (`-i any`).
+    pub const LINUX_SLL: u32 = 113;
+    /// Linux "cooked" capture, version 2.
+    pub const LINUX_SLL2: u32 = 276;
+    /// IPv4 without a link layer.
+    pub const IPV4: u32 = 228;
+    /// IPv6 without a link layer.
+    pub const IPV6: u32 = 229;
     /// Prism header, then 802.11.
     pub const PRISM: u32 = 119;
     /// Radiotap header, then 802.11.

@@ -1,0 +1,503 @@
+//! Frame by frame: takes frames in the order of the capture, opens them, and hands what is in
+//! them to sessions, keyring and ledger; counts.
+//!
+//! [`content`] reads what is inside, [`fragments`] puts MSDUs together before that. Never keeps
+//! a frame: a frame that a later key may open is marked by one bit.
+
+mod content;
+mod fragments;
+
+use std::path::PathBuf;
+
+use airtoll_security::CipherSuite;
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::frame::management_subtype as subtype;
+use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
+
+use self::content::{Found, roles};
+use self::fragments::Fragments;
+use crate::analysis::{Slot, SlotKind, Watcher};
+use crate::decrypt::{Keyring, Undecrypted};
+use crate::file::Damage;
+use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
+use crate::link::Radio;
+use crate::report::{Counts, Report};
+use crate::session::Sessions;
+
+/// What became of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Not protected, or no 802.11 frame.
+    Clear,
+    /// Protected and opened.
+    Decrypted,
+    /// Protected and closed.
+    Closed(Undecrypted),
+}
+
+impl Status {
+    /// The status in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Decrypted => "decrypted",
+            Self::Closed(reason) => reason.words(),
+        }
+    }
+}
+
+/// One frame, for those who watch an analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen<'a> {
+    /// Position in the capture, from 1.
+    pub number: u64,
+    /// What became of it.
+    pub status: Status,
+    /// A data frame with the protected bit.
+    pub protected_data: bool,
+    /// EAPOL was found in it.
+    pub eapol: bool,
+    /// EAP was found in it, in EAPOL or RADIUS.
+    pub eap: bool,
+    /// Plaintext of an opened frame, without MIC, ICV and Michael's octets.
+    pub plain: &'a [u8],
+}
+
+/// State over the frames of a capture.
+pub struct Frames<'w> {
+    keyring: Keyring,
+    sessions: Sessions,
+    ledger: Ledger,
+    counts: Counts,
+    marked: Vec<u64>,
+    marked_at: Option<u64>,
+    passes: u32,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    last_ampdu: Option<u32>,
+    fragments: Fragments,
+    watcher: Option<Watcher<'w>>,
+}
+
+/// An 802.11 frame with what its radio header and its place in the capture say.
+#[derive(Clone, Copy)]
+struct OnAir<'a> {
+    slot: &'a Slot,
+    octets: &'a [u8],
+    /// Octets of the MPDU on the air, without FCS.
+    len: usize,
+    control: FrameControl,
+    measured: Measured,
+}
+
+impl OnAir<'_> {
+    const fn cut_short(&self) -> bool {
+        self.octets.len() < self.len
+    }
+
+    fn entry(&self, whole: Option<LedgerKind>) -> Entry {
+        Entry {
+            time_ns: self.slot.time_ns,
+            whole,
+            retry: self.control.retry(),
+            parts: Parts::default(),
+            station: None,
+            ap: None,
+        }
+    }
+}
+
+impl<'w> Frames<'w> {
+    /// Nothing seen yet.
+    pub fn new(keyring: Keyring, watcher: Option<Watcher<'w>>) -> Self {
+        Self {
+            keyring,
+            sessions: Sessions::default(),
+            ledger: Ledger::default(),
+            counts: Counts::default(),
+            marked: Vec::new(),
+            marked_at: None,
+            passes: 1,
+            first_ns: None,
+            last_ns: 0,
+            last_ampdu: None,
+            fragments: Fragments::default(),
+            watcher,
+        }
+    }
+
+    pub(crate) const fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
+    /// Whether another pass could open more; if so, prepares it.
+    pub(crate) fn begin_pass(&mut self) -> bool {
+        let learnt = self
+            .marked_at
+            .is_some_and(|generation| generation < self.keyring.generation());
+        if learnt {
+            self.marked_at = None;
+            self.passes += 1;
+            self.fragments = Fragments::default();
+        }
+        learnt
+    }
+
+    pub(crate) fn is_marked(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.marked.get(word).is_some_and(|w| w >> bit & 1 == 1)
+    }
+
+    fn mark(&mut self, number: u64, on: bool) {
+        let (word, bit) = place(number);
+        if on {
+            if self.marked.len() <= word {
+                self.marked.resize(word + 1, 0);
+            }
+            self.marked[word] |= 1 << bit;
+            let generation = self.keyring.generation();
+            self.marked_at = Some(self.marked_at.map_or(generation, |at| at.min(generation)));
+        } else if let Some(w) = self.marked.get_mut(word) {
+            *w &= !(1 << bit);
+        }
+    }
+
+    /// A packet in the first pass; `plain` is its plaintext if the batch opened it.
+    pub(crate) fn frame(&mut self, slot: &Slot, octets: &[u8], plain: Option<&[u8]>) {
+        self.counts.frames += 1;
+        self.first_ns = Some(
+            self.first_ns
+                .map_or(slot.time_ns, |first| first.min(slot.time_ns)),
+        );
+        self.last_ns = self.last_ns.max(slot.time_ns);
+        let (status, found) = match slot.kind {
+            SlotKind::Air { on_air, radio } => self.air(slot, octets, on_air, &radio, plain),
+            SlotKind::Wire(wire) => (Status::Clear, self.wire(slot, wire, octets)),
+            SlotKind::Other => {
+                self.counts.other += 1;
+                (Status::Clear, Found::default())
+            }
+        };
+        if status != Status::Decrypted {
+            self.watch(slot, octets, status, found, &[]);
+        }
+    }
+
+    /// A packet that an earlier pass left closed.
+    pub(crate) fn again(&mut self, slot: &Slot, octets: &[u8]) {
+        let Ok(frame) = Frame::new(octets) else {
+            return;
+        };
+        let generation = self.keyring.generation();
+        match self.keyring.open(&frame) {
+            Ok((opened, michael)) => {
+                self.mark(slot.number, false);
+                let data = frame.control().kind() == Kind::Data;
+                self.counts.reopened(data);
+                let plain = self.keyring.plaintext(&opened).to_vec();
+                let plain = without_michael(&plain, michael);
+                let mut found = Found::default();
+                if data {
+                    found = self.body(slot, &frame, plain, 0);
+                    self.count(found);
+                } else {
+                    self.management(slot, &frame, plain, 0);
+                }
+                self.watch(slot, octets, Status::Decrypted, found, plain);
+            }
+            Err(_) => {
+                self.marked_at = Some(self.marked_at.map_or(generation, |at| at.min(generation)));
+            }
+        }
+    }
+
+    fn watch(&mut self, slot: &Slot, octets: &[u8], status: Status, found: Found, plain: &[u8]) {
+        if let Some(watcher) = &mut self.watcher {
+            let control = FrameControl::read(octets);
+            let air = matches!(slot.kind, SlotKind::Air { .. });
+            watcher(&Seen {
+                number: slot.number,
+                status,
+                protected_data: air && control.is_ok_and(is_protected_data),
+                eapol: found.eapol,
+                eap: found.eap,
+                plain,
+            });
+        }
+    }
+
+    fn air(
+        &mut self,
+        slot: &Slot,
+        octets: &[u8],
+        on_air: usize,
+        radio: &Radio,
+        plain: Option<&[u8]>,
+    ) -> (Status, Found) {
+        let control = match FrameControl::read(octets) {
+            Ok(control) if control.version() == 0 => control,
+            _ => {
+                self.counts.other += 1;
+                return (Status::Clear, Found::default());
+            }
+        };
+        let continued = radio.ampdu.is_some() && radio.ampdu == self.last_ampdu;
+        self.last_ampdu = radio.ampdu;
+        let len = on_air.min(1 << 20);
+        let frame = OnAir {
+            slot,
+            octets,
+            len: on_air,
+            control,
+            measured: self.ledger.measure(radio, len as u32, continued),
+        };
+        match control.kind() {
+            Kind::Management => (self.management_frame(&frame), Found::default()),
+            Kind::Data => self.data_frame(&frame, plain),
+            Kind::Control | Kind::Extension => {
+                self.counts.control += 1;
+                let entry = frame.entry(Some(LedgerKind::Control));
+                self.ledger.enter(&frame.measured, &entry);
+                (Status::Clear, Found::default())
+            }
+        }
+    }
+
+    fn management_frame(&mut self, on_air: &OnAir<'_>) -> Status {
+        self.counts.management += 1;
+        let (slot, control) = (on_air.slot, on_air.control);
+        let mut entry = on_air.entry(Some(LedgerKind::Management));
+        let frame = Frame::new(on_air.octets);
+        if let Ok(frame) = &frame {
+            let bssid = frame.bssid();
+            entry.ap = bssid.filter(|bssid| !bssid.is_group());
+            entry.station = [frame.transmitter(), frame.receiver()]
+                .into_iter()
+                .flatten()
+                .find(|address| Some(*address) != bssid && !address.is_group());
+            if control.subtype() == subtype::AUTHENTICATION
+                && !matches!(frame.body().first_chunk::<2>(), Some([0, 0]) | None)
+            {
+                entry.whole = Some(LedgerKind::KeyExchange);
+            }
+        }
+        self.ledger.enter(&on_air.measured, &entry);
+        let airtime_ns = on_air.measured.time_ns();
+        if !control.protected() {
+            if let Ok(frame) = &frame {
+                self.management(slot, frame, frame.body(), airtime_ns);
+            }
+            return Status::Clear;
+        }
+        self.counts.protected_mgmt += 1;
+        let Ok(frame) = frame else {
+            return self.closed(slot, Undecrypted::NoBody, false);
+        };
+        if on_air.cut_short() {
+            return self.closed(slot, Undecrypted::CutShort, false);
+        }
+        match self.keyring.open(&frame) {
+            Ok((opened, _)) => {
+                self.counts.decrypted_mgmt += 1;
+                self.note_number(&frame, opened.suite, opened.packet_number, None);
+                let plain = self.keyring.plaintext(&opened).to_vec();
+                self.management(slot, &frame, &plain, airtime_ns);
+                let status = Status::Decrypted;
+                self.watch(slot, on_air.octets, status, Found::default(), &plain);
+                status
+            }
+            Err(reason) => self.closed(slot, reason, false),
+        }
+    }
+
+    fn closed(&mut self, slot: &Slot, reason: Undecrypted, data: bool) -> Status {
+        self.counts.closed(reason, data);
+        if reason.may_open_later() {
+            self.mark(slot.number, true);
+        }
+        Status::Closed(reason)
+    }
+
+    fn data_frame(&mut self, on_air: &OnAir<'_>, batch: Option<&[u8]>) -> (Status, Found) {
+        let (slot, control) = (on_air.slot, on_air.control);
+        self.counts.data += 1;
+        if control.protected() {
+            self.counts.protected += 1;
+        }
+        let Ok(frame) = Frame::new(on_air.octets) else {
+            let entry = on_air.entry(Some(LedgerKind::Control));
+            self.ledger.enter(&on_air.measured, &entry);
+            let status = if control.protected() {
+                self.closed(slot, Undecrypted::CutShort, true)
+            } else {
+                Status::Clear
+            };
+            return (status, Found::default());
+        };
+        let (station, ap) = roles(&frame);
+        if control.carries_data()
+            && let (Some(station), Some(ap)) = (station, ap)
+        {
+            self.sessions.data(slot.time_ns, station, ap);
+        }
+        let airtime_ns = on_air.measured.time_ns();
+        let mut found = Found::default();
+        let mut security = 0;
+        let status = if !control.protected() {
+            if control.carries_data() {
+                found = self.body(slot, &frame, frame.body(), airtime_ns);
+            }
+            Status::Clear
+        } else if let Some(plain) = batch {
+            let (suite, tag) = self.batch_suite(&frame);
+            security = suite.mpdu_octets();
+            self.counts.decrypted += 1;
+            self.note_number(&frame, suite, ccmp_packet_number(frame.body()), Some(tag));
+            found = self.body(slot, &frame, plain, airtime_ns);
+            self.note_cipher(station, ap, suite);
+            self.watch(slot, on_air.octets, Status::Decrypted, found, plain);
+            Status::Decrypted
+        } else {
+            security = assumed_overhead(frame.body());
+            if on_air.cut_short() {
+                self.closed(slot, Undecrypted::CutShort, true)
+            } else if !control.carries_data() {
+                self.closed(slot, Undecrypted::NoBody, true)
+            } else {
+                match self.keyring.open(&frame) {
+                    Ok((opened, michael)) => {
+                        self.counts.decrypted += 1;
+                        if michael == Some(false) {
+                            self.counts.michael_failures += 1;
+                        }
+                        self.note_number(&frame, opened.suite, opened.packet_number, None);
+                        let plain = self.keyring.plaintext(&opened).to_vec();
+                        let plain = without_michael(&plain, michael);
+                        security = opened.suite.frame_octets();
+                        found = self.body(slot, &frame, plain, airtime_ns);
+                        self.note_cipher(station, ap, opened.suite);
+                        self.watch(slot, on_air.octets, Status::Decrypted, found, plain);
+                        Status::Decrypted
+                    }
+                    Err(reason) => self.closed(slot, reason, true),
+                }
+            }
+        };
+        self.count(found);
+        let whole = match (found.eapol, control.carries_data()) {
+            (true, _) => Some(LedgerKind::KeyExchange),
+            (false, true) => None,
+            (false, false) => Some(LedgerKind::Control),
+        };
+        let mut entry = on_air.entry(whole);
+        (entry.station, entry.ap) = (station, ap);
+        let header_len = frame.header_len();
+        let body = on_air.len.saturating_sub(header_len);
+        let security = security.min(body);
+        let headers = found.header_octets.min(body - security);
+        entry.parts = Parts {
+            headers: (header_len + headers) as u32,
+            security: security as u32,
+            payload: (body - security - headers).min(1 << 20) as u32,
+        };
+        self.ledger.enter(&on_air.measured, &entry);
+        (status, found)
+    }
+
+    /// Suite and tag of the key that a batch opened a frame with.
+    fn batch_suite(&self, frame: &Frame<'_>) -> (CipherSuite, u32) {
+        self.keyring
+            .first_ccmp(frame)
+            .map_or((CipherSuite::Ccmp128, 0), |key| (key.suite(), key.tag()))
+    }
+
+    fn note_number(
+        &mut self,
+        frame: &Frame<'_>,
+        suite: CipherSuite,
+        number: u64,
+        tag: Option<u32>,
+    ) {
+        let replay = self.keyring.replays.is_replay(frame, suite, number, tag);
+        self.counts.replays += u64::from(replay);
+    }
+
+    fn note_cipher(
+        &mut self,
+        station: Option<MacAddress>,
+        ap: Option<MacAddress>,
+        suite: CipherSuite,
+    ) {
+        if let (Some(station), Some(ap)) = (station, ap)
+            && matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104)
+        {
+            self.sessions.opened(station, ap, suite.name());
+        }
+    }
+
+    fn count(&mut self, found: Found) {
+        self.counts.eapol_frames += u64::from(found.eapol);
+        self.counts.eap_frames += u64::from(found.eap);
+    }
+
+    /// The report.
+    pub(crate) fn into_report(self, files: &[PathBuf], damage: Vec<Damage>) -> Report {
+        let first_ns = self.first_ns.unwrap_or(0);
+        Report::new(
+            files,
+            &self.counts,
+            damage,
+            (first_ns, self.last_ns),
+            &self.sessions,
+            &self.ledger,
+        )
+    }
+}
+
+impl Keyring {
+    /// The CCMP key that a batch should try on a protected data frame, if it has one.
+    pub(crate) fn batch_key(&self, mpdu: &[u8]) -> Option<&airtoll_security::link::ccmp::CcmpKey> {
+        let control = FrameControl::read(mpdu).ok()?;
+        if !is_protected_data(control) || !control.carries_data() {
+            return None;
+        }
+        let frame = Frame::new(mpdu).ok()?;
+        self.first_ccmp(&frame)?.ccmp()
+    }
+}
+
+fn is_protected_data(control: FrameControl) -> bool {
+    control.version() == 0 && control.protected() && control.kind() == Kind::Data
+}
+
+/// The MSDU in TKIP's plaintext; other ciphers have no Michael.
+fn without_michael(plain: &[u8], michael: Option<bool>) -> &[u8] {
+    match michael {
+        Some(_) => &plain[..plain.len().saturating_sub(8)],
+        None => plain,
+    }
+}
+
+/// The packet number of a CCMP header (IEEE 802.11-2020, 12.5.3.2).
+fn ccmp_packet_number(body: &[u8]) -> u64 {
+    match body.first_chunk::<8>() {
+        Some([n0, n1, _, _, n2, n3, n4, n5]) => {
+            u64::from_le_bytes([*n0, *n1, *n2, *n3, *n4, *n5, 0, 0])
+        }
+        None => 0,
+    }
+}
+
+/// Octets of cipher in a frame that stays closed, by its security header.
+fn assumed_overhead(body: &[u8]) -> usize {
+    match Protection::parse(body, true) {
+        Ok(Protection::Wep { .. }) => CipherSuite::Wep104.frame_octets(),
+        Ok(Protection::Tkip { .. }) => CipherSuite::Tkip.frame_octets(),
+        Ok(Protection::Aes { .. }) => CipherSuite::Ccmp128.frame_octets(),
+        Err(_) => 0,
+    }
+}
+
+fn place(number: u64) -> (usize, u32) {
+    ((number / 64) as usize, (number % 64) as u32)
+}

@@ -1,0 +1,270 @@
+//! Who kept whom waiting: takes the frames of a session and RADIUS packets in order, splits the
+//! time between frames into that of the station, the AP, the server and the air.
+//!
+//! The time between two frames belongs to the side that sent the second, but for its time on the
+//! air. An AP that answers an EAP response waits for its server: where the capture holds the
+//! RADIUS packets of the wire, the server's part is request to response there and the rest is the
+//! AP's; where it does not, all of it counts as the server's. Never counts time before a session.
+
+use airtoll_wire::MacAddress;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::{Event, Step};
+use crate::decrypt::keyring::MAX_ENTRIES;
+use crate::dissect::RadiusPacket;
+
+/// Most exchanges that are kept for one station.
+const MAX_EXCHANGES: usize = 256;
+/// An exchange that was silent for so long is over.
+const GIVEN_UP_NS: u64 = 30_000_000_000;
+
+/// Codes of RADIUS (RFC 2865 clause 3).
+mod code {
+    pub(super) const ACCESS_REQUEST: u8 = 1;
+    pub(super) const ACCESS_ACCEPT: u8 = 2;
+    pub(super) const ACCESS_REJECT: u8 = 3;
+    pub(super) const ACCESS_CHALLENGE: u8 = 11;
+}
+
+/// Seconds that each side kept the other waiting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// The client.
+    pub station: f64,
+    /// The AP.
+    pub ap: f64,
+    /// The authentication server behind the AP.
+    pub server: f64,
+    /// Frames on the air; 0 where no frame names its rate.
+    pub air: f64,
+    /// Where the server's part was taken: `radius` on the wire, `air` if all that an AP took to
+    /// answer an EAP response counts as the server's; null without EAP.
+    pub server_seen: Option<&'static str>,
+}
+
+/// Sums of one session.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Waiting {
+    station_ns: u64,
+    ap_ns: u64,
+    server_ns: u64,
+    air_ns: u64,
+    server_seen: Option<&'static str>,
+    last: Option<Last>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    time_ns: u64,
+    /// An EAP response of the station.
+    asks_server: bool,
+}
+
+impl Waiting {
+    /// Enters a frame; `served_ns` is the server's time for it, if RADIUS was seen.
+    pub(super) fn enter(&mut self, event: &Event, served_ns: Option<u64>) {
+        let eap = matches!(event.step, Step::Eap(_));
+        if let Some(last) = self.last {
+            let gap = event.time_ns.saturating_sub(last.time_ns);
+            let air = event.airtime_ns.min(gap);
+            self.air_ns += air;
+            let rest = gap - air;
+            if event.from_station {
+                self.station_ns += rest;
+            } else if eap && last.asks_server {
+                let server = served_ns.map_or(rest, |served| served.min(rest));
+                self.server_ns += server;
+                self.ap_ns += rest - server;
+                self.server_seen = match (self.server_seen, served_ns) {
+                    (None | Some("radius"), Some(_)) => Some("radius"),
+                    _ => Some("air"),
+                };
+            } else {
+                self.ap_ns += rest;
+            }
+        }
+        self.last = Some(Last {
+            time_ns: event.time_ns,
+            asks_server: eap && event.from_station,
+        });
+    }
+
+    pub(super) fn report(&self) -> Waits {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        Waits {
+            station: seconds(self.station_ns),
+            ap: seconds(self.ap_ns),
+            server: seconds(self.server_ns),
+            air: seconds(self.air_ns),
+            server_seen: self.server_seen,
+        }
+    }
+}
+
+/// One authentication at a server, as RADIUS shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Exchange {
+    /// First Access-Request.
+    pub(super) first_ns: u64,
+    last_ns: u64,
+    /// Access-Accept or Access-Reject.
+    pub(super) end_ns: Option<u64>,
+    /// RADIUS packets.
+    pub(super) frames: u32,
+}
+
+/// What servers did for stations.
+#[derive(Debug, Default)]
+pub(super) struct Served {
+    /// Who asked, and when, by client port and identifier.
+    open: FxHashMap<(u16, u8), (MacAddress, u64)>,
+    stations: FxHashMap<u64, Station>,
+}
+
+#[derive(Debug, Default)]
+struct Station {
+    /// Server time that no frame on the air was set against yet.
+    fresh_ns: u64,
+    exchanges: Vec<Exchange>,
+}
+
+impl Served {
+    /// Enters a packet: a request names its station, a response only the request.
+    pub(super) fn enter(&mut self, time_ns: u64, packet: &RadiusPacket) {
+        let key = (packet.client_port, packet.identifier);
+        let request = packet.code == code::ACCESS_REQUEST;
+        let asked = match packet.station {
+            Some(station) if request => Some((station, time_ns)),
+            Some(station) => Some((station, self.open.get(&key).map_or(time_ns, |o| o.1))),
+            None => self.open.get(&key).copied(),
+        };
+        let Some((station, asked_ns)) = asked else {
+            return;
+        };
+        let full = self.stations.len() >= MAX_ENTRIES;
+        if full && !self.stations.contains_key(&station.to_u64()) {
+            return;
+        }
+        let state = self.stations.entry(station.to_u64()).or_default();
+        let over = state.exchanges.last().is_none_or(|last| {
+            request && (last.end_ns.is_some() || time_ns.saturating_sub(last.last_ns) > GIVEN_UP_NS)
+        });
+        if over && state.exchanges.len() < MAX_EXCHANGES {
+            state.exchanges.push(Exchange {
+                first_ns: time_ns,
+                last_ns: time_ns,
+                end_ns: None,
+                frames: 0,
+            });
+        }
+        if let Some(exchange) = state.exchanges.last_mut() {
+            exchange.last_ns = time_ns;
+            exchange.frames = exchange.frames.saturating_add(1);
+            if matches!(packet.code, code::ACCESS_ACCEPT | code::ACCESS_REJECT) {
+                exchange.end_ns.get_or_insert(time_ns);
+            }
+        }
+        match packet.code {
+            code::ACCESS_REQUEST => {
+                // A request sent again asks since its first time.
+                self.open.entry(key).or_insert((station, time_ns));
+            }
+            code::ACCESS_ACCEPT | code::ACCESS_REJECT | code::ACCESS_CHALLENGE => {
+                state.fresh_ns += time_ns.saturating_sub(asked_ns);
+                self.open.remove(&key);
+            }
+            _ => {}
+        }
+    }
+
+    /// The server's time since this was asked last; `None` if RADIUS never named the station.
+    pub(super) fn take(&mut self, station: MacAddress) -> Option<u64> {
+        let state = self.stations.get_mut(&station.to_u64())?;
+        Some(std::mem::take(&mut state.fresh_ns))
+    }
+
+    /// The exchange that began while a session went on.
+    pub(super) fn during(&self, station: MacAddress, (from, to): (u64, u64)) -> Option<Exchange> {
+        let state = self.stations.get(&station.to_u64())?;
+        let within = |exchange: &&Exchange| (from..=to).contains(&exchange.first_ns);
+        state.exchanges.iter().find(within).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dissect::Eap;
+    use airtoll_wire::eap::Code;
+
+    const STATION: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
+
+    fn frame(time_ms: u64, from_station: bool, code: Code) -> Event {
+        Event {
+            time_ns: time_ms * 1_000_000,
+            airtime_ns: 500_000,
+            octets: 100,
+            station: STATION,
+            bssid: MacAddress([2, 0, 0, 0, 0, 9]),
+            from_station,
+            retry: false,
+            step: Step::Eap(Eap {
+                code: Some(code),
+                method: None,
+                tls_version: None,
+            }),
+        }
+    }
+
+    fn radius(code: u8, identifier: u8, station: Option<MacAddress>) -> RadiusPacket {
+        RadiusPacket {
+            code,
+            identifier,
+            client_port: 40_000,
+            eap: None,
+            station,
+        }
+    }
+
+    #[test]
+    fn a_seen_server_has_its_own_part() {
+        let mut served = Served::default();
+        let mut waiting = Waiting::default();
+        waiting.enter(&frame(0, false, Code::Request), None);
+        waiting.enter(&frame(10, true, Code::Response), None);
+        served.enter(12_000_000, &radius(1, 7, Some(STATION)));
+        served.enter(32_000_000, &radius(11, 7, None));
+        waiting.enter(&frame(35, false, Code::Request), served.take(STATION));
+        let waits = waiting.report();
+        let expected = [0.0095, 0.0045, 0.020, 0.001];
+        for (got, wanted) in [waits.station, waits.ap, waits.server, waits.air]
+            .into_iter()
+            .zip(expected)
+        {
+            assert!((got - wanted).abs() < 1e-12, "{waits:?}");
+        }
+        assert_eq!(waits.server_seen, Some("radius"));
+        served.enter(40_000_000, &radius(1, 8, Some(STATION)));
+        served.enter(41_000_000, &radius(2, 8, None));
+        let exchange = served.during(STATION, (0, 50_000_000)).unwrap();
+        assert_eq!((exchange.frames, exchange.end_ns), (4, Some(41_000_000)));
+    }
+
+    #[test]
+    fn without_radius_the_answer_counts_as_the_servers() {
+        let mut waiting = Waiting::default();
+        waiting.enter(&frame(0, true, Code::Response), None);
+        waiting.enter(&frame(30, false, Code::Success), None);
+        let waits = waiting.report();
+        assert!((waits.server - 0.0295).abs() < 1e-12 && waits.ap == 0.0);
+        assert_eq!(waits.server_seen, Some("air"));
+    }
+
+    #[test]
+    fn a_response_to_nobody_is_nothing() {
+        let mut served = Served::default();
+        served.enter(1, &radius(2, 1, None));
+        assert!(served.take(STATION).is_none());
+    }
+}
