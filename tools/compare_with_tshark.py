@@ -5,7 +5,8 @@ on: number of frames, protected data frames, which of them open, EAPOL, EAP and 
 Keys stand in files of Wireshark's ``80211_keys`` form: ``CAPTURE.keys`` beside a capture, else
 ``80211_keys`` in its folder, else the one given with ``--keys``. Captures without any are compared
 without keys. Frames that open here only are counted and are no disagreement: a MIC or ICV that
-fits is proof, and tshark does not go back to frames that came before their key. Exits with 1 if there is a disagreement. Never writes but to the standard output.
+fits is proof, and tshark does not go back to frames that came before their key. Exits with 1 if
+there is a disagreement. Never writes but to the standard output.
 """
 
 from __future__ import annotations
@@ -172,13 +173,13 @@ def main() -> int:
         total.here_only += result.here_only
         if result.differences:
             differing += 1
-            print(f"{file}: {len(result.differences)} disagreements")
+            print(f"{file}: {len(result.differences)} disagreements", flush=True)
             for text in result.differences[: options.most]:
                 print(f"  {text[:200]}")
     print(
         f"{len(files)} captures, {total.frames} frames, {total.protected} protected, "
-        f"{total.decrypted} decrypted ({total.here_only} here only), {total.octets_compared} octets of plaintext compared; "
-        f"{differing} captures differ"
+        f"{total.decrypted} decrypted ({total.here_only} here only), "
+        f"{total.octets_compared} octets of plaintext compared; {differing} captures differ"
     )
     return 1 if differing else 0
 

@@ -199,6 +199,8 @@ pub struct StepReport {
     pub at_s: f64,
     /// station or ap.
     pub from: &'static str,
+    /// Phase it belongs to; null for the end of a session.
+    pub phase: Option<&'static str>,
     /// What it is.
     pub what: String,
 }

@@ -95,6 +95,7 @@ impl Session {
             self.offered = true;
         }
         let (phase, protocol, label) = self.advance(event);
+        let named = phase.map(|phase| PHASES[phase]);
         if let Some(phase) = phase {
             let phase = &mut self.phases[phase];
             if phase.frames == 0 {
@@ -110,6 +111,7 @@ impl Session {
             self.steps.push(StepReport {
                 at_s: since(event.time_ns, self.first_ns),
                 from: if event.from_station { "station" } else { "ap" },
+                phase: named,
                 what: label,
             });
         } else {

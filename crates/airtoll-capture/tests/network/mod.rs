@@ -1,10 +1,16 @@
 //! A made-up network for tests and measurements: builds the frames of associations, handshakes
-//! and protected data with the project's own formats and ciphers.
+//! and protected data with the project's own formats and ciphers, and reads them back.
 //!
 //! Takes a suite and an AKM, gives MPDUs without FCS. Deterministic; never draws randomness.
 
 #![allow(dead_code)]
 
+use std::io::Write;
+
+use airtoll_capture::file::PcapNgWriter;
+use airtoll_capture::frames::{Seen, Status};
+use airtoll_capture::keys::Keys;
+use airtoll_capture::{Report, Request, analyse};
 use airtoll_security::keys::mic::KeyMic;
 use airtoll_security::keys::pairwise::Ptk;
 use airtoll_security::keys::wrap;
@@ -423,4 +429,42 @@ pub fn on_air(rate_500kbps: u8, mpdu: &[u8]) -> Vec<u8> {
     .emit(&mut octets);
     octets.extend_from_slice(mpdu);
     octets
+}
+
+/// Writes frames one millisecond apart and analyses them; gives report and plaintexts.
+pub fn report(frames: &[Vec<u8>], keys: &[String]) -> (Report, Vec<(u64, Vec<u8>)>) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+    let air = writer.add_interface(127, "air").unwrap();
+    for (index, frame) in (0u64..).zip(frames) {
+        let time = 1_700_000_000_000_000_000 + index * 1_000_000;
+        writer.write_packet(air, time, &on_air(108, frame)).unwrap();
+    }
+    file.write_all(&writer.finish().unwrap()).unwrap();
+    let mut given = Keys::default();
+    given.add_texts(keys).unwrap();
+    let request = Request {
+        files: vec![file.path().to_path_buf()],
+        keys: given,
+    };
+    let mut plain = Vec::new();
+    let mut watcher = |seen: &Seen<'_>| {
+        if seen.status == Status::Decrypted {
+            plain.push((seen.number, seen.plain.to_vec()));
+        }
+    };
+    let report = analyse(&request, Some(&mut watcher)).unwrap();
+    (report, plain)
+}
+
+/// Beacon, association and 4-way handshake.
+pub fn start(link: &mut Link) -> Vec<Vec<u8>> {
+    let mut frames = vec![link.beacon()];
+    frames.extend(link.association());
+    let [first, second, third, fourth] = link.four_way();
+    frames.push(link.eapol(false, &first));
+    frames.push(link.eapol(true, &second));
+    frames.push(link.eapol(false, &third));
+    frames.push(link.eapol(true, &fourth));
+    frames
 }

@@ -1,0 +1,192 @@
+"""Pictures of the capture page: where the airtime went, and handshakes as waterfalls.
+
+Takes parts of the JSON report; gives HTML fragments. Labels are text beside the pictures, not in
+them, so that they keep their size on a phone. Text from the air is escaped.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+#: Kinds of airtime in the order in which bars stack, each with its colour.
+KINDS = {
+    "payload": "#2f6fc4",
+    "headers": "#8db4e6",
+    "security": "#c8374a",
+    "key_exchange": "#7d1f3a",
+    "management": "#e0952b",
+    "control": "#b9b29c",
+    "retries": "#6b6b76",
+}
+#: Phases of a session, each with its colour.
+PHASES = {
+    "probe": "#b9b29c",
+    "authentication": "#e0952b",
+    "association": "#8a7a2e",
+    "eap": "#2f6fc4",
+    "key_handshake": "#c8374a",
+    "tunnel": "#4d8f5b",
+}
+
+
+def airtime(ledger: dict[str, Any]) -> str:
+    """Shares of the whole, the course over time, and the same data under other ciphers."""
+    total = ledger["total"]["airtime_s"]
+    whole = sum(total.values())
+    if whole <= 0:
+        return "<p>No frame names a rate, so there is no airtime to show.</p>"
+    segments, rows = [], []
+    for kind, colour in KINDS.items():
+        share = 100 * total[kind] / whole
+        if share > 0:
+            segments.append(
+                f'<span style="width:{share:.3f}%;background:{colour}" '
+                f'title="{_words(kind)} {share:.2f} %"></span>'
+            )
+        octets = ledger["total"]["octets"][kind]
+        rows.append(
+            f'<tr><th scope="row"><span class="key" style="background:{colour}"></span>'
+            f'{_words(kind)}</th><td class="n">{share:.2f} %</td>'
+            f'<td class="n">{_seconds(total[kind])}</td><td class="n">{octets:,}</td></tr>'
+        )
+    return (
+        f'<figure id="airtime"><div class="whole" role="img" '
+        f'aria-label="airtime by kind, {_seconds(whole)} in all">{"".join(segments)}</div>'
+        f"{_course(ledger)}</figure>"
+        '<table><thead><tr><th scope="col">airtime</th><th scope="col" class="n">share</th>'
+        '<th scope="col" class="n">time</th><th scope="col" class="n">octets</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>{_alternatives(ledger)}"
+    )
+
+
+def _course(ledger: dict[str, Any]) -> str:
+    steps, step_s = ledger["seconds"], ledger["step_s"]
+    last = max(step["second"] for step in steps) + step_s
+    highest = max(sum(step["airtime_s"].values()) for step in steps)
+    if last <= step_s or highest <= 0:
+        return ""
+    bars = []
+    for step in steps:
+        x, y = 1000 * step["second"] / last, 100.0
+        width = max(1000 * step_s / last * 0.92, 0.4)
+        for kind, colour in KINDS.items():
+            height = 100 * step["airtime_s"][kind] / highest
+            if height > 0:
+                y -= height
+                bars.append(
+                    f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" '
+                    f'fill="{colour}"/>'
+                )
+    share = 100 * highest / step_s
+    every = "second" if step_s == 1 else f"{step_s} seconds"
+    return (
+        f'<svg class="course" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" '
+        f'aria-label="airtime by kind over time">{"".join(bars)}</svg>'
+        f'<div class="axis"><span>0 s</span><span>{last} s</span></div>'
+        f"<figcaption>One bar for every {every}; the highest is {share:.1f} % of its time on the "
+        "air.</figcaption>"
+    )
+
+
+def _alternatives(ledger: dict[str, Any]) -> str:
+    others = ledger["same_traffic_under"]
+    least = min((other["data_airtime_s"] for other in others), default=0)
+    if least <= 0:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(other["cipher"])}</th>'
+        f'<td class="n">{other["octets_per_frame"]}</td>'
+        f'<td class="n">{_seconds(other["data_airtime_s"])}</td>'
+        f'<td class="n">{100 * (other["data_airtime_s"] / least - 1):+.2f} %</td></tr>'
+        for other in others
+    )
+    return (
+        "<h3>The same data frames under each cipher</h3>"
+        '<table><thead><tr><th scope="col">cipher</th><th scope="col" class="n">octets a frame'
+        '</th><th scope="col" class="n">airtime</th><th scope="col" class="n">against open</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def waterfall(session: dict[str, Any]) -> str:
+    """One row a frame, from the session's first to its last."""
+    steps = session["steps"]
+    if not steps:
+        return ""
+    first = steps[0]["at_s"]
+    span = max(max(step["at_s"] for step in steps) - first, 1e-6)
+    rows = []
+    before = first
+    for step in steps:
+        left = 100 * (before - first) / span
+        right = 100 * (step["at_s"] - first) / span
+        colour = PHASES.get(step["phase"], "#6b6b76")
+        arrow, words = ("\N{RIGHTWARDS ARROW}", "from the station")
+        if step["from"] == "ap":
+            arrow, words = ("\N{LEFTWARDS ARROW}", "from the AP")
+        rows.append(
+            f'<li><span class="what"><span title="{words}">{arrow}</span> {escape(step["what"])}'
+            f'</span><span class="track"><i style="left:{min(left, right):.2f}%;'
+            f'width:{max(right - left, 0):.2f}%"></i>'
+            f'<b style="left:{right:.2f}%;background:{colour}"></b></span>'
+            f'<span class="n">{_milliseconds(step["at_s"] - first)}</span></li>'
+        )
+        before = step["at_s"]
+    more = session["steps_left_out"]
+    note = f"<figcaption>{more:,} further frames are not drawn.</figcaption>" if more else ""
+    return (
+        f'<figure class="waterfall"><ol aria-label="frames of the session over time">'
+        f"{''.join(rows)}</ol>{note}</figure>"
+    )
+
+
+def legend(colours: dict[str, str]) -> str:
+    """Colours with their names."""
+    keys = (
+        f'<span class="entry"><span class="key" style="background:{colour}"></span>'
+        f"{_words(name)}</span>"
+        for name, colour in colours.items()
+    )
+    return f'<p class="legend">{" ".join(keys)}</p>'
+
+
+def waits(session: dict[str, Any]) -> str:
+    """Who kept whom waiting, as one bar."""
+    parts = {side: session["waits_s"][side] for side in ("station", "ap", "server", "air")}
+    whole = sum(parts.values())
+    if whole <= 0:
+        return ""
+    colours = ("#2f6fc4", "#e0952b", "#4d8f5b", "#6b6b76")
+    names = {"ap": "AP"}
+    segments = "".join(
+        f'<span style="width:{100 * value / whole:.3f}%;background:{colour}"></span>'
+        for (_, value), colour in zip(parts.items(), colours, strict=True)
+        if value > 0
+    )
+    words = " ".join(
+        f'<span class="entry"><span class="key" style="background:{colour}"></span>'
+        f"{names.get(side, side)} {_milliseconds(value)}</span>"
+        for (side, value), colour in zip(parts.items(), colours, strict=True)
+    )
+    seen = session["waits_s"]["server_seen"]
+    how = {
+        "radius": "The server's part was taken from RADIUS on the wire.",
+        "air": "Without RADIUS in the capture, the AP's own part of the server's time is in it.",
+    }.get(seen or "", "")
+    return (
+        f'<div class="whole thin" role="img" aria-label="who kept whom waiting">{segments}</div>'
+        f'<p class="legend">Kept waiting by: {words} {how}</p>'
+    )
+
+
+def _words(name: str) -> str:
+    return escape({"eap": "EAP"}.get(name, name.replace("_", " ")))
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.2f} ms" if seconds < 10 else f"{seconds:,.1f} s"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.3f} s" if seconds >= 1 else f"{seconds * 1000:,.3f} ms"
