@@ -61,13 +61,14 @@ def compare(capture: Path, keys: Path | None) -> Comparison:
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=False), start=1):
         result.protected += mine.protected
         result.decrypted += mine.protected and mine.plain is not None
-        for name in ("protected", "eapol", "eap"):
+        here_only = mine.plain is not None and other.plain is None
+        for name in ("protected",) if here_only else ("protected", "eapol", "eap"):
             left, right = getattr(mine, name), getattr(other, name)
             if left != right:
                 result.differences.append(f"frame {number}: {name} {left}, tshark {right}")
         if mine.plain is None and other.plain is not None:
             result.differences.append(f"frame {number}: opened by tshark only")
-        elif mine.plain is not None and other.plain is None:
+        elif here_only:
             result.here_only += 1
         elif mine.plain is not None and other.plain is not None:
             result.octets_compared += len(mine.plain)

@@ -39,7 +39,7 @@ figure { margin: 1rem 0; } .failed { color: var(--bad); } .entry { white-space: 
   border-bottom: 1px solid var(--soft); }
 .axis { display: flex; justify-content: space-between; font-size: .8rem; color: var(--soft); }
 .waterfall ol { list-style: none; margin: 0; padding: 0; }
-.waterfall li { display: grid; grid-template-columns: minmax(8.2rem, 17rem) 1fr 5.4rem;
+.waterfall li { display: grid; grid-template-columns: minmax(8rem, 2fr) 3fr 5rem;
   gap: .5rem; font-size: .8rem; line-height: 1.45; align-items: center; }
 .waterfall li:nth-child(odd) { background: var(--track); }
 .track { position: relative; height: .9rem; margin-right: .5rem; }

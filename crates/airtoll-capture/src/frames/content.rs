@@ -5,7 +5,7 @@
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::eapol::{Eapol, packet_type};
-use airtoll_wire::eapol_key::{DESCRIPTOR_RC4, EapolKeyRepr, Message};
+use airtoll_wire::eapol_key::{DESCRIPTOR_RC4, EapolKeyRepr, Message, Rc4KeyRepr};
 use airtoll_wire::ieee80211::amsdu::Subframes;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::category;
@@ -127,7 +127,8 @@ impl Frames<'_> {
         }
         let body = packet.body();
         if body.first() == Some(&DESCRIPTOR_RC4) {
-            return Step::DynamicWep;
+            let message = Rc4KeyRepr::parse(body);
+            return Step::DynamicWep(message.map_or(0, |message| message.key_length));
         }
         let key = EapolKeyRepr::guess_mic_len(body)
             .and_then(|mic_len| EapolKeyRepr::parse(body, mic_len).ok());

@@ -428,10 +428,8 @@ impl<'w> Frames<'w> {
         ap: Option<MacAddress>,
         suite: CipherSuite,
     ) {
-        if let (Some(station), Some(ap)) = (station, ap)
-            && matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104)
-        {
-            self.sessions.opened(station, ap, suite.name());
+        if let (Some(station), Some(ap)) = (station, ap) {
+            self.sessions.opened(station, ap, suite);
         }
     }
 

@@ -8,6 +8,7 @@ pub mod report;
 mod timeline;
 pub mod waits;
 
+use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::RsnRepr;
 use rustc_hash::FxHashMap;
@@ -69,8 +70,8 @@ pub enum Step {
     FourWay(u8, Option<(Box<RsnRepr>, bool)>),
     /// Message of the group key handshake.
     Group(u8),
-    /// Key of dynamic WEP.
-    DynamicWep,
+    /// Key of dynamic WEP, with its octets.
+    DynamicWep(u16),
     /// Request by the station for a new key, or report of a MIC failure.
     KeyRequest,
     /// EAPOL of another type.
@@ -106,6 +107,8 @@ pub struct Sessions {
     clients: FxHashMap<u64, LastData>,
     roams: Vec<Roam>,
     served: Served,
+    /// The pair that was told last, and not heard negotiating since.
+    last_opened: Option<((u64, u64), CipherSuite)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -139,6 +142,7 @@ impl Sessions {
             return;
         }
         let key = pair_of(event.station, event.bssid);
+        self.last_opened = None;
         let begins = match self.current.get(&key) {
             None => true,
             Some(index) => {
@@ -233,10 +237,16 @@ impl Sessions {
         }
     }
 
-    /// The cipher that opened a frame of this pair: what WEP's size is only seen by.
-    pub fn opened(&mut self, station: MacAddress, bssid: MacAddress, cipher: &'static str) {
-        if let Some(index) = self.current.get(&pair_of(station, bssid)) {
-            self.list[*index].used_cipher = Some(cipher);
+    /// The cipher that opened a unicast frame of this pair: what WEP's size is only seen by, which
+    /// of several suites was chosen, and proof that both sides have their keys.
+    pub fn opened(&mut self, station: MacAddress, bssid: MacAddress, suite: CipherSuite) {
+        let pair = pair_of(station, bssid);
+        if self.last_opened == Some((pair, suite)) {
+            return;
+        }
+        self.last_opened = Some((pair, suite));
+        if let Some(index) = self.current.get(&pair) {
+            self.list[*index].opened(suite);
         }
     }
 

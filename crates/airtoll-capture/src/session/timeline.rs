@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{RsnRepr, reason};
@@ -161,6 +162,11 @@ impl Session {
                 if *status == 0 {
                     self.state = self.state.max(State::Associated);
                     self.associated_ns = Some(now);
+                    // A refusal before it is over; it stays among the failures.
+                    if self.failed {
+                        self.failed = false;
+                        self.reason = None;
+                    }
                     // FT and FILS have their keys with the association.
                     if matches!(self.algorithm, Some(2 | 4..=6)) {
                         self.negotiates(now);
@@ -212,7 +218,12 @@ impl Session {
                 }
                 (Some(4), "group", format!("group key {number}"))
             }
-            Step::DynamicWep => {
+            Step::DynamicWep(octets) => {
+                self.used_cipher = match octets {
+                    5 => Some(CipherSuite::Wep40.name()),
+                    13 => Some(CipherSuite::Wep104.name()),
+                    _ => self.used_cipher,
+                };
                 self.negotiates(now);
                 self.key_first.get_or_insert(now);
                 self.key_last = Some(now);
@@ -313,6 +324,18 @@ impl Session {
     fn negotiates(&mut self, now: u64) {
         let (first, _) = self.negotiation.unwrap_or((now, now));
         self.negotiation = Some((first, now));
+    }
+
+    /// A unicast frame of this session was opened.
+    pub(super) fn opened(&mut self, suite: CipherSuite) {
+        let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
+        if wep || self.rsn.is_some() {
+            self.used_cipher = Some(suite.name());
+        }
+        // Messages of its handshake may be lost to the capture; its keys were not lost to it.
+        if self.state == State::Associated && !wep {
+            self.state = State::Keyed;
+        }
     }
 
     /// From the first frame to the last.
