@@ -235,9 +235,9 @@ def _print(
     if composed:
         console.print("[bold]What composed policies cost beside their parts[/]")
     for whole in composed:
-        parts = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
+        summed = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
         console.print(
-            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to {_percent(parts)}"
+            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to {_percent(summed)}"
         )
     if choices:
         console.print("[bold]Our choice beside the study's[/]")
