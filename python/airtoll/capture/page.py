@@ -27,10 +27,12 @@ h3 { margin-bottom: .3rem; font-size: 1rem; } h3 small { font-weight: normal; co
 .tiles { display: flex; flex-wrap: wrap; gap: .6rem 2.2rem; padding: 0; list-style: none; }
 .tiles b { display: block; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
 .tiles span, figcaption, .legend, summary small { color: var(--soft); font-size: .87rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; margin: .8rem 0; }
+.scroll { overflow-x: auto; } .scroll td { white-space: nowrap; }
+table { border-collapse: collapse; margin: .8rem 0; overflow-wrap: normal; }
 td, th { text-align: left; padding: .15rem 1rem .15rem 0; font-weight: normal; }
 thead th { color: var(--soft); font-size: .87rem; border-bottom: 1px solid var(--line); }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead .n { white-space: normal; vertical-align: bottom; }
 figure { margin: 1rem 0; } .failed { color: var(--bad); } .entry { white-space: nowrap; }
 .key { display: inline-block; width: .75em; height: .75em; margin-right: .4em; }
 .entry { margin-right: .9em; } .whole { display: flex; height: 2.4rem; background: var(--track); }
@@ -46,6 +48,7 @@ figure { margin: 1rem 0; } .failed { color: var(--bad); } .entry { white-space: 
 .track i { position: absolute; top: 44%; height: 1px; background: var(--soft); opacity: .5; }
 .track b { position: absolute; top: 8%; height: 84%; width: .45rem; border-radius: .1rem; }
 details { margin: .8rem 0; } summary { cursor: pointer; }
+@media (max-width: 30rem) { td, th { padding-right: .6rem; } .n + .n { padding-left: .2rem; } }
 """
 
 
