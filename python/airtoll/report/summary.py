@@ -351,7 +351,8 @@ def headline(summary: RunSummary) -> list[str]:
     )
     if _amount(dear["value"], unit) == _amount(cheap["value"], unit) and means.height > 1:
         first = (
-            f"Against {summary.analysis.baseline}, all {means.height} secured policies cost the "
+            f"Against {summary.analysis.baseline}, "
+            f"{'both' if means.height == 2 else f'all {means.height}'} secured policies cost the "
             f"same throughput to the digit shown: {_amount(dear['value'], unit)} on average."
         )
     elif means.height > 1 and _overlap(summary, dear["cell"], cheap["cell"]):

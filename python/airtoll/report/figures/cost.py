@@ -198,7 +198,7 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
     if "closed" in kinds:
         axes.plot([], [], "|", color=INK, ms=9, mew=1.2, label="closed form")
     axes.set_yticks(range(len(policies)), policies)
-    axes.invert_yaxis()
+    axes.set_ylim(len(policies) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.set_xlabel(f"throughput, {unit}")
     legend_below(plate, axes)

@@ -29,11 +29,21 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
     if readings.is_empty():
         return
     panels = []
+    # The colours that the traffics have in the other figures.
+    traffics = list(dict.fromkeys(cell.traffic for cell in summary.plan.cells))
     for (scenario, factors), rows in whole_cells(summary).group_by(
         ["scenario", "factors"], maintain_order=True
     ):
         title = ", ".join(filter(None, (str(scenario), factors_text(str(factors)))))
-        cells = rows.sort("traffic", "order").select("cell", "policy", "traffic", "value")
+        cells = (
+            rows.with_columns(
+                kind=pl.col("traffic").replace_strict(
+                    traffics, range(len(traffics)), return_dtype=pl.Int64
+                )
+            )
+            .sort("kind", "order")
+            .select("cell", "policy", "traffic", "value", "kind")
+        )
         panels.append(Panel(title, partial(_dots, readings, cells.head(_MOST_ROWS), title)))
     yield Picture(
         "trials",
@@ -108,13 +118,12 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
 def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
     plate, axes = new_plate(0.9 + 0.17 * max(3, cells.height), title)
     labels = []
-    for place, (cell, policy, traffic, mean) in enumerate(cells.iter_rows()):
+    for place, (cell, policy, traffic, mean, index) in enumerate(cells.iter_rows()):
         rows = readings.filter(cell=cell)
         value = 100 * (rows["value"].to_numpy() / mean - 1) if mean else rows["value"].to_numpy()
         kept = rows["kept"].to_numpy()
         # Trials in their order from top to bottom within the row: drifts show.
         at = place + (np.linspace(-0.32, 0.32, value.size) if value.size > 1 else np.zeros(1))
-        index = cells["traffic"].unique(maintain_order=True).to_list().index(traffic)
         for chosen, face in ((kept, colour(index)), (~kept, "none")):
             (marks,) = axes.plot(
                 value[chosen], at[chosen], "o", ms=3, color=colour(index), markerfacecolor=face,
