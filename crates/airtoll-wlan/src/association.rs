@@ -114,9 +114,10 @@ impl Associations {
         })
     }
 
-    /// Whether a node is a station that joins in simulated time.
-    pub fn joins(&self, node: u32) -> bool {
-        self.joins.iter().any(|j| j.node(Party::Station) == node)
+    /// The negotiation of a station that joins in simulated time.
+    pub fn negotiation(&self, node: u32) -> Option<&Negotiation> {
+        let join = self.joins.iter().find(|j| j.node(Party::Station) == node)?;
+        Some(&join.negotiation)
     }
 
     /// Station, access point and what they have agreed on so far.
@@ -253,8 +254,10 @@ impl World {
         // The policy was read when the negotiation was made, so an error cannot come any more.
         let done = state.negotiation.stage();
         let goes_on = state.negotiation.advance().unwrap_or(false);
-        if done == Some(Stage::Keys) {
-            self.tell_keys(join);
+        match done {
+            Some(Stage::Keys) => self.tell_keys(join),
+            Some(Stage::Tunnel) => self.record_tunnel(join),
+            _ => {}
         }
         if goes_on {
             self.start_stage(join);

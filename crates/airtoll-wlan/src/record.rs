@@ -126,7 +126,6 @@ impl World {
         }
     }
 
-    /// Reports a packet that arrived at the end of a wire.
     /// Keys were agreed on between a station and its access point.
     pub(crate) fn record_keys(&mut self, join: u32) {
         if let Some(mut recorder) = self.recorder.take() {
@@ -135,6 +134,15 @@ impl World {
         }
     }
 
+    /// The ends of a tunnel agreed on its keys.
+    pub(crate) fn record_tunnel(&mut self, join: u32) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.tunnel_agreed(self, join);
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// Reports a packet that arrived at the end of a wire.
     pub(crate) fn record_wired(&mut self, wire: u32, packet: PacketId) {
         if let Some(mut recorder) = self.recorder.take() {
             recorder.wired(self, wire, packet, self.events.now());

@@ -74,6 +74,8 @@ const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
 const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
 const PASSPHRASE: &str = "correct horse battery staple";
 const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
+/// Every octet of static WEP keys.
+const WEP_OCTET: u8 = 0x5a;
 const RADIUS_SECRET: &[u8] = b"radius secret";
 const IDENTITY: &[u8] = b"alice@example.org";
 
@@ -145,6 +147,21 @@ impl Negotiation {
     /// The exchange of the stage that runs.
     pub const fn exchange(&mut self) -> Option<&mut Exchange> {
         self.exchange.as_mut()
+    }
+
+    /// The passphrase that both ends hold, where pairwise keys come from one.
+    #[must_use]
+    pub fn passphrase(&self) -> Option<&'static str> {
+        let personal = |akm: AkmSuite| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe;
+        self.link.akm.is_some_and(personal).then_some(PASSPHRASE)
+    }
+
+    /// The static WEP key of both ends, where the policy has one.
+    #[must_use]
+    pub fn wep_key(&self) -> Option<Vec<u8>> {
+        let wep = matches!(self.link.pairwise, CipherSuite::Wep40 | CipherSuite::Wep104);
+        let fixed = wep && self.link.akm.is_none() && !self.policy.link.dynamic_wep;
+        fixed.then(|| vec![WEP_OCTET; self.link.pairwise.key_octets()])
     }
 
     /// Everything agreed on so far.
@@ -248,7 +265,7 @@ impl Negotiation {
         }
         let key = match self.policy.link.authentication.as_str() {
             "open" | "ft" | "sae" => None,
-            "shared-key" => Some(vec![0x5a; self.link.pairwise.key_octets()]),
+            "shared-key" => Some(vec![WEP_OCTET; self.link.pairwise.key_octets()]),
             other => {
                 return Err(SpecError::Unknown {
                     key: "link.authentication",

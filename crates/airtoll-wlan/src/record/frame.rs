@@ -15,7 +15,7 @@ use super::cipher::LinkCipher;
 
 /// Capability information: ESS, privacy (9.4.1.4).
 const ESS: u16 = 1;
-const PRIVACY: u16 = 0x10;
+pub(super) const PRIVACY: u16 = 0x10;
 /// QoS Control: A-MSDU present.
 const AMSDU: u16 = 0x80;
 /// Retry, in the second octet of Frame Control.

@@ -2,18 +2,18 @@
 //! the sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
 //! repeated as it is.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use airtoll_engine::{Stream, Streams};
 use airtoll_phy::TxVector;
-use airtoll_security::CipherSuite;
-use airtoll_security::handshake::SecretName;
+use airtoll_security::handshake::{Negotiation, SecretName};
+use airtoll_security::{CipherSuite, TunnelSuite};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
 
 use super::cipher::LinkCipher;
-use super::frame::{self, Beacon, DataFrame, Msdu, Network};
+use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelCipher};
 use super::{Key, Medium, Sink, hex, packet, signal};
@@ -37,6 +37,8 @@ pub(crate) struct Recorder {
     ciphers: HashMap<(u32, u32), LinkCipher>,
     /// By entry and exit, the innermost first.
     tunnels: HashMap<(u32, u32), Vec<TunnelCipher>>,
+    /// Tunnels that a station has agreed on.
+    agreed_tunnels: HashMap<u32, usize>,
     /// Where in its packet a fragment begins.
     offsets: HashMap<PacketId, (u32, u32)>,
     /// By access point.
@@ -85,6 +87,7 @@ impl Recorder {
             links: world.links.iter().map(|_| VecDeque::new()).collect(),
             ciphers: HashMap::new(),
             tunnels: HashMap::new(),
+            agreed_tunnels: HashMap::new(),
             offsets: HashMap::new(),
             cells: BTreeMap::new(),
             ppdus: 0,
@@ -106,13 +109,13 @@ impl Recorder {
             let interface = recorder.sink.interface(Medium::Wire, &name);
             recorder.wires.extend([interface; 2]);
         }
-        recorder.add_cells(scenario);
+        recorder.add_cells(scenario, world);
         recorder.draw_link_keys(scenario, world, streams);
         recorder.draw_tunnel_keys(world, streams);
         recorder
     }
 
-    fn add_cells(&mut self, scenario: &Scenario) {
+    fn add_cells(&mut self, scenario: &Scenario, world: &World) {
         for (node, access_point) in scenario.nodes.iter().enumerate() {
             let bss = scenario
                 .bss
@@ -121,10 +124,28 @@ impl Recorder {
             let (Role::AccessPoint, Some(bss)) = (access_point.role, bss) else {
                 continue;
             };
-            let network = Network {
-                ssid: SSID.to_vec(),
-                elements: Vec::new(),
-                privacy: access_point.cipher != CipherSuite::Open,
+            let first = scenario
+                .nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| n.role == Role::Station && n.bss == access_point.bss)
+                .find_map(|(station, _)| world.association.negotiation(station as u32));
+            let network = match first.map(Negotiation::link) {
+                Some(link) => Network {
+                    ssid: link.ssid.clone(),
+                    elements: [
+                        link.security_element(&[]),
+                        link.mobility_element(),
+                        link.extension_element(),
+                    ]
+                    .concat(),
+                    privacy: link.capability() & PRIVACY != 0,
+                },
+                None => Network {
+                    ssid: SSID.to_vec(),
+                    elements: Vec::new(),
+                    privacy: access_point.cipher != CipherSuite::Open,
+                },
             };
             let cell = Cell {
                 network,
@@ -137,6 +158,7 @@ impl Recorder {
 
     fn draw_link_keys(&mut self, scenario: &Scenario, world: &World, streams: &Streams) {
         let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
+        let mut passphrases = BTreeSet::new();
         for (node, station) in scenario.nodes.iter().enumerate() {
             let state = &world.nodes[node];
             if station.role != Role::Station || station.cipher == CipherSuite::Open {
@@ -145,7 +167,12 @@ impl Recorder {
             let access_point = world.links[state.first_link as usize].peer;
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            if !wep && world.association.joins(node as u32) {
+            let negotiation = world.association.negotiation(node as u32);
+            if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
+                passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
+            }
+            let fixed = negotiation.and_then(Negotiation::wep_key);
+            if negotiation.is_some() && fixed.is_none() {
                 // Its key comes with its key handshake.
                 continue;
             }
@@ -154,7 +181,8 @@ impl Recorder {
                     .entry((access_point, suite))
                     .or_insert_with(|| {
                         let name = format!("key/{}/{}", suite.name(), access_point);
-                        let key = draw(&mut streams.named(&name), suite.key_octets());
+                        let key = fixed
+                            .unwrap_or_else(|| draw(&mut streams.named(&name), suite.key_octets()));
                         self.sink.key(&Key::Wep {
                             index: "0".to_owned(),
                             key: hex(&key),
@@ -177,6 +205,12 @@ impl Recorder {
                 });
             }
             self.install(node as u32, access_point, suite, &key);
+        }
+        for (ssid, passphrase) in passphrases {
+            self.sink.key(&Key::Passphrase {
+                ssid: String::from_utf8_lossy(&ssid.unwrap_or_default()).into_owned(),
+                passphrase: passphrase.to_owned(),
+            });
         }
     }
 
@@ -223,10 +257,54 @@ impl Recorder {
         }
     }
 
+    /// A station and its gateway agreed on the keys of their next tunnel.
+    pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
+        let (station, _, secrets) = world.association.agreed(join);
+        let number = self.agreed_tunnels.entry(station).or_default();
+        let end = world.nodes[station as usize].tunnels.get(*number);
+        *number += 1;
+        let (Some(end), Some(spis)) = (end, secrets.get(&SecretName::TunnelSpis)) else {
+            return;
+        };
+        // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
+        let earlier = u64::from(end.encapsulation.suite == TunnelSuite::WireGuard);
+        let (there, back) = ((station, end.peer), (end.peer, station));
+        for (ends, name, spi, earlier) in [
+            (
+                there,
+                SecretName::TunnelForward,
+                spis.first_chunk(),
+                earlier,
+            ),
+            (back, SecretName::TunnelBackward, spis.last_chunk(), 0),
+        ] {
+            let (Some(key), Some(spi)) = (secrets.get(&name), spi) else {
+                continue;
+            };
+            let spi = u32::from_be_bytes(*spi);
+            self.sink
+                .key(&TunnelCipher::row(end.encapsulation, ends, spi, key));
+            let cipher = TunnelCipher::new(end.encapsulation, ends, spi, key);
+            debug_assert!(
+                cipher.is_some(),
+                "{:?}: {} octets",
+                end.encapsulation,
+                key.len()
+            );
+            let ciphers = self.tunnels.entry(ends).or_default();
+            ciphers.extend(cipher.map(|cipher| cipher.after(earlier)));
+        }
+    }
+
     fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
+        let joins = |node: u32| world.association.negotiation(node).is_some();
         for (node, state) in world.nodes.iter().enumerate() {
             for (number, end) in state.tunnels.iter().enumerate() {
                 let ends = (node as u32, end.peer);
+                if joins(ends.0) || joins(ends.1) {
+                    // Its keys come with its handshake.
+                    continue;
+                }
                 let name = format!("tunnel/{node}/{number}");
                 let mut stream = streams.named(&name);
                 let (encryption, integrity) = tunnel::key_octets(end.encapsulation.suite);

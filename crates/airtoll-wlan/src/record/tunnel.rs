@@ -18,6 +18,8 @@ pub(crate) struct TunnelCipher {
     from: u32,
     to: u32,
     engine: Engine,
+    /// Messages that the handshake had sent under the key.
+    earlier: u64,
 }
 
 #[derive(Debug)]
@@ -68,7 +70,14 @@ impl TunnelCipher {
             from,
             to,
             engine,
+            earlier: 0,
         })
+    }
+
+    /// The direction after `count` messages under its key.
+    pub const fn after(mut self, count: u64) -> Self {
+        self.earlier = count;
+        self
     }
 
     /// The row of the key log for such a direction.
@@ -118,7 +127,7 @@ impl TunnelCipher {
             }
             Engine::WireGuard(key) => {
                 port = WIREGUARD_PORT;
-                key.encapsulate(u64::from(number - 1), inner, &mut message)
+                key.encapsulate(self.earlier + u64::from(number - 1), inner, &mut message)
             }
         };
         debug_assert!(done.is_ok(), "{done:?}");
