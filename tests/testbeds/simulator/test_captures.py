@@ -1,0 +1,141 @@
+"""Captures of simulated trials: tshark and our reader find in them what the simulator counted."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+#: Display filters: data frames, and frames that are no retransmissions.
+DATA = "wlan.fc.type == 2"
+FRESH = "wlan.fc.retry == 0"
+PERSONAL = [
+    "open",
+    "wep-40",
+    "wep-104",
+    "wep-104-shared",
+    "wpa-psk-tkip",
+    "wpa2-psk-tkip",
+    "wpa2-psk-ccmp",
+    "wpa2-psk-ccmp-256",
+    "wpa2-psk-gcmp",
+    "wpa2-psk-gcmp-256",
+    "wpa3-sae-ccmp",
+    "wpa3-sae-gcmp-256",
+    "owe-ccmp",
+]
+ENTERPRISE = ["wpa2-eap-tls-ccmp", "wpa2-eap-peap-ccmp", "wpa-eap-peap-tkip", "wpa2-eap-ttls-ccmp"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("policy", PERSONAL + ENTERPRISE)
+def test_tshark_opens_everything_and_counts_the_same(
+    policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = record(cell(policy), tmp_path)
+    assert trial.wrong() == []
+    sent = trial.tshark(f"{DATA} && {FRESH} && udp.dstport == 5201", "udp.length", "ip.len")
+    assert len(sent) == trial.values["packets_received"] > 50
+    assert set(sent) == {"1480\t1500"}
+    protected = trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)")
+    assert protected == []
+    if policy != "open":
+        assert len(trial.tshark("udp && wlan.fc.protected == 1")) >= len(sent)
+    eapol = trial.tshark(f"eapol.type == 3 && {FRESH}", "frame.time_epoch")
+    counted = {"messages_eapol_key": len(eapol)}
+    if policy in ENTERPRISE:
+        eap = trial.tshark(f"(eap || eapol.type == 1) && {FRESH}", "frame.time_epoch")
+        counted["messages_eap"] = len(eap)
+        counted["messages_radius"] = len(trial.tshark("radius", path=trial.wire))
+        said = trial.tshark(f"(eap.code == 2 || eap.code == 3) && {FRESH}", "frame.time_epoch")
+        took = float(said[-1]) - float(said[0])
+        assert took == pytest.approx(trial.values["eap_time_s"], abs=2e-9)
+    assert counted == {name: trial.values.get(name, 0.0) for name in counted}
+    if eapol:
+        took = float(eapol[-1]) - float(eapol[0])
+        assert took == pytest.approx(trial.values["key_handshake_time_s"], abs=2e-9)
+
+
+@pytest.mark.parametrize("policy", [*PERSONAL, *ENTERPRISE, "wpa2-psk-ccmp+ipsec-aes-gcm"])
+def test_our_reader_gives_the_simulators_numbers(
+    policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = record(cell(policy), tmp_path)
+    report: dict[str, Any] = trial.report()
+    assert (report["damage"], report["undecrypted"]) == (None, {})
+    assert report["decrypted"] == report["protected"]
+    (session,) = report["sessions"]
+    assert session["outcome"] == "connected"
+    for name in ("eap_time_s", "negotiation_time_s"):
+        if "+" in policy and name == "negotiation_time_s":
+            continue
+        assert session[name] == pytest.approx(trial.values.get(name), abs=2e-9)
+    # WPA's group handshake follows the 4-way handshake: the reader counts it apart.
+    if not policy.endswith("tkip"):
+        ours = session["key_handshake_time_s"]
+        assert ours == pytest.approx(trial.values.get("key_handshake_time_s"), abs=2e-9)
+
+
+@pytest.mark.parametrize("policy", ["open", "wpa2-psk-ccmp", "wpa-psk-tkip"])
+@pytest.mark.parametrize("phy", [{}, {"phy": "802.11n", "mcs": 5}])
+def test_the_ledgers_agree(
+    policy: str, phy: dict[str, object], tmp_path: Path, cell: Any, record: Any
+) -> None:
+    load = {"transport": "udp", "duration_s": 0.5}
+    trial = record(cell(policy, load, authenticate=False, **phy), tmp_path)
+    total = trial.report()["ledger"]["total"]
+    octets, airtime = total["octets"], total["airtime_s"]
+    # Frames that the end of the trial cut off are in the simulator's ledger alone.
+    for kind in ("payload", "security"):
+        assert octets[kind] == pytest.approx(trial.values[f"octets_{kind}"], rel=5e-3)
+    data = ("payload", "ip_transport", "mac_phy", "security", "retry")
+    theirs = sum(airtime[kind] for kind in ("payload", "headers", "security", "retries"))
+    ours = sum(trial.values[f"airtime_{kind}_s"] for kind in data)
+    # Symbols are filled once per A-MPDU, which the reader does for each of its frames; the end of
+    # the trial cuts one PPDU off.
+    assert theirs == pytest.approx(ours, abs=1e-2 * ours if phy else 3e-4)
+    # The reader spreads the padding of the last symbol over all octets of a frame; the simulator
+    # books it to the PHY.
+    assert airtime["payload"] == pytest.approx(trial.values["airtime_payload_s"], rel=5e-2)
+    acks = airtime["control"]
+    assert acks <= trial.values["airtime_ack_s"] <= acks + 16e-6 * total["frames"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
+@pytest.mark.parametrize("policy", ["wpa2-psk-ccmp", "wpa3-sae-gcmp-256"])
+def test_aggregates_hold_their_frames(
+    phy: str, policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    load = {"transport": "tcp", "duration_s": 0.1}
+    trial = record(cell(policy, load, phy=phy, mcs=5, amsdu_max_octets=4000), tmp_path)
+    assert trial.wrong() == []
+    assert trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !llc") == []
+    # Every aggregate and every BlockAckReq is answered by one BlockAck.
+    asking = "radiotap.ampdu.flags.last == 1 || wlan.fc.type_subtype == 0x18"
+    asked, answered = (len(trial.tshark(f)) for f in (asking, "wlan.fc.type_subtype == 0x19"))
+    # The last one may lie beyond the end of the trial.
+    assert 5 < answered <= asked <= answered + 1
+    assert len(trial.tshark("tcp.analysis.lost_segment")) == 0
+
+
+@needs_tshark
+def test_ike_and_esp_are_on_air_and_wire(tmp_path: Path, cell: Any, record: Any) -> None:
+    trial = record(cell("wpa2-psk-ccmp+ipsec-aes-gcm"), tmp_path)
+    assert trial.wrong() == []
+    for path in (trial.air, trial.wire):
+        assert len(trial.tshark("esp", path=path)) >= trial.values["packets_received"]
+    ike = len(trial.tshark(f"isakmp && {FRESH}"))
+    assert ike == trial.values.get("messages_ikev1", 0) + trial.values.get("messages_ikev2", 0) > 3
+
+
+def test_recording_changes_no_row(tmp_path: Path, cell: Any, record: Any) -> None:
+    planned = cell("wpa2-eap-tls-ccmp")
+    first = record(planned, tmp_path / "a")
+    second = record(planned, tmp_path / "b")
+    assert first.values == second.values
+    for name in ("air.pcapng", "wire.pcapng", "keys.json"):
+        assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
