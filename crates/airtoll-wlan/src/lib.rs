@@ -67,15 +67,6 @@ pub fn run_recorded(
     interrupt: &mut dyn FnMut() -> bool,
     sink: Box<dyn record::Sink>,
 ) -> Result<Outcome, ScenarioError> {
-    for (i, bss) in scenario.bss.iter().enumerate() {
-        if let Some(octets) = bss.fragmentation_threshold_octets {
-            return Err(ScenarioError::Invalid {
-                field: format!("bss[{i}].fragmentation_threshold_octets"),
-                value: octets.to_string(),
-                allowed: "null where frames are recorded: fragments are not composed".to_owned(),
-            });
-        }
-    }
     let mut world = build::build(scenario, seed)?;
     let streams = airtoll_engine::Streams::new(seed);
     let recorder = record::Recorder::new(scenario, &world, &streams, sink);

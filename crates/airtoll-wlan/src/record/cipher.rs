@@ -4,6 +4,7 @@
 use airtoll_security::CipherSuite;
 use airtoll_security::link::ccmp::CcmpKey;
 use airtoll_security::link::gcmp::GcmpKey;
+use airtoll_security::link::mpdu::Header;
 use airtoll_security::link::tkip::TkipKey;
 use airtoll_security::link::wep::WepKey;
 
@@ -58,6 +59,32 @@ impl LinkCipher {
         self.suite.mic_octets() + self.suite.icv_octets() + self.suite.msdu_octets()
     }
 
+    /// Octets behind a piece of a fragmented MSDU.
+    pub const fn piece_trailer_octets(&self) -> usize {
+        self.suite.mic_octets() + self.suite.icv_octets()
+    }
+
+    /// TKIP's Michael over an MSDU with this MAC header (IEEE 802.11-2020, 12.5.2.3), which is
+    /// fragmented with it; `None` for other suites.
+    pub fn michael(&self, header: &[u8], msdu: &[u8]) -> Option<[u8; 8]> {
+        let Engine::Tkip(key) = &self.engine else {
+            return None;
+        };
+        Some(key.michael(&Header::parse(header).ok()?, &[msdu]))
+    }
+
+    /// Encrypts a piece of a fragmented MSDU, in which room for the cipher's header and
+    /// [`Self::piece_trailer_octets`] is left.
+    pub fn seal_piece(&mut self, frame: &mut [u8]) {
+        if let Engine::Tkip(key) = &self.engine {
+            self.last += 1;
+            let done = key.encapsulate(frame, self.last, 0);
+            debug_assert!(done.is_ok(), "{done:?}");
+        } else {
+            self.seal(frame);
+        }
+    }
+
     /// Encrypts a frame in which room for the cipher's header and trailer is left.
     pub fn seal(&mut self, frame: &mut [u8]) {
         self.last += 1;
@@ -80,6 +107,14 @@ pub(crate) struct Opener(LinkCipher);
 impl Opener {
     pub fn new(suite: CipherSuite, key: &[u8]) -> Option<Self> {
         LinkCipher::new(suite, key).map(Self)
+    }
+
+    /// As [`Self::open`] for a piece of an MSDU, whose share of Michael stays with it.
+    pub fn open_piece(&self, frame: &mut [u8]) -> core::ops::Range<usize> {
+        match &self.0.engine {
+            Engine::Tkip(key) => key.decapsulate(frame).unwrap().payload,
+            _ => self.open(frame),
+        }
     }
 
     /// Decrypts a frame in place and says where its body is; panics where it is not authentic.

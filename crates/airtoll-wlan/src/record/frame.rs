@@ -51,25 +51,9 @@ impl DataFrame {
             _ if self.down => self.transmitter,
             _ => self.receiver,
         };
-        let subtype = if self.tid.is_some() { 8 } else { 0 };
-        let mut out =
-            Vec::with_capacity(64 + msdus.iter().map(|m| m.payload.len() + 24).sum::<usize>());
-        HeaderRepr {
-            control: FrameControl::new(Kind::Data, subtype)
-                .with_to_ds(!self.down)
-                .with_from_ds(self.down),
-            duration: 0,
-            address1: self.receiver,
-            address2: self.transmitter,
-            address3: third,
-            sequence_control: (self.sequence << 4) as u16,
-            address4: None,
-            qos_control: self
-                .tid
-                .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 }),
-            ht_control: None,
-        }
-        .emit(&mut out);
+        let room = 64 + msdus.iter().map(|m| m.payload.len() + 24).sum::<usize>();
+        let mut out = Vec::with_capacity(room);
+        self.header(third, aggregated, None, &mut out);
         let head = cipher.as_ref().map_or(0, |c| c.header_octets());
         out.resize(out.len() + head, 0);
         match msdus {
@@ -101,6 +85,73 @@ impl DataFrame {
         }
         out
     }
+
+    /// The MPDUs of an MSDU that is fragmented into pieces of `piece` octets (10.4), encrypted
+    /// where there is a cipher.
+    pub fn compose_pieces(
+        &self,
+        msdu: &Msdu,
+        piece: usize,
+        mut cipher: Option<&mut LinkCipher>,
+    ) -> Vec<Vec<u8>> {
+        let third = if self.down {
+            msdu.source
+        } else {
+            msdu.destination
+        };
+        let mut body = Vec::with_capacity(msdu.payload.len() + 16);
+        SnapRepr::rfc1042(msdu.ethertype, &msdu.payload).emit(&mut body);
+        let mut header = Vec::new();
+        self.header(third, false, None, &mut header);
+        let michael = cipher.as_ref().and_then(|c| c.michael(&header, &body));
+        body.extend_from_slice(michael.as_ref().map_or(&[], |mic| &mic[..]));
+        let count = body.len().div_ceil(piece);
+        body.chunks(piece)
+            .enumerate()
+            .map(|(number, part)| {
+                let mut out = Vec::with_capacity(part.len() + 64);
+                let last = number + 1 == count;
+                self.header(third, false, Some((number, last)), &mut out);
+                let head = cipher.as_ref().map_or(0, |c| c.header_octets());
+                out.resize(out.len() + head, 0);
+                out.extend_from_slice(part);
+                if let Some(cipher) = &mut cipher {
+                    out.resize(out.len() + cipher.piece_trailer_octets(), 0);
+                    cipher.seal_piece(&mut out);
+                }
+                out
+            })
+            .collect()
+    }
+
+    /// Appends the MAC header; `piece` is a fragment's number and whether it is the last.
+    fn header(
+        &self,
+        third: MacAddress,
+        aggregated: bool,
+        piece: Option<(usize, bool)>,
+        out: &mut Vec<u8>,
+    ) {
+        let subtype = if self.tid.is_some() { 8 } else { 0 };
+        let (fragment, last) = piece.unwrap_or((0, true));
+        HeaderRepr {
+            control: FrameControl::new(Kind::Data, subtype)
+                .with_to_ds(!self.down)
+                .with_from_ds(self.down)
+                .with_more_fragments(!last),
+            duration: 0,
+            address1: self.receiver,
+            address2: self.transmitter,
+            address3: third,
+            sequence_control: (self.sequence << 4) as u16 | fragment as u16,
+            address4: None,
+            qos_control: self
+                .tid
+                .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 }),
+            ht_control: None,
+        }
+        .emit(out);
+    }
 }
 
 /// Sets the fields that differ between transmissions of the same MPDU.
@@ -125,9 +176,9 @@ pub(super) fn cts(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Cts(duration, to).emit(out);
 }
 
-/// Ack.
-pub(super) fn ack(to: MacAddress, out: &mut Vec<u8>) {
-    ControlRepr::Ack(0, to).emit(out);
+/// Ack; of a fragment it reserves the medium for the next one.
+pub(super) fn ack(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
+    ControlRepr::Ack(duration, to).emit(out);
 }
 
 /// Compressed BlockAckReq of a TID from sequence number `first` on (9.3.1.7).

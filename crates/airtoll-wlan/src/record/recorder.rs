@@ -47,11 +47,12 @@ pub(crate) struct Recorder {
     scratch: Vec<u8>,
 }
 
-/// An MPDU as it travels, without FCS.
+/// An MSDU or A-MSDU as it travels: one MPDU without FCS, or the pieces of a fragmented one.
 struct Composed {
     sequence: u32,
-    octets: Vec<u8>,
-    sent: bool,
+    mpdus: Vec<Vec<u8>>,
+    /// Pieces that were sent.
+    sent: usize,
 }
 
 /// What the beacons of an access point say.
@@ -400,7 +401,7 @@ impl Recorder {
                 let tid = tid(world, t.contender);
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
-            FrameKind::Response => response(world, t.contender, ends, &mut out),
+            FrameKind::Response => response(world, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(world, t, channel, &mut out),
             FrameKind::Data => {}
         }
@@ -473,17 +474,19 @@ impl Recorder {
             let kept = &self.links[number as usize];
             let at = kept.partition_point(|c| c.sequence < mpdu.sequence);
             if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence) {
-                let octets = self.compose(world, contender, number, mpdu);
+                let mpdus = self.compose(world, contender, number, mpdu);
                 let composed = Composed {
                     sequence: mpdu.sequence,
-                    octets,
-                    sent: false,
+                    mpdus,
+                    sent: 0,
                 };
                 self.links[number as usize].insert(at, composed);
             }
             left = left.saturating_sub(1);
             let kept = &mut self.links[number as usize][at];
-            let retry = std::mem::replace(&mut kept.sent, true);
+            let piece = mpdu.pieces.map_or(0, |p| p.at as usize);
+            let retry = piece < kept.sent;
+            kept.sent = kept.sent.max(piece + 1);
             if !decoded {
                 continue;
             }
@@ -497,27 +500,29 @@ impl Recorder {
                 &mut out,
             );
             let header = out.len();
-            out.extend_from_slice(&self.links[number as usize][at].octets);
+            let octets = self.links[number as usize][at].mpdus.get(piece);
+            debug_assert_eq!(octets.map(|o| o.len() + 4), Some(mpdu.octets as usize));
+            out.extend_from_slice(octets.map_or(&[], |o| &o[..]));
             frame::dress(&mut out[header..], duration, retry);
             self.emit(channel, heard.end, header, &mut out);
         }
         self.scratch = out;
     }
 
-    fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<u8> {
+    /// The MPDU, or all pieces of a fragmented MSDU.
+    fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<Vec<u8>> {
         let link = &world.links[number as usize];
+        let header = DataFrame {
+            transmitter: address::mac(link.from),
+            receiver: address::mac(link.peer),
+            down: world.nodes[link.from as usize].role == Role::AccessPoint,
+            tid: link.qos.then(|| tid(world, contender)),
+            sequence: mpdu.sequence,
+        };
         if link.signalling {
-            let header = DataFrame {
-                transmitter: address::mac(link.from),
-                receiver: address::mac(link.peer),
-                down: world.nodes[link.from as usize].role == Role::AccessPoint,
-                tid: None,
-                sequence: mpdu.sequence,
-            };
             let cipher = self.ciphers.get_mut(&(link.from, link.peer));
-            let octets = signal::frame(world, &world.packets[mpdu.head], &header, cipher);
-            debug_assert_eq!(octets.len() + 4, mpdu.octets as usize);
-            return octets;
+            let packet = &world.packets[mpdu.head];
+            return vec![signal::frame(world, packet, &header, cipher)];
         }
         let mut msdus = Vec::new();
         let mut id = mpdu.head;
@@ -526,17 +531,11 @@ impl Recorder {
             msdus.push(self.msdu(world, id, &p));
             id = p.next;
         }
-        let header = DataFrame {
-            transmitter: address::mac(link.from),
-            receiver: address::mac(link.peer),
-            down: world.nodes[link.from as usize].role == Role::AccessPoint,
-            tid: link.qos.then(|| tid(world, contender)),
-            sequence: mpdu.sequence,
-        };
         let cipher = self.ciphers.get_mut(&(link.from, link.peer));
-        let octets = header.compose(&msdus, cipher);
-        debug_assert_eq!(octets.len() + 4, mpdu.octets as usize, "{:?}", link.cipher);
-        octets
+        match (&mpdu.pieces, msdus.as_slice()) {
+            (Some(_), [msdu]) => header.compose_pieces(msdu, link.division.piece as usize, cipher),
+            _ => vec![header.compose(&msdus, cipher)],
+        }
     }
 
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
@@ -611,10 +610,16 @@ fn tid(world: &World, contender: u32) -> u8 {
 }
 
 /// The answer to the frames of an exchange.
-fn response(world: &World, contender: u32, ends: (MacAddress, MacAddress), out: &mut Vec<u8>) {
+fn response(
+    world: &World,
+    contender: u32,
+    ends: (MacAddress, MacAddress),
+    duration: u16,
+    out: &mut Vec<u8>,
+) {
     let exchange = &world.exchanges[contender as usize];
     if !exchange.aggregate {
-        frame::ack(ends.0, out);
+        frame::ack(duration, ends.0, out);
         return;
     }
     let link = &world.links[exchange.link as usize];

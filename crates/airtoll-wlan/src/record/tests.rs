@@ -187,6 +187,46 @@ fn frames_open_with_the_keys_of_the_log() {
 }
 
 #[test]
+fn pieces_of_an_msdu_open_one_by_one() {
+    use CipherSuite as S;
+    for suite in [S::Open, S::Wep104, S::Tkip, S::Ccmp128, S::Gcmp256] {
+        let node = format!(r#", "cipher": "{}""#, suite.name());
+        let flows = flow("s0", "server", "udp", SATURATED);
+        let mut scenario = scenario(G54, &station("s0", &node), &flows, 0.05);
+        scenario.bss[0].fragmentation_threshold_octets = Some(400);
+        let kept = record(&scenario);
+        let opener = opener(&kept, suite);
+        let mut msdu = Vec::new();
+        let mut whole = 0;
+        for (_, _, packet) in &kept.packets {
+            let Ok(radio) = Radiotap::new(packet) else {
+                continue;
+            };
+            let mpdu = &radio.payload()[..radio.payload().len() - 4];
+            let frame = Frame::new(mpdu).unwrap();
+            if frame.control().kind() != Kind::Data {
+                continue;
+            }
+            if frame.fragment_number() == Some(0) {
+                msdu.clear();
+            }
+            let mut octets = mpdu.to_vec();
+            let body = opener.as_ref().map_or(frame.header_len()..mpdu.len(), |o| {
+                o.open_piece(&mut octets)
+            });
+            msdu.extend_from_slice(&octets[body]);
+            if !frame.control().more_fragments() {
+                let snap = SnapRepr::parse(&msdu).unwrap();
+                let michael = if suite == S::Tkip { 8 } else { 0 };
+                check_ip(&snap.payload[..snap.payload.len() - michael]);
+                whole += 1;
+            }
+        }
+        assert!(whole > 20, "{suite:?} {whole}");
+    }
+}
+
+#[test]
 fn tunnels_fragments_collisions_and_ipv6_keep_their_lengths() {
     let tunnel = |suite: &str| {
         format!(
