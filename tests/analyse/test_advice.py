@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from attrs import evolve
 
 from airtoll.analyse import analyse
 from airtoll.analyse.advice import (
@@ -167,3 +168,26 @@ def test_against_a_studys_choices(analysis):
     choice = against([advice], rows)[0]
     assert (choice.theirs, choice.ours) == ("ipsec-3des-sha1", "wpa2-psk-ccmp")
     assert not choice.agrees
+
+
+def test_what_getting_on_takes_is_the_slowest_stations(analysis):
+    rows = analysis.estimates.filter(policy="wpa2-psk-ccmp", metric="throughput_bps")
+    rows = rows.filter(pl.col("flow").is_null() & pl.col("station").is_null())
+    stations = [
+        rows.with_columns(
+            metric=pl.lit("handover_gap_s"),
+            unit=pl.lit("s"),
+            station=pl.lit(name),
+            value=pl.lit(value),
+            low=pl.lit(value - 0.001),
+            high=pl.lit(value + 0.001),
+        )
+        for name, value in (("near", 0.02), ("far", 0.08))
+    ]
+    measured = evolve(analysis, estimates=pl.concat([analysis.estimates, *stations]))
+    for limit, verdict in ((0.1, "yes"), (0.05, "no")):
+        advice = advise(measured, Needs(max_handover_s=limit), "office", "tcp")
+        option = next(o for o in advice.options if o.policy == "wpa2-psk-ccmp")
+        (check,) = [c for c in option.checks if c.need == "handover"]
+        assert check.verdict == verdict
+        assert "80" in check.figure

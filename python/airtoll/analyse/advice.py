@@ -15,7 +15,7 @@ from typing import Final, Literal
 import polars as pl
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.analysis import THROUGHPUT, Analysis
+from airtoll.analyse.analysis import THROUGHPUT, Analysis, estimate_of_row
 from airtoll.analyse.estimate import Estimate
 from airtoll.analyse.quantities import show_value
 from airtoll.errors import PolicyError, UsageError
@@ -34,6 +34,16 @@ SERVICES: Final[dict[str, str]] = {
     "mutual-authentication": "mutual-authentication",
     "forward-secrecy": "forward-secrecy",
 }
+
+#: Metrics that are measured per station, not per cell.
+_PER_STATION: Final = (
+    "association_time_s",
+    "eap_time_s",
+    "key_handshake_time_s",
+    "negotiation_time_s",
+    "handover_gap_s",
+    "authentication_messages",
+)
 
 #: Metrics that count as cost, in the order in which ties are broken; throughput counts negative.
 _COSTS: Final = ("overhead", THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
@@ -152,6 +162,8 @@ def advise(
             for metric in cells["metric"]
             if (estimate := analysis.estimate(cell, metric)) is not None
         }
+        for metric, estimate in _of_stations(analysis, cell).items():
+            figures.setdefault(metric, (estimate, cell))
         overhead = analysis.overhead(cell)
         if overhead is not None:
             figures["overhead"] = (overhead, cell)
@@ -284,6 +296,17 @@ def hybrids(analysis: Analysis) -> list[Composition]:
         if whole is not None and len(known) == len(parts):
             found.append(Composition(row["cell"], tuple(parts), whole, sum(known)))
     return found
+
+
+def _of_stations(analysis: Analysis, cell: str) -> dict[str, Estimate]:
+    """What getting on takes, where it was measured station by station: the slowest station's."""
+    rows = analysis.estimates.filter(
+        (pl.col("cell") == cell) & pl.col("metric").is_in(_PER_STATION) & pl.col("flow").is_null()
+    ).filter(pl.col("station").is_not_null())
+    return {
+        str(row["metric"]): estimate_of_row(row, analysis.level)
+        for row in rows.sort("value").iter_rows(named=True)
+    }
 
 
 def _policy(name: str) -> Policy | None:
