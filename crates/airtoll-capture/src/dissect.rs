@@ -94,21 +94,35 @@ pub fn msdu(octets: &[u8]) -> Dissected<'_> {
 
 /// Reads a packet of a wire, without FCS.
 pub fn wire(wire: Wire, octets: &[u8]) -> Dissected<'_> {
-    let kind = match wire {
-        Wire::EtherType(kind) => kind,
-        Wire::Ip if octets.first().is_some_and(|first| first >> 4 == 6) => ethertype::IPV6,
-        Wire::Ip => ethertype::IPV4,
-        Wire::Ethernet => {
-            return match EthernetRepr::parse(octets) {
-                Ok(frame) => payload(frame.ethertype, frame.payload),
-                Err(_) => Dissected {
-                    content: Content::Other,
-                    header_octets: 0,
-                },
-            };
+    match network(wire, octets) {
+        Some((kind, octets)) => payload(kind, octets),
+        None => Dissected {
+            content: Content::Other,
+            header_octets: 0,
+        },
+    }
+}
+
+/// The IPv4 fragment of UDP that a packet of a wire is, if it is one.
+pub fn fragment(wire: Wire, octets: &[u8]) -> Option<Ipv4Repr<'_>> {
+    let (kind, octets) = network(wire, octets)?;
+    let ip = (kind == ethertype::IPV4).then(|| Ipv4Repr::parse(octets).ok())??;
+    (ip.is_fragment() && ip.protocol == protocol::UDP).then_some(ip)
+}
+
+/// EtherType and network layer of a packet of a wire.
+fn network(wire: Wire, octets: &[u8]) -> Option<(u16, &[u8])> {
+    match wire {
+        Wire::EtherType(kind) => Some((kind, octets)),
+        Wire::Ip if octets.first().is_some_and(|first| first >> 4 == 6) => {
+            Some((ethertype::IPV6, octets))
         }
-    };
-    payload(kind, octets)
+        Wire::Ip => Some((ethertype::IPV4, octets)),
+        Wire::Ethernet => {
+            let frame = EthernetRepr::parse(octets).ok()?;
+            Some((frame.ethertype, frame.payload))
+        }
+    }
 }
 
 fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
@@ -164,7 +178,8 @@ fn eapol(octets: &[u8]) -> Content<'_> {
     }
 }
 
-fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
+/// Reads a transport header and what follows.
+pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
     let mut dissected = Dissected {
         content: Content::Other,
         header_octets: 0,
@@ -174,7 +189,7 @@ fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
             dissected.header_octets = airtoll_wire::udp::LEN;
             if let Ok(udp) = UdpRepr::parse(octets) {
                 let either = |port: u16| udp.source == port || udp.destination == port;
-                if [1645, 1646, 1812, 1813].into_iter().any(either) {
+                if [1645, 1646, 1700, 1812, 1813, 3799].into_iter().any(either) {
                     // Servers' ports are below those that clients take.
                     let client_port = udp.source.max(udp.destination);
                     dissected.content = radius(udp.payload, client_port);

@@ -260,6 +260,17 @@ fn a_lost_fragment_loses_its_msdu_only() {
 }
 
 #[test]
+fn the_bit_alone_makes_an_aggregate() {
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    // EAPOL-Start in LLC, under the A-MSDU bit: its LLC would be a subframe's address.
+    let msdu = [0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e, 2, 1, 0, 0, 0, 0, 0, 0];
+    let plain = link.data_with(true, false, 0, &msdu);
+    let aggregate = link.data_with(true, false, 0x80, &msdu);
+    let (report, _) = report(&[plain, aggregate], &[]);
+    assert_eq!(report.eapol_frames, 1);
+}
+
+#[test]
 fn the_air_has_its_part_of_the_time() {
     let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
     let frames = start(&mut link);

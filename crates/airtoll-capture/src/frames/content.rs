@@ -47,10 +47,9 @@ impl Frames<'_> {
                 None => Found::default(),
             };
         }
-        // The A-MSDU bit is not authenticated without SPP: a body that starts as LLC does is one
-        // MSDU (the first address of a subframe would be AA-AA-03-00-00-00).
-        let aggregate = frame.is_amsdu() && !plain.starts_with(&[0xaa, 0xaa, 0x03, 0, 0, 0]);
-        if !aggregate {
+        // The bit alone decides (IEEE 802.11-2020, 9.2.4.5.9), also for a body that begins as LLC
+        // does: such a frame is an attack on the bit, and no receiver may take it for one MSDU.
+        if !frame.is_amsdu() {
             return self.msdu(slot, frame, plain, airtime_ns);
         }
         let mut all = Found::default();
@@ -236,7 +235,18 @@ impl Frames<'_> {
     pub(super) fn wire(&mut self, slot: &Slot, wire: Wire, octets: &[u8]) -> Found {
         self.counts.wired += 1;
         let mut found = Found::default();
-        match dissect::wire(wire, octets).content {
+        let whole;
+        let dissected = match dissect::fragment(wire, octets) {
+            None => dissect::wire(wire, octets),
+            Some(ip) => match self.datagrams.join(&ip) {
+                None => return found,
+                Some(joined) => {
+                    whole = joined;
+                    dissect::transport(ip.protocol, &whole)
+                }
+            },
+        };
+        match dissected.content {
             Content::Eapol { eap, .. } => {
                 found.eapol = true;
                 found.eap = eap.is_some();

@@ -1,10 +1,11 @@
 //! Frame by frame: takes frames in the order of the capture, opens them, and hands what is in
 //! them to sessions, keyring and ledger; counts.
 //!
-//! [`content`] reads what is inside, [`fragments`] puts MSDUs together before that. Never keeps
-//! a frame: a frame that a later key may open is marked by one bit.
+//! [`content`] reads what is inside; [`fragments`] and [`datagrams`] put MSDUs and datagrams
+//! together before that. Never keeps a frame: a frame that a later key may open is marked by one bit.
 
 mod content;
+mod datagrams;
 mod fragments;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
 
 use self::content::{Found, roles};
+use self::datagrams::Datagrams;
 use self::fragments::Fragments;
 use crate::analysis::{Slot, SlotKind, Watcher};
 use crate::decrypt::{Keyring, Undecrypted};
@@ -76,6 +78,7 @@ pub struct Frames<'w> {
     last_ns: u64,
     last_ampdu: Option<u32>,
     fragments: Fragments,
+    datagrams: Datagrams,
     watcher: Option<Watcher<'w>>,
 }
 
@@ -122,6 +125,7 @@ impl<'w> Frames<'w> {
             last_ns: 0,
             last_ampdu: None,
             fragments: Fragments::default(),
+            datagrams: Datagrams::default(),
             watcher,
         }
     }
