@@ -14,9 +14,10 @@ import pytest
 from airtoll.errors import EnvironmentProblem
 from airtoll.testbeds.linux import medium
 from airtoll.testbeds.linux.hosts import HostError, LocalHost
-from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.job import Job, Value
 from airtoll.testbeds.linux.medium import Medium, MediumError, judge
 from airtoll.testbeds.linux.radios import Radio
+from airtoll.testbeds.linux.trial import _total
 
 RADIOS = {
     "ap1": Radio("phy0", "wlan0", "02:00:00:00:00:00"),
@@ -127,6 +128,13 @@ def test_a_throughput_without_head_room_is_refused(
     else:
         assert verdict.refusal is not None
         assert said in verdict.refusal
+
+
+def test_the_throughput_judged_is_that_of_the_whole_time() -> None:
+    whole = [Value("throughput_bps", 2.0, "bit/s", "A"), Value("throughput_bps", 3.0, "bit/s", "B")]
+    series = [Value("throughput_bps", 2.0, "bit/s", "A", second=second) for second in range(9)]
+    assert _total([*whole, *series]) == 5.0
+    assert _total([Value("delay_s", 0.1, "s")]) is None
 
 
 def test_the_program_is_found_where_it_is_named(

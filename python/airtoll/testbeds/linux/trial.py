@@ -432,11 +432,10 @@ class Trial:
 
     async def _judge(self, names: list[str], flow: Flow, counts: dict[str, Any]) -> None:
         """Say whether the throughput measured is the radio's, by the CPU's ceiling."""
-        measured = [v.value for v in self.values if v.metric == "throughput_bps"]
-        if not measured:
+        air_bps = _total(self.values)
+        if air_bps is None:
             self.caveats.append("delays contain what the CPU needs, not the air alone")
             return
-        air_bps = sum(measured)
         verdict = medium.judge(
             self.job.phy, air_bps, await self._ceiling(names, flow, air_bps), counts
         )
@@ -463,6 +462,7 @@ class Trial:
                 window_octets=None,
                 duration_s=_CEILING_S,
                 warm_up_s=0.0,
+                series=False,
             )
             await stack.medium.airtime(False)
             try:
@@ -471,8 +471,7 @@ class Trial:
                 )
             finally:
                 await stack.medium.airtime(True)
-            rates = [v.value for one in results for v in one if v.metric == "throughput_bps"]
-            stack.ceilings[key] = sum(rates)
+            stack.ceilings[key] = _total([value for one in results for value in one]) or 0.0
         return stack.ceilings[key]
 
     async def _kill_hostapd(self, after_s: float) -> None:
@@ -605,3 +604,9 @@ class Trial:
             stations={n: self.stack.radios[node].address for n, node in self.nodes.items()},
             access_points=tuple(self.stack.radios[a.host.name].address for a in self.access_points),
         )
+
+
+def _total(values: list[Value]) -> float | None:
+    """Throughput of all flows together over the whole time, bit/s; None where there is none."""
+    rates = [v.value for v in values if v.metric == "throughput_bps" and v.second is None]
+    return sum(rates) if rates else None
