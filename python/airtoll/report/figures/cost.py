@@ -199,7 +199,7 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
         axes.plot([], [], "|", color=INK, ms=9, mew=1.2, label="closed form")
     axes.set_yticks(range(len(policies)), policies)
     axes.set_ylim(len(policies) - 0.4, -0.6)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, 1.03 * axes.get_xlim()[1])
     axes.set_xlabel(f"throughput, {unit}")
     legend_below(plate, axes)
     return plate
