@@ -36,12 +36,12 @@ const ACCESS_POINT_PATIENCE: Duration = Duration::from_secs(1);
 /// EAP retransmission before a round trip is known (RFC 3748 section 4.3), doubled up to 20 s.
 const EAP_REPEAT: Duration = Duration::from_secs(3);
 const EAP_LONGEST: Duration = Duration::from_secs(20);
-/// First retransmission of a RADIUS request in hostapd (RADIUS_CLIENT_FIRST_WAIT), doubled up to
-/// RADIUS_CLIENT_MAX_WAIT.
-const RADIUS_REPEAT: Duration = Duration::from_secs(3);
-const RADIUS_LONGEST: Duration = Duration::from_secs(120);
-/// The supplicant's startPeriod and authPeriod (IEEE 802.1X-2004, 8.2.2.1.2).
-const SUPPLICANT_PERIOD: Duration = Duration::from_secs(30);
+/// Retransmission of RADIUS requests: IRT of 2 s, doubled up to MRT (RFC 5080 section 2.2.1).
+const RADIUS_REPEAT: Duration = Duration::from_secs(2);
+const RADIUS_LONGEST: Duration = Duration::from_secs(16);
+/// The supplicant counts seven of these before it starts again: 35 s, somewhat more than authPeriod
+/// (30 s, IEEE 802.1X-2004, 8.2.2.1.2), so that a silent server is found out first.
+const SUPPLICANT_PERIOD: Duration = Duration::from_secs(5);
 /// EAPOL-Key time-outs of hostapd (eapol_key_timeout_first, eapol_key_timeout_subseq).
 const KEY_FIRST: Duration = Duration::from_millis(100);
 const KEY_LATER: Duration = Duration::from_secs(1);

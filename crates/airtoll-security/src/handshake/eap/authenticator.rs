@@ -15,10 +15,11 @@ use crate::handshake::failure::{Failure, reason};
 use crate::handshake::link::Link;
 use crate::handshake::radius::{decrypt_key, sign_request, verify_response};
 
-/// How often a request is repeated: to the station (802.1X-2004, 9.7: maxReq is 2, hostapd 4)
-/// and to the server (RFC 2865 leaves it open; FreeRADIUS clients and hostapd try at least 3
-/// more times).
+/// How often a request to the station is repeated (802.1X-2004, 9.7: maxReq is 2, hostapd 4).
 const REPEATS: u8 = 4;
+/// How often a request to the server is repeated: what fits into the 30 s of RFC 5080 section 2.2.1
+/// when the first wait is 2 s and every other twice the one before.
+const SERVER_REPEATS: u8 = 3;
 
 /// What the AP waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl EapAuthenticator {
             packet.attributes.push((attribute::STATE, state.clone()));
         }
         let octets = sign_request(context, &self.secret, packet);
-        self.left = REPEATS;
+        self.left = SERVER_REPEATS;
         self.phase = Phase::Server(octets.clone());
         context.send(
             Party::AccessPoint,

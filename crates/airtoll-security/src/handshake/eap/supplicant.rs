@@ -16,6 +16,9 @@ use crate::handshake::tls::Session;
 
 /// Time-outs before the station gives up; it outlasts the server's repetitions.
 const PATIENCE: u8 = 12;
+/// Time-outs after which it takes the conversation for dead and starts again (802.1X-2004, 8.2.2.1.2:
+/// authPeriod); the authenticator has then given a silent server up.
+const RESTART: u8 = 7;
 /// EAPOL-Starts that the station sends (802.1X-2004, 8.5.2: maxStart).
 const STARTS: u8 = 3;
 
@@ -162,7 +165,9 @@ impl Peer for EapSupplicant {
         self.waited += 1;
         if self.waited > PATIENCE {
             self.failure = Some(Failure::PeerTimeout { code: FAILED });
-        } else if self.starts < STARTS && (self.last.is_none() || self.waited > PATIENCE - STARTS) {
+        } else if self.starts < STARTS
+            && (self.last.is_none() || self.waited.is_multiple_of(RESTART))
+        {
             self.send_start(context);
         }
     }
