@@ -75,6 +75,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         radio,
         packets: Slab::new(),
         fragments: Slab::new(),
+        layers: Slab::new(),
         routes: Vec::new(),
         wires: Vec::new(),
         flows: Vec::new(),

@@ -94,7 +94,6 @@ impl World {
         let packet = self.packets.insert(Packet {
             flow,
             to,
-            destination: to,
             ip_octets: state.ip_header + transport_octets + payload,
             payload,
             tunnel_octets: 0,
@@ -106,6 +105,8 @@ impl World {
             arrived: now,
             category: state.category,
             entered: NONE,
+            end: 0,
+            under: NONE,
             number: 0,
             held,
             reverse,

@@ -31,6 +31,7 @@ mod packet;
 mod radio;
 mod ratecontrol;
 mod report;
+mod tunnel;
 mod world;
 
 #[cfg(test)]

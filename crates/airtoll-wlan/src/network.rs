@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use airtoll_engine::Stream;
-use airtoll_security::{CipherSuite, Tunnel};
+use airtoll_security::CipherSuite;
 use airtoll_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::access::Standing;
-use crate::host::{Pipe, Price};
+use crate::host::Pipe;
 use crate::packet::{NONE, Packet, PacketId};
 use crate::scenario::{CryptoEngine, Role};
 use crate::world::{Event, Node, PipeKind, World};
@@ -36,19 +36,6 @@ pub(crate) struct Wire {
     /// When the packets at hand leave.
     departures: VecDeque<Instant>,
     arrivals: Pipe,
-}
-
-/// A node's end of a tunnel.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TunnelEnd {
-    pub peer: u32,
-    /// Takes packets for this destination only; `None`: all.
-    pub only: Option<u32>,
-    pub encapsulation: Tunnel,
-    pub encrypt: Price,
-    pub decrypt: Price,
-    /// Packets that it has taken.
-    pub taken: u32,
 }
 
 /// The fragments of one packet.
@@ -115,7 +102,7 @@ impl World {
         let state = &mut self.nodes[node as usize];
         let mut work = state.host.transmit.of(self.packets[packet].ip_octets);
         if !state.tunnels.is_empty() {
-            work += self.encapsulate(node, packet);
+            work += self.encapsulate(node, packet, true);
         }
         self.dispatch(node, packet, work);
     }
@@ -354,13 +341,16 @@ impl World {
         let p = self.packets[packet];
         let host = &mut self.nodes[node as usize].host;
         if p.to != node {
-            let work = host.forward.of(p.ip_octets) + effort;
+            let mut work = host.forward.of(p.ip_octets) + effort;
+            if !self.nodes[node as usize].tunnels.is_empty() {
+                work += self.encapsulate(node, packet, false);
+            }
             self.dispatch(node, packet, work);
             return;
         }
         let mut work = host.receive.of(p.ip_octets) + effort;
         if p.entered != NONE {
-            work += self.decapsulation(node, packet);
+            work += self.decapsulation(packet);
         }
         let passive =
             p.entered == NONE && p.flow != NONE && self.flows[p.flow as usize].only_takes();
@@ -376,18 +366,33 @@ impl World {
 
     /// A packet for this node is through its stack at `at`.
     fn hand_over(&mut self, node: u32, packet: PacketId, at: Instant) {
-        let Some(packet) = self.reassemble(packet) else {
-            return;
-        };
-        let p = &mut self.packets[packet];
-        if p.entered != NONE {
-            p.ip_octets -= p.tunnel_octets;
-            p.tunnel_octets = 0;
-            p.entered = NONE;
-            p.to = p.destination;
-            if p.to != node {
-                self.dispatch(node, packet, Duration::ZERO);
+        let mut packet = packet;
+        loop {
+            // A fragment that a gateway put into its tunnel comes out as a fragment.
+            if self.packets[packet].under == NONE {
+                let Some(whole) = self.reassemble(packet) else {
+                    return;
+                };
+                packet = whole;
+            }
+            if self.packets[packet].entered == NONE {
+                break;
+            }
+            self.decapsulate(packet);
+            if self.packets[packet].to != node {
+                let work = self.encapsulate(node, packet, false);
+                self.dispatch(node, packet, work);
                 return;
+            }
+            if self.packets[packet].under != NONE {
+                // Another tunnel ends here.
+                let now = self.events.now();
+                let work = self.decapsulation(packet);
+                let done = self.spend(node, work);
+                if done > now {
+                    self.push(node, PipeKind::Receive, done, packet);
+                    return;
+                }
             }
         }
         self.arrived(packet, at);
@@ -456,56 +461,11 @@ impl World {
         }
     }
 
-    /// Puts a packet into the tunnels that begin here; gives the CPU time that this takes.
-    fn encapsulate(&mut self, node: u32, packet: PacketId) -> Duration {
-        let p = &mut self.packets[packet];
-        let mut work = Duration::ZERO;
-        for end in &mut self.nodes[node as usize].tunnels {
-            if end.only.is_some_and(|only| only != p.destination) {
-                continue;
-            }
-            let effort = end.encrypt.of(p.ip_octets);
-            self.crypto_time += effort;
-            self.cpu_ciphers += effort;
-            work += effort;
-            let outer = end.encapsulation.outer_octets(p.ip_octets as usize) as u32;
-            p.tunnel_octets += outer - p.ip_octets;
-            p.ip_octets = outer;
-            p.entered = node;
-            end.taken = end.taken.wrapping_add(1);
-            p.number = end.taken;
-            p.to = end.peer;
-        }
-        work
-    }
-
-    /// CPU time to take a packet out of its tunnels.
-    fn decapsulation(&mut self, node: u32, packet: PacketId) -> Duration {
-        let Packet {
-            entered, ip_octets, ..
-        } = self.packets[packet];
-        let work: Duration = self.nodes[node as usize]
-            .tunnels
-            .iter()
-            .filter(|end| end.peer == entered)
-            .map(|end| end.decrypt.of(ip_octets))
-            .sum();
-        self.crypto_time += work;
-        self.cpu_ciphers += work;
-        work
-    }
-
     /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
     fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
         let mtu = self.nodes[node as usize].mtu;
         let whole = self.packets.remove(packet);
-        let ipv6 = if whole.entered == NONE {
-            whole.flow != NONE && self.flows[whole.flow as usize].ip_header == 40
-        } else {
-            self.nodes[node as usize].tunnels.iter().any(|t| {
-                t.peer == whole.to && t.encapsulation.outer == airtoll_security::OuterIp::Ipv6
-            })
-        };
+        let ipv6 = self.has_ipv6_header(&whole);
         let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
         let per_fragment = (mtu - header - extra) / 8 * 8;
         let mut body = whole.ip_octets - header;
@@ -537,6 +497,7 @@ impl World {
                 payload: share,
                 tunnel_octets: security,
                 group,
+                under: NONE,
                 held: whole.held && i + 1 == count,
                 ..whole
             });
@@ -566,7 +527,7 @@ impl World {
         }
         let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
         if failed {
-            self.lost(&whole);
+            self.lose_whole(&whole);
             return None;
         }
         Some(self.packets.insert(Packet {
@@ -585,8 +546,14 @@ impl World {
             let at = self.events.now() + TRY_AGAIN;
             self.events.schedule(at, Event::Released { flow: p.flow });
         }
+        self.lose_whole(&p);
+    }
+
+    /// A packet that is no longer in memory is gone, and what it was a fragment of.
+    fn lose_whole(&mut self, p: &Packet) {
+        self.drop_layers(p);
         if p.group == NONE {
-            self.lost(&p);
+            self.lost(p);
             return;
         }
         let state = &mut self.fragments[p.group];
@@ -594,7 +561,7 @@ impl World {
         state.failed = true;
         if state.left == 0 {
             let whole = self.fragments.remove(p.group).whole;
-            self.lost(&whole);
+            self.lose_whole(&whole);
         }
     }
 }

@@ -15,8 +15,6 @@ pub(crate) struct Packet {
     pub flow: u32,
     /// Node at which it leaves the network (the far end of a tunnel while in one).
     pub to: u32,
-    /// Node it is meant for in the end.
-    pub destination: u32,
     /// Length of the IP packet as it travels, octets.
     pub ip_octets: u32,
     /// Octets of the application in it.
@@ -39,6 +37,10 @@ pub(crate) struct Packet {
     pub category: u8,
     /// Node that put it into a tunnel, or [`NONE`].
     pub entered: u32,
+    /// Which of that node's tunnels.
+    pub end: u32,
+    /// What it was before, or [`NONE`].
+    pub under: u32,
     /// How many packets that tunnel had taken with it.
     pub number: u32,
     /// Still takes room in its sender's socket.

@@ -17,11 +17,12 @@ use crate::flow::Flow;
 use crate::host::{Host, Pipe};
 use crate::ledger::Ledger;
 use crate::mode::Mode;
-use crate::network::{FragmentGroup, Route, TunnelEnd, Wire};
+use crate::network::{FragmentGroup, Route, Wire};
 use crate::packet::{Packet, Slab};
 use crate::radio::Radio;
 use crate::record::Recorder;
 use crate::scenario::{Discipline, Role, ScenarioError};
+use crate::tunnel::{Layer, TunnelEnd};
 
 /// Something that happens at an instant.
 #[derive(Debug, Clone, Copy)]
@@ -131,6 +132,7 @@ pub(crate) struct World {
     pub radio: Radio,
     pub packets: Slab<Packet>,
     pub fragments: Slab<FragmentGroup>,
+    pub layers: Slab<Layer>,
     pub routes: Vec<Vec<Route>>,
     pub wires: Vec<Wire>,
     pub flows: Vec<Flow>,

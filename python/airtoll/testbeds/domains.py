@@ -9,8 +9,11 @@ scenario. Never runs anything.
 
 The mobile node belongs to domain 1. It is at home (under ap-1) in N1 to N5 and abroad (under ap-2)
 in R1 to R4. With a tunnel in the policy the mobile node's packets go to its home agent first,
-which is the other end of it; the tunnel between the home agents stands on the wired part alone and
-is not modelled. R2's peer is taken as wired: the paper calls it wireless in one place and an
+which is the other end of it and protects what it passes on to the mobile node; what travels
+between the domains is in another such tunnel between the home agents. Abroad, Mobile IP's tunnel
+(IP in IP, RFC 2003) carries packets for the mobile node from its home agent to the foreign one, and
+the reverse tunnel (RFC 3024) carries its own back. R4's peer is reached in the foreign domain
+without the way home. R2's peer is taken as wired: the paper calls it wireless in one place and an
 Internet node in another, and R3 is its wireless twin.
 """
 
@@ -39,6 +42,7 @@ class Domains:
 MOBILE = "mobile"
 PEER = "peer"
 HOME_AGENT = "home-agent-1"
+FOREIGN_AGENT = "home-agent-2"
 
 DOMAINS = {
     "n1": Domains("ap-1", PEER, "ap-1", "two mobile nodes of one domain, at home"),
@@ -72,10 +76,12 @@ def assemble(
     server: dict[str, Any],
     link: dict[str, Any],
     tunnels: list[dict[str, Any]],
+    between: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """Nodes, cells and links; each argument is the pattern from which its kind is made.
 
-    ``tunnels`` are those of the mobile node; their far end becomes its home agent.
+    ``tunnels`` are those of the mobile node; their far end becomes its home agent. ``between`` are
+    those from one home agent to the other.
     """
     cells = [{**bss, "name": f"cell-{ap}", "channel": _CHANNELS[ap]} for ap in _CHANNELS]
     nodes = [
@@ -89,9 +95,34 @@ def assemble(
     if domains.peer_ap is not None:
         nodes.append({**station, "name": PEER, "bss": f"cell-{domains.peer_ap}", "tunnels": []})
     nodes += [{**access_point, "name": ap, "bss": f"cell-{ap}"} for ap in _CHANNELS]
-    nodes += [{**server, "name": name, "tunnels": []} for name in _WIRED]
+    gateways = _gateways(domains, between)
+    nodes += [{**server, "name": name, "tunnels": gateways.get(name, [])} for name in _WIRED]
     return {
         "bss": cells,
         "nodes": nodes,
         "links": [{**link, "nodes": list(ends)} for ends in _LINKS],
     }
+
+
+def _gateways(domains: Domains, between: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Tunnels of the two home agents, the innermost first."""
+    inside = {
+        HOME_AGENT: [HOME_AGENT, "ap-1", "host-a"],
+        FOREIGN_AGENT: [FOREIGN_AGENT, "ap-2", "host-d"],
+    }
+    of = {"ap-1": HOME_AGENT, "ap-2": FOREIGN_AGENT}
+    inside[of[domains.mobile_ap]].append(MOBILE)
+    if domains.peer_ap is not None:
+        inside[of[domains.peer_ap]].append(PEER)
+    tunnels: dict[str, list[dict[str, Any]]] = {HOME_AGENT: [], FOREIGN_AGENT: []}
+    if domains.mobile_ap == "ap-2":
+        for here, there, to in (
+            (HOME_AGENT, FOREIGN_AGENT, [MOBILE]),
+            (FOREIGN_AGENT, HOME_AGENT, inside[HOME_AGENT]),
+        ):
+            tunnels[here].append({"peer": there, "encapsulation": None, "destinations": to})
+    for here, there in ((HOME_AGENT, FOREIGN_AGENT), (FOREIGN_AGENT, HOME_AGENT)):
+        tunnels[here] += [
+            {**tunnel, "peer": there, "destinations": inside[there]} for tunnel in between
+        ]
+    return tunnels

@@ -72,7 +72,11 @@ def scenario(cell: Cell) -> dict[str, Any]:
     ap = load(cell.profile(settings.ap.profile))
     server = load(cell.profile(settings.server.profile))
     wired = settings.topology != "station-to-station"
-    nodes = [_station_node(cell, station, profiles[station.name], wired) for station in stations]
+    nodes = []
+    for station in stations:
+        own = profiles[station.name]
+        far = server if wired else profiles[_peer(settings, station)]
+        nodes.append(_station_node(cell, station, own, far, wired))
     nodes.append(_ap_node(cell, ap))
     links: list[dict[str, Any]] = []
     if wired:
@@ -118,8 +122,10 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         "delay_s": settings.wired.delay_us * 1e-6,
         "queue_packets": settings.wired.queue_packets,
     }
-    node = _station_node(cell, station, mobile, wired=True)
+    node = _station_node(cell, station, mobile, server, wired=True)
     tunnels = node.pop("tunnels")
+    policy = station_policy(cell, station)
+    between = [_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels]
     parts = assemble(
         domains,
         bss=_bss(settings),
@@ -128,6 +134,7 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         server=_server_node(cell, server),
         link=wired,
         tunnels=tunnels,
+        between=between,
     )
     ends = {MOBILE: mobile, domains.peer: mobile if domains.peer_ap else server}
     ways = [(MOBILE, domains.peer)]
@@ -237,7 +244,9 @@ def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> dict[str, An
     return {"control": "fixed_mcs", "mcs": settings.mcs or 0, "streams": settings.streams}
 
 
-def _station_node(cell: Cell, station: Station, profile: Profile, wired: bool) -> dict[str, Any]:
+def _station_node(
+    cell: Cell, station: Station, profile: Profile, far: Profile, wired: bool
+) -> dict[str, Any]:
     settings = cell.settings
     policy = station_policy(cell, station)
     node: dict[str, Any] = {
@@ -250,7 +259,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile, wired: bool) -
         "queue": _queue(settings),
         "frame_burst_us": _burst(settings, station.frame_bursting_us, profile),
         "tunnels": [
-            _tunnel(tunnel, profile, SERVER if wired else _peer(settings, station))
+            _tunnel(tunnel, profile, SERVER if wired else _peer(settings, station), far)
             for tunnel in policy.tunnels
         ],
     }
@@ -357,11 +366,15 @@ def tunnel_suite(tunnel: Tunnel) -> str:
     return f"esp-{tunnel.encryption}{tail}"
 
 
-def _tunnel(tunnel: Tunnel, profile: Profile, peer: str) -> dict[str, Any]:
-    result: dict[str, Any] = {"peer": peer, "encapsulation": {"suite": tunnel_suite(tunnel)}}
-    cost = profile.cipher.get(tunnel_suite(tunnel))
+def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> dict[str, Any]:
+    suite = tunnel_suite(tunnel)
+    result: dict[str, Any] = {"peer": peer, "encapsulation": {"suite": suite}}
+    cost = profile.cipher.get(suite)
     if cost is not None:
         result["encrypt"] = result["decrypt"] = _cipher_cost(profile, cost)
+    cost = far.cipher.get(suite)
+    if cost is not None:
+        result["peer_encrypt"] = result["peer_decrypt"] = _cipher_cost(far, cost)
     return result
 
 

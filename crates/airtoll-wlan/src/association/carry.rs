@@ -42,7 +42,6 @@ impl World {
         let mut packet = Packet {
             flow: NONE,
             to,
-            destination: to,
             ip_octets: octets,
             payload: 0,
             tunnel_octets: 0,
@@ -55,6 +54,8 @@ impl World {
             arrived: now,
             category: DATA_CATEGORY,
             entered: NONE,
+            end: 0,
+            under: NONE,
             held: false,
             reverse: false,
             counted: false,

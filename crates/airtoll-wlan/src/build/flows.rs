@@ -41,7 +41,7 @@ impl Builder<'_> {
             let connection = match &flow.transport {
                 Transport::Udp(_) => None,
                 Transport::Tcp(options) => {
-                    let config = self.tcp_config(options, source, ip_header);
+                    let config = self.tcp_config(options, (source, destination), ip_header);
                     config
                         .validate()
                         .map_err(|problem| ScenarioError::Invalid {
@@ -142,12 +142,19 @@ impl Builder<'_> {
         fills.then(|| Backlog::new(node.queue_limit / self.sharing(flow), start))
     }
 
-    fn tcp_config(&self, options: &scenario::TcpOptions, source: u32, ip_header: u32) -> TcpConfig {
-        let node = &self.world.nodes[source as usize];
-        // A tunnel's interface has a smaller MTU, and TCP keeps to it.
-        let mtu = node.tunnels.iter().rev().fold(node.mtu, |mtu, end| {
-            end.encapsulation.longest_inner(mtu as usize) as u32
-        });
+    fn tcp_config(
+        &self,
+        options: &scenario::TcpOptions,
+        (source, destination): (u32, u32),
+        ip_header: u32,
+    ) -> TcpConfig {
+        // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
+        let room = |from: u32, to: u32| {
+            let node = &self.world.nodes[from as usize];
+            let ends = node.tunnels.iter().filter(|end| end.takes(to, true));
+            ends.rev().fold(node.mtu, |mtu, end| end.longest_inner(mtu))
+        };
+        let mtu = room(source, destination).min(room(destination, source));
         TcpConfig::from_options(options, mtu - ip_header - 20)
     }
 }

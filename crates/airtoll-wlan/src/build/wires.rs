@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
-use crate::network::{Route, TunnelEnd, Wire};
+use crate::network::{Route, Wire};
+use crate::tunnel::{Takes, TunnelEnd};
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
@@ -67,20 +68,29 @@ impl Builder<'_> {
         for (i, node) in self.scenario.nodes.iter().enumerate() {
             for tunnel in &node.tunnels {
                 let peer = self.index[tunnel.peer.as_str()];
+                let gateway = tunnel.destinations.as_ref().map(|names| {
+                    let nodes = names.iter().map(|name| self.index[name.as_str()]);
+                    Takes::Network(nodes.collect())
+                });
+                let simplex = gateway.is_some();
                 let end = TunnelEnd {
                     peer,
-                    only: None,
+                    takes: gateway.unwrap_or(Takes::Own),
                     encapsulation: tunnel.encapsulation,
                     encrypt: tunnel.encrypt.into(),
-                    decrypt: tunnel.decrypt.into(),
+                    decrypt: tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into(),
                     taken: 0,
                 };
-                self.world.nodes[i].tunnels.push(end);
-                self.world.nodes[peer as usize].tunnels.push(TunnelEnd {
-                    peer: i as u32,
-                    only: Some(i as u32),
-                    ..end
-                });
+                self.world.nodes[i].tunnels.push(end.clone());
+                if !simplex {
+                    self.world.nodes[peer as usize].tunnels.push(TunnelEnd {
+                        peer: i as u32,
+                        takes: Takes::For(i as u32),
+                        encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
+                        decrypt: tunnel.decrypt.into(),
+                        ..end
+                    });
+                }
             }
         }
     }

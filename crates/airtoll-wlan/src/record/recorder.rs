@@ -36,7 +36,8 @@ pub(crate) struct Recorder {
     /// By transmitter and receiver.
     ciphers: HashMap<(u32, u32), LinkCipher>,
     /// By entry and exit, the innermost first.
-    tunnels: HashMap<(u32, u32), Vec<TunnelCipher>>,
+    /// By node and number of its tunnel.
+    tunnels: HashMap<(u32, u32), TunnelCipher>,
     /// Tunnels that a station has agreed on.
     agreed_tunnels: HashMap<u32, usize>,
     /// Where in its packet a fragment begins.
@@ -261,39 +262,60 @@ impl Recorder {
     /// A station and its gateway agreed on the keys of their next tunnel.
     pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
         let (station, _, secrets) = world.association.agreed(join);
-        let number = self.agreed_tunnels.entry(station).or_default();
-        let end = world.nodes[station as usize].tunnels.get(*number);
-        *number += 1;
-        let (Some(end), Some(spis)) = (end, secrets.get(&SecretName::TunnelSpis)) else {
+        let agreed = self.agreed_tunnels.entry(station).or_default();
+        let number = *agreed;
+        *agreed += 1;
+        let tunnels = &world.nodes[station as usize].tunnels;
+        let (Some(end), Some(spis)) = (tunnels.get(number), secrets.get(&SecretName::TunnelSpis))
+        else {
             return;
         };
+        let Some(encapsulation) = end.encapsulation else {
+            return;
+        };
+        // The far ends of a station's tunnels stand in the order of its own.
+        let before = tunnels[..number].iter().filter(|t| t.peer == end.peer);
+        let far = world.nodes[end.peer as usize]
+            .tunnels
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| t.peer == station)
+            .nth(before.count())
+            .map_or(u32::MAX, |(i, _)| i as u32);
         // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
-        let earlier = u64::from(end.encapsulation.suite == TunnelSuite::WireGuard);
+        let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
         let (there, back) = ((station, end.peer), (end.peer, station));
-        for (ends, name, spi, earlier) in [
+        for (ends, at, name, spi, earlier) in [
             (
                 there,
+                (station, number as u32),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
             ),
-            (back, SecretName::TunnelBackward, spis.last_chunk(), 0),
+            (
+                back,
+                (end.peer, far),
+                SecretName::TunnelBackward,
+                spis.last_chunk(),
+                0,
+            ),
         ] {
             let (Some(key), Some(spi)) = (secrets.get(&name), spi) else {
                 continue;
             };
             let spi = u32::from_be_bytes(*spi);
             self.sink
-                .key(&TunnelCipher::row(end.encapsulation, ends, spi, key));
-            let cipher = TunnelCipher::new(end.encapsulation, ends, spi, key);
+                .key(&TunnelCipher::row(encapsulation, ends, spi, key));
+            let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
             debug_assert!(
                 cipher.is_some(),
-                "{:?}: {} octets",
-                end.encapsulation,
+                "{encapsulation:?}: {} octets",
                 key.len()
             );
-            let ciphers = self.tunnels.entry(ends).or_default();
-            ciphers.extend(cipher.map(|cipher| cipher.after(earlier)));
+            if let Some(cipher) = cipher {
+                self.tunnels.insert(at, cipher.after(earlier));
+            }
         }
     }
 
@@ -301,6 +323,9 @@ impl Recorder {
         let joins = |node: u32| world.association.negotiation(node).is_some();
         for (node, state) in world.nodes.iter().enumerate() {
             for (number, end) in state.tunnels.iter().enumerate() {
+                let Some(encapsulation) = end.encapsulation else {
+                    continue;
+                };
                 let ends = (node as u32, end.peer);
                 if joins(ends.0) || joins(ends.1) {
                     // Its keys come with its handshake.
@@ -308,14 +333,14 @@ impl Recorder {
                 }
                 let name = format!("tunnel/{node}/{number}");
                 let mut stream = streams.named(&name);
-                let (encryption, integrity) = tunnel::key_octets(end.encapsulation.suite);
+                let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
                 let key = draw(&mut stream, encryption + integrity);
                 // SPIs below 256 are reserved (RFC 4303 section 2.1).
                 let index = stream.up_to(u32::MAX - 256) + 256;
                 self.sink
-                    .key(&TunnelCipher::row(end.encapsulation, ends, index, &key));
-                if let Some(cipher) = TunnelCipher::new(end.encapsulation, ends, index, &key) {
-                    self.tunnels.entry(ends).or_default().push(cipher);
+                    .key(&TunnelCipher::row(encapsulation, ends, index, &key));
+                if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
+                    self.tunnels.insert((node as u32, number as u32), cipher);
                 }
             }
         }
@@ -550,28 +575,34 @@ impl Recorder {
 
     /// The IP packet as it travels: in its tunnels, and cut where it was fragmented.
     fn ip_packet(&self, world: &World, id: PacketId, p: &Packet) -> Vec<u8> {
-        let (whole, fragile) = if p.group == NONE {
-            (*p, false)
-        } else {
-            (world.fragments[p.group].whole, true)
-        };
-        let tunnelled = whole.entered != NONE;
-        let mut octets = packet::octets(world, &whole, fragile && !tunnelled);
-        if tunnelled {
-            let ends = self.tunnels.get(&(whole.entered, whole.to));
-            for cipher in ends.into_iter().flatten() {
-                octets = cipher.encapsulate(&octets, whole.number.max(1), fragile);
-            }
+        self.layered(world, id, p, false)
+    }
+
+    /// The same; `fragile` says that its outermost header may be cut again.
+    fn layered(&self, world: &World, id: PacketId, p: &Packet, fragile: bool) -> Vec<u8> {
+        if p.under != NONE {
+            let inner = self.layered(world, id, &world.inside(p), false);
+            let outer = match self.tunnels.get(&(p.entered, p.end)) {
+                Some(cipher) => cipher.encapsulate(&inner, p.number.max(1), fragile),
+                None => tunnel::ip_in_ip(&inner, (p.entered, p.to), p.number, fragile),
+            };
+            debug_assert_eq!(outer.len(), p.ip_octets as usize);
+            return outer;
         }
-        debug_assert_eq!(octets.len(), whole.ip_octets as usize);
-        if !fragile {
-            return octets;
+        if p.group == NONE {
+            return packet::octets(world, p, fragile);
         }
+        let whole = world.fragments[p.group].whole;
+        let octets = self.layered(world, NONE, &whole, true);
         let offset = match self.offsets.get(&id) {
             Some((group, offset)) if *group == p.group => *offset,
             _ => 0,
         };
-        let number = if tunnelled { whole.number } else { whole.mark };
+        let number = if whole.entered == NONE {
+            whole.mark
+        } else {
+            whole.number
+        };
         packet::piece(&octets, number, offset as usize, p.ip_octets as usize)
     }
 

@@ -37,6 +37,20 @@ const ESP: u8 = 50;
 const NEXT_IPV4: u8 = 4;
 const NEXT_IPV6: u8 = 41;
 
+/// The outer packet of IP in IP (RFC 2003).
+pub(super) fn ip_in_ip(
+    inner: &[u8],
+    (from, to): (u32, u32),
+    number: u32,
+    fragile: bool,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(inner.len() + 20);
+    let (from, to) = (address::ip(from, false), address::ip(to, false));
+    let identification = fragile.then_some(number as u16);
+    packet::wrap(from, to, NEXT_IPV4, 0, identification, inner, &mut out);
+    out
+}
+
 /// Octets of encryption key (with AES-GCM's salt) and of integrity key.
 pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
     use TunnelSuite as S;

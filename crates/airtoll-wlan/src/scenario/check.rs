@@ -141,12 +141,25 @@ impl Scenario {
         }
         for (i, tunnel) in node.tunnels.iter().enumerate() {
             self.node(&format!("{at}.tunnels[{i}].peer"), &tunnel.peer)?;
+            for (j, name) in tunnel.destinations.iter().flatten().enumerate() {
+                self.node(&format!("{at}.tunnels[{i}].destinations[{j}]"), name)?;
+            }
             if tunnel.peer == node.name {
                 return invalid(
                     &format!("{at}.tunnels[{i}].peer"),
                     &tunnel.peer,
                     "another node",
                 );
+            }
+            for (label, cost) in [
+                ("encrypt", Some(&tunnel.encrypt)),
+                ("decrypt", Some(&tunnel.decrypt)),
+                ("peer_encrypt", tunnel.peer_encrypt.as_ref()),
+                ("peer_decrypt", tunnel.peer_decrypt.as_ref()),
+            ] {
+                if let Some(cost) = cost {
+                    check_cost(&format!("{at}.tunnels[{i}].{label}"), cost)?;
+                }
             }
         }
         if let Some(us) = node.frame_burst_us {

@@ -68,20 +68,35 @@ pub enum Role {
 }
 
 /// A tunnel from this node to another, which both en- and decapsulate on their host CPU.
+///
+/// A host's tunnel takes all that the host sends, and its peer puts into it whatever it sends or
+/// passes on to the host. A gateway's tunnel takes what the gateway sends or passes on to
+/// `destinations`, in one direction; for the other one the peer has a tunnel of its own. Tunnels
+/// of one node are looked at in order and may nest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tunnel {
     /// Node at the other end.
     pub peer: String,
     /// Encapsulation: `suite` (`esp-3des-sha1`, `esp-aes-gcm`, `wireguard`, ...), `outer` (`ipv4`
-    /// or `ipv6`), `udp_encapsulation`.
-    pub encapsulation: airtoll_security::Tunnel,
+    /// or `ipv6`), `udp_encapsulation`. Null: IP in IP without protection (RFC 2003), 20 octets.
+    pub encapsulation: Option<airtoll_security::Tunnel>,
+    /// Nodes whose packets a gateway puts into it, by the address on the outside of the packet;
+    /// null: a host's tunnel.
+    #[serde(default)]
+    pub destinations: Option<Vec<String>>,
     /// CPU time to encapsulate a packet.
     #[serde(default)]
     pub encrypt: Cost,
     /// CPU time to decapsulate a packet.
     #[serde(default)]
     pub decrypt: Cost,
+    /// The same at the peer; null: as here.
+    #[serde(default)]
+    pub peer_encrypt: Option<Cost>,
+    /// The same at the peer; null: as here.
+    #[serde(default)]
+    pub peer_decrypt: Option<Cost>,
 }
 
 /// A cost that grows with the length: `fixed_ns + octets * per_octet_ns`.

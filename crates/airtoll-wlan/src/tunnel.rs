@@ -1,0 +1,294 @@
+//! Tunnels: what a node puts into them, whether it made the packet itself or passes it on, and
+//! how it comes out again.
+//!
+//! A packet carries what its outermost tunnel did to it; what was before stands in a [`Layer`], so
+//! that tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two
+//! gateways. Never routes: `network` does.
+
+use airtoll_security::{OuterIp, Tunnel};
+use airtoll_units::Duration;
+
+use crate::host::Price;
+use crate::packet::{NONE, Packet, PacketId};
+use crate::world::World;
+
+/// Which packets an end of a tunnel takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// All that its node sends itself.
+    Own,
+    /// What its node sends or passes on to this one: the far end of a host's tunnel.
+    For(u32),
+    /// What its node sends or passes on to these: a gateway. Its tunnel has one direction.
+    Network(Vec<u32>),
+}
+
+/// A node's end of a tunnel.
+#[derive(Debug, Clone)]
+pub(crate) struct TunnelEnd {
+    pub peer: u32,
+    pub takes: Takes,
+    /// `None`: IP in IP (RFC 2003).
+    pub encapsulation: Option<Tunnel>,
+    pub encrypt: Price,
+    /// What its peer spends.
+    pub decrypt: Price,
+    /// Packets that it has taken.
+    pub taken: u32,
+}
+
+/// A packet before a tunnel took it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layer {
+    to: u32,
+    ip_octets: u32,
+    tunnel_octets: u32,
+    entered: u32,
+    end: u32,
+    number: u32,
+    /// The layer below it, or [`NONE`].
+    under: u32,
+}
+
+/// The outer header of IP in IP (RFC 2003 section 3.1).
+pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
+
+impl TunnelEnd {
+    /// Whether it takes a packet for `to` that its node passes on, or sends itself.
+    pub fn takes(&self, to: u32, own: bool) -> bool {
+        match &self.takes {
+            Takes::Own => own,
+            Takes::For(node) => *node == to,
+            Takes::Network(nodes) => nodes.contains(&to),
+        }
+    }
+
+    /// Length of the outer packet of an inner one.
+    pub fn outer_octets(&self, inner: u32) -> u32 {
+        match self.encapsulation {
+            Some(tunnel) => tunnel.outer_octets(inner as usize) as u32,
+            None => inner + IP_IN_IP_OCTETS,
+        }
+    }
+
+    /// The longest inner packet whose outer one is at most `mtu` octets.
+    pub fn longest_inner(&self, mtu: u32) -> u32 {
+        match self.encapsulation {
+            Some(tunnel) => tunnel.longest_inner(mtu as usize) as u32,
+            None => mtu.saturating_sub(IP_IN_IP_OCTETS),
+        }
+    }
+}
+
+impl World {
+    /// Puts a packet into the tunnels that begin at a node, which sends it itself (`own`) or
+    /// passes it on; gives the CPU time that this takes.
+    pub(crate) fn encapsulate(&mut self, node: u32, packet: PacketId, own: bool) -> Duration {
+        let mut work = Duration::ZERO;
+        for (number, end) in self.nodes[node as usize].tunnels.iter_mut().enumerate() {
+            let p = &mut self.packets[packet];
+            if !end.takes(p.to, own) {
+                continue;
+            }
+            let effort = end.encrypt.of(p.ip_octets);
+            self.crypto_time += effort;
+            self.cpu_ciphers += effort;
+            work += effort;
+            p.under = self.layers.insert(Layer {
+                to: p.to,
+                ip_octets: p.ip_octets,
+                tunnel_octets: p.tunnel_octets,
+                entered: p.entered,
+                end: p.end,
+                number: p.number,
+                under: p.under,
+            });
+            let outer = end.outer_octets(p.ip_octets);
+            p.tunnel_octets += outer - p.ip_octets;
+            p.ip_octets = outer;
+            end.taken = end.taken.wrapping_add(1);
+            (p.entered, p.end, p.number) = (node, number as u32, end.taken);
+            p.to = end.peer;
+        }
+        work
+    }
+
+    /// CPU time to take a packet out of its outermost tunnel.
+    pub(crate) fn decapsulation(&mut self, packet: PacketId) -> Duration {
+        let Packet {
+            entered,
+            end,
+            ip_octets,
+            ..
+        } = self.packets[packet];
+        let end = &self.nodes[entered as usize].tunnels[end as usize];
+        let work = end.decrypt.of(ip_octets);
+        self.crypto_time += work;
+        self.cpu_ciphers += work;
+        work
+    }
+
+    /// The packet that the outermost tunnel of another took.
+    pub(crate) fn inside(&self, p: &Packet) -> Packet {
+        let layer = self.layers[p.under];
+        Packet {
+            to: layer.to,
+            ip_octets: layer.ip_octets,
+            tunnel_octets: layer.tunnel_octets,
+            entered: layer.entered,
+            end: layer.end,
+            number: layer.number,
+            under: layer.under,
+            ..*p
+        }
+    }
+
+    /// Takes a packet out of its outermost tunnel.
+    pub(crate) fn decapsulate(&mut self, packet: PacketId) {
+        let p = self.packets[packet];
+        self.packets[packet] = self.inside(&p);
+        self.layers.remove(p.under);
+    }
+
+    /// Forgets the layers of a packet that is gone.
+    pub(crate) fn drop_layers(&mut self, p: &Packet) {
+        let mut under = p.under;
+        while under != NONE {
+            under = self.layers.remove(under).under;
+        }
+    }
+
+    /// Whether the outermost header of a packet is IPv6's.
+    pub(crate) fn has_ipv6_header(&self, p: &Packet) -> bool {
+        if p.entered == NONE {
+            return p.flow != NONE && self.flows[p.flow as usize].ip_header == 40;
+        }
+        let end = &self.nodes[p.entered as usize].tunnels[p.end as usize];
+        end.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Scenario, build};
+
+    /// A wired host behind a gateway, another gateway with the access point, and a mobile node.
+    fn two_domains(tunnels: [&str; 3], payload: u32, rate_bps: f64) -> Scenario {
+        let [mobile, here, there] = tunnels;
+        let text = format!(
+            r#"{{"duration_s": 4, "bss": [{{"name": "cell", "standard": "802.11a",
+                "rate": {{"control": "fixed", "mbps": 54}}}}],
+            "nodes": [
+                {{"name": "mobile", "role": "station", "bss": "cell", "tunnels": [{mobile}]}},
+                {{"name": "ap", "role": "access_point", "bss": "cell"}},
+                {{"name": "host", "role": "wired"}},
+                {{"name": "home", "role": "wired", "tunnels": [{here}]}},
+                {{"name": "foreign", "role": "wired", "tunnels": [{there}]}}],
+            "links": [{{"nodes": ["host", "home"], "rate_bps": 1e9}},
+                {{"nodes": ["home", "foreign"], "rate_bps": 5e6}},
+                {{"nodes": ["foreign", "ap"], "rate_bps": 1e9}}],
+            "flows": [{}]}}"#,
+            [
+                "host\", \"destination\": \"mobile",
+                "mobile\", \"destination\": \"host"
+            ]
+            .iter()
+            .enumerate()
+            .map(|(i, ends)| {
+                format!(
+                    r#"{{"name": "f{i}", "source": "{ends}", "transport": {{"protocol": "udp"}},
+                        "pattern": {{"type": "paced", "payload_octets": {payload},
+                        "rate_bps": {rate_bps}}}}}"#
+                )
+            })
+            .collect::<Vec<_>>()
+            .join(",")
+        );
+        Scenario::from_json(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    const ESP: &str = r#""encapsulation": {"suite": "esp-aes-cbc-sha1"}"#;
+
+    fn gateway(peer: &str, encapsulation: &str, nodes: &str) -> String {
+        format!(r#"{{"peer": "{peer}", {encapsulation}, "destinations": [{nodes}]}}"#)
+    }
+
+    fn received(scenario: &Scenario) -> Vec<f64> {
+        let mut world = build::build(scenario, 1).unwrap();
+        world.run(&mut || false).unwrap();
+        assert!(world.layers.alive() <= 3 * (world.packets.alive() + world.fragments.alive()));
+        let of = |m: &str, rows: &[crate::Row]| {
+            rows.iter()
+                .filter(|r| r.metric == m)
+                .map(|r| r.value)
+                .collect()
+        };
+        let rows = world.outcome().rows;
+        let lost: Vec<f64> = of("packets_lost", &rows);
+        let got: Vec<f64> = of("packets_received", &rows);
+        got.into_iter()
+            .zip(lost)
+            .map(|(g, l)| if l > 0.0 { -g } else { g })
+            .collect()
+    }
+
+    #[test]
+    fn what_gateways_add_is_on_the_wire_between_them() {
+        let esp = [
+            gateway("foreign", ESP, r#""mobile", "ap", "foreign""#),
+            gateway("home", ESP, r#""host", "home""#),
+        ];
+        let ip = [r#""encapsulation": null"#; 2];
+        let mobile_ip = [
+            gateway("foreign", ip[0], r#""mobile""#),
+            gateway("home", ip[1], r#""host", "home""#),
+        ];
+        // 1300 + 28 octets; IP in IP adds 20; ESP: 1328 + 2 -> 1344 (16), 20 + 8 + 16 + 1344 + 12.
+        let cases = [
+            (["", "", ""].map(str::to_owned), 1_328.0),
+            (
+                [String::new(), mobile_ip[0].clone(), mobile_ip[1].clone()],
+                1_348.0,
+            ),
+            ([String::new(), esp[0].clone(), esp[1].clone()], 1_400.0),
+        ];
+        for (tunnels, outer) in cases {
+            let each = tunnels.each_ref().map(String::as_str);
+            // More than the wire between the gateways carries.
+            let mut scenario = two_domains(each, 1_300, 8e6);
+            scenario.links[1].queue_packets = 20;
+            let most = 4.0 * 5e6 / ((outer + 38.0) * 8.0);
+            for got in received(&scenario) {
+                assert!(
+                    (got.abs() / most - 1.0).abs() < 0.02,
+                    "{outer}: {got} of {most}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn tunnels_nest_and_fragments_come_out_again() {
+        let own = format!(r#"{{"peer": "home", {ESP}}}"#);
+        let both = |peer: &str, nodes: &str| {
+            [r#""encapsulation": null"#, ESP]
+                .map(|e| gateway(peer, e, nodes))
+                .join(",")
+        };
+        let here = both("foreign", r#""mobile", "foreign""#);
+        let there = both("home", r#""host", "home""#);
+        for payload in [200, 1_300, 1_472, 4_000] {
+            for own in ["", &own] {
+                let scenario = two_domains([own, &here, &there], payload, 1e6);
+                let sent = 4.0 * 1e6 / (f64::from(payload) * 8.0);
+                for got in received(&scenario) {
+                    // All but those under way arrive, and none is lost.
+                    assert!(
+                        got <= sent + 1.0 && got > 0.97 * sent - 3.0,
+                        "{payload}: {got}"
+                    );
+                }
+            }
+        }
+    }
+}
