@@ -226,17 +226,7 @@ impl Builder<'_> {
                 booked: Instant::ZERO,
                 ciphers: Default::default(),
             };
-            // All interframe spaces that its contenders may use.
-            for aifsn in 1..=15 {
-                for edca in [false, true] {
-                    channel.kinds.push(AccessKind {
-                        aifs: phy::aifs(&timing, aifsn),
-                        edca,
-                    });
-                }
-            }
-            let kinds = channel.kinds.len();
-            channel.classes = (0..classes).map(|_| Class::new(kinds)).collect();
+            channel.classes = (0..classes).map(|_| Class::new()).collect();
             self.world.channels.push(channel);
         }
     }
@@ -251,15 +241,9 @@ impl Builder<'_> {
         rank: u8,
     ) -> u32 {
         let state = &self.world.nodes[node as usize];
-        let kind = AccessKind {
-            aifs: {
-                let channel = &self.world.channels[state.channel as usize];
-                channel.sifs + channel.slot * u64::from(aifsn)
-            },
-            edca,
-        };
-        let channel = &self.world.channels[state.channel as usize];
-        let kind = channel.kinds.iter().position(|k| *k == kind).unwrap_or(0) as u32;
+        let channel = &mut self.world.channels[state.channel as usize];
+        let aifs = channel.sifs + channel.slot * u64::from(aifsn);
+        let kind = channel.kind(AccessKind { aifs, edca });
         let id = self.world.contenders.len() as u32;
         self.world.contenders.push(Contender {
             node,

@@ -119,17 +119,12 @@ pub(crate) struct Channel {
 }
 
 impl Class {
-    pub fn new(groups: usize) -> Self {
+    pub fn new() -> Self {
         Self {
             active: 0,
             idle_since: Instant::ZERO,
             reference: Instant::ZERO,
-            groups: (0..groups)
-                .map(|_| Group {
-                    base: 0,
-                    heap: BinaryHeap::new(),
-                })
-                .collect(),
+            groups: Vec::new(),
             late: Vec::new(),
             next: Instant::MAX,
         }
@@ -137,6 +132,21 @@ impl Class {
 }
 
 impl Channel {
+    /// The number of a kind of access; each class has a group for every kind that is in use.
+    pub fn kind(&mut self, kind: AccessKind) -> u32 {
+        let known = self.kinds.iter().position(|k| *k == kind);
+        known.unwrap_or_else(|| {
+            self.kinds.push(kind);
+            for class in &mut self.classes {
+                class.groups.push(Group {
+                    base: 0,
+                    heap: BinaryHeap::new(),
+                });
+            }
+            self.kinds.len() - 1
+        }) as u32
+    }
+
     /// A place for a transmission, reusing old ones.
     pub fn new_transmission(&mut self, t: Transmission) -> u32 {
         if let Some(id) = self.free.pop() {
