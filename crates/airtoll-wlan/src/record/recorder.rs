@@ -308,11 +308,7 @@ impl Recorder {
             self.sink
                 .key(&TunnelCipher::row(encapsulation, ends, spi, key));
             let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
-            debug_assert!(
-                cipher.is_some(),
-                "{encapsulation:?}: {} octets",
-                key.len()
-            );
+            debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
             if let Some(cipher) = cipher {
                 self.tunnels.insert(at, cipher.after(earlier));
             }
