@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 #: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration.
 _WIRE_FILTER: Final = "udp port 500 or 4500 or 1812 or 1912 or 51820 or 434"
+_A_DAY_S: Final = 86_400.0
 #: How long the CPU's ceiling is measured.
 _CEILING_S: Final = 3.0
 
@@ -410,10 +411,11 @@ class Trial:
         if self.job.fault == "hostapd":
             drill = asyncio.create_task(self._kill_hostapd(flow.duration_s / 3))
             self._undo.callback(drill.cancel)
-        results = await asyncio.gather(
+        work = asyncio.gather(
             *(self._one(name, index, flow) for index, name in enumerate(names)),
             return_exceptions=True,
         )
+        results = await self._unless_one_dies(work)
         await self._alive()
         for result in results:
             if isinstance(result, BaseException):
@@ -477,6 +479,24 @@ class Trial:
     async def _kill_hostapd(self, after_s: float) -> None:
         await asyncio.sleep(after_s)
         await self.access_points[0].process.signal(signal.SIGKILL)
+
+    async def _unless_one_dies(self, work: asyncio.Future[list[Any]]) -> list[Any]:
+        """The results of traffic; nothing once a daemon has died: the tools would wait on."""
+        processes = [ap.process for ap in self.access_points]
+        processes += [station.process for station in self.stations.values()]
+        ends = [asyncio.ensure_future(process.wait(_A_DAY_S)) for process in processes]
+        waited: list[asyncio.Future[Any]] = [work, *ends]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+            return []
+        finally:
+            for end in ends:
+                end.cancel()
 
     async def _alive(self) -> None:
         """Raise ``TestbedError`` naming the daemons that died: the kernel may go on without."""
