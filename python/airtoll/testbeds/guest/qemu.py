@@ -40,9 +40,9 @@ KVM_PROBE_LIMIT_S: Final = 8.0
 STOP_LIMIT_S: Final = 10.0
 #: The accelerator whose guest counts instructions for a clock.
 ICOUNT: Final = "tcg-icount"
-#: How many seconds of the host a busy second of such a guest may take. Seen: 4 on an idle
-#: machine, 9 beside nine other busy processes on two cores.
-DILATION_LIMIT: Final = 30.0
+#: How many seconds of the host a busy second of such a guest may take, in the mean. Seen: 9 beside
+#: nine other busy processes on two cores.
+DILATION_LIMIT: Final = 10.0
 
 
 class GuestError(TestbedError):
