@@ -9,6 +9,7 @@
 
 mod cipher;
 mod frame;
+mod keys;
 mod packet;
 mod radio;
 mod recorder;

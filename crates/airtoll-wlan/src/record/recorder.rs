@@ -2,12 +2,12 @@
 //! the sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
 //! repeated as it is.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use airtoll_engine::{Stream, Streams};
+use airtoll_engine::Streams;
 use airtoll_phy::TxVector;
-use airtoll_security::handshake::{Negotiation, SecretName};
-use airtoll_security::{CipherSuite, TunnelSuite};
+use airtoll_security::CipherSuite;
+use airtoll_security::handshake::Negotiation;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
@@ -16,7 +16,7 @@ use super::cipher::LinkCipher;
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelCipher};
-use super::{Key, Medium, Sink, hex, packet, signal};
+use super::{Medium, Sink, packet, signal};
 use crate::address;
 use crate::aggregation::Mpdu;
 use crate::channel::{FrameKind, Transmission};
@@ -26,7 +26,7 @@ use crate::world::World;
 
 /// Composes what a trial carries and gives it to a sink.
 pub(crate) struct Recorder {
-    sink: Box<dyn Sink>,
+    pub(super) sink: Box<dyn Sink>,
     /// Interface and frequency of each channel.
     air: Vec<(u32, Frequency)>,
     /// Interface of each direction of a wire.
@@ -34,12 +34,11 @@ pub(crate) struct Recorder {
     /// MPDUs of each link by rising sequence number.
     links: Vec<VecDeque<Composed>>,
     /// By transmitter and receiver.
-    ciphers: HashMap<(u32, u32), LinkCipher>,
-    /// By entry and exit, the innermost first.
+    pub(super) ciphers: HashMap<(u32, u32), LinkCipher>,
     /// By node and number of its tunnel.
-    tunnels: HashMap<(u32, u32), TunnelCipher>,
+    pub(super) tunnels: HashMap<(u32, u32), TunnelCipher>,
     /// Tunnels that a station has agreed on.
-    agreed_tunnels: HashMap<u32, usize>,
+    pub(super) agreed_tunnels: HashMap<u32, usize>,
     /// Where in its packet a fragment begins.
     offsets: HashMap<PacketId, (u32, u32)>,
     /// By access point.
@@ -155,190 +154,6 @@ impl Recorder {
                 beacons: 0,
             };
             self.cells.insert(node as u32, cell);
-        }
-    }
-
-    fn draw_link_keys(&mut self, scenario: &Scenario, world: &World, streams: &Streams) {
-        let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
-        let mut passphrases = BTreeSet::new();
-        for (node, station) in scenario.nodes.iter().enumerate() {
-            let state = &world.nodes[node];
-            if station.role != Role::Station || station.cipher == CipherSuite::Open {
-                continue;
-            }
-            let access_point = world.links[state.first_link as usize].peer;
-            let suite = station.cipher;
-            let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            let negotiation = world.association.negotiation(node as u32);
-            if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
-                passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
-            }
-            let fixed = negotiation.and_then(Negotiation::wep_key);
-            if negotiation.is_some() && fixed.is_none() {
-                // Its key comes with its key handshake.
-                continue;
-            }
-            let key = if wep {
-                shared
-                    .entry((access_point, suite))
-                    .or_insert_with(|| {
-                        let name = format!("key/{}/{}", suite.name(), access_point);
-                        let key = fixed
-                            .unwrap_or_else(|| draw(&mut streams.named(&name), suite.key_octets()));
-                        self.sink.key(&Key::Wep {
-                            index: "0".to_owned(),
-                            key: hex(&key),
-                        });
-                        key
-                    })
-                    .clone()
-            } else {
-                draw(
-                    &mut streams.named(&format!("key/{}", station.name)),
-                    suite.key_octets(),
-                )
-            };
-            if !wep {
-                self.sink.key(&Key::Tk {
-                    key: hex(&key),
-                    station: address::mac(node as u32).to_string(),
-                    bssid: address::mac(access_point).to_string(),
-                    name: station.name.clone(),
-                });
-            }
-            self.install(node as u32, access_point, suite, &key);
-        }
-        for (ssid, passphrase) in passphrases {
-            self.sink.key(&Key::Passphrase {
-                ssid: String::from_utf8_lossy(&ssid.unwrap_or_default()).into_owned(),
-                passphrase: passphrase.to_owned(),
-            });
-        }
-    }
-
-    /// Uses a pairwise key in both directions from now on.
-    pub fn install(&mut self, station: u32, access_point: u32, suite: CipherSuite, key: &[u8]) {
-        for ends in [(station, access_point), (access_point, station)] {
-            if let Some(cipher) = LinkCipher::new(suite, key) {
-                self.ciphers.insert(ends, cipher);
-            }
-        }
-    }
-
-    /// A station and its access point are done with a stage of their negotiation.
-    pub fn agreed(&mut self, world: &World, join: u32) {
-        let (station, access_point, secrets) = world.association.agreed(join);
-        let ends = (
-            address::mac(station).to_string(),
-            address::mac(access_point).to_string(),
-        );
-        let name = &world.nodes[station as usize].name;
-        let suite = world.links[world.nodes[station as usize].first_link as usize].cipher;
-        if let Some(pmk) = secrets.get(&SecretName::Pmk) {
-            self.sink.key(&Key::Pmk {
-                key: hex(pmk),
-                station: ends.0.clone(),
-                bssid: ends.1.clone(),
-                name: name.clone(),
-            });
-        }
-        if let Some(key) = secrets.get(&SecretName::Tk) {
-            self.sink.key(&Key::Tk {
-                key: hex(key),
-                station: ends.0,
-                bssid: ends.1,
-                name: name.clone(),
-            });
-            self.install(station, access_point, suite, key);
-        } else if let Some(key) = secrets.get(&SecretName::WepKey) {
-            self.sink.key(&Key::Wep {
-                index: "0".to_owned(),
-                key: hex(key),
-            });
-            self.install(station, access_point, suite, key);
-        }
-    }
-
-    /// A station and its gateway agreed on the keys of their next tunnel.
-    pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
-        let (station, _, secrets) = world.association.agreed(join);
-        let agreed = self.agreed_tunnels.entry(station).or_default();
-        let number = *agreed;
-        *agreed += 1;
-        let tunnels = &world.nodes[station as usize].tunnels;
-        let (Some(end), Some(spis)) = (tunnels.get(number), secrets.get(&SecretName::TunnelSpis))
-        else {
-            return;
-        };
-        let Some(encapsulation) = end.encapsulation else {
-            return;
-        };
-        // The far ends of a station's tunnels stand in the order of its own.
-        let before = tunnels[..number].iter().filter(|t| t.peer == end.peer);
-        let far = world.nodes[end.peer as usize]
-            .tunnels
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| t.peer == station)
-            .nth(before.count())
-            .map_or(u32::MAX, |(i, _)| i as u32);
-        // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
-        let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
-        let (there, back) = ((station, end.peer), (end.peer, station));
-        for (ends, at, name, spi, earlier) in [
-            (
-                there,
-                (station, number as u32),
-                SecretName::TunnelForward,
-                spis.first_chunk(),
-                earlier,
-            ),
-            (
-                back,
-                (end.peer, far),
-                SecretName::TunnelBackward,
-                spis.last_chunk(),
-                0,
-            ),
-        ] {
-            let (Some(key), Some(spi)) = (secrets.get(&name), spi) else {
-                continue;
-            };
-            let spi = u32::from_be_bytes(*spi);
-            self.sink
-                .key(&TunnelCipher::row(encapsulation, ends, spi, key));
-            let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
-            debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
-            if let Some(cipher) = cipher {
-                self.tunnels.insert(at, cipher.after(earlier));
-            }
-        }
-    }
-
-    fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
-        let joins = |node: u32| world.association.negotiation(node).is_some();
-        for (node, state) in world.nodes.iter().enumerate() {
-            for (number, end) in state.tunnels.iter().enumerate() {
-                let Some(encapsulation) = end.encapsulation else {
-                    continue;
-                };
-                let ends = (node as u32, end.peer);
-                if joins(ends.0) || joins(ends.1) {
-                    // Its keys come with its handshake.
-                    continue;
-                }
-                let name = format!("tunnel/{node}/{number}");
-                let mut stream = streams.named(&name);
-                let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
-                let key = draw(&mut stream, encryption + integrity);
-                // SPIs below 256 are reserved (RFC 4303 section 2.1).
-                let index = stream.up_to(u32::MAX - 256) + 256;
-                self.sink
-                    .key(&TunnelCipher::row(encapsulation, ends, index, &key));
-                if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
-                    self.tunnels.insert((node as u32, number as u32), cipher);
-                }
-            }
         }
     }
 
@@ -665,10 +480,6 @@ fn response(
 
 fn microseconds(span: Duration) -> u16 {
     span.as_nanos().div_ceil(1_000).min(32_767) as u16
-}
-
-fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {
-    (0..octets).map(|_| stream.up_to(255) as u8).collect()
 }
 
 /// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).

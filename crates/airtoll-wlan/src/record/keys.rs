@@ -1,0 +1,206 @@
+//! Keys of a recorded trial: takes what stations, access points and gateways agreed on, or draws
+//! what was there from the start; gives ciphers to the recorder and rows to the key log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use airtoll_engine::{Stream, Streams};
+use airtoll_security::handshake::{Negotiation, SecretName};
+use airtoll_security::{CipherSuite, TunnelSuite};
+
+use super::cipher::LinkCipher;
+use super::recorder::Recorder;
+use super::tunnel::{self, TunnelCipher};
+use super::{Key, hex};
+use crate::address;
+use crate::scenario::{Role, Scenario};
+use crate::world::World;
+
+impl Recorder {
+    pub(super) fn draw_link_keys(&mut self, scenario: &Scenario, world: &World, streams: &Streams) {
+        let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
+        let mut passphrases = BTreeSet::new();
+        for (node, station) in scenario.nodes.iter().enumerate() {
+            let state = &world.nodes[node];
+            if station.role != Role::Station || station.cipher == CipherSuite::Open {
+                continue;
+            }
+            let access_point = world.links[state.first_link as usize].peer;
+            let suite = station.cipher;
+            let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
+            let negotiation = world.association.negotiation(node as u32);
+            if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
+                passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
+            }
+            let fixed = negotiation.and_then(Negotiation::wep_key);
+            if negotiation.is_some() && fixed.is_none() {
+                // Its key comes with its key handshake.
+                continue;
+            }
+            let key = if wep {
+                shared
+                    .entry((access_point, suite))
+                    .or_insert_with(|| {
+                        let name = format!("key/{}/{}", suite.name(), access_point);
+                        let key = fixed
+                            .unwrap_or_else(|| draw(&mut streams.named(&name), suite.key_octets()));
+                        self.sink.key(&Key::Wep {
+                            index: "0".to_owned(),
+                            key: hex(&key),
+                        });
+                        key
+                    })
+                    .clone()
+            } else {
+                draw(
+                    &mut streams.named(&format!("key/{}", station.name)),
+                    suite.key_octets(),
+                )
+            };
+            if !wep {
+                self.sink.key(&Key::Tk {
+                    key: hex(&key),
+                    station: address::mac(node as u32).to_string(),
+                    bssid: address::mac(access_point).to_string(),
+                    name: station.name.clone(),
+                });
+            }
+            self.install(node as u32, access_point, suite, &key);
+        }
+        for (ssid, passphrase) in passphrases {
+            self.sink.key(&Key::Passphrase {
+                ssid: String::from_utf8_lossy(&ssid.unwrap_or_default()).into_owned(),
+                passphrase: passphrase.to_owned(),
+            });
+        }
+    }
+
+    /// Uses a pairwise key in both directions from now on.
+    fn install(&mut self, station: u32, access_point: u32, suite: CipherSuite, key: &[u8]) {
+        for ends in [(station, access_point), (access_point, station)] {
+            if let Some(cipher) = LinkCipher::new(suite, key) {
+                self.ciphers.insert(ends, cipher);
+            }
+        }
+    }
+
+    /// A station and its access point are done with a stage of their negotiation.
+    pub fn agreed(&mut self, world: &World, join: u32) {
+        let (station, access_point, secrets) = world.association.agreed(join);
+        let ends = (
+            address::mac(station).to_string(),
+            address::mac(access_point).to_string(),
+        );
+        let name = &world.nodes[station as usize].name;
+        let suite = world.links[world.nodes[station as usize].first_link as usize].cipher;
+        if let Some(pmk) = secrets.get(&SecretName::Pmk) {
+            self.sink.key(&Key::Pmk {
+                key: hex(pmk),
+                station: ends.0.clone(),
+                bssid: ends.1.clone(),
+                name: name.clone(),
+            });
+        }
+        if let Some(key) = secrets.get(&SecretName::Tk) {
+            self.sink.key(&Key::Tk {
+                key: hex(key),
+                station: ends.0,
+                bssid: ends.1,
+                name: name.clone(),
+            });
+            self.install(station, access_point, suite, key);
+        } else if let Some(key) = secrets.get(&SecretName::WepKey) {
+            self.sink.key(&Key::Wep {
+                index: "0".to_owned(),
+                key: hex(key),
+            });
+            self.install(station, access_point, suite, key);
+        }
+    }
+
+    /// A station and its gateway agreed on the keys of their next tunnel.
+    pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
+        let (station, _, secrets) = world.association.agreed(join);
+        let agreed = self.agreed_tunnels.entry(station).or_default();
+        let number = *agreed;
+        *agreed += 1;
+        let tunnels = &world.nodes[station as usize].tunnels;
+        let (Some(end), Some(spis)) = (tunnels.get(number), secrets.get(&SecretName::TunnelSpis))
+        else {
+            return;
+        };
+        let Some(encapsulation) = end.encapsulation else {
+            return;
+        };
+        // The far ends of a station's tunnels stand in the order of its own.
+        let before = tunnels[..number].iter().filter(|t| t.peer == end.peer);
+        let far = world.nodes[end.peer as usize]
+            .tunnels
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| t.peer == station)
+            .nth(before.count())
+            .map_or(u32::MAX, |(i, _)| i as u32);
+        // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
+        let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
+        let (there, back) = ((station, end.peer), (end.peer, station));
+        for (ends, at, name, spi, earlier) in [
+            (
+                there,
+                (station, number as u32),
+                SecretName::TunnelForward,
+                spis.first_chunk(),
+                earlier,
+            ),
+            (
+                back,
+                (end.peer, far),
+                SecretName::TunnelBackward,
+                spis.last_chunk(),
+                0,
+            ),
+        ] {
+            let (Some(key), Some(spi)) = (secrets.get(&name), spi) else {
+                continue;
+            };
+            let spi = u32::from_be_bytes(*spi);
+            self.sink
+                .key(&TunnelCipher::row(encapsulation, ends, spi, key));
+            let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
+            debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
+            if let Some(cipher) = cipher {
+                self.tunnels.insert(at, cipher.after(earlier));
+            }
+        }
+    }
+
+    pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
+        let joins = |node: u32| world.association.negotiation(node).is_some();
+        for (node, state) in world.nodes.iter().enumerate() {
+            for (number, end) in state.tunnels.iter().enumerate() {
+                let Some(encapsulation) = end.encapsulation else {
+                    continue;
+                };
+                let ends = (node as u32, end.peer);
+                if joins(ends.0) || joins(ends.1) {
+                    // Its keys come with its handshake.
+                    continue;
+                }
+                let name = format!("tunnel/{node}/{number}");
+                let mut stream = streams.named(&name);
+                let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
+                let key = draw(&mut stream, encryption + integrity);
+                // SPIs below 256 are reserved (RFC 4303 section 2.1).
+                let index = stream.up_to(u32::MAX - 256) + 256;
+                self.sink
+                    .key(&TunnelCipher::row(encapsulation, ends, index, &key));
+                if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
+                    self.tunnels.insert((node as u32, number as u32), cipher);
+                }
+            }
+        }
+    }
+}
+
+fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {
+    (0..octets).map(|_| stream.up_to(255) as u8).collect()
+}
