@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -123,13 +124,32 @@ def test_aggregates_hold_their_frames(
 
 
 @needs_tshark
-def test_ike_and_esp_are_on_air_and_wire(tmp_path: Path, cell: Any, record: Any) -> None:
-    trial = record(cell("wpa2-psk-ccmp+ipsec-aes-gcm"), tmp_path)
+@pytest.mark.parametrize(
+    ("tunnel", "encryption", "integrity"),
+    [
+        ("ipsec-aes-gcm", "AES-GCM with 16 octet ICV [RFC4106]", "NULL"),
+        ("ipsec-aes-cbc-sha1", "AES-CBC [RFC3602]", "HMAC-SHA-1-96 [RFC2404]"),
+        ("ipsec-3des-md5", "TripleDES-CBC [RFC2451]", "HMAC-MD5-96 [RFC2403]"),
+    ],
+)
+def test_ike_agrees_on_keys_that_open_esp(
+    tunnel: str, encryption: str, integrity: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = record(cell(f"wpa2-psk-ccmp+{tunnel}"), tmp_path)
     assert trial.wrong() == []
-    for path in (trial.air, trial.wire):
-        assert len(trial.tshark("esp", path=path)) >= trial.values["packets_received"]
     ike = len(trial.tshark(f"isakmp && {FRESH}"))
     assert ike == trial.values.get("messages_ikev1", 0) + trial.values.get("messages_ikev2", 0) > 3
+    command = ["tshark", "-r", str(trial.wire), "-Y", "udp.dstport == 5201 && esp.icv_good == 1"]
+    for name in ("encryption_decode", "authentication_check"):
+        command += ["-o", f"esp.enable_{name}:TRUE"]
+    for row in trial.keys:
+        if row["kind"] == "esp":
+            keys = [encryption, "0x" + row["enc-key"], integrity]
+            keys.append("0x" + row["auth-key"] if row["auth-key"] else "")
+            columns = ["IPv4", row["source"], row["destination"], row["spi"], *keys]
+            command += ["-o", "uat:esp_sa:" + ",".join(f'"{column}"' for column in columns)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == trial.values["packets_received"] > 50
 
 
 def test_recording_changes_no_row(tmp_path: Path, cell: Any, record: Any) -> None:
