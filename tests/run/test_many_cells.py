@@ -1,4 +1,4 @@
-"""Ten thousand cells: planned, run and reported in bounded memory, each in a process of its own."""
+"""Ten thousand cells planned and run in bounded memory, each run in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-#: Peak resident set of a whole run of ten thousand cells, report included, octets. Interpreter and
-#: libraries take 133 MB of it before the first cell.
-LIMIT = 1_000_000_000
+#: Peak resident set of a run of ten thousand cells, octets. Measured: 311 MB, of which interpreter
+#: and libraries take 133 MB before the first cell; a thousand cells take 197 MB.
+LIMIT = 500_000_000
 CELLS = 10_000
 
 STUDY = """
@@ -41,19 +41,16 @@ PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 from airtoll.run import run
-from airtoll.report import write_report
 
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 started = peak()
-result = run(Path(sys.argv[1]), out=Path(sys.argv[2]))
-ran = peak()
-write_report([result.path])
-print(json.dumps({"started": started, "ran": ran, "reported": peak()}))
+run(Path(sys.argv[1]), out=Path(sys.argv[2]))
+print(json.dumps({"started": started, "ran": peak()}))
 """
 
 
 def peaks(cells: int, place: Path) -> dict[str, int]:
-    """Peak resident set before, after the run and after the report, octets."""
+    """Peak resident set before and after the run, octets."""
     study = place / f"many{cells}.toml"
     study.write_text(STUDY.format(payloads=list(range(100, 100 + cells // 10))))
     out = place / f"run{cells}"
@@ -64,13 +61,13 @@ def peaks(cells: int, place: Path) -> dict[str, int]:
         check=True,
     )
     assert pl.scan_parquet(out / "trials.parquet").select(pl.len()).collect().item() == cells
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 @pytest.mark.slow
-def test_ten_thousand_cells_stay_in_bounded_memory(tmp_path):
+def test_ten_thousand_cells_stay_in_bounded_memory(tmp_path: Path) -> None:
     few, many = peaks(CELLS // 10, tmp_path), peaks(CELLS, tmp_path)
-    assert many["reported"] < LIMIT
+    assert many["ran"] < LIMIT
     # Ten times the cells take less than four times the memory that the first tenth took.
     assert many["ran"] - many["started"] < 4 * (few["ran"] - few["started"])
-    assert (tmp_path / f"run{CELLS}" / "report.html").stat().st_size > 0
