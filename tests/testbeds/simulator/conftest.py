@@ -109,7 +109,9 @@ def _uat(rows: list[dict[str, str]]) -> list[str]:
         if row["kind"] == "passphrase"
     ]
     if not texts:
-        texts += [f'"wpa-psk","{row["key"]}"' for row in rows if row["kind"] == "pmk"]
+        # Wireshark takes no PMK shorter than 32 octets, as LEAP's is.
+        masters = [row["key"] for row in rows if row["kind"] == "pmk" and len(row["key"]) >= 64]
+        texts += [f'"wpa-psk","{key}"' for key in masters]
     if not texts:
         texts += [f'"tk","{row["key"]}"' for row in rows if row["kind"] == "tk"]
     return texts

@@ -30,6 +30,9 @@ PERSONAL = [
 ]
 ENTERPRISE = ["wpa2-eap-tls-ccmp", "wpa2-eap-peap-ccmp", "wpa-eap-peap-tkip", "wpa2-eap-ttls-ccmp"]
 
+#: What tshark 4.0 does not open or calls malformed, with the reason in docs/guides/captures.md.
+ALONE = ["wpa-psk-ccmp", "wpa3-sae-ext-gcmp-256", "wpa-eap-leap-tkip"]
+
 
 @needs_tshark
 @pytest.mark.parametrize("policy", PERSONAL + ENTERPRISE)
@@ -60,7 +63,7 @@ def test_tshark_opens_everything_and_counts_the_same(
         assert took == pytest.approx(trial.values["key_handshake_time_s"], abs=2e-9)
 
 
-@pytest.mark.parametrize("policy", [*PERSONAL, *ENTERPRISE, "wpa2-psk-ccmp+ipsec-aes-gcm"])
+@pytest.mark.parametrize("policy", [*PERSONAL, *ENTERPRISE, *ALONE, "wpa2-psk-ccmp+ipsec-aes-gcm"])
 def test_our_reader_gives_the_simulators_numbers(
     policy: str, tmp_path: Path, cell: Any, record: Any
 ) -> None:
@@ -73,9 +76,12 @@ def test_our_reader_gives_the_simulators_numbers(
     for name in ("eap_time_s", "negotiation_time_s"):
         if "+" in policy and name == "negotiation_time_s":
             continue
+        # After Success LEAP's station challenges the AP; the reader ends EAP at Success.
+        if "leap" in policy and name == "eap_time_s":
+            continue
         assert session[name] == pytest.approx(trial.values.get(name), abs=2e-9)
     # WPA's group handshake follows the 4-way handshake: the reader counts it apart.
-    if not policy.endswith("tkip"):
+    if not policy.startswith("wpa-") and policy != "wpa2-psk-tkip":
         ours = session["key_handshake_time_s"]
         assert ours == pytest.approx(trial.values.get("key_handshake_time_s"), abs=2e-9)
 
