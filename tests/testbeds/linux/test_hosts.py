@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.linux import cleanup
+from airtoll.testbeds.linux import cleanup, hosts
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 
 RUN_ID = "0123abcd"
@@ -57,6 +57,12 @@ def test_files_move_as_they_are(opened: Opened, tmp_path: Path) -> None:
                 await host.wait_for(str(tmp_path / "never"), 0.1)
 
     asyncio.run(steps())
+
+
+@pytest.fixture(autouse=True)
+def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ignores SIGTERM is waited for; here not for half a minute."""
+    monkeypatch.setattr(hosts, "GRACE_S", 3.0)
 
 
 def test_processes_have_pids_and_end_with_the_host(opened: Opened, tmp_path: Path) -> None:
