@@ -20,7 +20,8 @@ use airtoll_security::handshake::{
 };
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use prepare::prepare;
+pub(crate) use prepare::{add, prepare};
+pub(crate) use rows::AssociationRow;
 
 use crate::world::{Event, World};
 use timeline::Timeline;
@@ -72,6 +73,9 @@ pub(crate) struct Join {
     advancing: bool,
     standing: Standing,
     started: Instant,
+    /// When the present stage began, and how long those before it took.
+    stage_began: Instant,
+    stages: Vec<(Stage, Duration)>,
     timers: [Timer; PARTIES],
     timeline: Timeline,
     /// What the stage under way has agreed on, for a recorder.
@@ -87,7 +91,9 @@ pub(crate) struct Associations {
     pub joins: Vec<Join>,
     signals: Vec<Option<Signal>>,
     free: Vec<u32>,
-    /// Joins that are neither done nor failed.
+    /// How many of them come before the traffic; hand-overs follow.
+    pub initial: usize,
+    /// Joins before the traffic that are neither done nor failed.
     left: u32,
     /// Lengths of traffic and warm-up, which begin when all have joined.
     duration: Duration,
@@ -118,6 +124,18 @@ impl Associations {
     pub fn negotiation(&self, node: u32) -> Option<&Negotiation> {
         let join = self.joins.iter().find(|j| j.node(Party::Station) == node)?;
         Some(&join.negotiation)
+    }
+
+    /// The association of a station before the traffic.
+    pub fn of(&self, station: u32) -> Option<u32> {
+        let own = |j: &Join| j.node(Party::Station) == station;
+        self.joins.iter().position(own).map(|at| at as u32)
+    }
+
+    /// Station and access point of an association.
+    pub fn ends_of(&self, join: u32) -> (u32, u32) {
+        let join = &self.joins[join as usize];
+        (join.node(Party::Station), join.node(Party::AccessPoint))
     }
 
     /// Station, access point and what they have agreed on so far.
@@ -169,6 +187,7 @@ impl World {
         let now = self.events.now();
         let state = &mut self.association.joins[join as usize];
         state.timers = Default::default();
+        state.stage_began = now;
         let Some(exchange) = state.negotiation.exchange() else {
             return;
         };
@@ -232,7 +251,7 @@ impl World {
             Outcome::Running => {}
             Outcome::Failed(failure) => {
                 state.standing = Standing::Failed(stage, failure);
-                self.one_less();
+                self.settled(join);
             }
             Outcome::Established(_) => {
                 state.advancing = true;
@@ -253,9 +272,12 @@ impl World {
         state.stage += 1;
         // The policy was read when the negotiation was made, so an error cannot come any more.
         let done = state.negotiation.stage();
+        state
+            .stages
+            .extend(done.map(|stage| (stage, now - state.stage_began)));
         let goes_on = state.negotiation.advance().unwrap_or(false);
         match done {
-            Some(Stage::Keys) => self.tell_keys(join),
+            Some(Stage::Keys | Stage::FastTransition) => self.tell_keys(join),
             Some(Stage::Tunnel) => self.record_tunnel(join),
             _ => {}
         }
@@ -263,7 +285,20 @@ impl World {
             self.start_stage(join);
         } else {
             self.association.joins[join as usize].standing = Standing::Joined(now);
+            self.settled(join);
+        }
+    }
+
+    /// An association has come to its end.
+    fn settled(&mut self, join: u32) {
+        let Some(handover) = self.mobility.of_join(join) else {
             self.one_less();
+            return;
+        };
+        if let Standing::Joined(_) = self.association.joins[join as usize].standing {
+            self.moved(handover);
+        } else {
+            self.end = self.end.min(self.events.now() + AFTER_FAILURE);
         }
     }
 
@@ -306,6 +341,7 @@ impl World {
             self.events
                 .schedule(flow.start, Event::Application { flow: flow_number });
         }
+        self.schedule_handovers();
         if self.warm_up > now {
             let at = self.warm_up;
             self.events.schedule(at, Event::WarmedUp);

@@ -20,6 +20,7 @@ use crate::exchange::{BeaconPlan, Exchange};
 use crate::host::{Host, Pipe};
 use crate::ledger::Ledger;
 use crate::lifetime;
+use crate::mobility::{self, Mobility};
 use crate::mode;
 use crate::packet::{NONE, Slab};
 use crate::radio::Radio;
@@ -85,6 +86,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         earlier_nav: Instant::ZERO,
         winners: Vec::new(),
         association: Associations::default(),
+        mobility: Mobility::default(),
         trace: None,
         recorder: None,
     };
@@ -107,6 +109,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     let mut world = builder.world;
     if !scenario.associations.is_empty() {
         association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
+        mobility::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
         return Ok(world);
     }
     for flow in 0..world.flows.len() {

@@ -128,6 +128,9 @@ impl World {
         );
         if p.payload > 0 {
             self.count_arrival(&p, at);
+            if self.anybody_moves() {
+                self.note_delivery(&p, at);
+            }
         }
         let flow = &mut self.flows[p.flow as usize];
         if flow.connection.is_some() {
@@ -187,6 +190,9 @@ impl World {
         }
         if !p.counted || p.payload == 0 {
             return;
+        }
+        if self.anybody_moves() {
+            self.note_loss(p);
         }
         let statistics = &mut self.flows[p.flow as usize].statistics;
         statistics.lost += 1;

@@ -25,6 +25,7 @@ mod host;
 mod ledger;
 mod lifetime;
 mod metrics;
+mod mobility;
 mod mode;
 mod network;
 mod packet;

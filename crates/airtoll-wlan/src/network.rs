@@ -95,6 +95,9 @@ impl World {
     pub(crate) fn send_packet(&mut self, node: u32, packet: PacketId) {
         let now = self.events.now();
         self.cpu_ciphers = Duration::ZERO;
+        let Some(node) = self.sending_node(node, packet) else {
+            return;
+        };
         if !self.nodes[node as usize].host.cpu.admits(now) {
             self.lose(packet);
             return;
@@ -302,11 +305,10 @@ impl World {
     /// A node's radio received a packet.
     pub(crate) fn receive_from_air(&mut self, node: u32, cipher: CipherSuite, packet: PacketId) {
         let now = self.events.now();
-        let p = &mut self.packets[packet];
-        if p.to == node {
-            p.arrived = now;
+        if self.is_for(node, self.packets[packet].to) {
+            self.packets[packet].arrived = now;
         }
-        let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
         let state = &mut self.nodes[node as usize];
         let effort = state.host.cipher_time(cipher, false, octets);
         self.crypto_time += effort;
@@ -339,8 +341,9 @@ impl World {
             return;
         }
         let p = self.packets[packet];
+        let own = self.is_for(node, p.to);
         let host = &mut self.nodes[node as usize].host;
-        if p.to != node {
+        if !own {
             let mut work = host.forward.of(p.ip_octets) + effort;
             if !self.nodes[node as usize].tunnels.is_empty() {
                 work += self.encapsulate(node, packet, false);
@@ -379,7 +382,7 @@ impl World {
                 break;
             }
             self.decapsulate(packet);
-            if self.packets[packet].to != node {
+            if !self.is_for(node, self.packets[packet].to) {
                 let work = self.encapsulate(node, packet, false);
                 self.dispatch(node, packet, work);
                 return;
@@ -448,8 +451,9 @@ impl World {
                 self.record_wired(wire, packet);
             }
             let p = &mut self.packets[packet];
-            if p.to == node {
-                p.arrived = now;
+            let to = p.to;
+            if self.is_for(node, to) {
+                self.packets[packet].arrived = now;
             }
             self.receive_in_host(node, packet, Duration::ZERO);
         }

@@ -76,6 +76,15 @@ impl Radio {
         self.power_dbm[from as usize * self.nodes + to as usize]
     }
 
+    /// Takes two nodes out of each other's reach.
+    pub fn part(&mut self, a: u32, b: u32) {
+        for (from, to) in [(a, b), (b, a)] {
+            let at = from as usize * self.nodes + to as usize;
+            self.power_dbm[at] = f64::NEG_INFINITY;
+            self.control[at].0 = u32::MAX;
+        }
+    }
+
     /// Whether `to` senses `from`; every node senses itself.
     pub fn hears(&self, to: u32, from: u32) -> bool {
         to == from

@@ -50,6 +50,12 @@ impl World {
                 table.put(metric, value, unit);
             }
         }
+        for (station, rows) in self.handover_rows() {
+            table.station = Some(station);
+            for (metric, value, unit) in rows {
+                table.put(metric, value, unit);
+            }
+        }
         table.station = None;
         for (metric, value, unit) in self.association_cell_rows() {
             table.put(metric, value, unit);

@@ -11,6 +11,7 @@ mod association;
 mod bss;
 mod check;
 mod flow;
+mod handover;
 mod node;
 mod radio;
 
@@ -22,6 +23,7 @@ pub use flow::{
     AccessCategory, Arrivals, CongestionControl, Flow, IpVersion, Pattern, TcpOptions, Transport,
     UdpOptions,
 };
+pub use handover::{Handover, HandoverMethod};
 pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
 };
@@ -58,6 +60,9 @@ pub struct Scenario {
     /// Stations that have not joined by then have failed to, s.
     #[serde(default = "association_limit")]
     pub association_limit_s: f64,
+    /// Stations that move to another BSS in mid-trial.
+    #[serde(default)]
+    pub handovers: Vec<Handover>,
     /// The traffic.
     pub flows: Vec<Flow>,
 }

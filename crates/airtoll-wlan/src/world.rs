@@ -16,6 +16,7 @@ use crate::exchange::Exchange;
 use crate::flow::Flow;
 use crate::host::{Host, Pipe};
 use crate::ledger::Ledger;
+use crate::mobility::{Mobility, MobilityEvent};
 use crate::mode::Mode;
 use crate::network::{FragmentGroup, Route, Wire};
 use crate::packet::{Packet, Slab};
@@ -55,6 +56,8 @@ pub(crate) enum Event {
     WarmedUp,
     /// Something of a station's association is due.
     Association(AssociationEvent),
+    /// Something of a hand-over is due.
+    Mobility(MobilityEvent),
 }
 
 /// The pipes of a node.
@@ -145,6 +148,7 @@ pub(crate) struct World {
     /// Scratch space of `grant`.
     pub winners: Vec<u32>,
     pub association: Associations,
+    pub mobility: Mobility,
     pub trace: Option<Box<dyn Trace>>,
     pub recorder: Option<Box<Recorder>>,
 }
@@ -227,6 +231,7 @@ impl World {
             }
             Event::WarmedUp => self.warmed_up(),
             Event::Association(event) => self.association_due(event),
+            Event::Mobility(event) => self.mobility_due(event),
         }
     }
 

@@ -41,6 +41,6 @@ pub use exchange::{
     Secrets, Status,
 };
 pub use failure::{Code, Failure};
-pub use negotiation::{Negotiation, Stage, StageRecord};
+pub use negotiation::{Negotiation, Stage, StageRecord, Transition};
 pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
 pub use policy::{Faults, MobileIp, Options, PolicySpec, SpecError};

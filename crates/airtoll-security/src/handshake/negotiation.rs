@@ -14,6 +14,7 @@ use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
 use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
 use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
 use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Secrets};
+use super::fast_transition::{self, FtConfig};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeV2Config, IkeV2Peer};
 use super::key_handshake::{KeyAuthenticator, KeyConfig};
@@ -42,10 +43,23 @@ pub enum Stage {
     Eap,
     /// 4-way and group key handshake, or WEP keys of 802.1X.
     Keys,
+    /// Fast BSS transition, in the place of the four before it.
+    FastTransition,
     /// Mobile IP registration.
     MobileIp,
     /// IKE or WireGuard.
     Tunnel,
+}
+
+/// A fast BSS transition to come: what is known of the association before it.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// The AP that the station leaves.
+    pub old_access_point: MacAddress,
+    /// Through the old AP instead of over the air.
+    pub over_the_ds: bool,
+    /// What the initial association in the mobility domain agreed on.
+    pub secrets: Secrets,
 }
 
 /// What one stage came to.
@@ -115,10 +129,52 @@ impl Negotiation {
         if link.akm.is_some() || policy.link.dynamic_wep {
             plan.push((Stage::Keys, 0));
         }
+        Self::planned(policy, options, link, plan, None, rng)
+    }
+
+    /// Prepares a fast BSS transition to the AP with this address, and what comes after it.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without an FT AKM, or one that names something unknown.
+    pub fn transition(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        transition: Transition,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = Link {
+            station,
+            access_point,
+            ..link_of(&policy, &options)?
+        };
+        if link.mobility_domain.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.akm",
+                value: policy.name,
+                allowed: "an FT AKM (3, 4, 9, 13 or 25) for a fast transition",
+            });
+        }
+        let plan = vec![(Stage::FastTransition, 0)];
+        Self::planned(policy, options, link, plan, Some(transition), rng)
+    }
+
+    fn planned(
+        policy: PolicySpec,
+        options: Options,
+        link: Link,
+        mut plan: Vec<(Stage, usize)>,
+        transition: Option<Transition>,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
         if options.mobile_ip != MobileIp::Off {
             plan.push((Stage::MobileIp, 0));
         }
         plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
+        let secrets = transition
+            .as_ref()
+            .map_or_else(Secrets::new, |before| before.secrets.clone());
         let mut negotiation = Self {
             policy,
             options,
@@ -126,7 +182,8 @@ impl Negotiation {
             plan,
             at: 0,
             exchange: None,
-            secrets: Secrets::new(),
+            secrets,
+            transition,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)
@@ -224,6 +281,7 @@ impl Negotiation {
             Stage::Association => self.association(),
             Stage::Eap => self.eap(),
             Stage::Keys => self.keys(),
+            Stage::FastTransition => self.fast_transition(),
             Stage::MobileIp => parties(&self.mobile_ip()),
             Stage::Tunnel => {
                 let tunnel = self.policy.tunnels[index].clone();
@@ -349,6 +407,34 @@ impl Negotiation {
         peers
     }
 
+    /// The PMK; with an FT AKM the XXKey (802.11-2020, 12.7.1.6.3).
+    fn master_key(&self, akm: AkmSuite, msk: &[u8], passphrase: &str) -> Vec<u8> {
+        if let Some(pmk) = self.secrets.get(&SecretName::Pmk) {
+            pmk.clone()
+        } else if akm.is_8021x() {
+            // LEAP's session key of 16 octets is the PMK as it is.
+            pairwise::pmk_from_msk(akm, msk).map_or_else(|_| msk.to_vec(), |pmk| pmk.to_vec())
+        } else {
+            psk::from_passphrase(passphrase, &self.link.ssid)
+                .map_or_else(|_| Vec::new(), |psk| psk.to_vec())
+        }
+    }
+
+    fn fast_transition(&self) -> Vec<Box<dyn Peer>> {
+        let (Some(akm), Some(transition)) = (self.link.akm, &self.transition) else {
+            return Vec::new();
+        };
+        let msk = self.secrets.get(&SecretName::Msk).cloned();
+        let msk = msk.unwrap_or_default();
+        let config = |passphrase: &str| FtConfig {
+            link: self.link.clone(),
+            xxkey: self.master_key(akm, &msk, passphrase),
+            old_access_point: transition.old_access_point,
+            over_the_ds: transition.over_the_ds,
+        };
+        fast_transition::parties(config(self.station_passphrase()), config(PASSPHRASE))
+    }
+
     fn keys(&self) -> Vec<Box<dyn Peer>> {
         let msk = self
             .secrets
@@ -362,15 +448,7 @@ impl Negotiation {
             ];
         };
         let config = |passphrase: &str| {
-            let pmk = if let Some(pmk) = self.secrets.get(&SecretName::Pmk) {
-                pmk.clone()
-            } else if akm.is_8021x() {
-                // LEAP's session key of 16 octets is the PMK as it is.
-                pairwise::pmk_from_msk(akm, &msk).map_or_else(|_| msk.clone(), |pmk| pmk.to_vec())
-            } else {
-                psk::from_passphrase(passphrase, &self.link.ssid)
-                    .map_or_else(|_| Vec::new(), |psk| psk.to_vec())
-            };
+            let pmk = self.master_key(akm, &msk, passphrase);
             let cached = if self.options.cached_pmk {
                 self.cached_pmkid()
             } else {

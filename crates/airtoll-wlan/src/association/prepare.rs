@@ -34,8 +34,17 @@ pub(crate) fn prepare(
 ) -> Result<(), ScenarioError> {
     add_signalling_links(world, scenario, index);
     for (number, association) in scenario.associations.iter().enumerate() {
-        let join = join(world, scenario, index, streams, (number, association))?;
-        world.association.joins.push(join);
+        let field = format!("associations[{number}]");
+        let station = index[association.station.as_str()];
+        add(
+            world,
+            scenario,
+            index,
+            streams,
+            &field,
+            association,
+            station,
+        )?;
         let mut start = Duration::from_micros(association.start_us);
         if association.spread_us > 0 {
             let mut stream = streams.named(&format!("association/start/{}", association.station));
@@ -50,7 +59,8 @@ pub(crate) fn prepare(
             .schedule(Instant::ZERO + start, Event::Association(event));
     }
     let associations = &mut world.association;
-    associations.left = associations.joins.len() as u32;
+    associations.initial = associations.joins.len();
+    associations.left = associations.initial as u32;
     associations.duration = Duration::from_secs_f64(scenario.duration_s);
     associations.warm_up = Duration::from_secs_f64(scenario.warm_up_s);
     world.warm_up = Instant::ZERO;
@@ -58,14 +68,34 @@ pub(crate) fn prepare(
     Ok(())
 }
 
+/// Adds one association, which nothing starts yet, and gives its number. `host` is the node
+/// whose address its station has; `path` names it in errors.
+///
+/// # Errors
+/// As [`prepare`].
+pub(crate) fn add(
+    world: &mut World,
+    scenario: &Scenario,
+    index: &HashMap<&str, u32>,
+    streams: &Streams,
+    path: &str,
+    association: &Association,
+    host: u32,
+) -> Result<u32, ScenarioError> {
+    let join = join(world, scenario, index, streams, (path, association), host)?;
+    world.association.joins.push(join);
+    Ok(world.association.joins.len() as u32 - 1)
+}
+
 fn join(
     world: &World,
     scenario: &Scenario,
     index: &HashMap<&str, u32>,
     streams: &Streams,
-    (number, association): (usize, &Association),
+    (path, association): (&str, &Association),
+    host: u32,
 ) -> Result<Join, ScenarioError> {
-    let at = |field: &str| format!("associations[{number}].{field}");
+    let at = |field: &str| format!("{path}.{field}");
     let station = index[association.station.as_str()];
     let bss = scenario.nodes[station as usize].bss.as_deref();
     let access_point = scenario
@@ -132,7 +162,7 @@ fn join(
     let negotiation = Negotiation::between(
         association.policy.clone(),
         association.options.clone(),
-        address::mac(station),
+        address::mac(host),
         address::mac(access_point),
         streams
             .named(&format!("negotiation/{}", association.station))
@@ -151,6 +181,8 @@ fn join(
         advancing: false,
         standing: Standing::Waiting,
         started: Instant::ZERO,
+        stage_began: Instant::ZERO,
+        stages: Vec::new(),
         timers: Default::default(),
         timeline: Timeline::default(),
         agreed: Secrets::new(),

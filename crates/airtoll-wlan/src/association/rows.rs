@@ -20,7 +20,8 @@ impl World {
             .filter(|j| !matches!(j.standing, Standing::Joined(_)));
         let first = missing.next()?;
         let others = missing.count();
-        let name = &self.nodes[first.node(Party::Station) as usize].name;
+        let station = self.mobility.host(first.node(Party::Station));
+        let name = &self.nodes[station as usize].name;
         let why = first.failure(self.events.now());
         let rest = if others > 0 {
             format!("; nor did {others} more of {} stations", joins.len())
@@ -32,8 +33,7 @@ impl World {
 
     /// Station and rows of every association.
     pub(crate) fn association_rows(&self) -> Vec<(String, Vec<AssociationRow>)> {
-        self.association
-            .joins
+        self.association.joins[..self.association.initial]
             .iter()
             .map(|join| {
                 let station = &self.nodes[join.node(Party::Station) as usize].name;
@@ -87,6 +87,16 @@ impl World {
 }
 
 impl Join {
+    /// How long each stage took.
+    pub(crate) fn stages(&self) -> &[(Stage, Duration)] {
+        &self.stages
+    }
+
+    /// Messages emitted, repetitions included.
+    pub(crate) fn messages(&self) -> u32 {
+        self.timeline.emitted.iter().map(|(_, count)| count).sum()
+    }
+
     fn failure(&self, now: Instant) -> String {
         match self.standing {
             Standing::Failed(stage, failure) => {
@@ -162,6 +172,7 @@ const fn name(stage: Stage) -> &'static str {
         Stage::Association => "association",
         Stage::Eap => "EAP",
         Stage::Keys => "key handshake",
+        Stage::FastTransition => "fast transition",
         Stage::MobileIp => "Mobile IP registration",
         Stage::Tunnel => "tunnel",
     }

@@ -75,7 +75,7 @@ impl Timer {
     pub fn wait(&self, stage: Stage, party: Party, link: &Link) -> Duration {
         match stage {
             Stage::Authentication if link.akm.is_some_and(|akm| akm.is_sae()) => SAE_REPEAT,
-            Stage::Authentication | Stage::Association => match party {
+            Stage::Authentication | Stage::Association | Stage::FastTransition => match party {
                 Party::Station => MAC80211_REPEAT,
                 _ => ACCESS_POINT_PATIENCE,
             },

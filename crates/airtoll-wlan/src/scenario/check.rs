@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{
-    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
-    Transport,
+    Bss, Cost, Flow, Handover, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError,
+    Standard, Transport,
 };
 
 type Checked = Result<(), ScenarioError>;
@@ -80,6 +80,13 @@ impl Scenario {
         unique(
             "associations",
             self.associations.iter().map(|a| a.station.as_str()),
+        )?;
+        for (i, handover) in self.handovers.iter().enumerate() {
+            self.check_handover(&format!("handovers[{i}]"), handover)?;
+        }
+        unique(
+            "handovers",
+            self.handovers.iter().map(|h| h.station.as_str()),
         )?;
         if self.flows.is_empty() {
             return invalid("flows", "empty", "at least one flow");
@@ -177,6 +184,32 @@ impl Scenario {
                 node.mtu_octets,
                 "256 to 65,535",
             );
+        }
+        Ok(())
+    }
+
+    fn check_handover(&self, at: &str, handover: &Handover) -> Result<(), ScenarioError> {
+        not_negative(&format!("{at}.at_s"), handover.at_s)?;
+        not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
+        let field = format!("{at}.station");
+        let station = self.node(&field, &handover.station)?;
+        let joins = |a: &&Association| a.station == handover.station;
+        if station.role != Role::Station || !self.associations.iter().any(|a| joins(&a)) {
+            return invalid(&field, &handover.station, "a station with an association");
+        }
+        let field = format!("{at}.association.station");
+        let name = &handover.association.station;
+        let there = self.node(&field, name)?;
+        if there.role != Role::Station || there.bss == station.bss {
+            return invalid(&field, name, "a station of another BSS");
+        }
+        if self.associations.iter().any(|a| a.station == *name)
+            || self
+                .flows
+                .iter()
+                .any(|f| f.source == *name || f.destination == *name)
+        {
+            return invalid(&field, name, "a station without flows and association");
         }
         Ok(())
     }

@@ -22,6 +22,10 @@ fn run(policy: PolicySpec, options: Options) -> Vec<StageRecord> {
         .0
 }
 
+fn generator(seed: u64) -> Box<ChaCha8Rng> {
+    Box::new(ChaCha8Rng::seed_from_u64(seed))
+}
+
 fn counts(records: &[StageRecord]) -> Vec<(Stage, usize)> {
     records
         .iter()
@@ -147,4 +151,43 @@ fn radius_never_goes_over_the_air() {
             assert_eq!(air, emission.message.carrier != Carrier::Radius);
         }
     }
+}
+
+#[test]
+fn a_fast_transition_needs_what_the_first_association_left() {
+    const FT_PSK: &str = r#"{"generation": "wpa2", "cipher": "ccmp-128", "group_cipher": "ccmp-128",
+        "akm": 4, "authentication": "open", "pmf": "optional"}"#;
+    let (station, old, new) = (STATION, ACCESS_POINT, MacAddress([2, 0, 0, 0, 0, 9]));
+    let spec = policy(FT_PSK, "[]");
+    let first = Negotiation::new(spec.clone(), Options::default(), generator(1)).unwrap();
+    let (_, secrets) = first.run().unwrap();
+    let roam = |secrets: Secrets| {
+        let before = Transition {
+            old_access_point: old,
+            over_the_ds: false,
+            secrets,
+        };
+        let spec = spec.clone();
+        Negotiation::transition(spec, Options::default(), station, new, before, generator(2))
+            .unwrap()
+            .run()
+            .unwrap()
+            .0
+    };
+    let moved = roam(secrets.clone());
+    assert_eq!(counts(&moved), [(Stage::FastTransition, 4)]);
+    assert!(matches!(moved[0].outcome, Outcome::Established(_)));
+    let refused = Negotiation::transition(
+        policy(WPA3, "[]"),
+        Options::default(),
+        station,
+        new,
+        Transition {
+            old_access_point: old,
+            over_the_ds: false,
+            secrets,
+        },
+        generator(2),
+    );
+    assert!(refused.is_err_and(|problem| problem.to_string().contains("FT AKM")));
 }

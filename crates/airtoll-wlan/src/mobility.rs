@@ -1,0 +1,336 @@
+//! Mobility: stations that leave one access point for another in mid-trial.
+//!
+//! A station that moves is two nodes: the one that it is in its first BSS, whose flows it keeps,
+//! and the one that stands for it in the next BSS. Takes the hand-overs of a scenario; gives the
+//! gap in its traffic, split into what filled it. What the station negotiates at the new access
+//! point goes over the air as in `association`.
+//!
+//! Not modelled: buffering at the old access point, and a scan's own frames (the scan is a time in
+//! which the station is away).
+
+use std::collections::{HashMap, VecDeque};
+
+use airtoll_engine::Streams;
+use airtoll_security::handshake::{Negotiation, Party, Stage, Transition};
+use airtoll_units::{Duration, Instant};
+use rand_core::CryptoRng;
+
+use crate::address;
+use crate::association::{self, AssociationEvent, AssociationRow};
+use crate::packet::{NONE, Packet, PacketId};
+use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
+use crate::world::{Event, World};
+
+/// Something of a hand-over that is due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum MobilityEvent {
+    /// The station leaves.
+    Leave { handover: u32 },
+    /// It has found the new access point.
+    Found { handover: u32 },
+}
+
+/// One hand-over.
+pub(crate) struct Handover {
+    station: u32,
+    there: u32,
+    /// Number of the association at the new access point, and of the one before it.
+    join: u32,
+    before: u32,
+    at: Duration,
+    scan: Duration,
+    /// What a fast transition is made from, when its time comes.
+    fast: Option<Fast>,
+    queue_limit: usize,
+    left: Option<Instant>,
+    joined: Option<Instant>,
+    /// Last delivery before it left, and first one after it joined.
+    delivered: (Option<Instant>, Option<Instant>),
+    lost: u64,
+    /// Packets that wait in the host for the new link.
+    held: VecDeque<PacketId>,
+}
+
+struct Fast {
+    scenario: crate::scenario::Association,
+    generator: Box<dyn CryptoRng>,
+}
+
+/// All hand-overs of a trial; empty where nobody moves.
+#[derive(Default)]
+pub(crate) struct Mobility {
+    handovers: Vec<Handover>,
+    /// The host of each node that stands for another.
+    hosts: HashMap<u32, u32>,
+}
+
+impl Mobility {
+    /// The node whose flows end where this one receives.
+    pub fn host(&self, node: u32) -> u32 {
+        self.hosts.get(&node).copied().unwrap_or(node)
+    }
+
+    fn of_station(&mut self, station: u32) -> Option<&mut Handover> {
+        self.handovers.iter_mut().find(|h| h.station == station)
+    }
+
+    /// The hand-over that an association belongs to.
+    pub fn of_join(&self, join: u32) -> Option<u32> {
+        let at = self.handovers.iter().position(|h| h.join == join)?;
+        Some(at as u32)
+    }
+}
+
+/// Adds the hand-overs of `scenario` to a world whose associations are prepared.
+///
+/// # Errors
+/// [`ScenarioError::Invalid`] as for associations.
+pub(crate) fn prepare(
+    world: &mut World,
+    scenario: &Scenario,
+    index: &HashMap<&str, u32>,
+    streams: &Streams,
+) -> Result<(), ScenarioError> {
+    for (number, handover) in scenario.handovers.iter().enumerate() {
+        let station = index[handover.station.as_str()];
+        let there = index[handover.association.station.as_str()];
+        let field = format!("handovers[{number}].association");
+        let join = association::add(
+            world,
+            scenario,
+            index,
+            streams,
+            &field,
+            &handover.association,
+            station,
+        )?;
+        let fast = (handover.method == HandoverMethod::FastTransition).then(|| Fast {
+            scenario: handover.association.clone(),
+            generator: streams
+                .named(&format!("transition/{}", handover.station))
+                .into_generator(),
+        });
+        world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
+        world.mobility.hosts.insert(there, station);
+        world.mobility.handovers.push(Handover {
+            station,
+            there,
+            join,
+            before: world.association.of(station).unwrap_or(0),
+            at: Duration::from_secs_f64(handover.at_s),
+            scan: Duration::from_secs_f64(handover.scan_s),
+            fast,
+            queue_limit: world.nodes[station as usize].queue_limit as usize,
+            left: None,
+            joined: None,
+            delivered: (None, None),
+            lost: 0,
+            held: VecDeque::new(),
+        });
+    }
+    Ok(())
+}
+
+impl World {
+    /// The traffic begins: hand-overs count from now.
+    pub(crate) fn schedule_handovers(&mut self) {
+        let now = self.events.now();
+        for (number, handover) in self.mobility.handovers.iter().enumerate() {
+            let event = MobilityEvent::Leave {
+                handover: number as u32,
+            };
+            self.events
+                .schedule(now + handover.at, Event::Mobility(event));
+        }
+    }
+
+    /// An event of a hand-over.
+    pub(crate) fn mobility_due(&mut self, event: MobilityEvent) {
+        match event {
+            MobilityEvent::Leave { handover } => self.leave(handover),
+            MobilityEvent::Found { handover } => self.found(handover),
+        }
+    }
+
+    /// Whether a packet for `to` is for the host that this node is, or stands for.
+    pub(crate) fn is_for(&self, node: u32, to: u32) -> bool {
+        to == node || (!self.mobility.hosts.is_empty() && self.mobility.host(node) == to)
+    }
+
+    /// The node that sends a host's packet now; takes the packet while the host has no link.
+    pub(crate) fn sending_node(&mut self, host: u32, packet: PacketId) -> Option<u32> {
+        if self.mobility.handovers.is_empty() {
+            return Some(host);
+        }
+        let Some(handover) = self.mobility.of_station(host) else {
+            return Some(host);
+        };
+        if handover.joined.is_some() {
+            return Some(handover.there);
+        }
+        if handover.left.is_none() {
+            return Some(host);
+        }
+        if handover.held.len() < handover.queue_limit {
+            handover.held.push_back(packet);
+        } else {
+            self.lose(packet);
+        }
+        None
+    }
+
+    fn leave(&mut self, number: u32) {
+        let now = self.events.now();
+        let handover = &mut self.mobility.handovers[number as usize];
+        handover.left = Some(now);
+        let (station, scan) = (handover.station, handover.scan);
+        let (_, access_point) = self.association.ends_of(handover.before);
+        self.radio.part(station, access_point);
+        for link in &mut self.links {
+            if [link.from, link.peer].contains(&station) {
+                link.success = (u32::MAX, 0, 0.0);
+            }
+        }
+        // What waits in its queue goes with the link: its lifetime is over.
+        self.nodes[station as usize].lifetime = Duration::ZERO;
+        let event = MobilityEvent::Found { handover: number };
+        self.events.schedule(now + scan, Event::Mobility(event));
+    }
+
+    fn found(&mut self, number: u32) {
+        let handover = &mut self.mobility.handovers[number as usize];
+        let (join, before, station) = (handover.join, handover.before, handover.station);
+        if let Some(fast) = handover.fast.take() {
+            let (_, old) = self.association.ends_of(before);
+            let (_, new) = self.association.ends_of(join);
+            let transition = Transition {
+                old_access_point: address::mac(old),
+                over_the_ds: false,
+                secrets: self.association.agreed(before).2,
+            };
+            // The policy was read when the association was prepared, so it can only lack an FT AKM,
+            // and then everything is negotiated again.
+            if let Ok(made) = Negotiation::transition(
+                fast.scenario.policy,
+                fast.scenario.options,
+                address::mac(station),
+                address::mac(new),
+                transition,
+                fast.generator,
+            ) {
+                self.association.joins[join as usize].negotiation = made;
+            }
+        }
+        let event = AssociationEvent::Start { join };
+        let now = self.events.now();
+        self.events.schedule(now, Event::Association(event));
+    }
+
+    /// The station is in at the new access point, and its packets go there.
+    pub(crate) fn moved(&mut self, number: u32) {
+        let now = self.events.now();
+        let handover = &mut self.mobility.handovers[number as usize];
+        handover.joined = Some(now);
+        let (station, there) = (handover.station as usize, handover.there as usize);
+        let held = std::mem::take(&mut handover.held);
+        for routes in &mut self.routes {
+            routes[station] = routes[there];
+        }
+        for packet in held {
+            self.send_packet(station as u32, packet);
+        }
+    }
+
+    /// Notes a packet that reached its host.
+    pub(crate) fn note_delivery(&mut self, p: &Packet, at: Instant) {
+        let flow = &self.flows[p.flow as usize];
+        let (source, destination) = (flow.source, flow.destination);
+        for handover in &mut self.mobility.handovers {
+            if handover.station != source && handover.station != destination {
+                continue;
+            }
+            match handover.joined {
+                None => handover.delivered.0 = Some(at),
+                // What was on its way from before does not count as new.
+                Some(joined) if handover.delivered.1.is_none() => {
+                    let sent_by_it = (handover.station == source) != p.reverse;
+                    if !sent_by_it || p.left >= joined {
+                        handover.delivered.1 = Some(at);
+                    } else {
+                        handover.delivered.0 = Some(at);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Notes a packet that was lost.
+    pub(crate) fn note_loss(&mut self, p: &Packet) {
+        let flow = &self.flows[p.flow as usize];
+        let (source, destination) = (flow.source, flow.destination);
+        for handover in &mut self.mobility.handovers {
+            let its_own = [source, destination].contains(&handover.station);
+            if its_own && handover.left.is_some() && handover.delivered.1.is_none() {
+                handover.lost += 1;
+            }
+        }
+    }
+
+    /// Whether anybody moves.
+    pub(crate) fn anybody_moves(&self) -> bool {
+        !self.mobility.handovers.is_empty()
+    }
+
+    /// Station and rows of every hand-over that was carried out.
+    pub(crate) fn handover_rows(&self) -> Vec<(String, Vec<AssociationRow>)> {
+        let of = |handover: &Handover| {
+            let (left, joined) = (handover.left?, handover.joined?);
+            let name = self.nodes[handover.station as usize].name.clone();
+            let join = &self.association.joins[handover.join as usize];
+            let mut rows: Vec<AssociationRow> =
+                vec![("handover_scan_s", handover.scan.as_secs_f64(), "s")];
+            for (metric, stages) in PARTS {
+                let time: Duration = join
+                    .stages()
+                    .iter()
+                    .filter(|(stage, _)| stages.contains(stage))
+                    .map(|(_, time)| *time)
+                    .sum();
+                if time > Duration::ZERO {
+                    rows.push((metric, time.as_secs_f64(), "s"));
+                }
+            }
+            rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
+            rows.push(("handover_messages", f64::from(join.messages()), "1"));
+            rows.push(("handover_packets_lost", handover.lost as f64, "1"));
+            if let (Some(last), Some(first)) = handover.delivered {
+                let gap = first - last;
+                rows.push(("handover_gap_s", gap.as_secs_f64(), "s"));
+                let wait = gap.saturating_sub(joined - left);
+                rows.push(("handover_wait_s", wait.as_secs_f64(), "s"));
+            }
+            Some((name, rows))
+        };
+        self.mobility.handovers.iter().filter_map(of).collect()
+    }
+}
+
+/// Parts of a hand-over beside the scan, and their stages.
+const PARTS: [(&str, &[Stage]); 5] = [
+    (
+        "handover_association_s",
+        &[
+            Stage::Authentication,
+            Stage::Association,
+            Stage::FastTransition,
+        ],
+    ),
+    ("handover_eap_s", &[Stage::Eap]),
+    ("handover_keys_s", &[Stage::Keys]),
+    ("handover_mobile_ip_s", &[Stage::MobileIp]),
+    ("handover_tunnel_s", &[Stage::Tunnel]),
+];
+
+#[cfg(test)]
+mod tests;

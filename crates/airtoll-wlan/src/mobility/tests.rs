@@ -1,0 +1,172 @@
+//! Hand-overs: what fills the gap, and that traffic goes on behind it.
+
+use serde_json::{Value, json};
+
+use crate::outcome::Outcome;
+use crate::{Scenario, run};
+
+fn ccmp(akm: u8, authentication: &str) -> Value {
+    json!({"name": "test", "link": {"generation": "wpa2", "cipher": "ccmp-128",
+        "group_cipher": "ccmp-128", "akm": akm, "authentication": authentication,
+        "pmf": "optional"}})
+}
+
+fn eap() -> Value {
+    let mut policy = ccmp(1, "open");
+    policy["link"]["eap_method"] = json!("tls");
+    policy
+}
+
+fn tcp() -> Value {
+    json!({"name": "f", "source": "s0", "destination": "server", "transport": {"protocol": "tcp"},
+        "pattern": {"type": "saturated", "payload_octets": 1460}})
+}
+
+fn voice(source: &str, destination: &str) -> Value {
+    json!({"name": format!("{source}-{destination}"), "source": source, "destination": destination,
+        "transport": {"protocol": "udp"}, "pattern": {"type": "voip"}})
+}
+
+fn scenario(policy: &Value, options: &Value, handover: &Value, flows: &Value) -> Value {
+    let bss = |name: &str, channel: u32| {
+        json!({"name": name, "channel": channel, "standard": "802.11g",
+            "rate": {"control": "fixed", "mbps": 54.0}})
+    };
+    let radio = |name: &str, role: &str, bss: &str| json!({"name": name, "role": role, "bss": bss, "cipher": "ccmp-128"});
+    let wire = |a: &str, b: &str| json!({"nodes": [a, b], "rate_bps": 1e8, "delay_s": 1e-4});
+    let association = |station: &str, options: &Value| {
+        json!({"station": station, "policy": policy, "options": options,
+            "authentication_server": "radius", "gateway": "server", "home_agent": "server"})
+    };
+    let mut value = json!({
+        "duration_s": 2.0,
+        "radio": {"path_loss": {"model": "constant", "loss_db": 60.0}},
+        "bss": [bss("one", 1), bss("two", 6)],
+        "nodes": [
+            radio("s0", "station", "one"), radio("ap1", "access_point", "one"),
+            radio("s0 at ap2", "station", "two"), radio("ap2", "access_point", "two"),
+            {"name": "switch", "role": "wired"}, {"name": "server", "role": "wired"},
+            {"name": "radius", "role": "wired"},
+        ],
+        "links": [wire("ap1", "switch"), wire("ap2", "switch"), wire("switch", "server"),
+            wire("switch", "radius")],
+        "flows": flows,
+        "associations": [association("s0", &json!({}))],
+        "handovers": [{"station": "s0", "at_s": 1.0, "scan_s": 0.02,
+            "association": association("s0 at ap2", options)}],
+    });
+    for (key, level) in handover.as_object().unwrap() {
+        value["handovers"][0][key] = level.clone();
+    }
+    value
+}
+
+fn simulate(value: &Value, seed: u64) -> Outcome {
+    let scenario = Scenario::from_json(&value.to_string()).unwrap();
+    run(&scenario, seed, &mut || false).unwrap()
+}
+
+fn moved(policy: &Value, options: &Value, method: &str) -> Outcome {
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    let outcome = simulate(
+        &scenario(policy, options, &json!({"method": method}), &calls),
+        1,
+    );
+    assert_eq!(outcome.failure, None);
+    outcome
+}
+
+fn value(outcome: &Outcome, metric: &str) -> f64 {
+    outcome
+        .rows
+        .iter()
+        .find(|r| r.metric == metric && r.station.as_deref() == Some("s0"))
+        .map_or(0.0, |r| r.value)
+}
+
+#[test]
+fn parts_add_up_to_the_gap() {
+    let outcome = moved(&eap(), &json!({}), "full");
+    let of = |metric| value(&outcome, metric);
+    let join = of("handover_scan_s")
+        + of("handover_association_s")
+        + of("handover_eap_s")
+        + of("handover_keys_s");
+    assert!((join - of("handover_join_s")).abs() < 1e-9);
+    assert!((join + of("handover_wait_s") - of("handover_gap_s")).abs() < 1e-9);
+    assert!((of("handover_scan_s") - 0.02).abs() < 1e-9);
+    // A call's packets come every 20 ms, so the gap ends at most one of them after the join.
+    assert!(of("handover_wait_s") < 0.041, "{}", of("handover_wait_s"));
+    assert!(of("handover_packets_lost") > 0.0);
+}
+
+#[test]
+fn what_is_left_out_makes_the_gap_shorter() {
+    let join = |outcome: &Outcome| value(outcome, "handover_join_s");
+    let full = moved(&eap(), &json!({}), "full");
+    let cached = moved(&eap(), &json!({"cached_pmk": true}), "full");
+    let psk = moved(&ccmp(2, "open"), &json!({}), "full");
+    let fast = moved(&ccmp(4, "open"), &json!({}), "fast-transition");
+    assert!(join(&full) > join(&cached));
+    assert!(join(&cached) > join(&fast));
+    assert!(join(&psk) > join(&fast));
+    // Open System authentication, reassociation and the 4-way handshake; or four frames in all.
+    assert_eq!(value(&psk, "handover_messages"), 8.0);
+    assert_eq!(value(&fast, "handover_messages"), 4.0);
+    assert_eq!(value(&cached, "handover_messages"), 8.0);
+    assert_eq!(value(&fast, "handover_eap_s"), 0.0);
+}
+
+#[test]
+fn tcp_goes_on_at_the_new_access_point() {
+    let still = {
+        let mut value = scenario(&ccmp(2, "open"), &json!({}), &json!({}), &json!([tcp()]));
+        value["handovers"] = json!([]);
+        simulate(&value, 1)
+    };
+    let value_of = |o: &Outcome| {
+        let row = o.rows.iter().find(|r| r.metric == "throughput_bps");
+        row.unwrap().value
+    };
+    let method = json!({"method": "full"});
+    let roamed = simulate(
+        &scenario(&ccmp(2, "open"), &json!({}), &method, &json!([tcp()])),
+        1,
+    );
+    let lost = 1.0 - value_of(&roamed) / value_of(&still);
+    // Some of the two seconds is the gap and the time-out behind it, not half of them.
+    assert!((0.005..0.4).contains(&lost), "{lost}");
+    assert!(value(&roamed, "handover_gap_s") < 0.8);
+}
+
+#[test]
+fn a_refused_hand_over_is_a_failure_that_names_the_stage() {
+    let options = json!({"faults": {"wrong_passphrase": true}});
+    let calls = json!([voice("s0", "server")]);
+    let outcome = simulate(&scenario(&ccmp(2, "open"), &options, &json!({}), &calls), 1);
+    let why = outcome.failure.unwrap();
+    assert!(
+        why.starts_with("s0 did not authenticate: key handshake"),
+        "{why}"
+    );
+}
+
+#[test]
+fn equal_seeds_give_equal_rows() {
+    let value = scenario(&eap(), &json!({}), &json!({}), &json!([tcp()]));
+    assert_eq!(simulate(&value, 5).rows, simulate(&value, 5).rows);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let good = scenario(&eap(), &json!({}), &json!({}), &json!([tcp()]));
+    for (path, wrong) in [
+        ("/handovers/0/station", json!("server")),
+        ("/handovers/0/association/station", json!("s0")),
+        ("/handovers/0/at_s", json!(-1.0)),
+    ] {
+        let mut value = good.clone();
+        *value.pointer_mut(path).unwrap() = wrong;
+        assert!(Scenario::from_json(&value.to_string()).is_err(), "{path}");
+    }
+}
