@@ -11,13 +11,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_security::handshake::{Negotiation, Party, Stage, Transition};
+use airtoll_security::handshake::{Negotiation, Stage, Transition};
 use airtoll_units::{Duration, Instant};
 use rand_core::CryptoRng;
 
 use crate::address;
 use crate::association::{self, AssociationEvent, AssociationRow};
-use crate::packet::{NONE, Packet, PacketId};
+use crate::packet::{Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
 

@@ -82,6 +82,7 @@ pub struct Negotiation {
     at: usize,
     exchange: Option<Exchange>,
     secrets: Secrets,
+    transition: Option<Transition>,
 }
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);

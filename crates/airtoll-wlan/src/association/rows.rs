@@ -47,7 +47,7 @@ impl World {
     /// Rows of the whole cell: means over its stations where they are several, and the time until
     /// the last has joined.
     pub(crate) fn association_cell_rows(&self) -> Vec<AssociationRow> {
-        let joins = &self.association.joins;
+        let joins = &self.association.joins[..self.association.initial];
         let mut rows = Vec::new();
         let joined = |join: &Join| match join.standing {
             Standing::Joined(at) => Some(at),

@@ -193,8 +193,11 @@ impl Scenario {
         not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
         let field = format!("{at}.station");
         let station = self.node(&field, &handover.station)?;
-        let joins = |a: &&Association| a.station == handover.station;
-        if station.role != Role::Station || !self.associations.iter().any(|a| joins(&a)) {
+        let joins = self
+            .associations
+            .iter()
+            .any(|a| a.station == handover.station);
+        if station.role != Role::Station || !joins {
             return invalid(&field, &handover.station, "a station with an association");
         }
         let field = format!("{at}.association.station");
