@@ -30,6 +30,7 @@ TABLES = [
     ("radio", "`radio = {...}`", model.Radio),
     ("radius", "`radius = {...}`", model.Radius),
     ("join", "`join = {...}`", model.Join),
+    ("handover", "`handover = {...}`", model.Handover),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("compare", "`[[compare]]`", model.Compare),
 ]

@@ -135,6 +135,22 @@ class Join(_Table):
     limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
 
 
+class Handover(_Table):
+    """The first station leaves its access point for a second one, as well heard, in mid-trial."""
+
+    at_s: NotNegative = Field(1.0, description="when it leaves, seconds after the traffic's start")
+    scan_ms: NotNegative = Field(
+        0.0,
+        description="how long it is away to look for the new AP, milliseconds; 0: it knows it "
+        "(802.11k), or scanned before it left",
+    )
+    method: Literal["full", "cached-pmk", "fast-transition"] = Field(
+        "full",
+        description="everything again; with the PMK cached at the new AP (OKC); or 802.11r over "
+        "the air",
+    )
+
+
 class Radio(_Table):
     """Propagation and receivers."""
 
@@ -224,6 +240,9 @@ class Scenario(_Table):
     )
     radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
     join: Join = Field(Join(), description="how stations join, with authenticate = true")
+    handover: Handover | None = Field(
+        None, description="a hand-over in mid-trial, with authenticate = true; default: none"
+    )
 
     @model_validator(mode="after")
     def _names(self) -> Scenario:

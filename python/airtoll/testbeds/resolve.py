@@ -18,6 +18,7 @@ from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Scenario, Station, Traffic
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
+from airtoll.testbeds.roaming import roaming
 
 AP = "ap"
 SERVER = "server"
@@ -100,7 +101,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "flows": _flows(settings, load_, stations, profiles, server),
     }
     ends = {s.name: SERVER if wired else _peer(settings, s) for s in stations}
-    return joining(
+    joined = joining(
         cell,
         resolved,
         {s.name: station_policy(cell, s) for s in stations},
@@ -108,6 +109,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
         lambda profile: _host(load(cell.profile(profile)), cell.security),
         AP,
     )
+    return roaming(cell, joined, stations[0].name, AP)
 
 
 def _two_domains(cell: Cell) -> dict[str, Any]:

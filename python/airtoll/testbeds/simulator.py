@@ -24,6 +24,7 @@ from airtoll.testbeds.contract import (
     rows_of,
     with_whole_cell,
 )
+from airtoll.testbeds import roaming
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 _SIMULATED_S_PER_S = 300.0
@@ -47,6 +48,9 @@ class Simulator:
                 Cipher.GCMP_256,
             ):
                 return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
+        problem = roaming.why_not(cell, station_policy(cell, station_list(cell.settings)[0]))
+        if problem:
+            return Skip(problem)
         try:
             problem = _native.check_scenario(_json_of(cell))
         except ProfileError as error:
