@@ -1,0 +1,91 @@
+"""Hand-overs from the study file on: what is asked for, what is refused, what comes of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from airtoll.plan import Cell, Trial
+from airtoll.policies import resolve
+from airtoll.study import Scenario, Traffic
+from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.roaming import NEXT_AP, SWITCH
+from airtoll.testbeds.simulator import Simulator
+
+CALL = {"transport": "udp", "application": "voip", "direction": "both", "duration_s": 1.0}
+PARTS = ("scan", "association", "eap", "keys", "mobile_ip", "tunnel", "wait")
+
+
+def cell(policy: str, handover: dict[str, object], **settings: object) -> Cell:
+    given = {
+        "stations": [{"name": "phone", "rssi_dbm": -60}],
+        "authenticate": True,
+        "radius": {"delay_ms": 5},
+        "handover": {"at_s": 0.507, **handover},
+        **settings,
+    }
+    return Cell(
+        scenario="s",
+        policy=resolve(policy).name,
+        traffic="t",
+        factors=(),
+        settings=Scenario.model_validate(given),
+        load=Traffic.model_validate(CALL),
+    )
+
+
+def measured(of: Cell) -> dict[str, float]:
+    trial = Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=1))
+    assert trial.failure is None
+    return {row.metric: row.value for row in trial.rows if row.station == "phone"}
+
+
+def test_the_second_access_point_stands_beside_the_first() -> None:
+    resolved = scenario(cell("wpa2-eap-peap-ccmp", {"scan_ms": 40}))
+    names = [node["name"] for node in resolved["nodes"]]
+    assert names.count(NEXT_AP) == names.count(SWITCH) == 1
+    first, second = resolved["bss"]
+    assert first.get("channel", 0) != second["channel"]
+    assert [b["rssi_dbm"] for b in resolved["radio"]["budgets"]] == [-60, -60]
+    assert [NEXT_AP, SWITCH] in [link["nodes"] for link in resolved["links"]]
+    (handover,) = resolved["handovers"]
+    assert (handover["at_s"], handover["scan_s"]) == (0.507, 0.04)
+    json.dumps(resolved)
+
+
+@pytest.mark.parametrize(
+    ("policy", "handover", "settings", "words"),
+    [
+        ("wpa2-psk-ccmp", {"method": "fast-transition"}, {}, "no FT AKM"),
+        ("wpa2-psk-ccmp", {"method": "cached-pmk"}, {}, "no PMK to cache"),
+        ("open", {"method": "cached-pmk"}, {}, "no PMK to cache"),
+        ("open", {"at_s": 3.0}, {}, "after the traffic's end"),
+        ("open", {}, {"authenticate": False}, "authenticate = true"),
+        ("open", {}, {"topology": "r1"}, "two-domain"),
+    ],
+)
+def test_what_cannot_be_done_is_skipped_with_the_reason(
+    policy: str, handover: dict[str, object], settings: dict[str, object], words: str
+) -> None:
+    skip = Simulator().check(cell(policy, handover, **settings))
+    assert skip is not None
+    assert words in skip.reason
+
+
+def test_parts_add_up_and_a_fast_transition_is_shorter() -> None:
+    joins = {}
+    for method in ("full", "cached-pmk", "fast-transition"):
+        rows = measured(cell("wpa2-ft-eap-tls-ccmp", {"method": method}))
+        parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
+        assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
+        joins[method] = rows["handover_join_s"]
+    assert joins["fast-transition"] < joins["cached-pmk"] < joins["full"] / 10
+
+
+def test_who_must_look_for_the_access_point_is_away_longer() -> None:
+    known = measured(cell("wpa2-psk-ccmp", {}))
+    looked = measured(cell("wpa2-psk-ccmp", {"scan_ms": 300}))
+    assert looked["handover_gap_s"] - known["handover_gap_s"] == pytest.approx(0.3, abs=0.02)
+    assert looked["handover_packets_lost"] > known["handover_packets_lost"]
+    assert looked["voice_mos"] < known["voice_mos"]
