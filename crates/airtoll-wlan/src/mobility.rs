@@ -13,6 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use airtoll_engine::Streams;
 use airtoll_security::handshake::{Negotiation, Stage, Transition};
 use airtoll_units::{Duration, Instant};
+use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
 use crate::address;
@@ -150,6 +151,11 @@ impl World {
             MobilityEvent::Leave { handover } => self.leave(handover),
             MobilityEvent::Found { handover } => self.found(handover),
         }
+    }
+
+    /// The MAC address of the host that a node is, or stands for.
+    pub(crate) fn mac(&self, node: u32) -> MacAddress {
+        address::mac(self.mobility.host(node))
     }
 
     /// Whether a packet for `to` is for the host that this node is, or stands for.

@@ -203,8 +203,8 @@ impl Recorder {
         let channel = world.contenders[t.contender as usize].channel;
         let duration = microseconds(t.protects);
         let ends = (
-            address::mac(receiver.unwrap_or(t.node)),
-            address::mac(t.node),
+            world.mac(receiver.unwrap_or(t.node)),
+            world.mac(t.node),
         );
         if t.kind == FrameKind::Data {
             self.data(world, t.contender, channel, &heard, duration, decoded);
@@ -349,8 +349,8 @@ impl Recorder {
     fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<Vec<u8>> {
         let link = &world.links[number as usize];
         let header = DataFrame {
-            transmitter: address::mac(link.from),
-            receiver: address::mac(link.peer),
+            transmitter: world.mac(link.from),
+            receiver: world.mac(link.peer),
             down: world.nodes[link.from as usize].role == Role::AccessPoint,
             tid: link.qos.then(|| tid(world, contender)),
             sequence: mpdu.sequence,
@@ -377,7 +377,7 @@ impl Recorder {
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
         let payload = self.ip_packet(world, id, p);
         Msdu {
-            destination: address::mac(p.to),
+            destination: world.mac(p.to),
             source: source(world, p),
             ethertype: if payload[0] >> 4 == 6 { IPV6 } else { IPV4 },
             payload,
@@ -438,12 +438,12 @@ impl Recorder {
 /// MAC address of the node that put a packet onto the network.
 fn source(world: &World, p: &Packet) -> MacAddress {
     if p.entered != NONE {
-        return address::mac(p.entered);
+        return world.mac(p.entered);
     }
     if p.flow == NONE {
-        return address::mac(world.association.ends(p.mark).0);
+        return world.mac(world.association.ends(p.mark).0);
     }
-    address::mac(packet::ends(&world.flows[p.flow as usize], p.reverse).0)
+    world.mac(packet::ends(&world.flows[p.flow as usize], p.reverse).0)
 }
 
 fn tid(world: &World, contender: u32) -> u8 {

@@ -55,7 +55,10 @@ pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
         return vec![0; p.ip_octets as usize];
     };
     let (from, to) = world.association.ends(p.mark);
-    let (from, to) = (address::ip(from, false), address::ip(to, false));
+    let (from, to) = (
+        address::ip(world.mobility.host(from), false),
+        address::ip(world.mobility.host(to), false),
+    );
     let message = &signal.message;
     let asks = message.from < message.to;
     let ports = |server: u16| {
