@@ -11,7 +11,6 @@ use super::cipher::LinkCipher;
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher};
 use super::{Key, hex};
-use crate::address;
 use crate::scenario::{Role, Scenario};
 use crate::world::World;
 
@@ -59,8 +58,8 @@ impl Recorder {
             if !wep {
                 self.sink.key(&Key::Tk {
                     key: hex(&key),
-                    station: address::mac(node as u32).to_string(),
-                    bssid: address::mac(access_point).to_string(),
+                    station: world.mac(node as u32).to_string(),
+                    bssid: world.mac(access_point).to_string(),
                     name: station.name.clone(),
                 });
             }
@@ -87,8 +86,8 @@ impl Recorder {
     pub fn agreed(&mut self, world: &World, join: u32) {
         let (station, access_point, secrets) = world.association.agreed(join);
         let ends = (
-            address::mac(station).to_string(),
-            address::mac(access_point).to_string(),
+            world.mac(station).to_string(),
+            world.mac(access_point).to_string(),
         );
         let name = &world.nodes[station as usize].name;
         let suite = world.links[world.nodes[station as usize].first_link as usize].cipher;

@@ -202,10 +202,7 @@ impl Recorder {
         };
         let channel = world.contenders[t.contender as usize].channel;
         let duration = microseconds(t.protects);
-        let ends = (
-            world.mac(receiver.unwrap_or(t.node)),
-            world.mac(t.node),
-        );
+        let ends = (world.mac(receiver.unwrap_or(t.node)), world.mac(t.node));
         if t.kind == FrameKind::Data {
             self.data(world, t.contender, channel, &heard, duration, decoded);
             return;
