@@ -89,6 +89,8 @@ def roaming(
 
 
 def _caches(policy: Policy) -> bool:
-    return policy.link.eap_method is not None or policy.link.authentication == "sae" or (
-        policy.link.generation == "owe"
+    return (
+        policy.link.eap_method is not None
+        or policy.link.authentication == "sae"
+        or (policy.link.generation == "owe")
     )

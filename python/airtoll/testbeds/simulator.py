@@ -16,6 +16,7 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
+from airtoll.testbeds import roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -24,7 +25,6 @@ from airtoll.testbeds.contract import (
     rows_of,
     with_whole_cell,
 )
-from airtoll.testbeds import roaming
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 _SIMULATED_S_PER_S = 300.0
