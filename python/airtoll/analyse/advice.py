@@ -8,6 +8,7 @@ limit on something that was not measured is not met.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
@@ -105,13 +106,23 @@ class Option:
 
 @frozen
 class Advice:
-    """Options of one scenario and traffic, best first, and what to say of them."""
+    """Options of one scenario, traffic and factor levels, best first, and what to say of them.
+
+    ``factors``: the levels as in the observations, JSON.
+    """
 
     scenario: str
     traffic: str
     baseline: str
     options: tuple[Option, ...]
     sentences: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
+    factors: str = "{}"
+
+    @property
+    def place(self) -> str:
+        """Scenario, traffic and factor levels in words."""
+        levels = ", ".join(f"{key} = {value}" for key, value in json.loads(self.factors).items())
+        return f"{self.scenario}, {self.traffic}" + (f", {levels}" if levels else "")
 
     @property
     def recommended(self) -> Option | None:
@@ -178,7 +189,7 @@ def advise(
             )
         )
     ranked = _with_front(sorted(options, key=_rank))
-    advice = Advice(scenario, traffic, analysis.baseline, tuple(ranked))
+    advice = Advice(scenario, traffic, analysis.baseline, tuple(ranked), factors=factors or "{}")
     return evolve(advice, sentences=_sentences(advice, needs))
 
 

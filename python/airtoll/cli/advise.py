@@ -7,6 +7,7 @@ figure with its interval and the cells behind it. Never recommends a broken poli
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -198,7 +199,7 @@ def _print(
     console = out()
     for advice in advices:
         view = table(
-            f"{advice.scenario}, {advice.traffic}",
+            advice.place,
             [
                 "policy",
                 "meets",
@@ -288,6 +289,7 @@ def _plain(
         "advice": [
             {
                 "scenario": advice.scenario,
+                "factors": json.loads(advice.factors),
                 "traffic": advice.traffic,
                 "recommended": advice.recommended.policy if advice.recommended else None,
                 "options": [
