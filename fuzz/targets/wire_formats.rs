@@ -114,12 +114,29 @@ fuzz_target!(|input: &[u8]| {
         23 => {
             let _ = tls::ClientHelloRepr::parse(octets).map(|hello| hello.extensions.len());
             let _ = tls::ServerHelloRepr::parse(octets).map(|hello| hello.extensions.len());
+            let _ = tls::parse_extensions(octets);
+            let _ = (
+                tls::parse_certificates(octets, false),
+                tls::parse_certificates(octets, true),
+            );
         }
         24 => {
             let _ = radius::RadiusRepr::parse(octets).map(|packet| packet.attributes.len());
+            if let Ok(packet) = radius::RadiusView::new(octets) {
+                let place = packet.message_authenticator_at();
+                assert!(place.is_none_or(|at| at + 16 <= octets.len()));
+            }
         }
         25 => {
             let _ = isakmp::IsakmpView::new(octets).map(|packet| packet.body().len());
+            let _ = isakmp::IsakmpRepr::parse(octets).map(|packet| packet.payloads.len());
+            if let Some((first, rest)) = octets.split_first() {
+                let _ = isakmp::parse_payloads(*first, rest);
+            }
+            let _ = (
+                isakmp::ProposalRepr::parse(octets, false),
+                isakmp::ProposalRepr::parse(octets, true),
+            );
         }
         26 => {
             let _ = esp::EspView::new(octets).map(|packet| packet.payload().len());
