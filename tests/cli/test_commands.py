@@ -48,3 +48,32 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
 def test_help_names_the_exit_codes() -> None:
     done = airtoll("--help")
     assert "130 interrupted" in done.stdout
+
+
+def test_printed_figures_stand_beside_the_testbed_that_ran(tmp_path: Path) -> None:
+    done = airtoll(
+        "run", "tripathi2008", "--on", "analytic", "--trials", "1", "--no-report", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "published against closed forms" in done.stdout
+    # All of the study's comparisons: longer tables than this one are cut.
+    assert "The first" not in done.stdout
+    (run,) = (tmp_path / "runs").iterdir()
+    assert "published against closed forms" in airtoll("compare", str(run), "tripathi2008").stdout
+
+
+def test_doctor_says_where_the_medium_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "airtoll-medium"
+    for value, state in ((program, "problem"), ("none", "note")):
+        monkeypatch.setenv("AIRTOLL_MEDIUM", str(value))
+        check = medium_check()
+        assert (check["state"], check["mend"]) == (state, "unset AIRTOLL_MEDIUM")
+    program.touch()
+    monkeypatch.setenv("AIRTOLL_MEDIUM", str(program))
+    assert medium_check()["found"] == str(program)
+
+
+def medium_check() -> dict[str, str]:
+    checks = json.loads(airtoll("doctor", "--json").stdout)
+    (found,) = [check for check in checks if check["name"].startswith("airtoll-medium")]
+    return {str(key): str(value) for key, value in found.items()}

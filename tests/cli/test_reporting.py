@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -46,8 +48,46 @@ def test_every_part_of_a_cell_has_its_own_verdict(capsys: pytest.CaptureFixture[
             if name not in rows[0]
         ]
     )
-    _print_costs(analyse(frame))
+    _print_costs(analyse(frame), Path("run"))
     lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
     assert "faster" in lines["mixed/wep-104/udp A-up"]
     assert "slower" in lines["mixed/wep-104/udp fifth-up"]
     assert "slower" in lines["mixed/wep-104/udp"]
+
+
+@pytest.mark.parametrize(("cells", "shown"), [(200, 200), (201, 60)])
+def test_long_tables_are_cut_with_a_sentence(
+    capsys: pytest.CaptureFixture[str], cells: int, shown: int
+) -> None:
+    rows = [
+        {
+            "cell": f"home/{policy}/udp?level={level}",
+            "scenario": "home",
+            "policy": policy,
+            "traffic": "udp",
+            "factors": f'{{"level": {level}}}',
+            "trial": 1,
+            "attempt": 1,
+            "metric": "throughput_bps",
+            "value": 20e6 - level,
+            "unit": "bit/s",
+        }
+        for level in range((cells + 1) // 2)
+        for policy in ("open", "wep-104")
+    ][:cells]
+    frame = pl.DataFrame(rows).with_columns(
+        [
+            pl.lit(None, kind).alias(name)
+            for name, kind in OBSERVATIONS.items()
+            if name not in rows[0]
+        ]
+    )
+    _print_costs(analyse(frame), Path("runs/many"))
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("home/") for line in lines) == shown
+    rest = [line for line in lines if line.startswith("The first ")]
+    assert len(rest) == (shown < cells)
+    if rest:
+        assert rest[0].startswith("The first 60 of 201 rows; the rest: `airtoll report runs/many`")
+        assert "--format csv" in rest[0]
+        assert "--json" in rest[0]

@@ -91,3 +91,18 @@ def test_seeds_do_not_depend_on_the_grid_around_a_cell() -> None:
     large = make_plan(parse(GOOD.replace('"open",', '"open", "owe-ccmp",'), Path("my.toml")).study)
     seeds = {trial.key: trial.seed for trial in large.trials()}
     assert all(seeds[trial.key] == trial.seed for trial in small.trials())
+
+
+def test_a_folder_does_not_hide_a_shipped_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quickstart").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    assert load("quickstart").path == shipped()["quickstart"]
+    for folder in ("./quickstart", "elsewhere", str(tmp_path / "quickstart")):
+        with pytest.raises(StudyError, match="is a folder; name a study file"):
+            load(folder)
+    (tmp_path / "quickstart").rmdir()
+    (tmp_path / "quickstart").write_text(GOOD)
+    assert load("quickstart").path == Path("quickstart")

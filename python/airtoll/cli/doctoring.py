@@ -95,7 +95,23 @@ def _optional() -> list[Check]:
         place = shutil.which(tool)
         state = "ok" if place else "note"
         checks.append(Check(f"{tool} ({use})", state, place or "not found", "" if place else mend))
-    return checks
+    return [*checks, _medium()]
+
+
+def _medium() -> Check:
+    """The program without which virtual radios have no air."""
+    from airtoll.testbeds.linux import medium
+
+    name = f"{medium.PROGRAM} (air of virtual radios)"
+    try:
+        place = medium.find()
+    except AirtollError as error:
+        return Check(name, "problem", str(error), "unset AIRTOLL_MEDIUM")
+    if place is not None:
+        return Check(name, "ok", str(place))
+    if os.environ.get("AIRTOLL_MEDIUM") == "none":
+        return Check(name, "note", "AIRTOLL_MEDIUM says none", "unset AIRTOLL_MEDIUM")
+    return Check(name, "note", "not found", "make build")
 
 
 def _linux() -> list[Check]:

@@ -23,6 +23,13 @@ from airtoll.report.summary import RunSummary, factors_text, headline, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.run import Run, open_run
 
+#: A table of more rows than this is printed in part,
+_MOST_ROWS = 200
+#: namely so many of its first rows: what a screen or two hold.
+_SHOWN_ROWS = 60
+#: testbed -> how what it gives came about
+_KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
+
 RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
 
 
@@ -59,7 +66,7 @@ def compare(
         return
     _print_comparisons(summary)
     if combined:
-        _print_combined(combined)
+        _print_combined(combined, _against(summary))
 
 
 def print_run(run: Run, *, json: bool) -> None:
@@ -75,14 +82,33 @@ def print_run(run: Run, *, json: bool) -> None:
     if summary.comparisons:
         _print_comparisons(summary)
     else:
-        _print_costs(summary.analysis)
+        _print_costs(summary.analysis, summary.path)
+
+
+def _against(summary: RunSummary) -> str:
+    """The heading of printed figures beside what a testbed gave."""
+    testbed = summary.manifest["testbed"]
+    return f"published against {_KINDS.get(testbed, testbed)}"
+
+
+def _shown(rows: int) -> int:
+    """How many rows of a table are printed."""
+    return rows if rows <= _MOST_ROWS else _SHOWN_ROWS
+
+
+def _say_rest(rows: int, rest: str) -> None:
+    """Below a table cut short: how much is missing, and where it stands."""
+    if rows > _shown(rows):
+        out().print(
+            f"The first {_shown(rows)} of {rows} rows; {rest}", markup=False, soft_wrap=True
+        )
 
 
 def _print_comparisons(summary: RunSummary) -> None:
     console = out()
     columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
-    view = table("published against simulated", columns, right=columns[2:5])
-    for c in summary.comparisons:
+    view = table(_against(summary), columns, right=columns[2:5])
+    for c in summary.comparisons[: _shown(len(summary.comparisons))]:
         note = summary.note(c)
         error = (
             f"{100 * c.absolute_error:+.1f} points"
@@ -100,6 +126,10 @@ def _print_comparisons(summary: RunSummary) -> None:
             note,
         )
     console.print(view)
+    _say_rest(
+        len(summary.comparisons),
+        f"all of them: `airtoll report {summary.path}` (page), the same with --json.",
+    )
 
 
 def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:
@@ -117,9 +147,9 @@ def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:
     }
 
 
-def _print_combined(rows: Sequence[PrintedCombined]) -> None:
+def _print_combined(rows: Sequence[PrintedCombined], against: str) -> None:
     columns = ["table", "scenario", "policy", "over", "published", "airtoll", "error"]
-    view = table("combined overheads, published against simulated", columns, right=columns[4:])
+    view = table(f"combined overheads, {against}", columns, right=columns[4:])
     for row in rows:
         place = ", ".join(filter(None, (row.scenario, factors_text(row.factors))))
         view.add_row(
@@ -134,7 +164,7 @@ def _print_combined(rows: Sequence[PrintedCombined]) -> None:
     out().print(view)
 
 
-def _print_costs(analysis: Analysis) -> None:
+def _print_costs(analysis: Analysis, path: Path) -> None:
     view = table(
         "cost against " + analysis.baseline,
         ["cell", "throughput", "overhead", "verdict"],
@@ -146,7 +176,7 @@ def _print_costs(analysis: Analysis) -> None:
         tuple(row[key] for key in keys): row["verdict"]
         for row in analysis.comparisons.filter(metric="throughput_bps").iter_rows(named=True)
     }
-    for row in rows.iter_rows(named=True):
+    for row in rows.head(_shown(rows.height)).iter_rows(named=True):
         overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
         part = row["flow"] or row["station"]
         view.add_row(
@@ -156,3 +186,7 @@ def _print_costs(analysis: Analysis) -> None:
             verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
         )
     out().print(view)
+    _say_rest(
+        rows.height,
+        f"the rest: `airtoll report {path}` (page), with --format csv (every estimate) or --json.",
+    )

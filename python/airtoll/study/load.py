@@ -58,6 +58,9 @@ def shipped() -> dict[str, Path]:
 def load(name_or_path: str | Path) -> StudyFile:
     """The study of a path, or of the name of a shipped study.
 
+    A file wins over a shipped study of the same name, which wins over a folder; what holds a
+    slash or ends in ``.toml`` is a path.
+
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
     path = _find(str(name_or_path))
@@ -99,13 +102,14 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 
 def _find(name: str) -> Path:
     path = Path(name)
+    known = shipped()
+    # A folder of a shipped study's name (an earlier run's, say) does not hide the study.
+    if name in known and not path.is_file():
+        return known[name]
     if path.suffix == ".toml" or path.exists():
         if path.is_dir():
             raise StudyError(f"{path}: is a folder; name a study file")
         return path
-    known = shipped()
-    if name in known:
-        return known[name]
     near = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"shipped: {', '.join(known)}"
     raise StudyError(f"{name}: no such study file and no shipped study; {hint}")
