@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 #: Display filters: data frames, and frames that are no retransmissions.
@@ -156,6 +157,43 @@ def test_ike_agrees_on_keys_that_open_esp(
             command += ["-o", "uat:esp_sa:" + ",".join(f'"{column}"' for column in columns)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == trial.values["packets_received"] > 50
+
+
+@needs_tshark
+@pytest.mark.parametrize("policy", ["open+wireguard", "wpa2-psk-ccmp+wireguard"])
+def test_the_logged_keys_open_wireguard(
+    policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = record(cell(policy), tmp_path)
+    assert trial.wrong() == []
+    keys = {
+        (row["destination"], int(row["receiver"], 16)): bytes.fromhex(row["key"])
+        for row in trial.keys
+        if row["kind"] == "wireguard-session"
+    }
+    assert len(keys) == 2
+    kinds = trial.tshark("wg", "wg.type", path=trial.wire)
+    assert (kinds[:3], set(kinds[3:])) == (["1", "2", "4"], {"4"})
+    fields = ("ip.dst", "wg.receiver", "wg.counter", "udp.payload")
+    counters: dict[tuple[str, int], list[int]] = {end: [] for end in keys}
+    received = 0
+    for line in trial.tshark("wg.type == 4", *fields, path=trial.wire):
+        to, receiver, counter, payload = line.split("\t")
+        end = (to, int(receiver, 16))
+        counters[end].append(int(counter))
+        # Type, receiver and counter; the nonce is four zero octets and the counter (WireGuard
+        # paper, section 5.4.6). A wrong key or counter raises InvalidTag.
+        message = bytes.fromhex(payload)
+        inner = ChaCha20Poly1305(keys[end]).decrypt(bytes(4) + message[8:16], message[16:], None)
+        if inner:
+            assert len(inner) % 16 == 0
+            length = int.from_bytes(inner[2:4])
+            assert not any(inner[length:])
+            received += inner[9] == 17 and int.from_bytes(inner[22:24]) == 5201
+    assert received == trial.values["packets_received"] > 50
+    # The initiator's first message is empty and confirms the key.
+    for numbers in counters.values():
+        assert numbers == list(range(len(numbers)))
 
 
 def test_recording_changes_no_row(tmp_path: Path, cell: Any, record: Any) -> None:
