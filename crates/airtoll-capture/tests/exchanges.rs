@@ -13,7 +13,7 @@ use airtoll_wire::eapol_key::Rc4KeyRepr;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::{Element, ManagementRepr};
-use network::{Link, SSID, protect, report, start, udp};
+use network::{Link, SSID, protect, report, report_at, start, udp};
 
 const MSK: [u8; 64] = {
     let mut msk = [0; 64];
@@ -282,4 +282,24 @@ fn the_air_has_its_part_of_the_time() {
     let spent: f64 = report.ledger.total.airtime_s.key_exchange;
     assert!(waits.air > spent && waits.air < 0.002, "{waits:?}");
     assert_eq!(waits.server_seen, None);
+}
+
+#[test]
+fn time_may_run_backwards() {
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    let mut frames = start(&mut link);
+    for (message, from_station) in link.group_rekey(vec![7; 16], 2).iter().zip([false, true]) {
+        frames.push(link.eapol(from_station, message));
+    }
+    let count = frames.len() as u64;
+    for step in [1_000_000, u64::MAX / count] {
+        let keys = [link.key_text()];
+        let (report, _) = report_at(&frames, &keys, |index| (count - index) * step);
+        let session = &report.sessions[0];
+        assert_eq!(
+            (session.outcome, session.messages["group"], report.damage),
+            ("connected", 2, None)
+        );
+        assert_eq!(session.negotiation_time_s, Some(0.0));
+    }
 }

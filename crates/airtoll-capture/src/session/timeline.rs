@@ -213,7 +213,9 @@ impl Session {
                 (Some(4), "4-way", format!("4-way {number}"))
             }
             Step::Group(number) => {
-                if self.associated_ns.is_none_or(|at| now - at < GIVEN_UP_NS) {
+                // Stamps may go back: clocks are set, and captures are joined.
+                let age = self.associated_ns.map(|at| now.saturating_sub(at));
+                if age.is_none_or(|age| age < GIVEN_UP_NS) {
                     self.negotiates(now);
                 }
                 (Some(4), "group", format!("group key {number}"))

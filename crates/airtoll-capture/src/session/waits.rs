@@ -68,20 +68,20 @@ impl Waiting {
         if let Some(last) = self.last {
             let gap = event.time_ns.saturating_sub(last.time_ns);
             let air = event.airtime_ns.min(gap);
-            self.air_ns += air;
+            self.air_ns = self.air_ns.saturating_add(air);
             let rest = gap - air;
             if event.from_station {
-                self.station_ns += rest;
+                self.station_ns = self.station_ns.saturating_add(rest);
             } else if eap && last.asks_server {
                 let server = served_ns.map_or(rest, |served| served.min(rest));
-                self.server_ns += server;
-                self.ap_ns += rest - server;
+                self.server_ns = self.server_ns.saturating_add(server);
+                self.ap_ns = self.ap_ns.saturating_add(rest - server);
                 self.server_seen = match (self.server_seen, served_ns) {
                     (None | Some("radius"), Some(_)) => Some("radius"),
                     _ => Some("air"),
                 };
             } else {
-                self.ap_ns += rest;
+                self.ap_ns = self.ap_ns.saturating_add(rest);
             }
         }
         self.last = Some(Last {
@@ -171,7 +171,8 @@ impl Served {
                 self.open.entry(key).or_insert((station, time_ns));
             }
             code::ACCESS_ACCEPT | code::ACCESS_REJECT | code::ACCESS_CHALLENGE => {
-                state.fresh_ns += time_ns.saturating_sub(asked_ns);
+                let took = time_ns.saturating_sub(asked_ns);
+                state.fresh_ns = state.fresh_ns.saturating_add(took);
                 self.open.remove(&key);
             }
             _ => {}
@@ -259,6 +260,24 @@ mod tests {
         let waits = waiting.report();
         assert!((waits.server - 0.0295).abs() < 1e-12 && waits.ap == 0.0);
         assert_eq!(waits.server_seen, Some("air"));
+    }
+
+    #[test]
+    fn times_that_leap_do_not_overflow() {
+        let mut served = Served::default();
+        let mut waiting = Waiting::default();
+        for round in 0..8 {
+            let time_ns = if round % 2 == 0 { 0 } else { u64::MAX };
+            let event = Event {
+                time_ns,
+                ..frame(0, round % 4 == 0, Code::Request)
+            };
+            waiting.enter(&event, None);
+            let code = 1 + (round % 2) as u8;
+            served.enter(time_ns, &radius(code, 7, Some(STATION)));
+        }
+        assert!(waiting.report().ap > 1e10);
+        assert_eq!(served.take(STATION), Some(u64::MAX));
     }
 
     #[test]

@@ -433,12 +433,23 @@ pub fn on_air(rate_500kbps: u8, mpdu: &[u8]) -> Vec<u8> {
 
 /// Writes frames one millisecond apart and analyses them; gives report and plaintexts.
 pub fn report(frames: &[Vec<u8>], keys: &[String]) -> (Report, Vec<(u64, Vec<u8>)>) {
+    report_at(frames, keys, |index| {
+        1_700_000_000_000_000_000 + index * 1_000_000
+    })
+}
+
+/// As [`report`], each frame at the time in nanoseconds that its place in the list is given.
+pub fn report_at(
+    frames: &[Vec<u8>],
+    keys: &[String],
+    time_ns: impl Fn(u64) -> u64,
+) -> (Report, Vec<(u64, Vec<u8>)>) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
     let air = writer.add_interface(127, "air").unwrap();
     for (index, frame) in (0u64..).zip(frames) {
-        let time = 1_700_000_000_000_000_000 + index * 1_000_000;
-        writer.write_packet(air, time, &on_air(108, frame)).unwrap();
+        let octets = on_air(108, frame);
+        writer.write_packet(air, time_ns(index), &octets).unwrap();
     }
     file.write_all(&writer.finish().unwrap()).unwrap();
     let mut given = Keys::default();
