@@ -20,7 +20,7 @@ use airtoll_security::handshake::{
 };
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use prepare::{add, prepare};
+pub(crate) use prepare::{add, add_ahead, prepare};
 pub(crate) use rows::AssociationRow;
 
 use crate::world::{Event, World};
@@ -83,6 +83,9 @@ pub(crate) struct Join {
     /// Whether a recorder has its keys.
     recorded: bool,
     protection_octets: u32,
+    /// Pre-authentication: the station is still elsewhere, and its EAPOL packets go as data through
+    /// the old access point and the distribution system.
+    ahead: bool,
 }
 
 /// All associations of a trial; empty where stations are joined from the start.
@@ -136,6 +139,16 @@ impl Associations {
     pub fn ends_of(&self, join: u32) -> (u32, u32) {
         let join = &self.joins[join as usize];
         (join.node(Party::Station), join.node(Party::AccessPoint))
+    }
+
+    /// The PMK of a pre-authentication that is done; one that is not is given up.
+    pub fn end_ahead(&mut self, join: u32) -> Option<Vec<u8>> {
+        let join = &mut self.joins[join as usize];
+        if let Standing::Joined(_) = join.standing {
+            return join.negotiation.pmk();
+        }
+        join.standing = Standing::Waiting;
+        None
     }
 
     /// Station, access point and what they have agreed on so far.
@@ -291,6 +304,10 @@ impl World {
 
     /// An association has come to its end.
     fn settled(&mut self, join: u32) {
+        if self.association.joins[join as usize].ahead {
+            // The station asks for its outcome when it leaves.
+            return;
+        }
         let Some(handover) = self.mobility.of_join(join) else {
             self.one_less();
             return;

@@ -25,6 +25,8 @@ use crate::world::{Event, World};
 /// Something of a hand-over that is due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MobilityEvent {
+    /// The station begins to pre-authenticate.
+    Ahead { handover: u32 },
     /// The station leaves.
     Leave { handover: u32 },
     /// It has found the new access point.
@@ -40,8 +42,12 @@ pub(crate) struct Handover {
     before: u32,
     at: Duration,
     scan: Duration,
-    /// What a fast transition is made from, when its time comes.
-    fast: Option<Fast>,
+    /// Number of the pre-authentication, and how long before leaving it begins.
+    ahead: Option<(u32, Duration)>,
+    /// What a negotiation that builds on an earlier one is made from, when its time comes.
+    later: Option<Later>,
+    /// The PMK that the pre-authentication gave.
+    pmk: Option<Vec<u8>>,
     queue_limit: usize,
     left: Option<Instant>,
     joined: Option<Instant>,
@@ -52,7 +58,8 @@ pub(crate) struct Handover {
     held: VecDeque<PacketId>,
 }
 
-struct Fast {
+struct Later {
+    method: HandoverMethod,
     scenario: crate::scenario::Association,
     generator: Box<dyn CryptoRng>,
 }
@@ -105,7 +112,22 @@ pub(crate) fn prepare(
             &handover.association,
             station,
         )?;
-        let fast = (handover.method == HandoverMethod::FastTransition).then(|| Fast {
+        let ahead = if handover.method == HandoverMethod::PreAuthentication {
+            let number = association::add_ahead(
+                world,
+                scenario,
+                index,
+                streams,
+                &field,
+                &handover.association,
+                station,
+            )?;
+            Some((number, Duration::from_secs_f64(handover.ahead_s)))
+        } else {
+            None
+        };
+        let later = (handover.method != HandoverMethod::Full).then(|| Later {
+            method: handover.method,
             scenario: handover.association.clone(),
             generator: streams
                 .named(&format!("transition/{}", handover.station))
@@ -120,7 +142,9 @@ pub(crate) fn prepare(
             before: world.association.of(station).unwrap_or(0),
             at: Duration::from_secs_f64(handover.at_s),
             scan: Duration::from_secs_f64(handover.scan_s),
-            fast,
+            ahead,
+            later,
+            pmk: None,
             queue_limit: world.nodes[station as usize].queue_limit as usize,
             left: None,
             joined: None,
@@ -140,6 +164,13 @@ impl World {
             let event = MobilityEvent::Leave {
                 handover: number as u32,
             };
+            if let Some((_, before)) = handover.ahead {
+                let start = MobilityEvent::Ahead {
+                    handover: number as u32,
+                };
+                let at = now + handover.at.saturating_sub(before);
+                self.events.schedule(at, Event::Mobility(start));
+            }
             self.events
                 .schedule(now + handover.at, Event::Mobility(event));
         }
@@ -148,6 +179,11 @@ impl World {
     /// An event of a hand-over.
     pub(crate) fn mobility_due(&mut self, event: MobilityEvent) {
         match event {
+            MobilityEvent::Ahead { handover } => {
+                if let Some((join, _)) = self.mobility.handovers[handover as usize].ahead {
+                    self.association_due(AssociationEvent::Start { join });
+                }
+            }
             MobilityEvent::Leave { handover } => self.leave(handover),
             MobilityEvent::Found { handover } => self.found(handover),
         }
@@ -189,6 +225,9 @@ impl World {
         let now = self.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.left = Some(now);
+        if let Some((join, _)) = handover.ahead {
+            handover.pmk = self.association.end_ahead(join);
+        }
         let (station, scan) = (handover.station, handover.scan);
         let (_, access_point) = self.association.ends_of(handover.before);
         self.radio.part(station, access_point);
@@ -204,32 +243,38 @@ impl World {
     }
 
     fn found(&mut self, number: u32) {
+        let now = self.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
-        let (join, before, station) = (handover.join, handover.before, handover.station);
-        if let Some(fast) = handover.fast.take() {
-            let (_, old) = self.association.ends_of(before);
-            let (_, new) = self.association.ends_of(join);
-            let transition = Transition {
-                old_access_point: address::mac(old),
-                over_the_ds: false,
-                secrets: self.association.agreed(before).2,
-            };
-            // The policy was read when the association was prepared, so it can only lack an FT AKM,
-            // and then everything is negotiated again.
-            if let Ok(made) = Negotiation::transition(
-                fast.scenario.policy,
-                fast.scenario.options,
-                address::mac(station),
-                address::mac(new),
-                transition,
-                fast.generator,
-            ) {
-                self.association.joins[join as usize].negotiation = made;
-            }
+        let join = handover.join;
+        if let Some(later) = handover.later.take()
+            && let Some(made) = self.built_on_before(number, later)
+        {
+            self.association.joins[join as usize].negotiation = made;
         }
         let event = AssociationEvent::Start { join };
-        let now = self.events.now();
         self.events.schedule(now, Event::Association(event));
+    }
+
+    /// What the station negotiates with what it has from before; `None` where it has to negotiate
+    /// everything again. The policy was read when the association was prepared, so it can only lack
+    /// an FT AKM.
+    fn built_on_before(&mut self, number: u32, later: Later) -> Option<Negotiation> {
+        let handover = &mut self.mobility.handovers[number as usize];
+        let (before, station) = (handover.before, address::mac(handover.station));
+        let pmk = handover.pmk.take();
+        let (_, new) = self.association.ends_of(handover.join);
+        let (policy, options) = (later.scenario.policy, later.scenario.options);
+        let (new, generator) = (address::mac(new), later.generator);
+        if later.method == HandoverMethod::PreAuthentication {
+            return Negotiation::cached(policy, options, station, new, pmk?, generator).ok();
+        }
+        let (_, old) = self.association.ends_of(before);
+        let transition = Transition {
+            old_access_point: address::mac(old),
+            over_the_ds: false,
+            secrets: self.association.agreed(before).2,
+        };
+        Negotiation::transition(policy, options, station, new, transition, generator).ok()
     }
 
     /// The station is in at the new access point, and its packets go there.
@@ -310,6 +355,14 @@ impl World {
             rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
             rows.push(("handover_messages", f64::from(join.messages()), "1"));
             rows.push(("handover_packets_lost", handover.lost as f64, "1"));
+            if let Some((ahead, _)) = handover.ahead {
+                let ahead = &self.association.joins[ahead as usize];
+                let messages = f64::from(ahead.messages());
+                rows.push(("preauthentication_messages", messages, "1"));
+                if let Some(time) = ahead.time() {
+                    rows.push(("preauthentication_time_s", time.as_secs_f64(), "s"));
+                }
+            }
             if let (Some(last), Some(first)) = handover.delivered {
                 let gap = first - last;
                 rows.push(("handover_gap_s", gap.as_secs_f64(), "s"));

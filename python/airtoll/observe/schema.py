@@ -98,6 +98,11 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "handover_tunnel_s": ("s", "of the gap: IKE or WireGuard"),
     "handover_wait_s": ("s", "of the gap: until the next packet, before and behind the rest"),
     "handover_join_s": ("s", "leaving the old AP to being able to send by the new one"),
+    "preauthentication_time_s": (
+        "s",
+        "before the hand-over: EAP with the new AP through the old one; none if it was not done",
+    ),
+    "preauthentication_messages": ("1", "messages of it, RADIUS included"),
     "handover_messages": ("1", "messages emitted to get in at the new AP"),
     "handover_packets_lost": ("1", "packets lost from leaving to the first delivery after it"),
     "cpu_share": ("1", "busy share of one CPU"),

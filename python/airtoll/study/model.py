@@ -144,10 +144,15 @@ class Handover(_Table):
         description="how long it is away to look for the new AP, milliseconds; 0: it knows it "
         "(802.11k), or scanned before it left",
     )
-    method: Literal["full", "cached-pmk", "fast-transition"] = Field(
+    method: Literal["full", "cached-pmk", "pre-authentication", "fast-transition"] = Field(
         "full",
-        description="everything again; with the PMK cached at the new AP (OKC); or 802.11r over "
-        "the air",
+        description="everything again; with the PMK cached at the new AP (OKC); with EAP run "
+        "through the old AP before it leaves (802.11i); or 802.11r over the air",
+    )
+    ahead_ms: NotNegative = Field(
+        1000.0,
+        description="pre-authentication: how long before it leaves it begins, milliseconds; not "
+        "done by then: everything again",
     )
 
 

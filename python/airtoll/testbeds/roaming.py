@@ -35,6 +35,8 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return f"{policy.name} has no FT AKM"
     if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
+    if handover.method == "pre-authentication":
+        return _no_preauthentication(policy)
     return None
 
 
@@ -69,7 +71,7 @@ def roaming(
     ]
     before = next(a for a in resolved["associations"] if a["station"] == station)
     options = {**before["options"], "cached_pmk": handover.method == "cached-pmk"}
-    method = "fast-transition" if handover.method == "fast-transition" else "full"
+    method = "full" if handover.method == "cached-pmk" else handover.method
     return {
         **resolved,
         "bss": [bss, {**bss, "name": _NEXT_BSS, "channel": bss.get("channel", 0) + 1}],
@@ -81,11 +83,23 @@ def roaming(
                 "station": station,
                 "at_s": handover.at_s,
                 "scan_s": handover.scan_ms / 1e3,
+                "ahead_s": handover.ahead_ms / 1e3,
                 "method": method,
                 "association": {**before, "station": there, "options": options},
             }
         ],
     }
+
+
+def _no_preauthentication(policy: Policy) -> str | None:
+    link = policy.link
+    if link.eap_method is None:
+        return f"{policy.name} has no EAP that could run before the hand-over"
+    if link.akm is None or link.generation == "wpa":
+        return f"{policy.name} has no RSN: pre-authentication came with 802.11i"
+    if link.akm in _FT_AKMS:
+        return f"{policy.name} has an FT AKM, with which nobody pre-authenticates"
+    return None
 
 
 def _caches(policy: Policy) -> bool:

@@ -130,7 +130,73 @@ impl Negotiation {
         if link.akm.is_some() || policy.link.dynamic_wep {
             plan.push((Stage::Keys, 0));
         }
-        Self::planned(policy, options, link, plan, None, rng)
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares pre-authentication with the AP of this address (802.11-2020, 12.6.10.2): EAP and
+    /// nothing else, whose PMK both ends then keep.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without EAP or without a PMK to keep, or one that names
+    /// something unknown.
+    pub fn preauthentication(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = Link {
+            station,
+            access_point,
+            ..link_of(&policy, &options)?
+        };
+        if policy.link.eap_method.is_none() || link.akm.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.eap_method",
+                value: policy.name,
+                allowed: "an EAP method and an AKM for pre-authentication",
+            });
+        }
+        let policy = PolicySpec {
+            tunnels: Vec::new(),
+            ..policy
+        };
+        let options = Options {
+            mobile_ip: MobileIp::Off,
+            ..options
+        };
+        let plan = vec![(Stage::Eap, 0)];
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares the first stage of an association with an AP that has this PMK cached, too.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn cached(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        pmk: Vec<u8>,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let options = Options {
+            cached_pmk: true,
+            ..options
+        };
+        let link = Link {
+            station,
+            access_point,
+            ..link_of(&policy, &options)?
+        };
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if link.akm.is_some() {
+            plan.push((Stage::Keys, 0));
+        }
+        let secrets = Secrets::from([(SecretName::Pmk, pmk)]);
+        Self::planned(policy, options, link, plan, (secrets, None), rng)
     }
 
     /// Prepares a fast BSS transition to the AP with this address, and what comes after it.
@@ -158,7 +224,8 @@ impl Negotiation {
             });
         }
         let plan = vec![(Stage::FastTransition, 0)];
-        Self::planned(policy, options, link, plan, Some(transition), rng)
+        let before = (transition.secrets.clone(), Some(transition));
+        Self::planned(policy, options, link, plan, before, rng)
     }
 
     fn planned(
@@ -166,16 +233,13 @@ impl Negotiation {
         options: Options,
         link: Link,
         mut plan: Vec<(Stage, usize)>,
-        transition: Option<Transition>,
+        (secrets, transition): (Secrets, Option<Transition>),
         rng: Box<dyn CryptoRng>,
     ) -> Result<Self, SpecError> {
         if options.mobile_ip != MobileIp::Off {
             plan.push((Stage::MobileIp, 0));
         }
         plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
-        let secrets = transition
-            .as_ref()
-            .map_or_else(Secrets::new, |before| before.secrets.clone());
         let mut negotiation = Self {
             policy,
             options,
@@ -220,6 +284,15 @@ impl Negotiation {
         let wep = matches!(self.link.pairwise, CipherSuite::Wep40 | CipherSuite::Wep104);
         let fixed = wep && self.link.akm.is_none() && !self.policy.link.dynamic_wep;
         fixed.then(|| vec![WEP_OCTET; self.link.pairwise.key_octets()])
+    }
+
+    /// The PMK that EAP gave or that was cached; `None` before, and where there is none.
+    #[must_use]
+    pub fn pmk(&self) -> Option<Vec<u8>> {
+        let akm = self.link.akm?;
+        let msk = self.secrets.get(&SecretName::Msk);
+        let known = msk.is_some() || self.secrets.contains_key(&SecretName::Pmk);
+        known.then(|| self.master_key(akm, msk.map_or(&[], Vec::as_slice), PASSPHRASE))
     }
 
     /// Everything agreed on so far.
@@ -307,8 +380,9 @@ impl Negotiation {
         context: &mut Context<'_>,
     ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
         if self.options.cached_pmk {
-            let pmk = context.random_octets(32);
-            self.secrets.insert(SecretName::Pmk, pmk);
+            self.secrets
+                .entry(SecretName::Pmk)
+                .or_insert_with(|| context.random_octets(32));
         } else if self.link.akm.is_some_and(AkmSuite::is_sae) {
             let config = |password: &str| SaeConfig {
                 link: self.link.clone(),

@@ -1,5 +1,6 @@
 //! How the messages of a negotiation travel: management and EAPOL frames over the air at the
-//! lowest basic rate, everything else as IP packets by the way that data takes.
+//! lowest basic rate, everything else as IP packets by the way that data takes. EAPOL of a
+//! pre-authentication goes that way, too, without IP (EtherType 88-C7).
 //!
 //! Takes messages; gives packets whose flow is [`NONE`] and whose mark names the message. Never
 //! changes a message's octets.
@@ -39,6 +40,7 @@ impl World {
         }
         let octets = message.octets.len() as u32;
         join.timeline.emitted(message);
+        let ahead = join.ahead && message.carrier == Carrier::Eapol;
         let mut packet = Packet {
             flow: NONE,
             to,
@@ -65,6 +67,7 @@ impl World {
                 // A WEP-protected body of shared-key authentication has its overhead in its octets.
                 packet.ip_octets = octets + phy::FCS_OCTETS;
             }
+            Carrier::Eapol if ahead => {}
             Carrier::Eapol => {
                 // Once the pairwise key is in place EAPOL goes under it (802.11-2020, 12.6.14).
                 signal.protected = describe(message).1.starts_with("group key");
@@ -82,13 +85,14 @@ impl World {
             _ => packet.ip_octets = IPV4_HEADER + UDP_HEADER + octets,
         }
         let (carrier, protected, number) = (message.carrier, signal.protected, signal.join);
-        if !matches!(carrier, Carrier::Management | Carrier::Eapol) {
+        let signalling = matches!(carrier, Carrier::Management | Carrier::Eapol) && !ahead;
+        if !signalling {
             join.timeline.seen(now, message);
         }
         if protected {
             self.tell_keys(number);
         }
-        if matches!(carrier, Carrier::Management | Carrier::Eapol) {
+        if signalling {
             packet.category = SIGNALLING_CATEGORY;
             let packet = self.packets.insert(packet);
             self.send_signalling(from, packet);

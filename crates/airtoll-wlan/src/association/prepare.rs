@@ -87,6 +87,48 @@ pub(crate) fn add(
     Ok(world.association.joins.len() as u32 - 1)
 }
 
+/// Adds a pre-authentication of `station` with the access point of `association`, and gives its
+/// number.
+///
+/// # Errors
+/// As [`prepare`], and for a policy without EAP.
+pub(crate) fn add_ahead(
+    world: &mut World,
+    scenario: &Scenario,
+    index: &HashMap<&str, u32>,
+    streams: &Streams,
+    path: &str,
+    association: &Association,
+    station: u32,
+) -> Result<u32, ScenarioError> {
+    let mut join = join(
+        world,
+        scenario,
+        index,
+        streams,
+        (path, association),
+        station,
+    )?;
+    join.negotiation = Negotiation::preauthentication(
+        association.policy.clone(),
+        association.options.clone(),
+        address::mac(station),
+        address::mac(join.node(Party::AccessPoint)),
+        streams
+            .named(&format!("pre-authentication/{}", association.station))
+            .into_generator(),
+    )
+    .map_err(|problem| ScenarioError::Invalid {
+        field: format!("{path}.policy"),
+        value: association.policy.name.clone(),
+        allowed: problem.to_string(),
+    })?;
+    join.nodes[Party::Station as usize] = station;
+    join.ahead = true;
+    world.association.joins.push(join);
+    Ok(world.association.joins.len() as u32 - 1)
+}
+
 fn join(
     world: &World,
     scenario: &Scenario,
@@ -188,6 +230,7 @@ fn join(
         agreed: Secrets::new(),
         recorded: false,
         protection_octets: cipher.frame_octets() as u32,
+        ahead: false,
     })
 }
 

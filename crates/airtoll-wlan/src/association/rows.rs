@@ -15,16 +15,16 @@ impl World {
     /// What kept stations from joining, in one line; `None` if nothing did.
     pub(crate) fn association_failure(&self) -> Option<String> {
         let joins = &self.association.joins;
-        let mut missing = joins
-            .iter()
-            .filter(|j| !matches!(j.standing, Standing::Joined(_)));
+        // A station whose pre-authentication fails negotiates everything again.
+        let needed = || joins.iter().filter(|j| !j.ahead);
+        let mut missing = needed().filter(|j| !matches!(j.standing, Standing::Joined(_)));
         let first = missing.next()?;
         let others = missing.count();
         let station = self.mobility.host(first.node(Party::Station));
         let name = &self.nodes[station as usize].name;
         let why = first.failure(self.events.now());
         let rest = if others > 0 {
-            format!("; nor did {others} more of {} stations", joins.len())
+            format!("; nor did {others} more of {} stations", needed().count())
         } else {
             String::new()
         };
@@ -90,6 +90,14 @@ impl Join {
     /// How long each stage took.
     pub(crate) fn stages(&self) -> &[(Stage, Duration)] {
         &self.stages
+    }
+
+    /// How long it took, if it is done.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        match self.standing {
+            Standing::Joined(at) => Some(at - self.started),
+            _ => None,
+        }
     }
 
     /// Messages emitted, repetitions included.

@@ -1,9 +1,14 @@
 //! Hand-overs: what fills the gap, and that traffic goes on behind it.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use airtoll_units::Instant;
 use serde_json::{Value, json};
 
 use crate::outcome::Outcome;
-use crate::{Scenario, run};
+use crate::record::{Key, Medium, Sink};
+use crate::{Scenario, run, run_recorded};
 
 fn ccmp(akm: u8, authentication: &str) -> Value {
     json!({"name": "test", "link": {"generation": "wpa2", "cipher": "ccmp-128",
@@ -169,4 +174,145 @@ fn what_cannot_be_meant_is_refused() {
         *value.pointer_mut(path).unwrap() = wrong;
         assert!(Scenario::from_json(&value.to_string()).is_err(), "{path}");
     }
+}
+
+fn ahead(policy: &Value, options: &Value, handover: &Value) -> Value {
+    let mut with = json!({"method": "pre-authentication"});
+    for (key, level) in handover.as_object().unwrap() {
+        with[key] = level.clone();
+    }
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    scenario(policy, options, &with, &calls)
+}
+
+#[test]
+fn who_pre_authenticates_leaves_eap_out_of_the_gap() {
+    let full = moved(&eap(), &json!({}), "full");
+    let outcome = simulate(&ahead(&eap(), &json!({}), &json!({})), 1);
+    assert_eq!(outcome.failure, None);
+    let of = |metric| value(&outcome, metric);
+    assert_eq!(of("handover_eap_s"), 0.0);
+    // As with a cached PMK: authentication, association, 4-way handshake.
+    assert_eq!(of("handover_messages"), 8.0);
+    // What EAP sends is not less for it: between station, access point and server.
+    let saved = value(&full, "handover_messages") - of("handover_messages");
+    assert_eq!(of("preauthentication_messages"), saved);
+    assert!(of("handover_join_s") < value(&full, "handover_join_s"));
+    // A call does not notice.
+    assert_eq!(
+        of("handover_packets_lost"),
+        value(&cached(), "handover_packets_lost")
+    );
+}
+
+#[test]
+fn pre_authentication_takes_the_way_through_the_old_access_point() {
+    let mut far = ahead(&eap(), &json!({}), &json!({}));
+    far["links"][0]["delay_s"] = json!(1.1e-3);
+    let near = simulate(&ahead(&eap(), &json!({}), &json!({})), 1);
+    let far = simulate(&far, 1);
+    let of = |o: &Outcome| value(o, "preauthentication_time_s");
+    // RADIUS stays away from the old access point's wire; most others come one after the other.
+    let eapol = value(&near, "preauthentication_messages") / 2.0;
+    let more = (of(&far) - of(&near)) / 1e-3;
+    assert!(
+        more > eapol - 2.0 && more < eapol + 4.0,
+        "{more} of {eapol}"
+    );
+}
+
+fn cached() -> Outcome {
+    moved(&eap(), &json!({"cached_pmk": true}), "full")
+}
+
+#[test]
+fn who_leaves_before_the_end_negotiates_everything_again() {
+    let late = simulate(&ahead(&eap(), &json!({}), &json!({"ahead_s": 0.001})), 1);
+    assert_eq!(late.failure, None);
+    let full = moved(&eap(), &json!({}), "full");
+    for metric in ["handover_messages", "handover_eap_s"] {
+        let (late, full) = (value(&late, metric), value(&full, metric));
+        assert!(
+            (late - full).abs() <= 0.05 * full,
+            "{metric}: {late} {full}"
+        );
+    }
+    let tried = value(&late, "preauthentication_messages");
+    assert!(
+        tried > 0.0 && tried < value(&full, "handover_messages") - 8.0,
+        "{tried}"
+    );
+    let done = |o: &Outcome| {
+        o.rows
+            .iter()
+            .any(|r| r.metric == "preauthentication_time_s")
+    };
+    assert!(!done(&late));
+    assert!(done(&simulate(&ahead(&eap(), &json!({}), &json!({})), 1)));
+}
+
+#[test]
+fn who_has_no_eap_cannot_pre_authenticate() {
+    let value = ahead(&ccmp(2, "open"), &json!({}), &json!({}));
+    let scenario = Scenario::from_json(&value.to_string()).unwrap();
+    let error = run(&scenario, 1, &mut || false).unwrap_err().to_string();
+    assert!(error.contains("handovers[0].association.policy"), "{error}");
+    assert!(error.contains("pre-authentication"), "{error}");
+}
+
+/// Names of interfaces, and Ethernet frames of pre-authentication with theirs.
+#[derive(Default)]
+struct Kept {
+    names: Vec<String>,
+    frames: Vec<(String, Vec<u8>)>,
+}
+
+#[derive(Clone, Default)]
+struct Frames(Rc<RefCell<Kept>>);
+
+impl Sink for Frames {
+    fn interface(&mut self, medium: Medium, name: &str) -> u32 {
+        let mut kept = self.0.borrow_mut();
+        kept.names.push(format!("{medium:?} {name}"));
+        kept.names.len() as u32 - 1
+    }
+    fn packet(&mut self, interface: u32, _: Instant, octets: &[u8]) {
+        let mut kept = self.0.borrow_mut();
+        let name = kept.names[interface as usize].clone();
+        if name.starts_with("Wire") && octets[12..14] == [0x88, 0xc7] {
+            kept.frames.push((name, octets.to_vec()));
+        }
+    }
+    fn key(&mut self, _: &Key) {}
+}
+
+#[test]
+fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
+    let scenario = Scenario::from_json(&ahead(&eap(), &json!({}), &json!({})).to_string()).unwrap();
+    let frames = Frames::default();
+    let outcome = run_recorded(&scenario, 1, &mut || false, Box::new(frames.clone())).unwrap();
+    let kept = frames.0.borrow();
+    // Each goes over two wires: old access point to switch, switch to new one, or back.
+    let mut names: Vec<&str> = kept.frames.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 2, "{names:?}");
+    let first = &kept.frames[0].1;
+    assert_eq!(&first[..6], &crate::address::mac(3).0);
+    assert_eq!(&first[6..12], &crate::address::mac(0).0);
+    // EAPOL-Start, version 2 of 802.1X or another, no body.
+    assert_eq!(&first[15..18], [1, 0, 0]);
+    // EAP is those messages that are not RADIUS; RADIUS comes in pairs of which each carries one.
+    let eapol = kept.frames.len() / 2;
+    let all = value(&outcome, "preauthentication_messages") as usize;
+    assert_eq!(kept.frames.len() % 2, 0);
+    assert!(eapol > all / 2 && eapol < all, "{eapol} of {all}");
+}
+
+#[test]
+fn a_refused_pre_authentication_leads_to_a_full_one_that_says_why() {
+    let options = json!({"faults": {"wrong_certificate": true}});
+    let outcome = simulate(&ahead(&eap(), &options, &json!({})), 1);
+    let why = outcome.failure.unwrap();
+    assert!(why.starts_with("s0 did not authenticate: EAP"), "{why}");
 }

@@ -372,11 +372,18 @@ impl Recorder {
     }
 
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
-        let payload = self.ip_packet(world, id, p);
+        let (ethertype, payload) = match signal::ahead(world, p) {
+            Some(octets) => (signal::PREAUTHENTICATION, octets),
+            None => {
+                let packet = self.ip_packet(world, id, p);
+                let six = packet[0] >> 4 == 6;
+                (if six { IPV6 } else { IPV4 }, packet)
+            }
+        };
         Msdu {
             destination: world.mac(p.to),
             source: source(world, p),
-            ethertype: if payload[0] >> 4 == 6 { IPV6 } else { IPV4 },
+            ethertype,
             payload,
         }
     }

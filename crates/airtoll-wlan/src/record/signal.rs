@@ -9,11 +9,13 @@ use super::cipher::LinkCipher;
 use super::frame::{DataFrame, Msdu};
 use super::packet::wrap;
 use crate::address;
-use crate::packet::Packet;
+use crate::packet::{NONE, Packet};
 use crate::world::World;
 
 /// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
 const EAPOL: u16 = 0x888e;
+/// EtherType of pre-authentication (IEEE 802.11-2020, 12.6.10.2).
+pub(super) const PREAUTHENTICATION: u16 = 0x88c7;
 /// Source port of whoever asks a server, where the protocol names none.
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
@@ -46,6 +48,15 @@ pub(super) fn frame(
         payload: octets,
     };
     header.compose(&[msdu], cipher.filter(|_| signal.protected))
+}
+
+/// The EAPOL packet that a packet of pre-authentication stands for; `None` for any other packet.
+pub(super) fn ahead(world: &World, p: &Packet) -> Option<Vec<u8>> {
+    if p.flow != NONE || p.under != NONE {
+        return None;
+    }
+    let message = &world.association.signal(p.mark)?.message;
+    (message.carrier == Carrier::Eapol).then(|| message.octets.clone())
 }
 
 /// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be

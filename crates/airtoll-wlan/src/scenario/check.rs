@@ -191,6 +191,7 @@ impl Scenario {
     fn check_handover(&self, at: &str, handover: &Handover) -> Result<(), ScenarioError> {
         not_negative(&format!("{at}.at_s"), handover.at_s)?;
         not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
+        not_negative(&format!("{at}.ahead_s"), handover.ahead_s)?;
         let field = format!("{at}.station");
         let station = self.node(&field, &handover.station)?;
         let joins = self

@@ -14,6 +14,9 @@ pub enum HandoverMethod {
     Full,
     /// Fast BSS transition over the air (IEEE 802.11-2020, 13.5.2).
     FastTransition,
+    /// EAP with the new access point through the old one before the station leaves, and the PMK
+    /// from it (IEEE 802.11-2020, 12.6.10.2); everything again if that is not done by then.
+    PreAuthentication,
 }
 
 /// One hand-over.
@@ -27,10 +30,18 @@ pub struct Handover {
     /// How long it scans after that, s.
     #[serde(default)]
     pub scan_s: f64,
+    /// With pre-authentication: how long before it leaves it begins, s; at the earliest when the
+    /// traffic does.
+    #[serde(default = "ahead")]
+    pub ahead_s: f64,
     /// How it gets in.
     #[serde(default)]
     pub method: HandoverMethod,
     /// What it negotiates at the new access point. The association's `station` is the node that
     /// stands for the moving station in the new BSS: a station of that BSS without flows.
     pub association: Association,
+}
+
+const fn ahead() -> f64 {
+    1.0
 }
