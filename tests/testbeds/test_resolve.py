@@ -55,6 +55,16 @@ def test_what_the_phy_cannot_do_is_refused_by_name(settings, problem) -> None:
     assert problem in text
 
 
+@pytest.mark.parametrize("topology", ["uplink", "station-to-station", "r1"])
+def test_addresses_are_resolved_where_the_study_says_so(topology: str) -> None:
+    stations = [{"name": "A"}] if topology == "r1" else [{"name": "A"}, {"name": "B"}]
+    known = cell(topology=topology, stations=stations)
+    assert "address_resolution" not in scenario(known)
+    asks = cell(topology=topology, stations=stations, address_resolution="dynamic")
+    assert scenario(asks)["address_resolution"] == "dynamic"
+    assert _native.check_scenario(scenario_json(asks)) is None
+
+
 def test_stations_are_repeated_up_to_the_number_of_clients() -> None:
     resolved = scenario(cell(stations=[{"name": "A"}], clients=20))
     names = [node["name"] for node in resolved["nodes"] if node["role"] == "station"]

@@ -57,6 +57,8 @@ pub(crate) struct TxLink {
     pub rts_octets: u32,
     /// Carries management and EAPOL frames, whose packets hold the length of the whole MPDU.
     pub signalling: bool,
+    /// Carries group-addressed frames, which nobody acknowledges.
+    pub group: bool,
     pub queue: VecDeque<PacketId>,
     pub window: VecDeque<Mpdu>,
     pub next_sequence: u32,
@@ -348,6 +350,10 @@ impl World {
             ..Octets::default()
         };
         let add = |p: &crate::packet::Packet, parts: &mut Octets| {
+            if p.resolves() {
+                parts.management += u64::from(msdu_of(p));
+                return;
+            }
             parts.payload += u64::from(p.payload);
             parts.security += u64::from(p.tunnel_octets);
             parts.ip_transport +=
@@ -389,7 +395,8 @@ impl World {
             octets = self.packets[head].ip_octets;
             parts = Octets::default();
         }
-        parts.mac = u64::from(octets) - parts.payload - parts.security - parts.ip_transport;
+        parts.mac = 0;
+        parts.mac = u64::from(octets) - parts.total();
         let state = &mut self.links[link as usize];
         let division = state.division;
         let mut pieces = None;

@@ -98,7 +98,7 @@ impl World {
     /// Books a transmission that the end of the trial cut off.
     pub(crate) fn book_unfinished(&mut self, t: &Transmission) {
         match t.kind {
-            FrameKind::Beacon => self.ledger.management += t.alone,
+            FrameKind::Beacon | FrameKind::Group => self.ledger.management += t.alone,
             FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => {
                 self.ledger.protection += t.alone;
             }

@@ -20,7 +20,7 @@ use airtoll_security::handshake::{
 };
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use prepare::{add, add_ahead, prepare};
+pub(crate) use prepare::{add, add_ahead, link, lowest_mode, prepare};
 pub(crate) use rows::AssociationRow;
 
 use crate::world::{Event, World};

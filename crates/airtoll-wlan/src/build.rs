@@ -24,6 +24,7 @@ use crate::mobility::{self, Mobility};
 use crate::mode;
 use crate::packet::{NONE, Slab};
 use crate::radio::Radio;
+use crate::resolution::{self, Resolution};
 use crate::scenario::{Bss, Discipline, Role, Scenario, ScenarioError, Standard};
 use crate::world::{Event, Node, World};
 
@@ -87,6 +88,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         winners: Vec::new(),
         association: Associations::default(),
         mobility: Mobility::default(),
+        resolution: Resolution::default(),
         trace: None,
         recorder: None,
     };
@@ -107,6 +109,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
+    resolution::prepare(&mut world, scenario, &builder.index);
     if !scenario.associations.is_empty() {
         association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
         mobility::prepare(&mut world, scenario, &builder.index, &builder.streams)?;

@@ -18,6 +18,8 @@ pub(crate) enum FrameKind {
     Cts,
     CtsToSelf,
     Data,
+    /// Data for a group, which nobody answers.
+    Group,
     BlockAckReq,
     Response,
     Beacon,

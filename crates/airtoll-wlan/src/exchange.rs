@@ -132,6 +132,11 @@ impl World {
         let exchange = &self.exchanges[id as usize];
         let mode = &self.modes[exchange.mode as usize];
         let link = &self.links[exchange.link as usize];
+        if link.group {
+            let length = exchange.length;
+            self.transmit(id, node, FrameKind::Group, length, Duration::ZERO);
+            return;
+        }
         let answer = if exchange.aggregate {
             mode.block_ack
         } else {
@@ -278,6 +283,7 @@ impl World {
                 }
             }
             FrameKind::Data => self.data_sent(id, reception, alone),
+            FrameKind::Group => self.group_sent(id, reception, alone),
             FrameKind::BlockAckReq => {
                 let exchange = &self.exchanges[id as usize];
                 let (mode, peer) = (exchange.mode, self.links[exchange.link as usize].peer);
@@ -501,6 +507,13 @@ impl World {
         self.settle(id, link, false);
         self.widen(id);
         self.finish(id, known_at);
+    }
+
+    /// Ends an exchange of one frame that nobody answers.
+    pub(crate) fn end_unanswered(&mut self, id: u32) {
+        self.drain_transmit_pipe(self.contenders[id as usize].node);
+        let now = self.events.now();
+        self.finish(id, now);
     }
 
     /// Ends the exchange: the contender backs off from `reference` on.

@@ -118,6 +118,10 @@ impl World {
     /// A whole packet reached the application's host and is through its stack at `at`.
     pub(crate) fn arrived(&mut self, packet: u32, at: Instant) {
         let p = self.packets.remove(packet);
+        if p.resolves() {
+            self.resolution_arrived(&p);
+            return;
+        }
         if p.flow == NONE {
             self.signal_arrived(p.mark);
             return;
@@ -182,7 +186,10 @@ impl World {
     pub(crate) fn lost(&mut self, p: &Packet) {
         let now = self.events.now();
         if p.flow == NONE {
-            self.signal_lost(p.mark);
+            // A question that is lost is asked again.
+            if !p.resolves() {
+                self.signal_lost(p.mark);
+            }
             return;
         }
         if let Some(connection) = &mut self.flows[p.flow as usize].connection {

@@ -78,6 +78,7 @@ impl Division {
             ip_transport: share(0, whole.ip_transport),
             payload: share(whole.ip_transport, whole.payload),
             security: share(data, whole.security) + u64::from(self.cipher),
+            management: 0,
             mac: share(data + whole.security, whole.mac) + u64::from(self.header),
         };
         ((to - from) as u32 + self.header + self.cipher, parts)
@@ -126,6 +127,7 @@ mod tests {
             ip_transport: 36,
             security: 8,
             mac: 0,
+            management: 0,
         };
         let division = Division::new(Some(800), 28, 12);
         let pieces = division.divide(whole).unwrap();
@@ -143,7 +145,7 @@ mod tests {
             payload in 0_u64..2_300, ip in 8_u64..80, security in 0_u64..60,
             threshold in 256_u32..2_346, cipher in 0_u32..24,
         ) {
-            let whole = Octets { payload, ip_transport: ip, security, mac: 0 };
+            let whole = Octets { payload, ip_transport: ip, security, mac: 0, management: 0 };
             let division = Division::new(Some(threshold), 28, cipher);
             let Some(pieces) = division.divide(whole) else {
                 prop_assert!(whole.total() as u32 + 28 <= threshold);

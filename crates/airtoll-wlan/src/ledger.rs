@@ -36,12 +36,14 @@ pub(crate) struct Octets {
     pub ip_transport: u64,
     pub mac: u64,
     pub security: u64,
+    /// Of address resolution.
+    pub management: u64,
 }
 
 impl Octets {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.payload + self.ip_transport + self.mac + self.security
+        self.payload + self.ip_transport + self.mac + self.security + self.management
     }
 
     /// Adds another frame's.
@@ -50,6 +52,7 @@ impl Octets {
         self.ip_transport += other.ip_transport;
         self.mac += other.mac;
         self.security += other.security;
+        self.management += other.management;
     }
 }
 
@@ -106,12 +109,18 @@ impl Ledger {
             share(good.ip_transport),
             share(good.security),
         );
+        let management = if good.management == 0 {
+            Duration::ZERO
+        } else {
+            share(good.management)
+        };
         let retry = if bad == 0 { Duration::ZERO } else { share(bad) };
         self.payload += payload;
         self.ip_transport += ip;
         self.security += security;
         self.retry += retry;
-        self.mac_phy += alone - payload - ip - security - retry;
+        self.management += management;
+        self.mac_phy += alone - payload - ip - security - retry - management;
     }
 }
 

@@ -9,6 +9,7 @@ use airtoll_units::{BitRate, Bytes, Duration, Instant};
 use crate::access::Standing;
 use crate::host::Pipe;
 use crate::packet::{NONE, Packet, PacketId};
+use crate::resolution::ETHERNET_MINIMUM;
 use crate::scenario::{CryptoEngine, Role};
 use crate::world::{Event, Node, PipeKind, World};
 
@@ -107,7 +108,7 @@ impl World {
         if !state.tunnels.is_empty() {
             work += self.encapsulate(node, packet, true);
         }
-        self.dispatch(node, packet, work);
+        self.dispatch_own(node, packet, work);
     }
 
     /// Spends `work` on the CPU and sends the packet towards where it is for.
@@ -181,7 +182,7 @@ impl World {
 
     /// Notes cipher work that ends at `end` beside the air that may have to wait for it.
     #[inline]
-    fn note_ciphers(&mut self, node: u32, end: Instant, effort: Duration) {
+    pub(crate) fn note_ciphers(&mut self, node: u32, end: Instant, effort: Duration) {
         if effort.is_zero() {
             return;
         }
@@ -196,7 +197,7 @@ impl World {
     }
 
     /// A packet will be ready for the radio at `ready`.
-    fn offer_to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
+    pub(crate) fn offer_to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
         let now = self.events.now();
         let state = &mut self.nodes[node as usize];
         if ready <= now && state.transmit.items.is_empty() {
@@ -252,6 +253,13 @@ impl World {
 
     fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
         let Packet { to, category, .. } = self.packets[packet];
+        if let Some(link) = self.group_link(node, packet) {
+            let contender = self.nodes[node as usize].contenders[usize::from(category)];
+            if !self.enqueue(link, contender, packet) {
+                self.lose(packet);
+            }
+            return;
+        }
         let Route::Air { neighbour } = self.routes[node as usize][to as usize] else {
             self.lose(packet);
             return;
@@ -340,15 +348,22 @@ impl World {
             self.lose(packet);
             return;
         }
+        if self.resolution.dynamic && self.pass_question(node, packet, effort) {
+            return;
+        }
         let p = self.packets[packet];
         let own = self.is_for(node, p.to);
         let host = &mut self.nodes[node as usize].host;
         if !own {
             let mut work = host.forward.of(p.ip_octets) + effort;
-            if !self.nodes[node as usize].tunnels.is_empty() {
+            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() {
                 work += self.encapsulate(node, packet, false);
             }
-            self.dispatch(node, packet, work);
+            if self.packets[packet].under == p.under {
+                self.dispatch(node, packet, work);
+            } else {
+                self.dispatch_own(node, packet, work);
+            }
             return;
         }
         let mut work = host.receive.of(p.ip_octets) + effort;
@@ -384,7 +399,7 @@ impl World {
             self.decapsulate(packet);
             if !self.is_for(node, self.packets[packet].to) {
                 let work = self.encapsulate(node, packet, false);
-                self.dispatch(node, packet, work);
+                self.dispatch_own(node, packet, work);
                 return;
             }
             if self.packets[packet].under != NONE {
@@ -401,8 +416,10 @@ impl World {
         self.arrived(packet, at);
     }
 
-    fn send_on_wire(&mut self, wire: u32, packet: PacketId, at: Instant) {
-        let octets = self.packets[packet].ip_octets + ETHERNET_OCTETS;
+    pub(crate) fn send_on_wire(&mut self, wire: u32, packet: PacketId, at: Instant) {
+        let p = &self.packets[packet];
+        let shortest = if p.resolves() { ETHERNET_MINIMUM } else { 0 };
+        let octets = p.ip_octets.max(shortest) + ETHERNET_OCTETS;
         let state = &mut self.wires[wire as usize];
         while state.departures.front().is_some_and(|d| *d <= at) {
             state.departures.pop_front();

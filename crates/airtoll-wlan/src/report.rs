@@ -211,7 +211,10 @@ impl World {
             ("octets_ip_transport", l.octets.ip_transport),
             ("octets_mac", l.octets.mac),
             ("octets_security", l.octets.security),
-            ("octets_management", l.octets_management),
+            (
+                "octets_management",
+                l.octets_management + l.octets.management,
+            ),
             ("octets_control", l.octets_control),
             ("octets_retry", l.octets_retry),
         ] {

@@ -63,8 +63,22 @@ pub struct Scenario {
     /// Stations that move to another BSS in mid-trial.
     #[serde(default)]
     pub handovers: Vec<Handover>,
+    /// How hosts learn one another's link-layer addresses.
+    #[serde(default)]
+    pub address_resolution: AddressResolution,
     /// The traffic.
     pub flows: Vec<Flow>,
+}
+
+/// How hosts learn one another's link-layer addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressResolution {
+    /// They know them from the start.
+    #[default]
+    Static,
+    /// They ask at first contact: ARP (RFC 826), Neighbour Discovery (RFC 4861).
+    Dynamic,
 }
 
 const fn association_limit() -> f64 {

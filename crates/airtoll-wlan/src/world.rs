@@ -22,6 +22,7 @@ use crate::network::{FragmentGroup, Route, Wire};
 use crate::packet::{Packet, Slab};
 use crate::radio::Radio;
 use crate::record::Recorder;
+use crate::resolution::Resolution;
 use crate::scenario::{Discipline, Role, ScenarioError};
 use crate::tunnel::{Layer, TunnelEnd};
 
@@ -58,6 +59,8 @@ pub(crate) enum Event {
     Association(AssociationEvent),
     /// Something of a hand-over is due.
     Mobility(MobilityEvent),
+    /// A question for an address may have to be asked again.
+    Resolution { entry: u32 },
 }
 
 /// The pipes of a node.
@@ -149,6 +152,7 @@ pub(crate) struct World {
     pub winners: Vec<u32>,
     pub association: Associations,
     pub mobility: Mobility,
+    pub resolution: Resolution,
     pub trace: Option<Box<dyn Trace>>,
     pub recorder: Option<Box<Recorder>>,
 }
@@ -232,6 +236,7 @@ impl World {
             Event::WarmedUp => self.warmed_up(),
             Event::Association(event) => self.association_due(event),
             Event::Mobility(event) => self.mobility_due(event),
+            Event::Resolution { entry } => self.resolution_due(entry),
         }
     }
 

@@ -245,6 +245,13 @@ class Scenario(_Table):
     )
     radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
     join: Join = Field(Join(), description="how stations join, with authenticate = true")
+    address_resolution: Literal["static", "dynamic"] = Field(
+        "static",
+        description="static: hosts know one another's link-layer addresses from the start; "
+        "dynamic: they ask at first contact by ARP or Neighbour Discovery (in the simulator, "
+        "without a hand-over and without captures; the analytic testbed leaves it out, and the "
+        "linux testbed always asks)",
+    )
     handover: Handover | None = Field(
         None, description="a hand-over in mid-trial, with authenticate = true; default: none"
     )

@@ -67,7 +67,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
     """
     settings, load_ = cell.settings, cell.load
     if settings.topology in DOMAINS:
-        return _two_domains(cell)
+        return {**_two_domains(cell), **_resolution(settings)}
     stations = station_list(settings)
     profiles = {s.name: load(cell.profile(s.profile)) for s in stations}
     ap = load(cell.profile(settings.ap.profile))
@@ -99,6 +99,7 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "nodes": nodes,
         "links": links,
         "flows": _flows(settings, load_, stations, profiles, server),
+        **_resolution(settings),
     }
     ends = {s.name: SERVER if wired else _peer(settings, s) for s in stations}
     joined = joining(
@@ -110,6 +111,13 @@ def scenario(cell: Cell) -> dict[str, Any]:
         AP,
     )
     return roaming(cell, joined, stations[0].name, AP)
+
+
+def _resolution(settings: Scenario) -> dict[str, str]:
+    # Left out where it is the native code's default, so that resolved scenarios stay as they were.
+    if settings.address_resolution == "static":
+        return {}
+    return {"address_resolution": settings.address_resolution}
 
 
 def _two_domains(cell: Cell) -> dict[str, Any]:

@@ -103,7 +103,7 @@ impl World {
             return;
         }
         let packet = self.packets.insert(packet);
-        self.dispatch(from, packet, Duration::ZERO);
+        self.dispatch_own(from, packet, Duration::ZERO);
     }
 
     fn send_signalling(&mut self, node: u32, packet: u32) {

@@ -245,16 +245,7 @@ fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<
                 .iter()
                 .filter(move |n| n.role == role && n.bss.as_deref() == Some(&bss.name))
         };
-        let with_b = scenario
-            .nodes
-            .iter()
-            .any(|n| n.bss.as_deref() == Some(&bss.name) && n.standard == Some(Standard::B));
-        let basic = mode::basic_rates(bss, with_b);
-        let lowest = basic.lowest(mode::band(bss));
-        let mut made = Mode::new(lowest, bss, &mode::timing(bss, with_b), basic);
-        made.bss = at;
-        let mode = world.modes.len() as u32;
-        world.modes.push(made);
+        let mode = lowest_mode(world, scenario, at);
         let ap = of(Role::AccessPoint).next().map(|n| index[n.name.as_str()]);
         let Some(ap) = ap else { continue };
         let stations: Vec<u32> = of(Role::Station).map(|n| index[n.name.as_str()]).collect();
@@ -269,7 +260,23 @@ fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<
     }
 }
 
-fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
+/// Adds the mode of a BSS's lowest basic rate; gives its number.
+pub(crate) fn lowest_mode(world: &mut World, scenario: &Scenario, at: usize) -> u32 {
+    let bss = &scenario.bss[at];
+    let with_b = scenario
+        .nodes
+        .iter()
+        .any(|n| n.bss.as_deref() == Some(&bss.name) && n.standard == Some(Standard::B));
+    let basic = mode::basic_rates(bss, with_b);
+    let lowest = basic.lowest(mode::band(bss));
+    let mut made = Mode::new(lowest, bss, &mode::timing(bss, with_b), basic);
+    made.bss = at;
+    world.modes.push(made);
+    (world.modes.len() - 1) as u32
+}
+
+/// A link without cipher and QoS on a mode.
+pub(crate) fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
     TxLink {
         from,
         peer,
@@ -281,6 +288,7 @@ fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink {
         division: Division::new(None, 0, 0),
         rts_octets: u32::MAX,
         signalling: true,
+        group: false,
         queue: VecDeque::new(),
         window: VecDeque::new(),
         next_sequence: 0,

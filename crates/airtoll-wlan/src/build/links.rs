@@ -76,6 +76,7 @@ impl Builder<'_> {
             ),
             rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
             signalling: false,
+            group: false,
             queue: VecDeque::new(),
             window: VecDeque::new(),
             next_sequence: 0,

@@ -182,7 +182,9 @@ impl Recorder {
                     FrameKind::Response => (Some(owner), mode.response),
                     FrameKind::Rts => (Some(peer), mode.guard),
                     FrameKind::Cts => (Some(owner), mode.guard),
-                    FrameKind::CtsToSelf | FrameKind::Beacon => (None, mode.guard),
+                    FrameKind::CtsToSelf | FrameKind::Beacon | FrameKind::Group => {
+                        (None, mode.guard)
+                    }
                 }
             }
         };
@@ -236,7 +238,8 @@ impl Recorder {
             }
             FrameKind::Response => response(world, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(world, t, channel, &mut out),
-            FrameKind::Data => {}
+            // Trials with frames for groups are not recorded.
+            FrameKind::Data | FrameKind::Group => {}
         }
         self.emit(channel, heard.end, header, &mut out);
         self.scratch = out;

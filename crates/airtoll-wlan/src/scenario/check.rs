@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{
-    Bss, Cost, Flow, Handover, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError,
-    Standard, Transport,
+    AddressResolution, Bss, Cost, Flow, Handover, LinkBudget, Node, Pattern, Rate, Role, Scenario,
+    ScenarioError, Standard, Transport,
 };
 
 type Checked = Result<(), ScenarioError>;
@@ -81,6 +81,10 @@ impl Scenario {
             "associations",
             self.associations.iter().map(|a| a.station.as_str()),
         )?;
+        if self.address_resolution == AddressResolution::Dynamic && !self.handovers.is_empty() {
+            let allowed = "static where a station moves";
+            return invalid("address_resolution", "dynamic", allowed);
+        }
         for (i, handover) in self.handovers.iter().enumerate() {
             self.check_handover(&format!("handovers[{i}]"), handover)?;
         }

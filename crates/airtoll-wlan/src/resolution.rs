@@ -1,0 +1,347 @@
+//! Address resolution at first contact: ARP (RFC 826) and IPv6 Neighbour Discovery (RFC 4861).
+//!
+//! All nodes are in one bridged subnet, so a host asks for the host that it sends to (the far end
+//! of a tunnel, where there is one). Takes packets that a host sends; holds them until their
+//! receiver's address is known, and sends the question and its answer. A question is a unicast
+//! frame from a station to its access point, which repeats it to its BSS as one group-addressed
+//! frame and passes it on over its wires. Addresses stay known for the whole trial; nothing is done
+//! where the scenario says that they are known from the start.
+
+use std::collections::{HashMap, VecDeque};
+
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+
+use crate::aggregation::TxLink;
+use crate::association;
+use crate::exchange::Reception;
+use crate::network::Route;
+use crate::packet::{NONE, Packet, PacketId};
+use crate::scenario::{AddressResolution, CryptoEngine, Role, Scenario};
+use crate::world::{Event, World};
+
+/// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
+pub(crate) const ARP_OCTETS: u32 = 28;
+/// Neighbour Solicitation with source, or Advertisement with target link-layer address: IPv6 header
+/// 40, message 24, option 8 octets (RFC 4861 sections 4.3, 4.4 and 4.6.1).
+pub(crate) const NEIGHBOUR_OCTETS: u32 = 72;
+/// Payload of the shortest Ethernet frame, to which shorter ones are padded (IEEE 802.3, 4A.4.2).
+pub(crate) const ETHERNET_MINIMUM: u32 = 46;
+/// Packets held per unresolved address; a further one takes the oldest one's place (RFC 1122
+/// section 2.3.2.2 and RFC 4861 section 7.2.2 ask for at least one, Linux before 3.3 kept three).
+const HELD: usize = 3;
+/// A question is asked again after this (RFC 1122 section 2.3.2.1; RETRANS_TIMER, RFC 4861
+/// section 10).
+const AGAIN: Duration = Duration::from_secs(1);
+/// How often (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux asks as often by ARP).
+const ATTEMPTS: u8 = 3;
+/// Best effort.
+const CATEGORY: u8 = 1;
+/// In the mark of a packet without a flow: not a message of a negotiation, but of ours.
+const OURS: u32 = 1 << 31;
+const ANSWER: u32 = 1 << 30;
+
+/// What a host knows of another's address.
+#[derive(Debug)]
+struct Entry {
+    host: u32,
+    target: u32,
+    six: bool,
+    known: bool,
+    attempts: u8,
+    /// Packets that wait, with the CPU time that they still take and the ciphers' part in it.
+    held: VecDeque<(PacketId, Duration, Duration)>,
+}
+
+/// Neighbour tables of all hosts.
+#[derive(Debug, Default)]
+pub(crate) struct Resolution {
+    /// Whether hosts have to ask.
+    pub dynamic: bool,
+    entries: Vec<Entry>,
+    numbers: HashMap<(u32, u32, bool), u32>,
+    /// Link for group-addressed frames of each access point.
+    groups: HashMap<u32, u32>,
+}
+
+impl Resolution {
+    fn entry(&mut self, host: u32, target: u32, six: bool) -> u32 {
+        let entries = &mut self.entries;
+        *self.numbers.entry((host, target, six)).or_insert_with(|| {
+            entries.push(Entry {
+                host,
+                target,
+                six,
+                known: false,
+                attempts: 0,
+                held: VecDeque::new(),
+            });
+            (entries.len() - 1) as u32
+        })
+    }
+}
+
+impl Packet {
+    /// Whether it is a question or an answer of address resolution.
+    pub fn resolves(&self) -> bool {
+        self.flow == NONE && self.mark & OURS != 0
+    }
+
+    fn asks(&self) -> bool {
+        self.resolves() && self.mark & ANSWER == 0
+    }
+}
+
+/// Adds the links for group-addressed frames, if `scenario` wants addresses resolved: at the lowest
+/// basic rate, unacknowledged, under the access point's group cipher.
+pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&str, u32>) {
+    world.resolution.dynamic = scenario.address_resolution == AddressResolution::Dynamic;
+    if !world.resolution.dynamic {
+        return;
+    }
+    for (at, bss) in scenario.bss.iter().enumerate() {
+        let ap = scenario
+            .nodes
+            .iter()
+            .find(|n| n.role == Role::AccessPoint && n.bss.as_deref() == Some(&bss.name));
+        let Some(ap) = ap else { continue };
+        let number = index[ap.name.as_str()];
+        let mode = association::lowest_mode(world, scenario, at);
+        world
+            .resolution
+            .groups
+            .insert(number, world.links.len() as u32);
+        let plain = association::link(number, number, mode, 1);
+        world.links.push(TxLink {
+            cipher: ap.cipher,
+            signalling: false,
+            group: true,
+            ..plain
+        });
+    }
+}
+
+impl World {
+    /// Sends a packet of the host itself, once the address that it goes to is known.
+    #[inline]
+    pub(crate) fn dispatch_own(&mut self, node: u32, packet: PacketId, work: Duration) {
+        if self.resolution.dynamic && !self.knows(node, packet, work) {
+            return;
+        }
+        self.dispatch(node, packet, work);
+    }
+
+    /// Whether a host knows where a packet goes; keeps it and asks otherwise.
+    fn knows(&mut self, node: u32, packet: PacketId, work: Duration) -> bool {
+        let p = self.packets[packet];
+        let number = self.resolution.entry(node, p.to, self.has_ipv6_header(&p));
+        let entry = &mut self.resolution.entries[number as usize];
+        if entry.known {
+            return true;
+        }
+        let ciphers = std::mem::take(&mut self.cpu_ciphers);
+        let first = entry.held.is_empty();
+        entry.held.push_back((packet, work, ciphers));
+        let oldest = (entry.held.len() > HELD).then(|| entry.held.pop_front());
+        if let Some((packet, ..)) = oldest.flatten() {
+            self.lose(packet);
+        }
+        if first && self.resolution.entries[number as usize].attempts == 0 {
+            self.ask(number);
+        }
+        false
+    }
+
+    fn ask(&mut self, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
+        entry.attempts += 1;
+        let (host, target) = (entry.host, entry.target);
+        let again = self.events.now() + AGAIN;
+        self.events
+            .schedule(again, Event::Resolution { entry: number });
+        let question = self.resolution_packet(number, target, 0);
+        let octets = self.packets[question].ip_octets;
+        let work = self.nodes[host as usize].host.transmit.of(octets);
+        if self.nodes[host as usize].role == Role::Station {
+            self.dispatch(host, question, work);
+        } else {
+            self.flood(host, question, work);
+            self.packets.remove(question);
+        }
+    }
+
+    fn resolution_packet(&mut self, number: u32, to: u32, answer: u32) -> PacketId {
+        let now = self.events.now();
+        let six = self.resolution.entries[number as usize].six;
+        self.packets.insert(Packet {
+            flow: NONE,
+            to,
+            ip_octets: if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS },
+            payload: 0,
+            tunnel_octets: 0,
+            mark: OURS | answer | number,
+            group: NONE,
+            next: NONE,
+            created: now,
+            left: Instant::ZERO,
+            arrived: now,
+            category: CATEGORY,
+            entered: NONE,
+            end: 0,
+            under: NONE,
+            number: 0,
+            held: false,
+            reverse: false,
+            counted: false,
+        })
+    }
+
+    /// Nobody has answered for a while.
+    pub(crate) fn resolution_due(&mut self, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
+        if entry.known {
+            return;
+        }
+        if entry.attempts < ATTEMPTS {
+            self.ask(number);
+            return;
+        }
+        // The next packet asks anew.
+        entry.attempts = 0;
+        for (packet, ..) in std::mem::take(&mut entry.held) {
+            self.lose(packet);
+        }
+    }
+
+    /// A packet reached a node's stack: copies of a question go where else it has to be heard.
+    /// Gives whether the packet ends here.
+    pub(crate) fn pass_question(&mut self, node: u32, packet: PacketId, effort: Duration) -> bool {
+        let p = self.packets[packet];
+        if !p.asks() || self.nodes[node as usize].role == Role::Station {
+            return false;
+        }
+        let work = self.nodes[node as usize].host.forward.of(p.ip_octets) + effort;
+        self.flood(node, packet, work);
+        let ends = !self.is_for(node, p.to);
+        if ends {
+            self.packets.remove(packet);
+        }
+        ends
+    }
+
+    /// Sends copies of a question over the air and over every wire that leads away from its asker.
+    fn flood(&mut self, node: u32, packet: PacketId, work: Duration) {
+        let p = self.packets[packet];
+        let now = self.events.now();
+        let asker = self.resolution.entries[(p.mark & !(OURS | ANSWER)) as usize].host;
+        let group = self.resolution.groups.get(&node).copied();
+        let cipher = group.map_or(CipherSuite::Open, |l| self.links[l as usize].cipher);
+        let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let host = &mut self.nodes[node as usize].host;
+        let effort = host.cipher_time(cipher, true, octets);
+        self.crypto_time += effort;
+        let done = host.cpu.work(now, work);
+        if group.is_some() {
+            let engine = match host.engine {
+                CryptoEngine::Cpu => &mut host.cpu,
+                _ => host.engine_for(true),
+            };
+            let done = engine.work(done, effort);
+            self.note_ciphers(node, done, effort);
+            let copy = self.packets.insert(p);
+            self.offer_to_radio(node, copy, done);
+        }
+        for wire in 0..self.wires.len() as u32 {
+            // The two directions of a link are neighbours.
+            let back = wire ^ 1;
+            let to = self.wires[wire as usize].to;
+            if self.wires[back as usize].to == node
+                && self.routes[to as usize][asker as usize] == (Route::Wire { wire: back })
+            {
+                let copy = self.packets.insert(p);
+                self.send_on_wire(wire, copy, done);
+            }
+        }
+    }
+
+    /// The link for group-addressed frames that a packet takes from a node, if it takes one.
+    pub(crate) fn group_link(&self, node: u32, packet: PacketId) -> Option<u32> {
+        if !self.packets[packet].asks() {
+            return None;
+        }
+        self.resolution.groups.get(&node).copied()
+    }
+
+    /// A group-addressed frame left the air: whoever is asked for may have heard it, and nobody
+    /// acknowledges it.
+    pub(crate) fn group_sent(
+        &mut self,
+        id: u32,
+        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
+        alone: Duration,
+    ) {
+        self.ledger.management += alone;
+        let exchange = &self.exchanges[id as usize];
+        let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
+        let node = self.contenders[id as usize].node;
+        let Some(mpdu) = self.links[link as usize].window.front_mut() else {
+            return;
+        };
+        (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
+        mpdu.in_flight = false;
+        let (octets, head) = (mpdu.octets, mpdu.head);
+        self.ledger.octets_management += u64::from(octets);
+        let asked = self.packets[head].to;
+        let state = &self.nodes[node as usize];
+        let own = state.first_link..state.first_link + state.neighbours;
+        let vector = self.modes[mode as usize].vector;
+        let listens = own
+            .into_iter()
+            .any(|l| self.links[l as usize].peer == asked);
+        let arrives = listens
+            && reception(self, asked)
+                .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
+        self.queues[id as usize].unfinished = None;
+        self.shrink_window(id, link);
+        if arrives {
+            self.nodes[asked as usize].receive_time += length;
+            let cipher = self.links[link as usize].cipher;
+            self.receive_from_air(asked, cipher, head);
+        } else {
+            self.packets.remove(head);
+        }
+        self.end_unanswered(id);
+    }
+
+    /// A question or an answer is through the stack of the host that it is for.
+    pub(crate) fn resolution_arrived(&mut self, p: &Packet) {
+        let number = p.mark & !(OURS | ANSWER);
+        let Entry {
+            host, target, six, ..
+        } = self.resolution.entries[number as usize];
+        if p.asks() {
+            let octets = p.ip_octets;
+            let work = self.nodes[target as usize].host.transmit.of(octets);
+            let answer = self.resolution_packet(number, host, ANSWER);
+            self.dispatch(target, answer, work);
+            // Who is asked learns the asker's address from the question.
+            let other = self.resolution.entry(target, host, six);
+            self.learn(other);
+        } else {
+            self.learn(number);
+        }
+    }
+
+    fn learn(&mut self, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
+        entry.known = true;
+        let host = entry.host;
+        for (packet, work, ciphers) in std::mem::take(&mut entry.held) {
+            self.cpu_ciphers = ciphers;
+            self.dispatch(host, packet, work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

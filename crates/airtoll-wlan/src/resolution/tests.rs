@@ -1,0 +1,187 @@
+//! What address resolution sends, and what waits for it.
+
+use airtoll_units::Duration;
+
+use crate::world::World;
+use crate::{Scenario, ScenarioError, build, record, run, run_recorded};
+
+/// A cell of two stations, their access point and a wired server; `mode` is how addresses are
+/// resolved, `radio` and `wire` are JSON fields.
+fn cell(mode: &str, bss: &str, flow: &str, wire: &str, seconds: f64) -> Scenario {
+    let text = format!(
+        r#"{{"duration_s": {seconds}, "address_resolution": "{mode}",
+        "bss": [{{"name": "cell", {bss}}}],
+        "nodes": [{{"name": "s0", "role": "station", "bss": "cell", "cipher": "ccmp-128"}},
+            {{"name": "s1", "role": "station", "bss": "cell", "cipher": "ccmp-128"}},
+            {{"name": "ap", "role": "access_point", "bss": "cell", "cipher": "ccmp-128"}},
+            {{"name": "server", "role": "wired"}}],
+        "links": [{{"nodes": ["ap", "server"], "rate_bps": 1e9 {wire}}}],
+        "flows": [{flow}]}}"#
+    );
+    Scenario::from_json(&text).unwrap()
+}
+
+const A54: &str = r#""standard": "802.11a", "rate": {"control": "fixed", "mbps": 54}"#;
+const AX80: &str = r#""standard": "802.11ax", "width_mhz": 80,
+    "rate": {"control": "fixed_mcs", "mcs": 11}"#;
+
+fn paced(from: &str, to: &str, ip: &str, rate_bps: f64) -> String {
+    format!(
+        r#"{{"name": "f", "source": "{from}", "destination": "{to}", "ip": "{ip}",
+        "transport": {{"protocol": "udp"}}, "pattern": {{"type": "paced",
+        "payload_octets": 1000, "rate_bps": {rate_bps}}}}}"#
+    )
+}
+
+fn after(scenario: &Scenario) -> World {
+    let mut world = build::build(scenario, 5).unwrap();
+    world.run(&mut || false).unwrap();
+    world
+}
+
+fn total(scenario: &Scenario, metric: &str) -> f64 {
+    let rows = run(scenario, 5, &mut || false).unwrap().rows;
+    let of_it = rows.iter().filter(|r| r.metric == metric);
+    of_it.map(|r| r.value).sum()
+}
+
+/// Octets of data frames and of group-addressed frames for address resolution.
+fn octets(scenario: &Scenario) -> (u64, u64) {
+    let ledger = after(scenario).ledger;
+    (ledger.octets.management, ledger.octets_management)
+}
+
+#[test]
+fn the_first_packet_waits_for_an_answer() {
+    // One packet a trial.
+    let delay = |mode| {
+        total(
+            &cell(mode, A54, &paced("s0", "server", "ipv4", 8e4), "", 0.09),
+            "delay_s",
+        )
+    };
+    let us = (delay("dynamic") - delay("static")) * 1e6;
+    // Question of 72 octets (MAC header and FCS 28, CCMP 16, LLC 8, ARP 28): 32 us at 54 Mb/s.
+    // The same again to the group: 120 us at 6 Mb/s. Answer: 32 us. Two Acks at 24 Mb/s: 28 us each.
+    let airtimes = 32.0 + 120.0 + 32.0 + 2.0 * 28.0;
+    // SIFS before each Ack, DIFS before each of the frames after the first.
+    let spaces = 2.0 * 16.0 + 3.0 * 34.0;
+    let back_offs = 3.0 * 15.0 * 9.0;
+    assert!(us >= airtimes + spaces - 0.1, "{us}");
+    assert!(us <= airtimes + spaces + back_offs, "{us}");
+}
+
+#[test]
+fn questions_and_answers_are_counted_once() {
+    for (from, to) in [
+        ("s0", "server"),
+        ("server", "s0"),
+        ("s0", "s1"),
+        ("ap", "s1"),
+    ] {
+        for (ip, message) in [("ipv4", 28), ("ipv6", 72)] {
+            let flow = paced(from, to, ip, 1e6);
+            let msdu = message + 8;
+            let group = 24 + 16 + msdu + 4;
+            // Over the air alone the answer goes twice.
+            let frames = match (from, to) {
+                ("s0", "server") => 2,
+                ("s0", "s1") => 3,
+                _ => 1,
+            };
+            let dynamic = octets(&cell("dynamic", A54, &flow, "", 1.0));
+            assert_eq!(dynamic, (frames * msdu, group), "{from} to {to}, {ip}");
+            let fixed = octets(&cell("static", A54, &flow, "", 1.0));
+            assert_eq!(fixed, (0, 0));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_or_booked_twice() {
+    for bss in [
+        A54,
+        AX80,
+        r#""standard": "802.11b", "edca": true,
+        "rate": {"control": "fixed", "mbps": 11}"#,
+    ] {
+        for flow in [
+            paced("s0", "s1", "ipv6", 2e6),
+            paced("server", "s1", "ipv4", 2e6),
+        ] {
+            let scenario = cell("dynamic", bss, &flow, "", 2.0);
+            assert_eq!(total(&scenario, "packets_lost"), 0.0);
+            let ledger = after(&scenario).outcome();
+            assert!(
+                ledger
+                    .rows
+                    .iter()
+                    .any(|r| r.metric == "airtime_management_s" && r.value > 0.0)
+            );
+            let sum: f64 = ledger
+                .rows
+                .iter()
+                .filter(|r| r.metric.starts_with("airtime_"))
+                .map(|r| r.value)
+                .sum();
+            assert!((sum - 2.0).abs() < 1e-9, "{sum}");
+        }
+    }
+}
+
+#[test]
+fn nobody_answers_and_packets_are_given_up() {
+    let lossy = r#", "loss_ratio": 0.999999999"#;
+    let flow = paced("s0", "server", "ipv4", 8e4);
+    let scenario = cell("dynamic", A54, &flow, lossy, 2.95);
+    // Asked at 0, 1 and 2 s.
+    assert_eq!(octets(&scenario), (3 * 36, 3 * 80));
+    // Ten packets a second; the last three are held.
+    assert_eq!(total(&scenario, "packets_lost"), 27.0);
+    let longer = cell("dynamic", A54, &flow, lossy, 3.05);
+    assert_eq!(after(&longer).packets.alive(), 1);
+}
+
+#[test]
+fn saturated_flows_go_on_after_it() {
+    for (bss, transport, payload) in [(A54, "udp", 1472), (AX80, "udp", 1472), (AX80, "tcp", 1460)]
+    {
+        let flow = format!(
+            r#"{{"name": "f", "source": "s0", "destination": "server",
+            "transport": {{"protocol": "{transport}"}},
+            "pattern": {{"type": "saturated", "payload_octets": {payload}}}}}"#
+        );
+        let rate = |mode| total(&cell(mode, bss, &flow, "", 10.0), "throughput_bps");
+        let (dynamic, fixed) = (rate("dynamic"), rate("static"));
+        // Of TCP, back-offs that differ change when its window opens.
+        let tolerance = if transport == "tcp" { 0.03 } else { 0.005 };
+        let off = dynamic / fixed - 1.0;
+        assert!(off.abs() < tolerance, "{bss} {transport}: {off}");
+    }
+}
+
+#[test]
+fn a_group_frame_takes_its_airtime_alone() {
+    let flow = paced("ap", "s1", "ipv4", 8e4);
+    let world = after(&cell("dynamic", A54, &flow, "", 0.09));
+    // 80 octets at 6 Mb/s, and the octets of the answer's MSDU at 54 Mb/s.
+    let answer = Duration::from_nanos(36 * 8_000_000_000 / 54_000_000);
+    assert_eq!(world.ledger.management, Duration::from_micros(132) + answer);
+}
+
+struct Nowhere;
+
+impl record::Sink for Nowhere {
+    fn interface(&mut self, _: record::Medium, _: &str) -> u32 {
+        0
+    }
+    fn packet(&mut self, _: u32, _: airtoll_units::Instant, _: &[u8]) {}
+    fn key(&mut self, _: &record::Key) {}
+}
+
+#[test]
+fn captures_of_it_are_refused_by_name() {
+    let scenario = cell("dynamic", A54, &paced("s0", "s1", "ipv4", 8e4), "", 0.1);
+    let error = run_recorded(&scenario, 1, &mut || false, Box::new(Nowhere)).unwrap_err();
+    assert!(matches!(error, ScenarioError::Invalid { field, .. } if field == "address_resolution"));
+}
