@@ -51,6 +51,27 @@ def test_a_policy_negotiates_what_it_is_made_of(policy: str, metrics: set[str]) 
     assert 0 < found["association_time_s"] < found["join_time_s"] < 1
 
 
+def test_a_token_costs_sae_two_messages() -> None:
+    plain, asked = (
+        values(cell("wpa3-sae-ccmp", join={"anti_clogging": wanted})) for wanted in (False, True)
+    )
+    # The refusal with the token, and the commit that brings it back.
+    for metric in ("authentication_messages", "messages_ieee80211"):
+        assert asked[metric] == plain[metric] + 2
+    assert asked["messages_eapol_key"] == plain["messages_eapol_key"]
+    assert asked["association_time_s"] > plain["association_time_s"]
+
+
+def test_tokens_are_for_sae() -> None:
+    skip = Simulator().check(cell("wpa2-psk-ccmp", join={"anti_clogging": True}))
+    assert skip is not None
+    assert "no SAE" in skip.reason
+    still = cell("wpa3-sae-ccmp", join={"anti_clogging": True}, authenticate=False)
+    skip = Simulator().check(still)
+    assert skip is not None
+    assert "authenticate = true" in skip.reason
+
+
 def test_mobile_ip_registers_abroad_through_the_foreign_agent() -> None:
     stations = [{"name": "mobile"}]
     join = {"mobile_ip": "foreign"}

@@ -123,6 +123,10 @@ class Join(_Table):
     cached_pmk: bool = Field(
         False, description="PMK of an earlier association still cached (PMKSA caching)"
     )
+    anti_clogging: bool = Field(
+        False,
+        description="SAE: the AP asks for a token before it computes (802.11-2020, 12.4.6)",
+    )
     mobile_ip: Literal["off", "home", "foreign"] = Field(
         "off", description="Mobile IPv4 registration after the link is up"
     )

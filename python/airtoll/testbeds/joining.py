@@ -8,7 +8,7 @@ there is one, and the associations that the native code carries out (field by fi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import asdict, frozen
@@ -20,6 +20,8 @@ RADIUS = "radius"
 CONTROLLER = "controller"
 #: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
 _REQUESTS = 16_384
+#: SAE's AKMs, with FT and with extended keys (IEEE Std 802.11-2020, table 9-151; 802.11be).
+_SAE_AKMS = (8, 9, 24, 25)
 
 
 @frozen
@@ -30,6 +32,17 @@ class Parties:
     authentication_server: str | None = None
     home_agent: str | None = None
     foreign_agent: str | None = None
+
+
+def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why the join of the cell cannot be meant with any of these policies, or None."""
+    if not cell.settings.join.anti_clogging:
+        return None
+    if not cell.settings.authenticate:
+        return "anti-clogging needs authenticate = true"
+    if all(policy.link.akm not in _SAE_AKMS for policy in policies):
+        return f"{policies[0].name} has no SAE, whose commits anti-clogging tokens go with"
+    return None
 
 
 def joining(
@@ -59,6 +72,7 @@ def joining(
         "tls": join.tls,
         "chain": join.chain,
         "cached_pmk": join.cached_pmk,
+        "anti_clogging": join.anti_clogging,
         "mobile_ip": join.mobile_ip,
         "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},
     }

@@ -16,7 +16,7 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds import roaming
+from airtoll.testbeds import joining, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -48,7 +48,8 @@ class Simulator:
                 Cipher.GCMP_256,
             ):
                 return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
-        problem = roaming.why_not(cell, station_policy(cell, station_list(cell.settings)[0]))
+        policies = [station_policy(cell, station) for station in station_list(cell.settings)]
+        problem = roaming.why_not(cell, policies[0]) or joining.why_not(cell, policies)
         if problem:
             return Skip(problem)
         try:
