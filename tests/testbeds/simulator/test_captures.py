@@ -203,3 +203,20 @@ def test_recording_changes_no_row(tmp_path: Path, cell: Any, record: Any) -> Non
     assert first.values == second.values
     for name in ("air.pcapng", "wire.pcapng", "keys.json"):
         assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
+
+
+@needs_tshark
+def test_tshark_opens_pre_authentication_on_the_air(tmp_path: Path, cell: Any, record: Any) -> None:
+    handover = {"at_s": 0.25, "method": "pre-authentication"}
+    trial = record(cell("wpa2-eap-peap-ccmp", radius={"delay_ms": 1}, handover=handover), tmp_path)
+    assert trial.wrong() == []
+    early = f"llc.type == 0x88c7 && {FRESH}"
+    air = trial.tshark(f"{early} && (eap || eapol.type == 1)", "wlan.fc.protected")
+    wire = trial.tshark("eth.type == 0x88c7", path=trial.wire)
+    # Under the old pairwise key on the air; then by two cables, one of each access point.
+    assert set(air) in ({"1"}, {"True"})
+    assert len(wire) == 2 * len(air)
+    # The same EAP as at the first access point, and as many RADIUS packets.
+    radius = trial.values["messages_radius"]
+    assert len(air) + radius == trial.values["preauthentication_messages"]
+    assert len(air) == trial.values["messages_eap"]
