@@ -21,6 +21,16 @@ MAX_ROWS = 1500
 _OPEN = 4
 
 
+def cost_table(summary: RunSummary) -> pl.DataFrame:
+    """All rows of the table, in SI units and the page's order, for a file beside the page."""
+    return _rows(summary).select(
+        "cell", "scenario", "policy", "traffic", "factors", "flow", "station", "unit",
+        throughput="value", throughput_low="low", throughput_high="high",
+        overhead="o_value", overhead_low="o_low", overhead_high="o_high", overhead_unit="o_unit",
+        p_holm="p_holm", verdict="verdict", n="n", n_all="n_all",
+    )  # fmt: skip
+
+
 def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
     """Blocks by scenario and factors, in them groups by traffic and station; rows left out."""
     frame = _rows(summary)

@@ -27,7 +27,10 @@ from airtoll.report.summary import Combined, RunSummary, factors_text, headline
 
 #: Rows of the longer lists; the whole is in the run folder.
 _MOST_FINDINGS = 100
-_MOST_CELLS_TAKEN_APART = 400
+MOST_CELLS_TAKEN_APART = 400
+_MOST_EXCHANGES = 400
+_MOST_COMBINED = 400
+_MOST_SPECIAL_TRIALS = 200
 
 _DEFINITIONS = {
     "of_baseline": "(T1 - T2) / T1, T1 without and T2 with security",
@@ -109,7 +112,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
     costs, left_out = cost_blocks(summary)
     in_sections = placed(drawings)
     published = _published(summary)
-    reruns, failures = _special_trials(summary)
+    reruns, failures, trials_left_out = _special_trials(summary)
     findings = summary.findings
     octet_theory, theory_cells = _octet_theory(summary)
     why = _why(summary)
@@ -149,15 +152,17 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "pictures": in_sections,
         "combined": _combined(summary),
         "combined_groups": list(head.combine),
+        "combined_left_out": max(0, len(summary.combined) - _MOST_COMBINED),
         **why,
         "theory_sizes": head.octet_theory,
         "octet_theory": octet_theory,
         "theory_cells": theory_cells,
         "published": published,
         "stage_names": list(STAGES.values()),
-        "exchanges": _exchanges(summary),
+        **_exchanges(summary),
         "reruns": reruns,
         "failures": failures,
+        "trials_left_out": trials_left_out,
         "findings": findings[:_MOST_FINDINGS],
         "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),
         "cells": len(summary.plan.cells),
@@ -213,7 +218,7 @@ def _combined(summary: RunSummary) -> list[dict[str, Any]]:
         digits = printed.get((c.scenario, c.policy, c.factors, group))
         return shown if digits is None else f"{shown} (printed {digits})"
 
-    for c in summary.combined:
+    for c in summary.combined[:_MOST_COMBINED]:
         scenario = ", ".join(filter(None, (c.scenario, factors_text(c.factors))))
         if not blocks or blocks[-1]["scenario"] != scenario:
             blocks.append({"scenario": scenario, "rows": []})
@@ -235,15 +240,21 @@ def _why(summary: RunSummary) -> dict[str, Any]:
         for part in SHORT
         if (frame.filter(pl.col("part") == part)["value"].abs() >= 5e-5).any()
     ]
-    cells = frame["cell"].unique().to_list()
+    known = set(frame["cell"])
+    cells = [cell for cell in summary.plan.cells if cell.name in known]
     crypto = {
         row["cell"]: f"{100 * row['hidden'] / row['work']:.1f} % of {1e3 * row['work']:.3g} ms/s"
         for row in summary.crypto_time.iter_rows(named=True)
         if row["work"] > 0
     }
     rows = []
-    for cell in [c for c in summary.plan.cells if c.name in set(cells)][:_MOST_CELLS_TAKEN_APART]:
-        values = dict(frame.filter(cell=cell.name).select("part", "value").iter_rows())
+    shown = cells[:MOST_CELLS_TAKEN_APART]
+    of_cell: dict[str, dict[str, float]] = {cell.name: {} for cell in shown}
+    for name, part, value in frame.select("cell", "part", "value").iter_rows():
+        if name in of_cell:
+            of_cell[name][part] = value
+    for cell in shown:
+        values = of_cell[cell.name]
         rows.append(
             {
                 "cell": cell.name,
@@ -256,13 +267,15 @@ def _why(summary: RunSummary) -> dict[str, Any]:
     definition = summary.analysis.definition
     return {
         "why": rows,
+        "why_left_out": max(0, len(cells) - MOST_CELLS_TAKEN_APART),
         "why_parts": [SHORT[part] for part in parts],
         "why_definition": "of_baseline" if definition == "difference_bps" else definition,
     }
 
 
-def _exchanges(summary: RunSummary) -> list[dict[str, Any]]:
-    return [
+def _exchanges(summary: RunSummary) -> dict[str, Any]:
+    found = exchanges(summary)
+    rows = [
         {
             "policy": e.policy,
             "place": e.place,
@@ -270,8 +283,9 @@ def _exchanges(summary: RunSummary) -> list[dict[str, Any]]:
             "negotiation": NOTHING if e.negotiation is None else show_estimate(e.negotiation),
             "messages": NOTHING if e.messages is None else f"{e.messages:g}",
         }
-        for e in exchanges(summary)
+        for e in found[:_MOST_EXCHANGES]
     ]
+    return {"exchanges": rows, "exchanges_left_out": max(0, len(found) - _MOST_EXCHANGES)}
 
 
 def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]:
@@ -388,11 +402,19 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
     }
 
 
-def _special_trials(summary: RunSummary) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _special_trials(
+    summary: RunSummary,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+    """Trials run again, trials failed or skipped, and how many of them have no row here."""
     wanted = ["cell", "trial", "attempt", "status", "reason"]
-    reruns = summary.trials.filter(pl.col("status") == "rerun").select(wanted).head(200)
-    others = summary.trials.filter(pl.col("status").is_in(["failed", "skipped"]))
-    return reruns.to_dicts(), others.select(wanted).head(200).to_dicts()
+    reruns = summary.trials.filter(pl.col("status") == "rerun").select(wanted)
+    others = summary.trials.filter(pl.col("status").is_in(["failed", "skipped"])).select(wanted)
+    left = sum(max(0, rows.height - _MOST_SPECIAL_TRIALS) for rows in (reruns, others))
+    return (
+        reruns.head(_MOST_SPECIAL_TRIALS).to_dicts(),
+        others.head(_MOST_SPECIAL_TRIALS).to_dicts(),
+        left,
+    )
 
 
 def _profiles(summary: RunSummary) -> dict[str, Any]:

@@ -94,8 +94,12 @@ class RunSummary:
 
     def closed_form(self, cell: str) -> float | None:
         """Throughput of a cell by its closed form, bit/s."""
-        rows = self.theory.filter(cell=cell)
-        return float(rows["value"][0]) if rows.height else None
+        return self._closed_forms.get(cell)
+
+    @cached_property
+    def _closed_forms(self) -> dict[str, float]:
+        rows = self.theory.select("cell", "value").unique("cell", keep="first", maintain_order=True)
+        return {str(cell): float(value) for cell, value in rows.iter_rows() if value is not None}
 
     def ceiling(self, cell: str) -> float | None:
         """Most that the PHY can carry in a cell in datagrams, bit/s: no transport is faster.

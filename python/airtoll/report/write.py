@@ -11,8 +11,9 @@ from pathlib import Path
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
 from airtoll.report import imported, several, text
+from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import Developed, develop, pictures, save
-from airtoll.report.html import render
+from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
 
 FORMATS = ("html", "markdown", "csv", "latex", "json")
@@ -21,7 +22,7 @@ _FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
 def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
-    """Write the report of a run; HTML brings its figures with it.
+    """Write the report of a run; HTML brings its figures with it, and as CSV what its tables cut.
 
     Several runs give one page (``comparison.*`` in the first folder) that sets them beside one
     another.
@@ -41,6 +42,8 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
     drawings = develop(list(pictures(summary)), _FIGURE_FORMATS) if form == "html" else []
     page = _page(summary, form, drawings)
     _put(page, target, drawings)
+    if form == "html":
+        _put_long_tables(summary, target.parent)
     return target
 
 
@@ -95,6 +98,26 @@ def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
         page = text.several(pairs, form)
     _put(page, target, drawings)
     return target
+
+
+def _put_long_tables(summary: RunSummary, folder: Path) -> None:
+    """Tables that the page shows in part, whole; those that an older page needed go."""
+    costs, parts = cost_table(summary), summary.decomposition
+    tables = {
+        "costs.csv": costs if costs.height > MAX_ROWS else None,
+        "decomposition.csv": parts if parts["cell"].n_unique() > MOST_CELLS_TAKEN_APART else None,
+    }
+    for name, table in tables.items():
+        path = folder / name
+        try:
+            if table is None:
+                path.unlink(missing_ok=True)
+            else:
+                scratch = folder / f".{name}.tmp"
+                table.write_csv(scratch)
+                scratch.replace(path)
+        except OSError as error:
+            raise storage_error(path, error) from error
 
 
 def _put(page: str, target: Path, drawings: Sequence[Developed]) -> None:

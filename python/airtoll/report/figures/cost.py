@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,27 @@ from matplotlib.axes import Axes
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
-from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.report.figures.plate import (
+    INK,
+    Panel,
+    Picture,
+    Plate,
+    left_out,
+    legend_below,
+    new_plate,
+)
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary, factors_text
 
 #: Policies on one axis beyond which labels would overlap.
 _MOST_POLICIES = 16
+#: Bars of one panel, beyond which it is longer than anybody scrolls.
+_MOST_BARS = 96
+#: Levels of a swept factor, beyond which dots would hide one another.
+_MOST_LEVELS = 60
 #: Panels beyond which a picture repeats itself: the table has the rest.
 MOST_PANELS = 12
+_TABLE = "the table, or beside it as CSV"
 
 
 def pictures(summary: RunSummary) -> Iterator[Picture]:
@@ -47,7 +60,8 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
             f"Throughput overhead against {summary.analysis.baseline}, "
             f"{summary.analysis.definition}; bars with {level} intervals."
             + (" Diamonds: the printed overhead." if printed else "")
-            + (f" {left} more in the table." if left > 0 else ""),
+            + left_out(left, "scenarios", _TABLE)
+            + _bars_left_out(part for _, part in secured[:MOST_PANELS]),
             tuple(
                 Panel(title, partial(_overheads, summary, part, title))
                 for title, part in secured[:MOST_PANELS]
@@ -60,7 +74,9 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
             "What is left for the application?",
             f"Throughput with {level} intervals (dots); ticks: closed form."
             + (" Diamonds: printed; crosses: printed, above what the PHY can carry."
-               if summary.comparisons else ""),
+               if summary.comparisons else "")
+            + left_out(len(groups) - MOST_PANELS, "scenarios", _TABLE)
+            + _bars_left_out(part for _, part in groups[:MOST_PANELS]),
             tuple(
                 Panel(title, partial(_throughputs, summary, part, title))
                 for title, part in groups[:MOST_PANELS]
@@ -111,10 +127,25 @@ def _groups(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return groups
 
 
+def _bars_left_out(parts: Iterable[pl.DataFrame]) -> str:
+    """What the largest panel does not draw, in words."""
+    policies = traffics = 0
+    for part in parts:
+        count = part["policy"].n_unique()
+        policies = max(policies, count - _MOST_POLICIES)
+        traffics = max(traffics, part["traffic"].n_unique() - _most_traffics(count))
+    return left_out(policies, "policies", _TABLE) + left_out(traffics, "traffics", _TABLE)
+
+
+def _most_traffics(policies: int) -> int:
+    return max(2, _MOST_BARS // max(1, min(policies, _MOST_POLICIES)))
+
+
 def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
     secured = rows.filter(pl.col("policy") != summary.analysis.baseline)
-    traffics = secured["traffic"].unique(maintain_order=True).to_list()
     policies = secured["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
+    traffics = secured["traffic"].unique(maintain_order=True).to_list()
+    traffics = traffics[: _most_traffics(len(policies))]
     factor, unit = _overhead_scale(summary)
     plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
     thick = 0.84 / max(1, len(traffics))
@@ -153,8 +184,9 @@ def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
 
 
 def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
-    traffics = rows["traffic"].unique(maintain_order=True).to_list()
     policies = rows["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
+    traffics = rows["traffic"].unique(maintain_order=True).to_list()
+    traffics = traffics[: _most_traffics(len(policies))]
     factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
     plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
     step = 0.8 / max(1, len(traffics))
@@ -230,7 +262,11 @@ def _sweep_picture(summary: RunSummary, factor: str) -> Picture:
         f"How does the cost change with {factor}?",
         f"Throughput overhead against {summary.analysis.baseline} by {factor}, with "
         f"{100 * summary.analysis.level:.0f} % intervals."
-        + (f" {left} more panels' figures are in the table." if left > 0 else ""),
+        + left_out(left, "panels", _TABLE)
+        + left_out(frame["policy"].n_unique() - _MOST_POLICIES, "policies", _TABLE)
+        + left_out(
+            frame["level"].n_unique() - _MOST_LEVELS, f"levels of {factor} between these", _TABLE
+        ),
         tuple(panels[:MOST_PANELS]),
     )
 
@@ -238,7 +274,11 @@ def _sweep_picture(summary: RunSummary, factor: str) -> Picture:
 def _sweep(summary: RunSummary, frame: pl.DataFrame, factor: str, title: str) -> Plate:
     scale, unit = _overhead_scale(summary)
     plate, axes = new_plate(2.9, title)
-    for index, (key, rows) in enumerate(frame.group_by("policy", maintain_order=True)):
+    policies = frame["policy"].unique(maintain_order=True).head(_MOST_POLICIES)
+    drawn = frame.filter(
+        pl.col("policy").is_in(policies.implode()) & pl.col("level").is_in(_levels(frame).implode())
+    )
+    for index, (key, rows) in enumerate(drawn.group_by("policy", maintain_order=True)):
         rows = rows.sort("level")
         value = scale * rows["value"].to_numpy()
         low, high = scale * rows["low"].to_numpy(), scale * rows["high"].to_numpy()
@@ -259,6 +299,15 @@ def _sweep(summary: RunSummary, frame: pl.DataFrame, factor: str, title: str) ->
     axes.set_ylabel(f"overhead, {unit}")
     legend_below(plate, axes, columns=2)
     return plate
+
+
+def _levels(frame: pl.DataFrame) -> pl.Series:
+    """The levels that are drawn: the first, the last, and others evenly between."""
+    levels = frame["level"].unique().sort()
+    if len(levels) <= _MOST_LEVELS:
+        return levels
+    last = len(levels) - 1
+    return levels.gather([round(k * last / (_MOST_LEVELS - 1)) for k in range(_MOST_LEVELS)])
 
 
 def _interval(axes: Axes, estimate: Estimate, factor: float, at: float, ink: str = INK) -> None:

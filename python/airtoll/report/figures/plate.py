@@ -118,6 +118,14 @@ class Developed:
     files: dict[str, bytes]
 
 
+def left_out(count: int, what: str, where: str) -> str:
+    """A caption's last sentence: what is not drawn, and where it stands; empty if all is drawn."""
+    if count <= 0:
+        return ""
+    many = "is" if count == 1 else "are"
+    return f" Not drawn: {count} more {what}, which {many} in {where}."
+
+
 def drawn(picture: Picture, index: int) -> Plate:
     """A panel, drawn and not yet laid out."""
     with mpl.rc_context(STYLE):

@@ -16,12 +16,23 @@ from airtoll.analyse.quantities import scale_of, show_value
 from airtoll.analyse.series import summarise_series
 from airtoll.report.authentication import STAGES, Exchange, exchanges
 from airtoll.report.figures.cost import whole_cells
-from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.report.figures.plate import (
+    INK,
+    Panel,
+    Picture,
+    Plate,
+    left_out,
+    legend_below,
+    new_plate,
+)
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary, factors_text
 
 _MOST_PANELS = 8
 _MOST_ROWS = 40
+#: Curves in one panel: more cannot be told apart.
+_MOST_CURVES = 16
+_FILE = "observations.parquet"
 
 
 def trial_dots(summary: RunSummary) -> Iterator[Picture]:
@@ -29,12 +40,12 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
     readings = summary.readings(THROUGHPUT)
     if readings.is_empty():
         return
-    panels = []
+    panels: list[Panel] = []
+    shown: list[int] = []
+    whole = whole_cells(summary)
     # The colours that the traffics have in the other figures.
     traffics = list(dict.fromkeys(cell.traffic for cell in summary.plan.cells))
-    for (scenario, factors), rows in whole_cells(summary).group_by(
-        ["scenario", "factors"], maintain_order=True
-    ):
+    for (scenario, factors), rows in whole.group_by(["scenario", "factors"], maintain_order=True):
         title = ", ".join(filter(None, (str(scenario), factors_text(str(factors)))))
         cells = (
             rows.with_columns(
@@ -45,14 +56,19 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
             .sort("kind", "order")
             .select("cell", "policy", "traffic", "value", "kind")
         )
-        panels.append(Panel(title, partial(_dots, readings, cells.head(_MOST_ROWS), title)))
+        cells = cells.head(_MOST_ROWS)
+        shown.append(cells.height)
+        if len(panels) < _MOST_PANELS:
+            here = readings.filter(pl.col("cell").is_in(cells["cell"].implode()))
+            panels.append(Panel(title, partial(_dots, here, cells, title)))
     yield Picture(
         "trials",
         "trials",
         "How far do the trials scatter?",
         f"Every trial against the mean of those that count ({summary.analysis.selection}), per "
-        "cell. Hollow: set aside by that rule.",
-        tuple(panels[:_MOST_PANELS]),
+        "cell. Hollow: set aside by that rule."
+        + left_out(whole.height - sum(shown[:_MOST_PANELS]), "cells", _FILE),
+        tuple(panels),
         open_panels=2,
     )
 
@@ -89,7 +105,9 @@ def time_series(summary: RunSummary) -> Iterator[Picture]:
         "series",
         "How does a trial go on?",
         "Throughput by second: mean over the trials, shaded from the least to the most. Readings "
-        f"of one trial are not independent of one another. {_warm_up(rows)}",
+        f"of one trial are not independent of one another. {_warm_up(rows)}"
+        + left_out(len(panels) - _MOST_PANELS, "panels", _FILE)
+        + left_out(seconds["policy"].n_unique() - _MOST_CURVES, "policies", _FILE),
         tuple(panels[:_MOST_PANELS]),
         open_panels=2,
     )
@@ -120,9 +138,11 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
         "authentication",
         "How long before the first packet may pass?",
         "Mean times of association, EAP and key handshake, one after the other; black tick: first "
-        "to last packet of all that the policy negotiates.",
+        "to last packet of all that the policy negotiates."
+        + left_out(len(groups) - _MOST_PANELS, "places", "the table")
+        + left_out(max(map(len, groups.values())) - _MOST_ROWS, "policies", "the table"),
         tuple(
-            Panel(place, partial(_stages, found, place))
+            Panel(place, partial(_stages, found[:_MOST_ROWS], place))
             for place, found in list(groups.items())[:_MOST_PANELS]
         ),
         open_panels=2,
@@ -165,6 +185,8 @@ def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
 def _course(rows: pl.DataFrame, title: str) -> Plate:
     plate, axes = new_plate(2.7, title)
     factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
+    policies = rows["policy"].unique(maintain_order=True).head(_MOST_CURVES)
+    rows = rows.filter(pl.col("policy").is_in(policies.implode()))
     for index, (key, part) in enumerate(rows.group_by("policy", maintain_order=True)):
         second = part["second"].to_numpy()
         (line,) = axes.plot(

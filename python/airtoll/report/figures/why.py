@@ -11,13 +11,15 @@ from typing import Any
 
 from airtoll.analyse.symbols import FullFrame, full_frame
 from airtoll.policies import resolve
-from airtoll.report.figures.plate import INK, Panel, Picture, Plate, new_plate
+from airtoll.report.figures.plate import INK, Panel, Picture, Plate, left_out, new_plate
 from airtoll.report.palette import PARTS, colour
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import RunSummary, factors_text
 
 #: Waterfalls drawn; the table has every cell.
 _MOST_WATERFALLS = 20
+#: Frames whose staircase is drawn: one looks much like another.
+_MOST_FRAMES = 6
 #: A part below this share of the baseline's time is not drawn (it stays in the table).
 _SMALLEST = 5e-5
 
@@ -47,7 +49,7 @@ def waterfalls(summary: RunSummary) -> Iterator[Picture]:
         "Where did the overhead go?",
         "From the ledger of the air: each bar is what a part adds to (or saves from) the time of a "
         "delivered bit, in percent; black: their sum, the overhead."
-        + (f" {left} more cells are in the table." if left else ""),
+        + left_out(left, "cells", "the table, or beside it as CSV"),
         tuple(panels),
     )
 
@@ -77,10 +79,15 @@ def staircase(summary: RunSummary) -> Iterator[Picture]:
             "exactly the same, or nothing."
             if any(frame.phy != "802.11b" for frame in frames)
             else "DSSS and CCK frames are charged by the octet, rounded up to a microsecond."
+        )
+        + (
+            f" Drawn for {_MOST_FRAMES} of {len(frames)} sizes and rates."
+            if len(frames) > _MOST_FRAMES
+            else ""
         ),
         tuple(
             Panel(_frame_title(frame, traffics), partial(_stairs, frame, marks, traffics))
-            for frame, traffics in list(frames.items())[:6]
+            for frame, traffics in list(frames.items())[:_MOST_FRAMES]
         ),
         open_panels=4,
     )
