@@ -41,8 +41,7 @@ def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
         if not blocks or blocks[-1]["title"] != title:
             blocks.append({"title": title, "groups": [], "open": len(blocks) < _OPEN})
         groups = blocks[-1]["groups"]
-        part = row["station"] or row["flow"]
-        name = row["traffic"] + (f", station {part}" if part else "")
+        name = row["traffic"] + (f", {row['part']}" if row["part"] else "")
         if not groups or groups[-1]["name"] != name:
             groups.append({"name": name, "rows": []})
         groups[-1]["rows"].append(_row(summary, row))
@@ -74,6 +73,13 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
         kind=pl.col("traffic").replace_strict(traffics, return_dtype=pl.Int64),
     )
     frame = frame.sort("place", "kind", "station", "flow", "order", nulls_last=False)
+    # A station with several flows in a cell is told apart by their names.
+    several = pl.col("flow").n_unique().over("cell", "station") > 1
+    frame = frame.with_columns(
+        part=pl.when(several)
+        .then(pl.lit("flow ") + pl.col("flow"))
+        .otherwise(pl.lit("station ") + pl.coalesce("station", "flow"))
+    )
     keys = ["cell", "flow", "station"]
     verdicts = summary.analysis.comparisons.filter(metric=THROUGHPUT).select(
         *keys, "p_holm", "verdict"

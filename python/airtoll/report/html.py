@@ -14,7 +14,7 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from airtoll.analyse import Comparison
+from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.observe.datasets import load_dataset
@@ -22,6 +22,7 @@ from airtoll.report.authentication import STAGES, exchanges
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.figures import Developed
+from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary, factors_text, headline
 
@@ -57,6 +58,7 @@ _PICTURE_SECTIONS = (
     "theory",
     "throughput",
     "authentication",
+    "handover",
     "trials",
     "series",
 )
@@ -124,6 +126,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         ("theory", "Octets", bool(octet_theory or in_sections["theory"])),
         ("throughput", "Throughput", bool(in_sections["throughput"])),
         ("authentication", "Authentication", bool(in_sections["authentication"])),
+        ("handover", "Hand-over", bool(in_sections["handover"])),
         (
             "trials",
             "Trials",
@@ -160,6 +163,8 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "published": published,
         "stage_names": list(STAGES.values()),
         **_exchanges(summary),
+        "handover_parts": list(PARTS.values()),
+        "handovers": _handovers(summary),
         "reruns": reruns,
         "failures": failures,
         "trials_left_out": trials_left_out,
@@ -286,6 +291,24 @@ def _exchanges(summary: RunSummary) -> dict[str, Any]:
         for e in found[:_MOST_EXCHANGES]
     ]
     return {"exchanges": rows, "exchanges_left_out": max(0, len(found) - _MOST_EXCHANGES)}
+
+
+def _handovers(summary: RunSummary) -> list[dict[str, Any]]:
+    return [
+        {
+            "policy": gap.exchange.policy,
+            "place": gap.exchange.place,
+            "gap": _shown(gap.exchange.negotiation),
+            "parts": [_shown(gap.exchange.stages.get(metric)) for metric in PARTS],
+            "lost": NOTHING if gap.lost is None else f"{gap.lost.value:.2g}",
+            "messages": NOTHING if gap.exchange.messages is None else f"{gap.exchange.messages:g}",
+        }
+        for gap in gaps(summary)[:_MOST_EXCHANGES]
+    ]
+
+
+def _shown(estimate: Estimate | None) -> str:
+    return NOTHING if estimate is None else show_estimate(estimate)
 
 
 def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]:

@@ -323,6 +323,24 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
 
 
 def headline(summary: RunSummary) -> list[str]:
+    """The answer in two sentences, and one more where stations handed over."""
+    return [*_of_costs(summary), *_of_handovers(summary)]
+
+
+def _of_handovers(summary: RunSummary) -> list[str]:
+    rows = summary.analysis.estimates.filter(
+        (pl.col("metric") == "handover_gap_s") & pl.col("flow").is_null()
+    ).sort("value")
+    if rows.is_empty():
+        return []
+    short, long = (rows.row(at, named=True) for at in (0, -1))
+    return [
+        f"A hand-over stops the traffic for {show_value(short['value'], 's')} in {short['cell']} "
+        f"to {show_value(long['value'], 's')} in {long['cell']}."
+    ]
+
+
+def _of_costs(summary: RunSummary) -> list[str]:
     """The answer in two sentences: what the dearest and cheapest choice cost, and how sure."""
     frame = summary.analysis.overheads.filter(
         pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()

@@ -7,14 +7,14 @@ Takes a summary; gives pictures, each of one question. Never analyses.
     cost.py        overhead and throughput by policy, sweeps
     why.py         waterfalls from the ledger, the staircase of symbols
     agreement.py   printed against ours
-    spread.py      trials, course of a trial, authentication
+    spread.py      trials, course of a trial, authentication, hand-overs
 """
 
 from airtoll.report.figures.agreement import agreement
 from airtoll.report.figures.cost import pictures as cost_pictures
 from airtoll.report.figures.develop import develop
 from airtoll.report.figures.plate import Developed, Panel, Picture, Plate, save
-from airtoll.report.figures.spread import authentication, time_series, trial_dots
+from airtoll.report.figures.spread import authentication, handovers, time_series, trial_dots
 from airtoll.report.figures.why import staircase, waterfalls
 from airtoll.report.summary import RunSummary
 
@@ -29,6 +29,7 @@ def pictures(summary: RunSummary) -> list[Picture]:
         trial_dots,
         time_series,
         authentication,
+        handovers,
     )
     return [picture for maker in makers for picture in maker(summary)]
 

@@ -49,7 +49,9 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
     level = f"{100 * summary.analysis.level:.0f} %"
     if swept:
         yield _sweep_picture(summary, swept)
-    secured = [g for g in groups if (g[1]["policy"] != summary.analysis.baseline).any()]
+    known = summary.analysis.overheads["cell"].unique().implode()
+    # A place whose baseline could not be run has nothing to be drawn against.
+    secured = [g for g in groups if g[1]["cell"].is_in(known).any()]
     if secured and not swept:
         left = len(secured) - MOST_PANELS
         printed = any(c.quantity == "overhead" for c in summary.comparisons)

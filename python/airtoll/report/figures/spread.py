@@ -1,11 +1,11 @@
-"""What the trials were like: every reading as a dot, the course of a trial, authentication.
+"""What the trials were like: readings as dots, the course of a trial, authentication, hand-overs.
 
 Takes a summary; gives pictures. Readings that a selection rule set aside are drawn, hollow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -25,6 +25,7 @@ from airtoll.report.figures.plate import (
     legend_below,
     new_plate,
 )
+from airtoll.report.handover import PARTS, gaps
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary, factors_text
 
@@ -142,7 +143,30 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
         + left_out(len(groups) - _MOST_PANELS, "places", "the table")
         + left_out(max(map(len, groups.values())) - _MOST_ROWS, "policies", "the table"),
         tuple(
-            Panel(place, partial(_stages, found[:_MOST_ROWS], place))
+            Panel(place, partial(_stages, STAGES, found[:_MOST_ROWS], place))
+            for place, found in list(groups.items())[:_MOST_PANELS]
+        ),
+        open_panels=2,
+    )
+
+
+def handovers(summary: RunSummary) -> Iterator[Picture]:
+    """How long the traffic stands still at a hand-over, by part."""
+    groups: dict[str, list[Exchange]] = {}
+    for gap in gaps(summary):
+        groups.setdefault(gap.exchange.place, []).append(gap.exchange)
+    if not groups:
+        return
+    yield Picture(
+        "handover",
+        "handover",
+        "How long does the traffic stand still?",
+        "Mean times of the parts of a hand-over, one after the other, and the wait for the next "
+        "packet; black tick: the gap, last delivery by the old access point to first by the new."
+        + left_out(len(groups) - _MOST_PANELS, "places", "the table")
+        + left_out(max(map(len, groups.values())) - _MOST_ROWS, "policies", "the table"),
+        tuple(
+            Panel(place, partial(_stages, PARTS, found[:_MOST_ROWS], place))
             for place, found in list(groups.items())[:_MOST_PANELS]
         ),
         open_panels=2,
@@ -205,14 +229,14 @@ def _course(rows: pl.DataFrame, title: str) -> Plate:
     return plate
 
 
-def _stages(found: list[Exchange], title: str) -> Plate:
+def _stages(names: Mapping[str, str], found: list[Exchange], title: str) -> Plate:
     plate, axes = new_plate(1.1 + 0.24 * len(found), title)
     longest = max(max(e.reached_s, e.negotiation_s or 0.0) for e in found)
     factor, unit = scale_of(longest, "s")
     drawn = set()
     for place, exchange in enumerate(found):
         reached = 0.0
-        for index, (metric, words) in enumerate(STAGES.items()):
+        for index, (metric, words) in enumerate(names.items()):
             estimate = exchange.stages.get(metric)
             if estimate is None:
                 continue
