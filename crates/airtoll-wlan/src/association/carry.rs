@@ -103,7 +103,12 @@ impl World {
             return;
         }
         let packet = self.packets.insert(packet);
-        self.dispatch_own(from, packet, Duration::ZERO);
+        if ahead {
+            // It goes by MAC addresses, which both ends know.
+            self.dispatch(from, packet, Duration::ZERO);
+        } else {
+            self.dispatch_own(from, packet, Duration::ZERO);
+        }
     }
 
     fn send_signalling(&mut self, node: u32, packet: u32) {
