@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 
 import pytest
 
 from airtoll.report import write_report
+from airtoll.report.figures import develop, pictures
+from airtoll.report.summary import summarise
 from airtoll.run import run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -38,6 +41,23 @@ traffic = ["udp", "tcp"]
 {factors}
 """
 LEVELS = '"scenario.ssids" = [1, 2]\n"scenario.queue_packets" = [{0}]'
+
+
+def test_a_long_sweep_is_drawn_at_sixty_levels_and_says_so(ledger, tmp_path):
+    study = tmp_path / "sweep.toml"
+    levels = ", ".join(str(packets) for packets in range(1, 71))
+    study.write_text(
+        LARGE.replace("repetitions = 3", "repetitions = 2")
+        .replace(', "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256"', "")
+        .format(factors=f'"scenario.queue_packets" = [{levels}]')
+    )
+    summary = summarise(run(study, testbed=ledger(), out=tmp_path / "run", jobs=1).path)
+    (sweep,) = [p for p in pictures(summary) if p.name == "sweep"]
+    assert "Not drawn: 10 more levels of scenario.queue_packets" in sweep.caption
+    page = develop([sweep])[0].in_page[0]
+    said = re.findall(r"scenario.queue_packets (\d+):", page)
+    assert len(said) == 60
+    assert {said[0], said[-1]} == {"1", "70"}
 
 
 @pytest.mark.slow
