@@ -14,8 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
+from airtoll.analyse.captured import take_apart
+from airtoll.analyse.quantities import show_value
 from airtoll.capture import CaptureReport, capture_report, observations, page
-from airtoll.cli.output import err, out, table
+from airtoll.cli.output import emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
@@ -92,6 +94,47 @@ def report_command(
             f"{damage['after_frames']} frames: {damage['what']}",
             markup=False,
         )
+
+
+@app.command("compare")
+def compare_command(
+    baseline: Annotated[str, typer.Argument(help="Capture without security.")],
+    secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")],
+    key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    definition: Annotated[str, typer.Option(help="of_baseline or of_secured.")] = "of_baseline",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Take the difference between two captures apart: where the air went, per bit of payload.
+
+    What no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold the
+    traffic and little else.
+    """
+    if definition not in ("of_baseline", "of_secured"):
+        raise UsageError(f"--definition {definition}: of_baseline or of_secured")
+    given = key or [], keys or []
+    found = take_apart(
+        capture_report([baseline], *given),
+        capture_report([secured], *given),
+        "of_baseline" if definition == "of_baseline" else "of_secured",
+    )
+    if json:
+        fields = ("baseline_bps", "secured_bps", "overhead", "definition")
+        plain = {name: getattr(found, name) for name in fields}
+        emit_json({**plain, "parts": found.parts.to_dicts()})
+        return
+    console = out()
+    console.print(
+        f"payload {show_value(found.baseline_bps, 'bit/s')} without, "
+        f"{show_value(found.secured_bps, 'bit/s')} with: {100 * found.overhead:.2f} % "
+        f"({found.definition})",
+        markup=False,
+    )
+    view = table("its parts", ["part", "points", "what it is"], right=["points"])
+    for row in found.parts.iter_rows(named=True):
+        name = row["part"].removeprefix("airtime_").removesuffix("_s").replace("_", " ")
+        view.add_row(name, f"{100 * row['value']:+.2f}", row["meaning"])
+    console.print(view)
 
 
 def _write_csv(report: CaptureReport) -> None:
