@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,25 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from airtoll.capture import capture_report, page
 
 CORPUS = Path(__file__).parent / "corpus" / "linux"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install it"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield opened
-        opened.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from airtoll.report import write_report
 from airtoll.run import run
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install it"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        page = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield page
-        page.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("width", [1280, 390])

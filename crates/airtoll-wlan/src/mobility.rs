@@ -256,8 +256,8 @@ impl World {
     }
 
     /// What the station negotiates with what it has from before; `None` where it has to negotiate
-    /// everything again. The policy was read when the association was prepared, so it can only lack
-    /// an FT AKM.
+    /// everything again because pre-authentication was not done in time. The scenario's check has
+    /// seen to it that the policy has what its method needs.
     fn built_on_before(&mut self, number: u32, later: Later) -> Option<Negotiation> {
         let handover = &mut self.mobility.handovers[number as usize];
         let (before, station) = (handover.before, address::mac(handover.station));

@@ -14,18 +14,12 @@ from attrs import frozen
 
 from airtoll.analyse.decomposition import decompose
 from airtoll.analyse.overhead import Definition
+from airtoll.capture.observations import LEDGER_KINDS
 from airtoll.capture.reports import CaptureReport
 from airtoll.errors import UsageError
 
-#: Part of the airtime ledger -> kinds of a capture's ledger.
-_KINDS: Final = {
-    "airtime_payload_s": ("payload",),
-    "airtime_mac_phy_s": ("headers",),
-    "airtime_security_s": ("security",),
-    "airtime_retry_s": ("retries",),
-    "airtime_ack_s": ("control",),
-    "airtime_management_s": ("management", "key_exchange"),
-}
+#: Acknowledgements have airtime where the capture tells their rate.
+_KINDS: Final = LEDGER_KINDS | {"ack": ("control",)}
 _BASELINE: Final = "baseline"
 _SECURED: Final = "secured"
 
@@ -58,7 +52,10 @@ def take_apart(
     rows = []
     for name, report in pairs:
         airtime = report.ledger["total"]["airtime_s"]
-        values = {part: sum(airtime[kind] for kind in kinds) for part, kinds in _KINDS.items()}
+        values = {
+            f"airtime_{part}_s": sum(airtime[kind] for kind in kinds)
+            for part, kinds in _KINDS.items()
+        }
         length = report.data["duration_s"]
         values["airtime_idle_s"] = max(0.0, length - sum(values.values()))
         values["throughput_bps"] = rates[name]

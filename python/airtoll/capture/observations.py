@@ -31,7 +31,8 @@ _NEGOTIATION = {
     "ike",
     "mobile-ip",
 }
-_KINDS = {
+#: Part of the airtime ledger -> kinds of a capture's ledger.
+LEDGER_KINDS = {
     "payload": ("payload",),
     "mac_phy": ("headers",),
     "security": ("security",),
@@ -65,7 +66,7 @@ def observations(report: CaptureReport, name: str = "capture") -> pl.DataFrame:
     if any(airtime.values()):
         rows += [
             _row(name, "mixed", 1, None, f"airtime_{kind}_s", sum(airtime[p] for p in parts))
-            for kind, parts in _KINDS.items()
+            for kind, parts in LEDGER_KINDS.items()
         ]
     frame = pl.DataFrame(rows, schema=OBSERVATIONS)
     return frame.sort(ROW_ORDER, nulls_last=False)

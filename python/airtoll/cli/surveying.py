@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +16,6 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
-from airtoll.cli.running import LabOption, VmOption
 from airtoll.errors import EnvironmentProblem, UsageError
 from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
 from airtoll.run.survey import survey as survey_radio
@@ -38,8 +38,12 @@ def survey(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Readings per point.")] = 3,
     duration: Annotated[float, typer.Option("--duration", min=1, help="Seconds each.")] = 5.0,
     transport: Annotated[str, typer.Option("--transport", help="tcp or udp.")] = "tcp",
-    lab: LabOption = None,
-    vm: VmOption = False,
+    lab: Annotated[
+        Path | None, typer.Option("--lab", help="The hosts of a lab.toml; default: virtual radios.")
+    ] = None,
+    vm: Annotated[
+        bool, typer.Option("--vm", help="Virtual radios in a throw-away QEMU guest.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Rank channels and positions by open throughput, before anything is measured.

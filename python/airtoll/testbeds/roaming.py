@@ -16,7 +16,7 @@ NEXT_AP = "ap-2"
 SWITCH = "switch"
 _NEXT_BSS = "next-cell"
 #: FT AKMs (IEEE Std 802.11-2020, table 9-151).
-_FT_AKMS = (3, 4, 9, 13, 16, 17, 19, 25)
+_FT_AKMS = (3, 4, 9, 13, 25)
 
 
 def why_not(cell: Cell, policy: Policy) -> str | None:

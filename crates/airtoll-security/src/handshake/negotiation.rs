@@ -5,6 +5,8 @@
 //! other, each made with the secrets of those before it. Whoever drives it (a simulator, or
 //! [`Negotiation::run`] without loss or time) carries the messages.
 
+mod plan;
+
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,7 @@ use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeV2Config, IkeV2Peer};
 use super::key_handshake::{KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
-use super::link::{Link, ManagementProtection, MobilityDomain};
+use super::link::Link;
 use super::mobile_ip::{MobileIpConfig, parties};
 use super::operation::{HashAlgorithm, Operation};
 use super::owe::OwePeer;
@@ -27,7 +29,7 @@ use super::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelSpec};
 use super::sae::{SaeConfig, SaePeer};
 use super::tls::Credential;
 use super::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
-use crate::akm::{AkmHash, AkmSuite};
+use crate::akm::AkmSuite;
 use crate::keys::{pairwise, pmkid, psk};
 use crate::suite::CipherSuite;
 
@@ -105,153 +107,6 @@ impl Negotiation {
         rng: Box<dyn CryptoRng>,
     ) -> Result<Self, SpecError> {
         Self::between(policy, options, STATION, ACCESS_POINT, rng)
-    }
-
-    /// Prepares the first stage between a station and an AP with these addresses.
-    ///
-    /// # Errors
-    /// [`SpecError`] for a policy that names something unknown.
-    pub fn between(
-        policy: PolicySpec,
-        options: Options,
-        station: MacAddress,
-        access_point: MacAddress,
-        rng: Box<dyn CryptoRng>,
-    ) -> Result<Self, SpecError> {
-        let link = Link {
-            station,
-            access_point,
-            ..link_of(&policy, &options)?
-        };
-        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
-        if policy.link.eap_method.is_some() && !options.cached_pmk {
-            plan.push((Stage::Eap, 0));
-        }
-        if link.akm.is_some() || policy.link.dynamic_wep {
-            plan.push((Stage::Keys, 0));
-        }
-        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
-    }
-
-    /// Prepares pre-authentication with the AP of this address (802.11-2020, 12.6.10.2): EAP and
-    /// nothing else, whose PMK both ends then keep.
-    ///
-    /// # Errors
-    /// [`SpecError`] for a policy without EAP or without a PMK to keep, or one that names
-    /// something unknown.
-    pub fn preauthentication(
-        policy: PolicySpec,
-        options: Options,
-        station: MacAddress,
-        access_point: MacAddress,
-        rng: Box<dyn CryptoRng>,
-    ) -> Result<Self, SpecError> {
-        let link = Link {
-            station,
-            access_point,
-            ..link_of(&policy, &options)?
-        };
-        if policy.link.eap_method.is_none() || link.akm.is_none() {
-            return Err(SpecError::Unknown {
-                key: "link.eap_method",
-                value: policy.name,
-                allowed: "an EAP method and an AKM for pre-authentication",
-            });
-        }
-        let policy = PolicySpec {
-            tunnels: Vec::new(),
-            ..policy
-        };
-        let options = Options {
-            mobile_ip: MobileIp::Off,
-            ..options
-        };
-        let plan = vec![(Stage::Eap, 0)];
-        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
-    }
-
-    /// Prepares the first stage of an association with an AP that has this PMK cached, too.
-    ///
-    /// # Errors
-    /// [`SpecError`] for a policy that names something unknown.
-    pub fn cached(
-        policy: PolicySpec,
-        options: Options,
-        station: MacAddress,
-        access_point: MacAddress,
-        pmk: Vec<u8>,
-        rng: Box<dyn CryptoRng>,
-    ) -> Result<Self, SpecError> {
-        let options = Options {
-            cached_pmk: true,
-            ..options
-        };
-        let link = Link {
-            station,
-            access_point,
-            ..link_of(&policy, &options)?
-        };
-        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
-        if link.akm.is_some() {
-            plan.push((Stage::Keys, 0));
-        }
-        let secrets = Secrets::from([(SecretName::Pmk, pmk)]);
-        Self::planned(policy, options, link, plan, (secrets, None), rng)
-    }
-
-    /// Prepares a fast BSS transition to the AP with this address, and what comes after it.
-    ///
-    /// # Errors
-    /// [`SpecError`] for a policy without an FT AKM, or one that names something unknown.
-    pub fn transition(
-        policy: PolicySpec,
-        options: Options,
-        station: MacAddress,
-        access_point: MacAddress,
-        transition: Transition,
-        rng: Box<dyn CryptoRng>,
-    ) -> Result<Self, SpecError> {
-        let link = Link {
-            station,
-            access_point,
-            ..link_of(&policy, &options)?
-        };
-        if link.mobility_domain.is_none() {
-            return Err(SpecError::Unknown {
-                key: "link.akm",
-                value: policy.name,
-                allowed: "an FT AKM (3, 4, 9, 13 or 25) for a fast transition",
-            });
-        }
-        let plan = vec![(Stage::FastTransition, 0)];
-        let before = (transition.secrets.clone(), Some(transition));
-        Self::planned(policy, options, link, plan, before, rng)
-    }
-
-    fn planned(
-        policy: PolicySpec,
-        options: Options,
-        link: Link,
-        mut plan: Vec<(Stage, usize)>,
-        (secrets, transition): (Secrets, Option<Transition>),
-        rng: Box<dyn CryptoRng>,
-    ) -> Result<Self, SpecError> {
-        if options.mobile_ip != MobileIp::Off {
-            plan.push((Stage::MobileIp, 0));
-        }
-        plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
-        let mut negotiation = Self {
-            policy,
-            options,
-            link,
-            plan,
-            at: 0,
-            exchange: None,
-            secrets,
-            transition,
-        };
-        negotiation.prepare(rng)?;
-        Ok(negotiation)
     }
 
     /// The link that is negotiated.
@@ -652,50 +507,6 @@ impl Negotiation {
             Vec::new()
         }
     }
-}
-
-fn link_of(policy: &PolicySpec, options: &Options) -> Result<Link, SpecError> {
-    let akm = policy.akm()?;
-    let sae = akm.is_some_and(AkmSuite::is_sae);
-    let hash = match options.group {
-        20 => AkmHash::Sha384,
-        21 => AkmHash::Sha512,
-        _ => AkmHash::Sha256,
-    };
-    let pairwise = PolicySpec::cipher(&policy.link.cipher)?;
-    let group = PolicySpec::cipher(&policy.link.group_cipher)?;
-    let protection = match policy.link.pmf.as_str() {
-        "off" => ManagementProtection::Off,
-        "optional" => ManagementProtection::Capable,
-        "required" => ManagementProtection::Required,
-        other => {
-            return Err(SpecError::Unknown {
-                key: "link.pmf",
-                value: other.to_string(),
-                allowed: "off, optional or required",
-            });
-        }
-    };
-    Ok(Link {
-        ssid: b"airtoll".to_vec(),
-        station: STATION,
-        access_point: ACCESS_POINT,
-        akm,
-        hash,
-        pairwise: if akm.is_none() && pairwise == CipherSuite::Open {
-            CipherSuite::Open
-        } else {
-            pairwise
-        },
-        group,
-        protection,
-        hash_to_element: sae && options.hash_to_element,
-        mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
-            identifier: [0xa1, 0xb2],
-            r0_key_holder: b"ap.example.org".to_vec(),
-            over_the_ds: true,
-        }),
-    })
 }
 
 #[cfg(test)]

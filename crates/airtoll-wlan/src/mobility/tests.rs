@@ -164,11 +164,13 @@ fn equal_seeds_give_equal_rows() {
 
 #[test]
 fn what_cannot_be_meant_is_refused() {
-    let good = scenario(&eap(), &json!({}), &json!({}), &json!([tcp()]));
+    let full = json!({"method": "full"});
+    let good = scenario(&eap(), &json!({}), &full, &json!([tcp()]));
     for (path, wrong) in [
         ("/handovers/0/station", json!("server")),
         ("/handovers/0/association/station", json!("s0")),
         ("/handovers/0/at_s", json!(-1.0)),
+        ("/handovers/0/method", json!("fast-transition")),
     ] {
         let mut value = good.clone();
         *value.pointer_mut(path).unwrap() = wrong;

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
+use airtoll_security::AkmSuite;
+
 use super::{
-    AddressResolution, Bss, Cost, Flow, Handover, LinkBudget, Node, Pattern, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    AddressResolution, Bss, Cost, Flow, Handover, HandoverMethod, LinkBudget, Node, Pattern, Rate,
+    Role, Scenario, ScenarioError, Standard, Transport,
 };
 
 type Checked = Result<(), ScenarioError>;
@@ -204,6 +206,12 @@ impl Scenario {
             .any(|a| a.station == handover.station);
         if station.role != Role::Station || !joins {
             return invalid(&field, &handover.station, "a station with an association");
+        }
+        let policy = &handover.association.policy;
+        let akm = policy.akm().ok().flatten();
+        if handover.method == HandoverMethod::FastTransition && !akm.is_some_and(AkmSuite::is_ft) {
+            let allowed = format!("another one: {} has no FT AKM", policy.name);
+            return invalid(&format!("{at}.method"), "fast-transition", &allowed);
         }
         let field = format!("{at}.association.station");
         let name = &handover.association.station;

@@ -97,7 +97,7 @@ class Linux:
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
         reason = (
-            self._missing()
+            self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
             or _scenario_reason(cell.settings)
             or _policy_reason(cell.security, cell.settings, cell.load)
@@ -137,10 +137,6 @@ class Linux:
             rise = crypto.risen(cell.policy, self._baseline[place], usage)
             said += [rise] if rise else []
         return evolve(measured, caveats=(*measured.caveats, *said))
-
-    def missing(self) -> str | None:
-        """What this host lacks to carry out any trial, with the command that mends it, or None."""
-        return self._missing()
 
     def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
         """Carry out one job and read its captures."""
@@ -224,7 +220,8 @@ class Linux:
             return "the LEAP server runs on an AP in a namespace only"
         return None
 
-    def _missing(self) -> str | None:
+    def missing(self) -> str | None:
+        """What this host lacks to carry out any trial, with the command that mends it, or None."""
         if self._lab is not None:
             return None  # the hosts have the tools; one that lacks its own is named by the trial
         absent = [tool for tool in environment.TOOLS if shutil.which(tool) is None]

@@ -1,0 +1,196 @@
+//! Which stages a negotiation has, over which link, and with which secrets from before it.
+//!
+//! Takes a policy, options and two addresses; gives a [`Negotiation`] whose first stage is
+//! prepared. Never runs a stage.
+
+use airtoll_wire::MacAddress;
+use rand_core::CryptoRng;
+
+use super::{Negotiation, Stage, Transition};
+use crate::akm::{AkmHash, AkmSuite};
+use crate::handshake::exchange::{SecretName, Secrets};
+use crate::handshake::link::{Link, ManagementProtection, MobilityDomain};
+use crate::handshake::policy::{MobileIp, Options, PolicySpec, SpecError};
+use crate::suite::CipherSuite;
+
+impl Negotiation {
+    /// Prepares the first stage between a station and an AP with these addresses.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn between(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if policy.link.eap_method.is_some() && !options.cached_pmk {
+            plan.push((Stage::Eap, 0));
+        }
+        if link.akm.is_some() || policy.link.dynamic_wep {
+            plan.push((Stage::Keys, 0));
+        }
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares pre-authentication with the AP of this address (802.11-2020, 12.6.10.2): EAP and
+    /// nothing else, whose PMK both ends then keep.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without EAP or without a PMK to keep, or one that names
+    /// something unknown.
+    pub fn preauthentication(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        if policy.link.eap_method.is_none() || link.akm.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.eap_method",
+                value: policy.name,
+                allowed: "an EAP method and an AKM for pre-authentication",
+            });
+        }
+        let policy = PolicySpec {
+            tunnels: Vec::new(),
+            ..policy
+        };
+        let options = Options {
+            mobile_ip: MobileIp::Off,
+            ..options
+        };
+        let plan = vec![(Stage::Eap, 0)];
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares the first stage of an association with an AP that has this PMK cached, too.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn cached(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        pmk: Vec<u8>,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let options = Options {
+            cached_pmk: true,
+            ..options
+        };
+        let link = link_between(&policy, &options, station, access_point)?;
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if link.akm.is_some() {
+            plan.push((Stage::Keys, 0));
+        }
+        let secrets = Secrets::from([(SecretName::Pmk, pmk)]);
+        Self::planned(policy, options, link, plan, (secrets, None), rng)
+    }
+
+    /// Prepares a fast BSS transition to the AP with this address, and what comes after it.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without an FT AKM, or one that names something unknown.
+    pub fn transition(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        transition: Transition,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        if link.mobility_domain.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.akm",
+                value: policy.name,
+                allowed: "an FT AKM (3, 4, 9, 13 or 25) for a fast transition",
+            });
+        }
+        let plan = vec![(Stage::FastTransition, 0)];
+        let before = (transition.secrets.clone(), Some(transition));
+        Self::planned(policy, options, link, plan, before, rng)
+    }
+
+    fn planned(
+        policy: PolicySpec,
+        options: Options,
+        link: Link,
+        mut plan: Vec<(Stage, usize)>,
+        (secrets, transition): (Secrets, Option<Transition>),
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        if options.mobile_ip != MobileIp::Off {
+            plan.push((Stage::MobileIp, 0));
+        }
+        plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
+        let mut negotiation = Self {
+            policy,
+            options,
+            link,
+            plan,
+            at: 0,
+            exchange: None,
+            secrets,
+            transition,
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+}
+
+fn link_between(
+    policy: &PolicySpec,
+    options: &Options,
+    station: MacAddress,
+    access_point: MacAddress,
+) -> Result<Link, SpecError> {
+    let akm = policy.akm()?;
+    let sae = akm.is_some_and(AkmSuite::is_sae);
+    let hash = match options.group {
+        20 => AkmHash::Sha384,
+        21 => AkmHash::Sha512,
+        _ => AkmHash::Sha256,
+    };
+    let pairwise = PolicySpec::cipher(&policy.link.cipher)?;
+    let group = PolicySpec::cipher(&policy.link.group_cipher)?;
+    let protection = match policy.link.pmf.as_str() {
+        "off" => ManagementProtection::Off,
+        "optional" => ManagementProtection::Capable,
+        "required" => ManagementProtection::Required,
+        other => {
+            return Err(SpecError::Unknown {
+                key: "link.pmf",
+                value: other.to_string(),
+                allowed: "off, optional or required",
+            });
+        }
+    };
+    Ok(Link {
+        ssid: b"airtoll".to_vec(),
+        station,
+        access_point,
+        akm,
+        hash,
+        pairwise: if akm.is_none() && pairwise == CipherSuite::Open {
+            CipherSuite::Open
+        } else {
+            pairwise
+        },
+        group,
+        protection,
+        hash_to_element: sae && options.hash_to_element,
+        mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
+            identifier: [0xa1, 0xb2],
+            r0_key_holder: b"ap.example.org".to_vec(),
+            over_the_ds: true,
+        }),
+    })
+}
