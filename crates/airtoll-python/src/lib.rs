@@ -7,6 +7,7 @@ mod analytic;
 mod cancel;
 mod capture;
 mod ciphers;
+mod exchanges;
 mod handshakes;
 mod recording;
 mod scenario;
@@ -21,6 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cancel::register(module)?;
     capture::register(module)?;
     ciphers::register(module)?;
+    exchanges::register(module)?;
     handshakes::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;

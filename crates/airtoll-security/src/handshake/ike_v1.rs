@@ -8,6 +8,7 @@ use airtoll_wire::isakmp::{
     TransformRepr, emit_message, emit_payloads, exchange, find_payload, flag, parse_payloads,
     payload,
 };
+use serde::Deserialize;
 
 use super::diffie_hellman::DiffieHellman;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
@@ -21,7 +22,8 @@ const REPEATS: u8 = 5;
 const VERSION: u8 = 0x10;
 
 /// The cipher of IKE and of ESP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IkeCipher {
     /// DES-CBC.
     Des,

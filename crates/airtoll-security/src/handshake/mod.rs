@@ -31,6 +31,7 @@ mod primitives;
 pub mod published;
 pub mod radius;
 mod resend;
+pub mod roles;
 pub mod sae;
 pub mod tls;
 pub mod wireguard;

@@ -15,7 +15,7 @@ use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
 use super::exchange::Context;
-use super::operation::{HashAlgorithm, Operation};
+use super::operation::{Curve, HashAlgorithm, Operation};
 use crate::rc4::Rc4;
 
 impl Context<'_> {
@@ -127,6 +127,15 @@ impl Context<'_> {
             aes_gcm::Aes128Gcm::new(&key_of(key)).decrypt(&nonce, payload)
         }
         .ok()
+    }
+
+    /// X25519 (RFC 7748 section 5).
+    pub fn x25519(&mut self, secret: &[u8; 32], point: &[u8; 32]) -> [u8; 32] {
+        self.record(Operation::EcScalarMul {
+            curve: Curve::X25519,
+            count: 1,
+        });
+        x25519_dalek::x25519(*secret, *point)
     }
 
     /// ChaCha20-Poly1305 (RFC 8439): ciphertext and tag.

@@ -12,7 +12,7 @@ use blake2::digest::{KeyInit, Mac};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure};
-use super::operation::{Curve, HashAlgorithm, Operation};
+use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 
 const CONSTRUCTION: &[u8] = b"Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
@@ -50,16 +50,8 @@ pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardCon
     (config(a, b), config(b, a))
 }
 
-fn multiply(context: &mut Context<'_>, secret: &[u8; 32], point: &[u8; 32]) -> [u8; 32] {
-    context.record(Operation::EcScalarMul {
-        curve: Curve::X25519,
-        count: 1,
-    });
-    x25519_dalek::x25519(*secret, *point)
-}
-
 fn public(context: &mut Context<'_>, secret: &[u8; 32]) -> [u8; 32] {
-    multiply(context, secret, &x25519_dalek::X25519_BASEPOINT_BYTES)
+    context.x25519(secret, &x25519_dalek::X25519_BASEPOINT_BYTES)
 }
 
 /// The chaining key and hash of Noise.
@@ -194,11 +186,11 @@ impl WireGuardInitiator {
         let ephemeral = public(context, &self.ephemeral);
         noise.mix_key(context, &ephemeral, 0);
         noise.mix_hash(context, &ephemeral);
-        let shared = multiply(context, &self.ephemeral, &peer);
+        let shared = context.x25519(&self.ephemeral, &peer);
         let key = noise.mix_key(context, &shared, 1);
         let own = public(context, &self.config.private);
         let sealed_static = noise.seal(context, &key[0], &own);
-        let shared = multiply(context, &self.config.private, &peer);
+        let shared = context.x25519(&self.config.private, &peer);
         let key = noise.mix_key(context, &shared, 1);
         // The nanoseconds' last octet grows with every attempt.
         let mut timestamp = self.config.timestamp;
@@ -240,9 +232,9 @@ impl WireGuardInitiator {
         let mut noise = self.noise.clone()?;
         noise.mix_key(context, &ephemeral, 0);
         noise.mix_hash(context, &ephemeral);
-        let shared = multiply(context, &self.ephemeral, &ephemeral);
+        let shared = context.x25519(&self.ephemeral, &ephemeral);
         noise.mix_key(context, &shared, 0);
-        let shared = multiply(context, &self.config.private, &ephemeral);
+        let shared = context.x25519(&self.config.private, &ephemeral);
         noise.mix_key(context, &shared, 0);
         let derived = noise.mix_key(context, &self.config.preshared, 2);
         noise.mix_hash(context, &derived[0]);
@@ -345,14 +337,14 @@ impl WireGuardResponder {
         let mut noise = Noise::new(context, &own);
         noise.mix_key(context, &theirs, 0);
         noise.mix_hash(context, &theirs);
-        let shared = multiply(context, &self.config.private, &theirs);
+        let shared = context.x25519(&self.config.private, &theirs);
         let key = noise.mix_key(context, &shared, 1);
         let known = noise.open(context, &key[0], &encrypted_static)?;
         self.refused = !equal(&known, &self.config.peer);
         if self.refused {
             return None;
         }
-        let shared = multiply(context, &self.config.private, &self.config.peer);
+        let shared = context.x25519(&self.config.private, &self.config.peer);
         let key = noise.mix_key(context, &shared, 1);
         let timestamp: [u8; 12] = noise
             .open(context, &key[0], &encrypted_timestamp)?
@@ -367,9 +359,9 @@ impl WireGuardResponder {
         let ephemeral = public(context, &secret);
         noise.mix_key(context, &ephemeral, 0);
         noise.mix_hash(context, &ephemeral);
-        let shared = multiply(context, &secret, &theirs);
+        let shared = context.x25519(&secret, &theirs);
         noise.mix_key(context, &shared, 0);
-        let shared = multiply(context, &secret, &self.config.peer);
+        let shared = context.x25519(&secret, &self.config.peer);
         noise.mix_key(context, &shared, 0);
         let derived = noise.mix_key(context, &self.config.preshared, 2);
         noise.mix_hash(context, &derived[0]);

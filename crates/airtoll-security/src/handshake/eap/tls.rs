@@ -71,13 +71,17 @@ fn export(
     tls13: bool,
     mut export: impl FnMut(&[u8], &[u8]) -> Vec<u8>,
 ) -> Vec<u8> {
-    match (method, tls13) {
+    let mut material = match (method, tls13) {
         (_, true) => export(b"EXPORTER_EAP_TLS_Key_Material", &[method.number()]),
         (EapMethod::Ttls, false) => export(b"ttls keying material", &[]),
         _ => export(b"client EAP encryption", &[]),
-    }
+    };
+    material.truncate(MSK_OCTETS);
+    material
 }
 
+/// MSK and EMSK: TLS 1.3 mixes the length asked for into what it exports (RFC 9190 section 2.3).
+const KEY_MATERIAL_OCTETS: usize = 128;
 const MSK_OCTETS: usize = 64;
 
 fn tls_config(config: &EapConfig, server: bool) -> TlsConfig {
@@ -143,7 +147,7 @@ impl TlsServerMethod {
             self.msk = export(
                 self.config.method,
                 self.config.tls == TlsVersion::Tls13,
-                |label, value| self.tls.export(context, label, value, MSK_OCTETS),
+                |label, value| self.tls.export(context, label, value, KEY_MATERIAL_OCTETS),
             );
         }
         let data = self.tls.take_data();
@@ -269,7 +273,7 @@ impl TlsPeerMethod {
             self.msk = export(
                 self.config.method,
                 self.config.tls == TlsVersion::Tls13,
-                |label, value| self.tls.export(context, label, value, MSK_OCTETS),
+                |label, value| self.tls.export(context, label, value, KEY_MATERIAL_OCTETS),
             );
         }
         let data = self.tls.take_data();

@@ -79,9 +79,23 @@ fn result(code: Code, identifier: u8, value: u8) -> Vec<u8> {
 
 fn result_value(plain: &[u8]) -> Option<u8> {
     match EapRepr::parse(plain).ok()?.body {
-        Some((method::EXTENSIONS, data)) if data[..5] == [0x80, 3, 0, 2, 0] => data.get(5).copied(),
+        Some((method::EXTENSIONS, data)) if data.starts_with(&[0x80, 3, 0, 2, 0]) => {
+            data.get(5).copied()
+        }
         _ => None,
     }
+}
+
+/// Whether the server asks who the station is: without a header as MS-PEAP has it, or with the
+/// whole one that FreeRADIUS sends.
+fn asks_identity(plain: &[u8]) -> bool {
+    plain == [method::IDENTITY]
+        || EapRepr::parse(plain).is_ok_and(|packet| {
+            packet.code == Code::Request
+                && packet
+                    .body
+                    .is_some_and(|(kind, _)| kind == method::IDENTITY)
+        })
 }
 
 /// The server inside.
@@ -240,7 +254,7 @@ impl InnerPeer {
             return Some(result(Code::Response, *identifier, said));
         }
         *identifier += 1;
-        if plain == [method::IDENTITY] {
+        if asks_identity(plain) {
             let mut out = vec![method::IDENTITY];
             out.extend(name.iter());
             return Some(out);

@@ -144,6 +144,8 @@ impl TlsClient {
         while !octets.is_empty() {
             for item in self.core.next(context, &mut octets)? {
                 match item {
+                    // A relic for middleboxes in 1.3 (RFC 8446 section 5): dropped.
+                    Item::ChangeCipherSpec if self.tls13() && !self.core.done => {}
                     Item::ChangeCipherSpec => self.core.read = self.pending.take(),
                     Item::Data(data) if self.core.done => self.data.extend(data),
                     Item::Data(_) => return Err(self.unexpected(context)),

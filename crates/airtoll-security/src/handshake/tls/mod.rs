@@ -220,6 +220,8 @@ fn vector16(octets: &[u8]) -> Vec<u8> {
 
 /// secp256r1 (RFC 8446 section 4.2.7).
 const SECP256R1: u16 = 23;
+/// x25519, which a server takes when a client offers nothing else that it knows.
+const X25519: u16 = 29;
 /// TLS_AES_128_GCM_SHA256.
 const AES_128_GCM_SHA256: u16 = 0x1301;
 

@@ -14,7 +14,7 @@ use super::schedule::{
 };
 use super::{
     AES_128_GCM_SHA256, CODE, Core, Item, Refusal, SECP256R1, Session, TlsConfig, TlsVersion,
-    alert, read_signed, signed, suite12, vector16,
+    X25519, alert, read_signed, signed, suite12, vector16,
 };
 use crate::handshake::ec_group::Group;
 use crate::handshake::exchange::Context;
@@ -72,6 +72,8 @@ impl TlsServer {
         while !octets.is_empty() {
             for item in self.core.next(context, &mut octets)? {
                 match item {
+                    // A relic for middleboxes in 1.3 (RFC 8446 section 5): dropped.
+                    Item::ChangeCipherSpec if self.tls13() && !self.core.done => {}
                     Item::ChangeCipherSpec => self.core.read = self.pending.take(),
                     Item::Data(data) if self.core.done => self.data.extend(data),
                     Item::Data(_) => return Err(self.unexpected(context)),
@@ -314,22 +316,14 @@ impl TlsServer {
                 .find(|(number, _)| *number == wanted)
                 .map(|(_, data)| data.as_slice())
         };
-        // List length, group, key length, then the uncompressed point.
-        let shared = find(extension::KEY_SHARE)
-            .filter(|data| data.get(2..4) == Some(&SECP256R1.to_be_bytes()))
-            .and_then(|data| data.get(7..))
-            .and_then(|share| self.group.multiply(context, share, &self.private));
-        let Some(shared) = shared else {
-            return Err(self.unexpected(context));
+        let agreed = find(extension::KEY_SHARE).and_then(|data| self.agree13(context, data));
+        let Some((group, own, shared)) = agreed else {
+            let failure = Failure::NothingInCommon { code: CODE };
+            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
         };
         let psk = self.accepted_psk(context, find(extension::PRE_SHARED_KEY), whole)?;
         self.core.transcript.extend(whole);
-        let share = self
-            .group
-            .multiply_base(context, &self.private)
-            .unwrap_or_default();
-        let mut entry = SECP256R1.to_be_bytes().to_vec();
-        entry.extend(vector16(&[&[4][..], &share].concat()));
+        let entry = [&group.to_be_bytes()[..], &vector16(&own)].concat();
         let mut extensions = vec![
             (extension::SUPPORTED_VERSIONS, vec![3, 4]),
             (extension::KEY_SHARE, entry),
@@ -351,7 +345,7 @@ impl TlsServer {
             Some(secrets) => secrets,
             None => Secrets13::early(context, None),
         };
-        secrets.enter_handshake(context, &shared[..32], &self.core.transcript);
+        secrets.enter_handshake(context, &shared, &self.core.transcript);
         self.core.write = Some(Protection::tls13(context, &secrets.server_handshake));
         self.core.read = Some(Protection::tls13(context, &secrets.client_handshake));
         let mut flight = Vec::new();
@@ -387,6 +381,33 @@ impl TlsServer {
         self.pending = Some(client);
         self.core.secrets13 = secrets;
         Ok(out)
+    }
+
+    /// Group, own share and shared secret of the first offered share that is known (RFC 8446
+    /// section 4.2.8); nobody is asked for another.
+    fn agree13(&self, context: &mut Context<'_>, offer: &[u8]) -> Option<(u16, Vec<u8>, Vec<u8>)> {
+        let mut entries = offer.get(2..)?;
+        while let Some((header, rest)) = entries.split_first_chunk::<4>() {
+            let group = u16::from_be_bytes([header[0], header[1]]);
+            let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+            let (theirs, rest) = rest.split_at_checked(length)?;
+            if group == SECP256R1 {
+                let own = self.group.multiply_base(context, &self.private)?;
+                let shared = self
+                    .group
+                    .multiply(context, theirs.get(1..)?, &self.private)?;
+                return Some((group, [&[4][..], &own].concat(), shared[..32].to_vec()));
+            }
+            if let (X25519, Ok(theirs)) = (group, theirs.try_into()) {
+                let private: [u8; 32] = context.random();
+                let own = context.x25519(&private, &x25519_dalek::X25519_BASEPOINT_BYTES);
+                let shared = context.x25519(&private, &theirs);
+                // A share of low order would make the secret one that everybody knows.
+                return (shared != [0; 32]).then(|| (group, own.to_vec(), shared.to_vec()));
+            }
+            entries = rest;
+        }
+        None
     }
 
     /// The early secrets of an offered PSK that we know and whose binder is right.

@@ -1,0 +1,126 @@
+//! Handshakes party by party: octets in, octets out, so that a real daemon can be the other side.
+//!
+//! Takes settings as JSON, messages and time-outs; gives messages and, in the end, secrets or a
+//! failure. Never opens a socket and never waits: the caller carries the octets.
+
+use airtoll_security::handshake::roles::RoleSettings;
+use airtoll_security::handshake::{Carrier, Emission, Exchange, Message, Status};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+type Sent = (String, String, String, Vec<u8>);
+type Told = (String, String, Vec<(String, Vec<u8>)>);
+
+/// Parties of one handshake. A message is `(from, to, carrier, octets)`; carriers are named as in
+/// `negotiate`, UDP with its destination port as `udp:500`.
+#[pyclass(unsendable)]
+struct Handshake {
+    exchange: Exchange,
+}
+
+#[pymethods]
+impl Handshake {
+    /// Raises `ValueError` for settings or parties that are unknown.
+    #[new]
+    fn new(settings_json: &str, parties: Vec<String>, seed: u64) -> PyResult<Self> {
+        let settings = RoleSettings::parse(settings_json).map_err(PyValueError::new_err)?;
+        let peers = parties
+            .iter()
+            .map(|name| settings.party(named(name)?).map_err(PyValueError::new_err))
+            .collect::<PyResult<Vec<_>>>()?;
+        let rng = Box::new(ChaCha20Rng::seed_from_u64(seed));
+        Ok(Self {
+            exchange: Exchange::new(peers, rng),
+        })
+    }
+
+    /// Lets whoever speaks first do so.
+    fn start(&mut self) -> Vec<Sent> {
+        sent(self.exchange.start())
+    }
+
+    /// Hands a message over; gives what follows.
+    fn deliver(
+        &mut self,
+        sender: &str,
+        receiver: &str,
+        carrier: &str,
+        octets: Vec<u8>,
+    ) -> PyResult<Vec<Sent>> {
+        let message = Message {
+            from: named(sender)?,
+            to: named(receiver)?,
+            carrier: match carrier.strip_prefix("udp:") {
+                Some(port) => Carrier::Udp(
+                    port.parse()
+                        .map_err(|_| PyValueError::new_err(format!("{port:?} is no port")))?,
+                ),
+                None => named(carrier)?,
+            },
+            octets,
+        };
+        Ok(sent(self.exchange.deliver(&message).emissions))
+    }
+
+    /// Lets a party's timer run out; gives what follows.
+    fn time_out(&mut self, party: &str) -> PyResult<Vec<Sent>> {
+        Ok(sent(self.exchange.time_out(named(party)?).emissions))
+    }
+
+    /// `("waiting" | "established" | "failed" | "absent", why, secrets)`.
+    fn status(&self, party: &str) -> PyResult<Told> {
+        let (status, why, secrets) = match self.exchange.status(named(party)?) {
+            None => ("absent", String::new(), Vec::new()),
+            Some(Status::Waiting) => ("waiting", String::new(), Vec::new()),
+            Some(Status::Failed(failure)) => {
+                let kind = json!(failure)["failure"].as_str().map(str::to_owned);
+                ("failed", kind.unwrap_or_default(), Vec::new())
+            }
+            Some(Status::Established(secrets)) => {
+                let secrets = secrets
+                    .into_iter()
+                    .map(|(name, value)| (text(&name), value));
+                ("established", String::new(), secrets.collect())
+            }
+        };
+        Ok((status.to_owned(), why, secrets))
+    }
+}
+
+/// Adds this room to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Handshake>()
+}
+
+fn sent(emissions: Vec<Emission>) -> Vec<Sent> {
+    let message = |emission: Emission| {
+        let Message {
+            from,
+            to,
+            carrier,
+            octets,
+        } = emission.message;
+        let carrier = match carrier {
+            Carrier::Udp(port) => format!("udp:{port}"),
+            other => text(&other),
+        };
+        (text(&from), text(&to), carrier, octets)
+    };
+    emissions.into_iter().map(message).collect()
+}
+
+fn text(value: &impl Serialize) -> String {
+    match json!(value) {
+        Value::String(name) => name,
+        other => other.to_string(),
+    }
+}
+
+fn named<T: DeserializeOwned>(name: &str) -> PyResult<T> {
+    serde_json::from_value(json!(name)).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,260 @@
+"""Real peers for our handshakes: daemons started for one test, and sockets to them.
+
+The state machines know no socket: :class:`Conversation` carries their octets, keeps every message
+that passed, and lets their timers run out when nothing came.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airtoll import _native
+from airtoll.testbeds.linux.credentials import USER, Chain
+
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+FIXTURES = Path(__file__).parents[2] / "crates/airtoll-security/src/handshake/tls/fixtures"
+
+
+class Wire:
+    """A way to parties that are not ours: what it takes and how a message of theirs is named."""
+
+    def fileno(self) -> int:
+        raise NotImplementedError
+
+    def take(self, message: tuple[str, str, str, bytes]) -> bool:
+        """Send a message if this is its way; whether it was."""
+        raise NotImplementedError
+
+    def give(self) -> list[tuple[str, str, str, bytes]]:
+        """What came."""
+        raise NotImplementedError
+
+
+class UdpWire(Wire):
+    """Datagrams between one party of ours and one of theirs."""
+
+    def __init__(self, ours: str, theirs: str, carrier: str, sock: socket.socket) -> None:
+        self.ours, self.theirs, self.carrier, self.sock = ours, theirs, carrier, sock
+        self.address: Any = None
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def take(self, message: tuple[str, str, str, bytes]) -> bool:
+        sender, receiver, carrier, octets = message
+        if (sender, receiver, carrier) != (self.ours, self.theirs, self.carrier):
+            return False
+        assert self.address is not None
+        self.sock.sendto(octets, self.address)
+        return True
+
+    def give(self) -> list[tuple[str, str, str, bytes]]:
+        octets, address = self.sock.recvfrom(65536)
+        self.address = self.address or address
+        return [(self.theirs, self.ours, self.carrier, octets)]
+
+
+class Conversation:
+    """Parties of ours in a handshake with strangers."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        ours: Sequence[str],
+        wires: Sequence[Wire] = (),
+        seed: int = 1,
+    ) -> None:
+        self.machine = _native.Handshake(json.dumps(settings), list(ours), seed)
+        self.ours, self.wires = list(ours), list(wires)
+        self.messages: list[tuple[str, str, str, bytes]] = []
+
+    def status(self, party: str) -> str:
+        return self.machine.status(party)[0]
+
+    def why(self, party: str) -> str:
+        return self.machine.status(party)[1]
+
+    def secrets(self, party: str) -> dict[str, bytes]:
+        return {name: bytes(value) for name, value in self.machine.status(party)[2]}
+
+    def count(self, carrier: str) -> int:
+        return sum(message[2] == carrier for message in self.messages)
+
+    def run(
+        self,
+        done: Callable[[Conversation], bool] | None = None,
+        *,
+        limit_s: float = 20.0,
+        timer_s: float = 3.0,
+    ) -> Conversation:
+        """Carry messages until ``done`` (every party of ours decided, if not given)."""
+
+        def decided(self: Conversation) -> bool:
+            return all(self.status(party) != "waiting" for party in self.ours)
+
+        done = done or decided
+        give_up = time.monotonic() + limit_s
+        self._carry(self.machine.start())
+        while not done(self) and time.monotonic() < give_up:
+            ready, _, _ = select.select(self.wires, [], [], timer_s)
+            for wire in ready:
+                for message in wire.give():
+                    self.messages.append(message)
+                    self._carry(self.machine.deliver(*message))
+            if not ready:
+                for party in self.ours:
+                    self._carry(self.machine.time_out(party))
+        return self
+
+    def listen(self, seconds: float) -> Conversation:
+        """Go on for a while, without timers."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            for wire in select.select(self.wires, [], [], left)[0]:
+                for message in wire.give():
+                    self.messages.append(message)
+                    self._carry(self.machine.deliver(*message))
+        return self
+
+    def _carry(self, queue: list[tuple[str, str, str, bytes]]) -> None:
+        while queue:
+            message = queue.pop(0)
+            message = (*message[:3], bytes(message[3]))
+            self.messages.append(message)
+            if message[1] in self.ours:
+                queue += self.machine.deliver(*message)
+            else:
+                any(wire.take(message) for wire in self.wires)
+
+
+class Daemon:
+    """A process of ours with a log, ended with the test."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process, self.log = process, log
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, ready: Callable[[], bool], limit_s: float = 30.0) -> None:
+        give_up = time.monotonic() + limit_s
+        while not ready():
+            gone = self.process.poll() is not None
+            assert not gone, self.text()[-2000:]
+            assert time.monotonic() < give_up, self.text()[-2000:]
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.send_signal(signal.SIGKILL)
+                self.process.wait()
+
+
+def needs(*programs: str) -> dict[str, str]:
+    """Program -> path; skips with the reason where one is not installed."""
+    found = {name: shutil.which(name, path=PATH) for name in programs}
+    missing = sorted(name for name, path in found.items() if path is None)
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)} (make system)")
+    return {name: path for name, path in found.items() if path}
+
+
+def free_port(kind: int = socket.SOCK_DGRAM) -> int:
+    with socket.socket(type=kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def pem(name: str) -> str:
+    """A committed certificate or key of the handshakes, as PEM."""
+    der = (FIXTURES / f"{name}.der").read_bytes()
+    kind = "PRIVATE KEY" if name.endswith(".key") else "CERTIFICATE"
+    text = base64.encodebytes(der).decode().replace("\n", "")
+    lines = "\n".join(text[at : at + 64] for at in range(0, len(text), 64))
+    return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
+
+
+def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, Any]:
+    """Settings of an EAP handshake; ``more`` overrides."""
+    return {
+        "handshake": "eap",
+        "method": method,
+        "tls": tls,
+        "chain": chain,
+        "identity": USER,
+        "password": "correct horse",
+        "radius_secret": "radius secret",
+        "fragment_octets": 994,
+        "station": "02:00:00:00:00:01",
+        "access_point": "02:00:00:00:00:02",
+        **more,
+    }
+
+
+def chain_of(kind: str) -> Chain:
+    """The committed certificates of a kind, for daemons."""
+    stem = {"rsa2048": "rsa", "p256": "p256"}[kind]
+    issuing = pem(f"{stem}-issuing")
+    return Chain(
+        authority=pem(f"{stem}-root"),
+        server=pem(f"{stem}-server") + issuing,
+        server_key=pem(f"{stem}-server.key"),
+        client=pem(f"{stem}-client") + issuing,
+        client_key=pem(f"{stem}-client.key"),
+    )
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
+    """Starts daemons that end with the test, the latest first."""
+    with contextlib.ExitStack() as stack:
+
+        def begin(argv: Sequence[str], name: str, env: Mapping[str, str] | None = None) -> Daemon:
+            log = tmp_path / f"{name}.log"
+            with log.open("wb") as out:
+                process = subprocess.Popen(
+                    list(argv),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "PATH": PATH, **(env or {})},
+                )
+            daemon = Daemon(process, log)
+            stack.callback(daemon.stop)
+            return daemon
+
+        yield begin
+
+
+@pytest.fixture
+def peers() -> Any:
+    """What this folder's tests share; importing between test files is not possible."""
+    return types.SimpleNamespace(
+        Conversation=Conversation,
+        UdpWire=UdpWire,
+        Wire=Wire,
+        chain_of=chain_of,
+        eap_settings=eap_settings,
+        free_port=free_port,
+        needs=needs,
+        pem=pem,
+    )

@@ -1,0 +1,121 @@
+"""Our RADIUS and EAP server against eapol_test, which is wpa_supplicant behind a RADIUS client."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: Messages that eapol_test needs more than our own station.
+DIFFERENCES: dict[tuple[str, str, str], int] = {}
+
+
+def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> Path:
+    """The configuration file of a station."""
+    chain = peers.chain_of(given["chain"])
+    for name, text in (
+        ("ca.pem", chain.authority),
+        ("client.pem", chain.client),
+        ("client.key", chain.client_key),
+    ):
+        (folder / name).write_text(text)
+    inner = {"peap": 'phase2="auth=MSCHAPV2"', "ttls": 'phase2="auth=PAP"'}
+    with_1_3 = given["tls"] == "1.3"
+    lines = [
+        "key_mgmt=WPA-EAP" if given["method"] != "md5" else "key_mgmt=IEEE8021X",
+        f"eap={given['method'].upper()}",
+        f'identity="{given["identity"]}"',
+        f'ca_cert="{folder}/ca.pem"',
+        f"fragment_size={given['fragment_octets']}",
+        inner.get(given["method"], ""),
+        f'phase1="tls_disable_tlsv1_3={int(not with_1_3)}{more}"',
+    ]
+    if given["method"] == "tls":
+        lines += [f'client_cert="{folder}/client.pem"', f'private_key="{folder}/client.key"']
+    else:
+        lines += ['password="correct horse"']
+    if given["tls"] == "1.2-rsa":
+        lines += ['openssl_ciphers="AES128-GCM-SHA256"']
+    path = folder / "eapol_test.conf"
+    path.write_text("network={\n" + "\n".join(f"  {line}" for line in lines if line) + "\n}\n")
+    return path
+
+
+def authenticate(
+    peers: Any, start: Callable[..., Any], folder: Path, given: dict[str, Any], more: str = ""
+) -> tuple[Any, str]:
+    """Our server's side of the conversation, and what eapol_test wrote."""
+    program = peers.needs("eapol_test")["eapol_test"]
+    conf = network(peers, folder, given, more)
+    with socket.socket(type=socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = str(sock.getsockname()[1])
+        argv = [program, "-c", str(conf), "-a", "127.0.0.1", "-p", port, "-s", "radius secret"]
+        argv += ["-t", "10", "-M", given["station"]] + (["-n"] if given["method"] == "md5" else [])
+        daemon = start(argv, "eapol_test")
+        wire = peers.UdpWire("authentication-server", "access-point", "radius", sock)
+        talk = peers.Conversation(given, ["authentication-server"], [wire]).run(limit_s=12)
+        daemon.process.wait(15)
+        return talk, daemon.text()
+
+
+def hexdump(text: str, name: str) -> bytes:
+    found = re.search(rf"{re.escape(name)} - hexdump\(len=\d+\): ([0-9a-f ]+)", text)
+    assert found, f"{name} is not in the log"
+    return bytes.fromhex(found[1])
+
+
+@pytest.mark.parametrize(
+    ("method", "tls", "chain"),
+    [
+        ("md5", "1.2", "rsa2048"),
+        ("tls", "1.2", "rsa2048"),
+        ("tls", "1.2", "p256"),
+        ("tls", "1.2-rsa", "rsa2048"),
+        ("tls", "1.3", "rsa2048"),
+        ("tls", "1.3", "p256"),
+        ("peap", "1.2", "rsa2048"),
+        ("peap", "1.3", "p256"),
+        ("ttls", "1.2", "rsa2048"),
+        ("ttls", "1.3", "p256"),
+    ],
+)
+def test_eapol_test_accepts(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, method: str, tls: str, chain: str
+) -> None:
+    given = peers.eap_settings(method, tls, chain)
+    talk, text = authenticate(peers, start, tmp_path, given)
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert text.rstrip().endswith("SUCCESS"), text[-5000:]
+    own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
+    assert talk.count("radius") == own.count("radius") + DIFFERENCES.get((method, tls, chain), 0)
+    if method != "md5":
+        # What the station derived itself; eapol_test compares it with the RADIUS attributes too.
+        msk = talk.secrets("authentication-server")["msk"]
+        assert hexdump(text, "MS-MPPE-Recv-Key (crypt)") == msk[:32]
+        assert hexdump(text, "MS-MPPE-Send-Key (sign)") == msk[32:]
+        assert "MPPE keys OK: 1  mismatch: 0" in text
+
+
+@pytest.mark.parametrize("method", ["md5", "peap", "ttls"])
+def test_a_wrong_password_is_refused(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, method: str
+) -> None:
+    given = peers.eap_settings(method, "1.2", "rsa2048", password="another horse")
+    talk, text = authenticate(peers, start, tmp_path, given)
+    assert talk.status("authentication-server") == "failed"
+    assert talk.why("authentication-server") == "wrong-credentials"
+    assert text.rstrip().endswith("FAILURE"), text[-3000:]
+
+
+def test_a_stranger_s_certificate_is_refused_by_the_station(
+    peers: Any, start: Callable[..., Any], tmp_path: Path
+) -> None:
+    given = peers.eap_settings("tls", "1.2", "rsa2048", shown="rogue")
+    talk, text = authenticate(peers, start, tmp_path, given)
+    assert talk.why("authentication-server") == "wrong-certificate"
+    assert text.rstrip().endswith("FAILURE"), text[-3000:]

@@ -1,0 +1,90 @@
+"""Our station and access point against hostapd's RADIUS and EAP server over loopback."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+USERS = """"{user}" {method} {password}
+"{user}" MSCHAPV2,TTLS-PAP "correct horse" [2]
+"""
+
+
+@pytest.fixture
+def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., int]:
+    """Starts a hostapd without a radio; gives the port of its RADIUS server."""
+    program = peers.needs("hostapd")["hostapd"]
+
+    def begin(given: dict[str, Any], more: str = "") -> int:
+        chain = peers.chain_of(given["chain"])
+        port = peers.free_port()
+        method = given["method"].upper()
+        password = '"correct horse"' if method == "MD5" else ""
+        files = {
+            "ca.pem": chain.authority,
+            "server.pem": chain.server,
+            "server.key": chain.server_key,
+            "clients": "127.0.0.1 radius secret\n",
+            "users": USERS.format(user=given["identity"], method=method, password=password),
+            "hostapd.conf": (
+                f"driver=none\nradius_server_clients={tmp_path}/clients\n"
+                f"radius_server_auth_port={port}\neap_server=1\neap_user_file={tmp_path}/users\n"
+                f"ca_cert={tmp_path}/ca.pem\nserver_cert={tmp_path}/server.pem\n"
+                f"private_key={tmp_path}/server.key\nfragment_size={given['fragment_octets']}\n"
+                f"tls_flags={'[ENABLE-TLSv1.3]' if given['tls'] == '1.3' else ''}\n{more}"
+            ),
+        }
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        daemon = start([program, "-dd", "-K", str(tmp_path / "hostapd.conf")], "hostapd")
+        daemon.wait_for(lambda: "AP-ENABLED" in daemon.text())
+        begin.daemon = daemon  # type: ignore[attr-defined]
+        return port
+
+    return begin
+
+
+def talk(peers: Any, port: int, given: dict[str, Any]) -> Any:
+    with socket.socket(type=socket.SOCK_DGRAM) as sock:
+        wire = peers.UdpWire("access-point", "authentication-server", "radius", sock)
+        wire.address = ("127.0.0.1", port)
+        return peers.Conversation(given, ["station", "access-point"], [wire]).run()
+
+
+@pytest.mark.parametrize(
+    ("method", "tls", "chain"),
+    [
+        ("md5", "1.2", "rsa2048"),
+        ("tls", "1.2", "rsa2048"),
+        ("tls", "1.2", "p256"),
+        ("tls", "1.3", "rsa2048"),
+        ("tls", "1.3", "p256"),
+        ("peap", "1.2", "rsa2048"),
+        ("peap", "1.3", "p256"),
+        ("ttls", "1.2", "rsa2048"),
+        ("ttls", "1.3", "p256"),
+    ],
+)
+def test_hostapd_accepts(peers: Any, server: Any, method: str, tls: str, chain: str) -> None:
+    given = peers.eap_settings(method, tls, chain)
+    real = talk(peers, server(given), given)
+    own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
+    assert real.status("station") == "established", server.daemon.text()[-6000:]
+    assert real.status("access-point") == "established"
+    assert real.secrets("station") == real.secrets("access-point")
+    assert ("msk" in real.secrets("station")) == (method != "md5")
+    # The same fragments, flights and rounds as with our own server.
+    assert real.count("eapol") == own.count("eapol")
+    assert real.count("radius") == own.count("radius")
+
+
+@pytest.mark.parametrize("method", ["md5", "peap", "ttls"])
+def test_a_wrong_password_is_rejected(peers: Any, server: Any, method: str) -> None:
+    given = peers.eap_settings(method, "1.2", "rsa2048", password="wrong horse")
+    real = talk(peers, server(given), given)
+    assert real.why("access-point") == "wrong-credentials"
+    assert real.why("station") == "wrong-credentials"
