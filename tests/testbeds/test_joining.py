@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
@@ -110,3 +111,52 @@ def test_without_authenticate_nothing_is_added() -> None:
     plain = scenario(cell("wpa2-eap-tls-ccmp", authenticate=False))
     assert "associations" not in plain
     assert [node["name"] for node in plain["nodes"]] == ["A", "ap", "server"]
+
+
+def test_new_group_keys_take_two_messages_a_station_and_round() -> None:
+    many = cell("wpa2-psk-ccmp", clients=7, join={"group_rekey_s": 0.05})
+    trial = measured(many)
+    assert trial.failure is None
+    whole = {row.metric: row.value for row in trial.rows if row.station is None}
+    assert whole["group_rekeys"] == 3
+    assert whole["group_rekey_messages"] == 2 * 7 * whole["group_rekeys"]
+    assert 1e-4 < whole["group_rekey_time_s"] <= whole["group_rekey_longest_s"] < 0.05
+    never = measured(cell("wpa2-psk-ccmp", clients=7))
+    assert not [row for row in never.rows if row.metric.startswith("group_rekey")]
+
+
+def test_a_station_that_leaves_makes_the_old_access_point_renew_its_keys() -> None:
+    settings = {
+        "clients": 3,
+        "handover": {"at_s": 0.05},
+        "join": {"group_rekey_on_leave": True},
+    }
+    of = cell("wpa2-psk-ccmp", **settings)
+    longer = evolve(of, load=of.load.model_copy(update={"duration_s": 1.0}))
+    trial = measured(longer)
+    assert trial.failure is None
+    whole = {row.metric: row.value for row in trial.rows if row.station is None}
+    # The two that stay.
+    assert (whole["group_rekeys"], whole["group_rekey_messages"]) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "words"),
+    [
+        ("open", {}, "open has no group key handshake"),
+        ("wep-104", {}, "wep-104 has no group key handshake"),
+        ("8021x-md5", {}, "no group key handshake"),
+        ("wpa2-psk-ccmp", {"authenticate": False}, "authenticate = true"),
+        (
+            "wpa2-psk-ccmp",
+            {"stations": [{"name": "A"}, {"name": "B", "policy": "wep-104"}]},
+            "wep-104 has no group key handshake",
+        ),
+    ],
+)
+def test_group_keys_are_renewed_only_where_there_are_any(
+    policy: str, settings: dict[str, object], words: str
+) -> None:
+    skip = Simulator().check(cell(policy, join={"group_rekey_s": 1.0}, **settings))
+    assert skip is not None
+    assert words in skip.reason

@@ -128,6 +128,51 @@ impl World {
         true
     }
 
+    /// Puts a management or EAPOL frame behind those that wait already and before all data, as
+    /// Linux's queues do with control traffic (priority 7: band 0 of pfifo_fast; a flow of its own
+    /// in mac80211's intermediate queues); gives `false` if the queue is full of such frames.
+    pub(crate) fn enqueue_signalling(
+        &mut self,
+        link: u32,
+        contender: u32,
+        packet: PacketId,
+    ) -> bool {
+        let now = self.events.now();
+        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let limit = node.queue_limit;
+        let listed = node.discipline == Discipline::RoundRobin;
+        let queue = &mut self.queues[contender as usize];
+        let (links, order) = (&mut self.links, &mut queue.order);
+        let signals = |l: Option<&u32>| l.is_some_and(|l| links[*l as usize].signalling);
+        let at = if signals(order.back()) {
+            if queue.packets >= limit {
+                return false;
+            }
+            order.len()
+        } else {
+            (0..order.len())
+                .find(|at| !signals(order.get(*at)))
+                .unwrap_or(0)
+        };
+        self.packets[packet].left = now;
+        let state = &mut links[link as usize];
+        state.queue.push_back(packet);
+        queue.packets += 1;
+        if !listed || !std::mem::replace(&mut state.listed, true) {
+            order.insert(at, link);
+        }
+        match self.contenders[contender as usize].standing {
+            Standing::Resting => self.wake(contender),
+            Standing::Counting => {
+                if let Some(link) = self.queues[contender as usize].unfinished {
+                    self.discard_expired(contender, link, now);
+                }
+            }
+            Standing::Exchanging => {}
+        }
+        true
+    }
+
     /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
     fn drop_from_longest(&mut self, contender: u32, link: u32) -> bool {
         let queue = &self.queues[contender as usize];

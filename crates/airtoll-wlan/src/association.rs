@@ -11,12 +11,14 @@
 
 mod carry;
 mod prepare;
+mod renewal;
 mod rows;
 mod timeline;
 mod timers;
 
 use airtoll_security::handshake::{
-    Failure, Message, Negotiation, Outcome, Party, Reaction, Secrets, Stage, Status,
+    Carrier, Failure, Message, Negotiation, Outcome, Party, Reaction, Secrets, Stage, Status,
+    describe,
 };
 use airtoll_units::{Duration, Instant};
 
@@ -24,6 +26,7 @@ pub(crate) use prepare::{add, add_ahead, link, lowest_mode, prepare};
 pub(crate) use rows::AssociationRow;
 
 use crate::world::{Event, World};
+use renewal::Renewals;
 use timeline::Timeline;
 use timers::Timer;
 
@@ -38,6 +41,8 @@ pub(crate) enum AssociationEvent {
     Send { signal: u32 },
     /// A party's timer may have run out.
     Timer { join: u32, party: Party },
+    /// An access point renews its group keys.
+    Renew { renewal: u32, again: bool },
 }
 
 /// A message under way.
@@ -63,6 +68,18 @@ enum Standing {
     Failed(Stage, Failure),
 }
 
+/// What a negotiation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To get in at an access point.
+    Entry,
+    /// Pre-authentication: the station is still elsewhere, and its EAPOL packets go as data through
+    /// the old access point and the distribution system.
+    Ahead,
+    /// New group keys for the station of an association that stands.
+    Renewal,
+}
+
 /// One station's association.
 pub(crate) struct Join {
     /// Nodes of the parties, [`crate::packet::NONE`] where a party takes no part.
@@ -83,9 +100,9 @@ pub(crate) struct Join {
     /// Whether a recorder has its keys.
     recorded: bool,
     protection_octets: u32,
-    /// Pre-authentication: the station is still elsewhere, and its EAPOL packets go as data through
-    /// the old access point and the distribution system.
-    ahead: bool,
+    purpose: Purpose,
+    /// EAPOL-Key frames of the access point, which number them.
+    key_frames: u64,
 }
 
 /// All associations of a trial; empty where stations are joined from the start.
@@ -101,6 +118,7 @@ pub(crate) struct Associations {
     /// Lengths of traffic and warm-up, which begin when all have joined.
     duration: Duration,
     warm_up: Duration,
+    renewals: Renewals,
     /// Whether the traffic began.
     pub complete: bool,
 }
@@ -191,6 +209,7 @@ impl World {
             }
             AssociationEvent::Advance { join } => self.advance(join),
             AssociationEvent::Send { signal } => self.send_signal(signal),
+            AssociationEvent::Renew { renewal, again } => self.renew(renewal, again),
             AssociationEvent::Timer { join, party } => self.timer_due(join, party),
         }
     }
@@ -222,6 +241,9 @@ impl World {
         let mut done = now;
         for emission in reaction.emissions {
             let message = emission.message;
+            let numbered = message.from == Party::AccessPoint
+                && message.carrier == Carrier::Eapol
+                && describe(&message).0 == "EAPOL-Key";
             let state = &mut self.association.joins[join as usize];
             let from = message.from;
             let host = &mut self.nodes[state.nodes[from as usize] as usize].host;
@@ -231,6 +253,7 @@ impl World {
             done = done.max(at);
             let timer = &mut state.timers[from as usize];
             timer.sent(message.carrier);
+            state.key_frames += u64::from(numbered);
             let stage = state.stage;
             let signal = self.association.insert(Signal {
                 join,
@@ -304,9 +327,11 @@ impl World {
 
     /// An association has come to its end.
     fn settled(&mut self, join: u32) {
-        if self.association.joins[join as usize].ahead {
+        match self.association.joins[join as usize].purpose {
+            Purpose::Entry => {}
             // The station asks for its outcome when it leaves.
-            return;
+            Purpose::Ahead => return,
+            Purpose::Renewal => return self.renewed(join),
         }
         let Some(handover) = self.mobility.of_join(join) else {
             self.one_less();
@@ -359,6 +384,7 @@ impl World {
                 .schedule(flow.start, Event::Application { flow: flow_number });
         }
         self.schedule_handovers();
+        self.schedule_renewals();
         if self.warm_up > now {
             let at = self.warm_up;
             self.events.schedule(at, Event::WarmedUp);

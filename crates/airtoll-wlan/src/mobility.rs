@@ -78,6 +78,13 @@ impl Mobility {
         self.hosts.get(&node).copied().unwrap_or(node)
     }
 
+    /// Whether a node's station has left for another access point.
+    pub fn has_left(&self, station: u32) -> bool {
+        self.handovers
+            .iter()
+            .any(|h| h.station == station && h.left.is_some())
+    }
+
     fn of_station(&mut self, station: u32) -> Option<&mut Handover> {
         self.handovers.iter_mut().find(|h| h.station == station)
     }
@@ -290,6 +297,11 @@ impl World {
         for packet in held {
             self.send_packet(station as u32, packet);
         }
+        // The old access point hears of it over the distribution system.
+        let (_, old) = self
+            .association
+            .ends_of(self.mobility.handovers[number as usize].before);
+        self.renew_after_leaving(old);
     }
 
     /// Notes a packet that reached its host.

@@ -60,6 +60,9 @@ impl World {
         for (metric, value, unit) in self.association_cell_rows() {
             table.put(metric, value, unit);
         }
+        for (metric, value, unit) in self.renewal_rows() {
+            table.put(metric, value, unit);
+        }
         let failure = self.association_failure();
         if failure.is_none() {
             self.traffic_rows(&mut table);

@@ -86,6 +86,10 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "messages_ikev1": ("1", "IKEv1 messages"),
     "messages_ikev2": ("1", "IKEv2 messages"),
     "messages_wireguard": ("1", "WireGuard handshake messages"),
+    "group_rekeys": ("1", "times that the AP renewed its group keys during the traffic"),
+    "group_rekey_messages": ("1", "messages of that, repetitions included"),
+    "group_rekey_time_s": ("s", "new group keys until the last station has them, mean"),
+    "group_rekey_longest_s": ("s", "the longest of these times"),
     "handover_gap_s": ("s", "last data frame by the old AP to the first by the new one"),
     "handover_scan_s": ("s", "of the gap: looking for the new AP"),
     "handover_association_s": (

@@ -136,6 +136,16 @@ class Join(_Table):
     spread_ms: NotNegative = Field(
         0.0, description="stations start at random within this time, milliseconds"
     )
+    group_rekey_s: Positive | None = Field(
+        None,
+        description="the AP renews its group keys this often during the traffic, s (hostapd's "
+        "wpa_group_rekey); default: never",
+    )
+    group_rekey_on_leave: bool = Field(
+        False,
+        description="it renews them, too, half a second after a station left for another AP "
+        "(hostapd's wpa_strict_rekey)",
+    )
     limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
 
 

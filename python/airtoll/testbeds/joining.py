@@ -36,7 +36,16 @@ class Parties:
 
 def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why the join of the cell cannot be meant with any of these policies, or None."""
-    if not cell.settings.join.anti_clogging:
+    join = cell.settings.join
+    if join.group_rekey_s is not None or join.group_rekey_on_leave:
+        if not cell.settings.authenticate:
+            return "new group keys need authenticate = true"
+        if join.group_rekey_on_leave and cell.settings.handover is None:
+            return "group_rekey_on_leave needs a hand-over: nobody leaves"
+        for policy in policies:
+            if policy.link.akm is None:
+                return f"{policy.name} has no group key handshake to renew a key with"
+    if not join.anti_clogging:
         return None
     if not cell.settings.authenticate:
         return "anti-clogging needs authenticate = true"
@@ -91,10 +100,22 @@ def joining(
     ]
     return {
         **resolved,
+        "bss": [{**bss, **_group_keys(cell)} for bss in resolved["bss"]],
         "nodes": nodes,
         "links": links,
         "associations": associations,
         "association_limit_s": join.limit_s,
+    }
+
+
+def _group_keys(cell: Cell) -> dict[str, Any]:
+    join = cell.settings.join
+    # Left out where keys stay, so that resolved scenarios stay as they were.
+    if join.group_rekey_s is None and not join.group_rekey_on_leave:
+        return {}
+    return {
+        "group_rekey_s": join.group_rekey_s,
+        "group_rekey_on_leave": join.group_rekey_on_leave,
     }
 
 

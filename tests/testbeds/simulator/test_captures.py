@@ -220,3 +220,21 @@ def test_tshark_opens_pre_authentication_on_the_air(tmp_path: Path, cell: Any, r
     radius = trial.values["messages_radius"]
     assert len(air) + radius == trial.values["preauthentication_messages"]
     assert len(air) == trial.values["messages_eap"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("policy", ["wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-ccmp", "owe-ccmp"])
+def test_tshark_opens_new_group_keys(policy: str, tmp_path: Path, cell: Any, record: Any) -> None:
+    stations = [{"name": "A"}, {"name": "B"}]
+    trial = record(cell(policy, stations=stations, join={"group_rekey_s": 0.1}), tmp_path)
+    assert trial.wrong() == []
+    # Key type 0 is a group key; frames that collided at first are there as retries alone.
+    renewed = "wlan_rsna_eapol.keydes.key_info.key_type == 0 && wlan.fc.protected == 1"
+    told = set(trial.tshark(renewed, "wlan.ta", "wlan.ra", "wlan.seq"))
+    # WPA's own group key handshake is protected, too.
+    initial = 4 if policy == "wpa-psk-tkip" else 0
+    assert len(told) - initial == trial.values["group_rekey_messages"] == 8
+    assert len({line.split()[0] for line in told}) == 3
+    report: dict[str, Any] = trial.report()
+    assert (report["damage"], report["undecrypted"]) == (None, {})
+    assert report["decrypted"] == report["protected"]

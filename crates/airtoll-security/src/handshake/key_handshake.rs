@@ -37,6 +37,17 @@ pub struct KeyConfig {
     pub station_element: Vec<u8>,
 }
 
+/// Group keys that an AP hands to all of its stations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupKeys {
+    /// GTK.
+    pub gtk: Vec<u8>,
+    /// IGTK; empty without management frame protection.
+    pub igtk: Vec<u8>,
+    /// Key ID of the GTK, 1 or 2; that of the IGTK is three more.
+    pub key_id: u8,
+}
+
 /// A PTK and, with FT, the names on the way to it.
 #[derive(Clone)]
 pub(super) struct Derived {
@@ -311,6 +322,7 @@ pub struct KeyAuthenticator {
     gtk: Vec<u8>,
     igtk: Vec<u8>,
     gtk_id: u8,
+    given: bool,
     replay_counter: u64,
     outstanding: Vec<u64>,
     sent: u8,
@@ -331,6 +343,7 @@ impl KeyAuthenticator {
             gtk: Vec::new(),
             igtk: Vec::new(),
             gtk_id: 1,
+            given: false,
             replay_counter: 0,
             outstanding: Vec::new(),
             sent: 0,
@@ -360,6 +373,16 @@ impl KeyAuthenticator {
         }
     }
 
+    /// Hands out these keys in the place of ones of its own.
+    #[must_use]
+    pub fn handing_out(mut self, keys: GroupKeys) -> Self {
+        self.gtk = keys.gtk;
+        self.igtk = keys.igtk;
+        self.gtk_id = keys.key_id;
+        self.given = true;
+        self
+    }
+
     /// The PTK, once derived.
     #[must_use]
     pub fn ptk(&self) -> Option<&Ptk> {
@@ -367,6 +390,9 @@ impl KeyAuthenticator {
     }
 
     fn draw_group_keys(&mut self, context: &mut Context<'_>) {
+        if self.given {
+            return;
+        }
         // The nonce and the KDF of 12.7.1.4 count as what they are made of: random octets.
         self.gtk = context.random_octets(self.config.link.group.key_octets());
         if let Some(cipher) = self.config.link.group_management() {
@@ -455,7 +481,7 @@ impl KeyAuthenticator {
             .emit(out);
             if !self.igtk.is_empty() {
                 KeyData::Igtk {
-                    key_id: 4,
+                    key_id: u16::from(self.gtk_id) + 3,
                     ipn: [0; 6],
                     key: &self.igtk,
                 }
@@ -534,6 +560,10 @@ impl Peer for KeyAuthenticator {
     fn start(&mut self, context: &mut Context<'_>) {
         if self.rekey {
             self.draw_group_keys(context);
+            if self.config.link.is_wpa1() {
+                // The Key Nonce of WPA's descriptor is the group nonce.
+                self.anonce = context.random();
+            }
         } else {
             self.anonce = context.random();
         }

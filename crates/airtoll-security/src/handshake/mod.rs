@@ -42,6 +42,7 @@ pub use exchange::{
     Secrets, Status,
 };
 pub use failure::{Code, Failure};
-pub use negotiation::{Negotiation, Stage, StageRecord, Transition};
+pub use key_handshake::GroupKeys;
+pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition};
 pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
 pub use policy::{Faults, MobileIp, Options, PolicySpec, SpecError};

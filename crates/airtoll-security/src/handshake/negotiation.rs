@@ -19,7 +19,7 @@ use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Se
 use super::fast_transition::{self, FtConfig};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeV2Config, IkeV2Peer};
-use super::key_handshake::{KeyAuthenticator, KeyConfig};
+use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
 use super::link::Link;
 use super::mobile_ip::{MobileIpConfig, parties};
@@ -30,7 +30,7 @@ use super::sae::{SaeConfig, SaePeer};
 use super::tls::Credential;
 use super::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
 use crate::akm::AkmSuite;
-use crate::keys::{pairwise, pmkid, psk};
+use crate::keys::{Ptk, pairwise, pmkid, psk};
 use crate::suite::CipherSuite;
 
 /// A part of a negotiation.
@@ -45,6 +45,8 @@ pub enum Stage {
     Eap,
     /// 4-way and group key handshake, or WEP keys of 802.1X.
     Keys,
+    /// Group key handshake of an association that stands.
+    GroupKeys,
     /// Fast BSS transition, in the place of the four before it.
     FastTransition,
     /// Mobile IP registration.
@@ -62,6 +64,15 @@ pub struct Transition {
     pub over_the_ds: bool,
     /// What the initial association in the mobility domain agreed on.
     pub secrets: Secrets,
+}
+
+/// A renewal of an AP's group keys for one of its stations.
+#[derive(Debug, Clone)]
+pub struct GroupRenewal {
+    /// The new keys.
+    pub keys: GroupKeys,
+    /// The last key replay counter that the AP used with the station.
+    pub replay_counter: u64,
 }
 
 /// What one stage came to.
@@ -85,6 +96,7 @@ pub struct Negotiation {
     exchange: Option<Exchange>,
     secrets: Secrets,
     transition: Option<Transition>,
+    renewal: Option<GroupRenewal>,
 }
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
@@ -210,6 +222,7 @@ impl Negotiation {
             Stage::Association => self.association(),
             Stage::Eap => self.eap(),
             Stage::Keys => self.keys(),
+            Stage::GroupKeys => self.group_keys()?,
             Stage::FastTransition => self.fast_transition(),
             Stage::MobileIp => parties(&self.mobile_ip()),
             Stage::Tunnel => {
@@ -410,6 +423,36 @@ impl Negotiation {
             Box::new(KeySupplicant::new(config(self.station_passphrase()))),
             Box::new(KeyAuthenticator::new(config(PASSPHRASE))),
         ]
+    }
+
+    fn group_keys(&self) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        let part = |name| self.secrets.get(&name).map_or(&[][..], Vec::as_slice);
+        let (kck, kek, tk) = (
+            part(SecretName::Kck),
+            part(SecretName::Kek),
+            part(SecretName::Tk),
+        );
+        let (Ok(ptk), Some(renewal), false) =
+            (Ptk::from_parts(kck, kek, tk), &self.renewal, kck.is_empty())
+        else {
+            return Err(SpecError::Unknown {
+                key: "link.akm",
+                value: self.policy.name.clone(),
+                allowed: "an AKM whose key handshake is done, for a group key handshake",
+            });
+        };
+        let config = KeyConfig {
+            station_element: Vec::new(),
+            link: self.link.clone(),
+            pmk: Vec::new(),
+            pmkid: None,
+        };
+        let counter = renewal.replay_counter;
+        let authenticator = KeyAuthenticator::group_rekey(config.clone(), ptk.clone(), counter);
+        Ok(vec![
+            Box::new(KeySupplicant::group_rekey(config, ptk, counter)),
+            Box::new(authenticator.handing_out(renewal.keys.clone())),
+        ])
     }
 
     fn mobile_ip(&self) -> MobileIpConfig {

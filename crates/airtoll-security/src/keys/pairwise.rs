@@ -81,6 +81,25 @@ impl Ptk {
         Ok(ptk)
     }
 
+    /// The key whose parts are these, as an earlier handshake gave them.
+    ///
+    /// # Errors
+    /// Parts that are longer together than any pairwise transient key.
+    pub fn from_parts(kck: &[u8], kek: &[u8], tk: &[u8]) -> Result<Self, KeyError> {
+        let mut octets = [0; MAX_PTK];
+        let parts = [kck, kek, tk].concat();
+        let Some(place) = octets.get_mut(..parts.len()) else {
+            return Err(KeyError::NotDefined("no pairwise key is as long"));
+        };
+        place.copy_from_slice(&parts);
+        Ok(Self {
+            octets,
+            kck: kck.len(),
+            kek: kek.len(),
+            tk: tk.len(),
+        })
+    }
+
     /// EAPOL-Key confirmation key.
     #[must_use]
     pub fn kck(&self) -> &[u8] {

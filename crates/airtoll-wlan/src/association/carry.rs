@@ -9,6 +9,7 @@ use airtoll_phy as phy;
 use airtoll_security::handshake::{Carrier, describe};
 use airtoll_units::{Duration, Instant};
 
+use super::Purpose;
 use crate::packet::{NONE, Packet};
 use crate::world::World;
 
@@ -40,7 +41,7 @@ impl World {
         }
         let octets = message.octets.len() as u32;
         join.timeline.emitted(message);
-        let ahead = join.ahead && message.carrier == Carrier::Eapol;
+        let ahead = join.purpose == Purpose::Ahead && message.carrier == Carrier::Eapol;
         let mut packet = Packet {
             flow: NONE,
             to,
@@ -117,7 +118,7 @@ impl World {
         let contender = state.contenders[usize::from(SIGNALLING_CATEGORY)];
         let first = state.signalling;
         let link = (first..first + state.neighbours).find(|l| self.links[*l as usize].peer == to);
-        let sent = link.is_some_and(|link| self.enqueue(link, contender, packet));
+        let sent = link.is_some_and(|link| self.enqueue_signalling(link, contender, packet));
         if !sent {
             self.lose(packet);
         }
@@ -140,6 +141,10 @@ impl World {
         };
         if any {
             self.ledger.octets_management += u64::from(mpdu.octets);
+        }
+        if mpdu.delivered {
+            // Its receiver had it before, and its packet is gone.
+            return;
         }
         let mark = self.packets[mpdu.head].mark;
         let associations = &mut self.association;

@@ -11,7 +11,7 @@ use airtoll_security::CipherSuite;
 use airtoll_security::handshake::{MobileIp, Negotiation, Party, Secrets};
 use airtoll_units::{Duration, Instant};
 
-use super::{AssociationEvent, Join, PARTIES, Standing, Timeline};
+use super::{AssociationEvent, Join, PARTIES, Purpose, Standing, Timeline, renewal};
 use crate::address;
 use crate::aggregation::TxLink;
 use crate::fragmentation::Division;
@@ -63,6 +63,7 @@ pub(crate) fn prepare(
     associations.left = associations.initial as u32;
     associations.duration = Duration::from_secs_f64(scenario.duration_s);
     associations.warm_up = Duration::from_secs_f64(scenario.warm_up_s);
+    associations.renewals = renewal::prepare(scenario, index, streams);
     world.warm_up = Instant::ZERO;
     world.end = Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
     Ok(())
@@ -124,7 +125,7 @@ pub(crate) fn add_ahead(
         allowed: problem.to_string(),
     })?;
     join.nodes[Party::Station as usize] = station;
-    join.ahead = true;
+    join.purpose = Purpose::Ahead;
     world.association.joins.push(join);
     Ok(world.association.joins.len() as u32 - 1)
 }
@@ -230,7 +231,8 @@ fn join(
         agreed: Secrets::new(),
         recorded: false,
         protection_octets: cipher.frame_octets() as u32,
-        ahead: false,
+        purpose: Purpose::Entry,
+        key_frames: 0,
     })
 }
 

@@ -3,7 +3,7 @@
 use airtoll_security::handshake::failure::Code;
 use airtoll_units::{Duration, Instant};
 
-use super::{Join, Standing};
+use super::{Join, Purpose, Standing};
 use crate::packet::NONE;
 use crate::world::World;
 use airtoll_security::handshake::{Party, Stage};
@@ -16,9 +16,11 @@ impl World {
     pub(crate) fn association_failure(&self) -> Option<String> {
         let joins = &self.association.joins;
         // A station whose pre-authentication fails negotiates everything again.
-        let needed = || joins.iter().filter(|j| !j.ahead);
+        let needed = || joins.iter().filter(|j| j.purpose == Purpose::Entry);
         let mut missing = needed().filter(|j| !matches!(j.standing, Standing::Joined(_)));
-        let first = missing.next()?;
+        let Some(first) = missing.next() else {
+            return self.renewal_failure();
+        };
         let others = missing.count();
         let station = self.mobility.host(first.node(Party::Station));
         let name = &self.nodes[station as usize].name;
@@ -105,7 +107,7 @@ impl Join {
         self.timeline.emitted.iter().map(|(_, count)| count).sum()
     }
 
-    fn failure(&self, now: Instant) -> String {
+    pub(super) fn failure(&self, now: Instant) -> String {
         match self.standing {
             Standing::Failed(stage, failure) => {
                 let code = match failure.code() {
@@ -180,6 +182,7 @@ const fn name(stage: Stage) -> &'static str {
         Stage::Association => "association",
         Stage::Eap => "EAP",
         Stage::Keys => "key handshake",
+        Stage::GroupKeys => "group key handshake",
         Stage::FastTransition => "fast transition",
         Stage::MobileIp => "Mobile IP registration",
         Stage::Tunnel => "tunnel",

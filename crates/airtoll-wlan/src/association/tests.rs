@@ -14,7 +14,7 @@ fn link(generation: &str, cipher: &str, akm: Option<u8>, method: Option<&str>) -
 }
 
 /// Name, link, tunnels.
-fn policies() -> Vec<Value> {
+pub(in crate::association) fn policies() -> Vec<Value> {
     let esp = json!({"kind": "esp", "encryption": "3des", "integrity": "sha1",
         "key_exchange": "ikev1"});
     let wireguard = json!({"kind": "wireguard", "encryption": "chacha20-poly1305",
@@ -56,12 +56,12 @@ fn policies() -> Vec<Value> {
     .collect()
 }
 
-struct Set {
-    stations: usize,
-    delay_s: f64,
-    loss_ratio: f64,
-    rssi_dbm: f64,
-    options: Value,
+pub(in crate::association) struct Set {
+    pub stations: usize,
+    pub delay_s: f64,
+    pub loss_ratio: f64,
+    pub rssi_dbm: f64,
+    pub options: Value,
 }
 
 impl Default for Set {
@@ -76,7 +76,7 @@ impl Default for Set {
     }
 }
 
-fn scenario(policy: &Value, set: &Set) -> Scenario {
+pub(in crate::association) fn scenario(policy: &Value, set: &Set) -> Scenario {
     let cipher = policy["link"]["cipher"].as_str().unwrap();
     let cipher = if cipher == "none" { "open" } else { cipher };
     let names: Vec<String> = (0..set.stations).map(|n| format!("s{n}")).collect();
@@ -164,7 +164,7 @@ fn a_recorded_join_gives_the_same_rows_and_its_keys() {
     }
 }
 
-fn policy(name: &str) -> Value {
+pub(in crate::association) fn policy(name: &str) -> Value {
     policies().into_iter().find(|p| p["name"] == name).unwrap()
 }
 

@@ -45,6 +45,8 @@ const SUPPLICANT_PERIOD: Duration = Duration::from_secs(5);
 /// EAPOL-Key time-outs of hostapd (eapol_key_timeout_first, eapol_key_timeout_subseq).
 const KEY_FIRST: Duration = Duration::from_millis(100);
 const KEY_LATER: Duration = Duration::from_secs(1);
+/// The same of a group key handshake (eapol_key_timeout_first_group).
+const GROUP_KEY_FIRST: Duration = Duration::from_millis(500);
 /// Registration requests and solicitations of Mobile IP come a second apart at first, then ever
 /// longer (RFC 5944 sections 2.4 and 3.6.3).
 const MOBILE_IP_REPEAT: Duration = Duration::from_secs(1);
@@ -88,6 +90,10 @@ impl Timer {
             },
             Stage::Keys => match party {
                 Party::AccessPoint if self.tries == 0 => KEY_FIRST,
+                _ => KEY_LATER,
+            },
+            Stage::GroupKeys => match party {
+                Party::AccessPoint if self.tries == 0 => GROUP_KEY_FIRST,
                 _ => KEY_LATER,
             },
             Stage::MobileIp => doubled(MOBILE_IP_REPEAT, self.tries, Duration::from_secs(60)),

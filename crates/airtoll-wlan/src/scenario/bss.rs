@@ -71,6 +71,13 @@ pub struct Bss {
     /// Beacons of the AP; null: none.
     #[serde(default)]
     pub beacons: Option<Beacons>,
+    /// The access point renews its group keys this often, the first time so long after the traffic
+    /// began, s; null: never. Every station that joins needs an AKM.
+    #[serde(default)]
+    pub group_rekey_s: Option<f64>,
+    /// It renews them, too, when a station has left for another access point.
+    #[serde(default)]
+    pub group_rekey_on_leave: bool,
 }
 
 /// PHY generation.

@@ -87,6 +87,9 @@ impl Scenario {
             let allowed = "static where a station moves";
             return invalid("address_resolution", "dynamic", allowed);
         }
+        for (i, bss) in self.bss.iter().enumerate() {
+            self.check_group_keys(&format!("bss[{i}]"), bss)?;
+        }
         for (i, handover) in self.handovers.iter().enumerate() {
             self.check_handover(&format!("handovers[{i}]"), handover)?;
         }
@@ -226,6 +229,34 @@ impl Scenario {
                 .any(|f| f.source == *name || f.destination == *name)
         {
             return invalid(&field, name, "a station without flows and association");
+        }
+        Ok(())
+    }
+
+    fn check_group_keys(&self, at: &str, bss: &Bss) -> Checked {
+        let field = if let Some(period) = bss.group_rekey_s {
+            positive(&format!("{at}.group_rekey_s"), period)?;
+            format!("{at}.group_rekey_s")
+        } else if bss.group_rekey_on_leave {
+            format!("{at}.group_rekey_on_leave")
+        } else {
+            return Ok(());
+        };
+        let stations = self
+            .nodes
+            .iter()
+            .filter(|n| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name));
+        for station in stations {
+            let joins = self.associations.iter();
+            let moves = self.handovers.iter().map(|h| &h.association);
+            let Some(own) = joins.chain(moves).find(|a| a.station == station.name) else {
+                let allowed = format!("null: {} joins nowhere in simulated time", station.name);
+                return invalid(&field, "set", allowed);
+            };
+            if own.policy.akm().ok().flatten().is_none() {
+                let allowed = format!("null: {} has no group key handshake", own.policy.name);
+                return invalid(&field, "set", allowed);
+            }
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
-use super::{Negotiation, Stage, Transition};
+use super::{GroupRenewal, Negotiation, Stage, Transition};
 use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::exchange::{SecretName, Secrets};
 use crate::handshake::link::{Link, ManagementProtection, MobilityDomain};
@@ -119,6 +119,31 @@ impl Negotiation {
         Self::planned(policy, options, link, plan, before, rng)
     }
 
+    /// Prepares a group key handshake between the ends of this negotiation, whose key handshake
+    /// is done (802.11-2020, 12.7.7).
+    ///
+    /// # Errors
+    /// [`SpecError`] where no pairwise keys were agreed on.
+    pub fn group_renewal(
+        &self,
+        renewal: GroupRenewal,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let mut negotiation = Self {
+            policy: self.policy.clone(),
+            options: self.options.clone(),
+            link: self.link.clone(),
+            plan: vec![(Stage::GroupKeys, 0)],
+            at: 0,
+            exchange: None,
+            secrets: self.secrets.clone(),
+            transition: None,
+            renewal: Some(renewal),
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+
     fn planned(
         policy: PolicySpec,
         options: Options,
@@ -140,6 +165,7 @@ impl Negotiation {
             exchange: None,
             secrets,
             transition,
+            renewal: None,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)

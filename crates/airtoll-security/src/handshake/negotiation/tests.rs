@@ -116,6 +116,58 @@ fn every_keyed_policy_ends_with_a_key() {
 }
 
 #[test]
+fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
+    for (generation, akm, cipher, pmf) in [
+        ("wpa", 2, "tkip", "off"),
+        ("wpa2", 2, "ccmp-128", "off"),
+        ("wpa3", 8, "ccmp-128", "required"),
+        ("owe", 18, "ccmp-128", "required"),
+    ] {
+        let link = format!(
+            r#"{{"generation": "{generation}", "akm": {akm}, "cipher": "{cipher}",
+            "group_cipher": "{cipher}", "pmf": "{pmf}"}}"#
+        );
+        let spec = policy(&link, "[]");
+        let mut first = Negotiation::new(spec, Options::default(), generator(1)).unwrap();
+        while first
+            .exchange()
+            .is_some_and(|e| matches!(e.run().1, Outcome::Established(_)))
+        {
+            first.advance().unwrap();
+        }
+        let octets = CipherSuite::from_name(cipher).unwrap().key_octets();
+        let keys = GroupKeys {
+            gtk: vec![3; octets],
+            igtk: if pmf == "off" { vec![] } else { vec![4; 16] },
+            key_id: 2,
+        };
+        let renewal = GroupRenewal {
+            keys: keys.clone(),
+            replay_counter: 9,
+        };
+        let renewed = first.group_renewal(renewal, generator(2)).unwrap();
+        let (records, secrets) = renewed.run().unwrap();
+        assert_eq!(counts(&records), [(Stage::GroupKeys, 2)], "{generation}");
+        assert_eq!(secrets[&SecretName::Gtk], keys.gtk);
+        assert_eq!(
+            secrets.get(&SecretName::Igtk).unwrap_or(&vec![]),
+            &keys.igtk
+        );
+    }
+    let first = Negotiation::new(policy(MD5, "[]"), Options::default(), generator(1)).unwrap();
+    let renewal = GroupRenewal {
+        keys: GroupKeys {
+            gtk: vec![3; 13],
+            igtk: vec![],
+            key_id: 1,
+        },
+        replay_counter: 0,
+    };
+    let refused = first.group_renewal(renewal, generator(2));
+    assert!(refused.is_err_and(|problem| problem.to_string().contains("group key")));
+}
+
+#[test]
 fn faults_end_in_a_named_failure() {
     let fault = |faults| Options {
         faults,
