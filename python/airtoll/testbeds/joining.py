@@ -15,6 +15,7 @@ from attrs import asdict, frozen
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy
+from airtoll.testbeds.domains import DOMAINS
 
 RADIUS = "radius"
 CONTROLLER = "controller"
@@ -22,6 +23,7 @@ CONTROLLER = "controller"
 _REQUESTS = 16_384
 #: SAE's AKMs, with FT and with extended keys (IEEE Std 802.11-2020, table 9-151; 802.11be).
 _SAE_AKMS = (8, 9, 24, 25)
+_AT_HOME = DOMAINS["n1"]
 
 
 @frozen
@@ -37,6 +39,9 @@ class Parties:
 def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why the join of the cell cannot be meant with any of these policies, or None."""
     join = cell.settings.join
+    abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
+    if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
+        return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
         if not cell.settings.authenticate:
             return "new group keys need authenticate = true"

@@ -19,6 +19,7 @@ import pytest
 from airtoll.errors import TestbedError
 from airtoll.policies import catalogue, resolve
 from airtoll.testbeds.contract import Measured
+from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.guest import kernel
 from airtoll.testbeds.guest.qemu import Guest
 from airtoll.testbeds.linux import credentials, environment, hostapd, medium
@@ -245,8 +246,90 @@ def test_a_trial_over_ssh(testbed: Linux, tmp_path: Path) -> None:
 def test_a_move_to_another_network_by_mobile_ip(testbed: Linux, tmp_path: Path) -> None:
     job = Job("mobile", "open", flow=UDP, roam="forced", mobile_ip=True, connect_limit_s=120)
     values = rows(testbed.carry_out(job, tmp_path))
-    state = json.loads((tmp_path / "outcome.json").read_text())["conditions"]["mobile_ip"]
+    (state,) = registrations(tmp_path)
     assert state["care_of"] == "10.80.0.2"
     assert 0 < state["registered_s"] < 60
     # The server still reaches the station under its home address, through the tunnel.
     assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
+
+
+@pytest.mark.slow
+def test_a_station_that_comes_home_deregisters(testbed: Linux, tmp_path: Path) -> None:
+    job = Job("back", "open", flow=UDP, roam="forced", roams=2, mobile_ip=True, connect_limit_s=120)
+    values = rows(testbed.carry_out(job, tmp_path))
+    away, home = registrations(tmp_path)
+    assert (away["agent"], away["care_of"]) == ("10.79.0.1", "10.80.0.2")
+    assert (home["agent"], home["care_of"], home["lifetime_s"]) == ("10.77.0.1", None, 0)
+    assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["ipsec-3des-sha1", "wireguard"])
+def test_two_stations_have_a_tunnel_each(testbed: Linux, tmp_path: Path, policy: str) -> None:
+    measured = testbed.carry_out(Job("two", policy, stations=("A", "B"), flow=UDP), tmp_path)
+    assert measured.failure is None
+    state = json.loads((tmp_path / "outcome.json").read_text())["negotiated"]
+    assert state["A"]["tunnel"] == state["B"]["tunnel"]
+    counts = [r.value for r in measured.rows if r.metric == "authentication_messages"]
+    assert counts == ([2, 2] if policy == "wireguard" else [9, 9])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["ipsec-aes-gcm", "wpa2-psk-ccmp+wireguard"])
+def test_a_tunnel_from_station_to_station(testbed: Linux, tmp_path: Path, policy: str) -> None:
+    job = Job("between", policy, stations=("A", "B"), station_to_station=True, flow=UDP)
+    values = rows(testbed.carry_out(job, tmp_path))
+    assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
+    assert negotiated(tmp_path)["tunnel"]
+    assert values["messages_wireguard" if "wireguard" in policy else "messages_ikev2"] == (
+        2 if "wireguard" in policy else 4
+    )
+
+
+#: Scenario -> policy that it is tried with; all nine, and every kind of policy of the paper.
+_SCENARIOS = {
+    "n1": "ipsec-3des-sha1",
+    "n2": "8021x-md5+wep-104+ipsec-3des-md5",
+    "n3": "wep-104",
+    "n4": "wep-104+ipsec-3des-sha1",
+    "n5": "8021x-tls+wep-104",
+    "r1": "open",
+    "r2": "8021x-tls+wep-104+ipsec-3des-sha1",
+    "r3": "ipsec-3des-sha1",
+    "r4": "8021x-md5+wep-104+ipsec-3des-sha1",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "policy"), _SCENARIOS.items())
+def test_the_nine_scenarios(testbed: Linux, tmp_path: Path, place: str, policy: str) -> None:
+    wireless = DOMAINS[place].peer_ap is not None
+    job = Job(
+        place,
+        policy,
+        stations=("mobile", "peer") if wireless else ("mobile",),
+        domains=place,
+        registration="home" if place[0] == "n" else "foreign",
+        flow=Flow(transport="tcp", duration_s=2),
+        connect_limit_s=120,
+    )
+    measured = testbed.carry_out(job, tmp_path)
+    assert measured.failure is None
+    own = {row.metric: row.value for row in measured.rows if row.station == "mobile"}
+    assert own["throughput_bps"] > 0
+    # Solicitation, advertisement, request, reply.
+    assert own["messages_mobile_ip"] == 4
+    (told,) = registrations(tmp_path)
+    assert told["care_of"] == (None if place[0] == "n" else "10.82.0.1")
+    tunnels = resolve(policy).tunnels
+    assert (own.get("messages_ikev1", 0) >= 9) == bool(tunnels)
+    # One between the agents, one of the mobile node, two directions each.
+    keys = [k for k in json.loads((tmp_path / "keys.json").read_text()) if k["kind"] == "esp"]
+    assert len(keys) == (4 if tunnels else 0)
+
+
+def registrations(folder: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads((folder / "outcome.json").read_text())[
+        "conditions"
+    ]["registrations"]
+    return found

@@ -139,13 +139,33 @@ def test_tunnels_propose_what_the_policy_says(name: str, ike: str, esp: str, ver
     tunnel = resolve(name).tunnels[0]
     assert strongswan.proposals(tunnel) == (ike, esp)
     ends = [
-        strongswan.End(None, who, f"10.77.0.{n}", f"10.78.0.{n}", f"fd78::{n}")  # type: ignore[arg-type]
+        strongswan.End(None, who, f"10.77.0.{n}", (f"10.78.0.{n}/32", f"fd78::{n}/128"))  # type: ignore[arg-type]
         for n, who in ((11, "sta1"), (1, "srv"))
     ]
-    text = strongswan.configuration(tunnel, ends[0], ends[1], "secret")
+    connection = strongswan.Connection(tunnel, ends[0], ends[1])
+    text = strongswan.configuration([(connection, True)], "secret")
     assert f"version = {version}\n" in text
     assert f"proposals = {ike}\n" in text
     assert ("fd78::11/128" in text) == (version == 2)
+    local, remote = (text.index(word) for word in ("local_addrs = 10.77.0.11", "remote_addrs"))
+    assert local < remote
+    other = strongswan.configuration([(connection, False)], "secret")
+    assert "local_addrs = 10.77.0.1\n" in other
+
+
+def test_a_host_may_be_the_end_of_several_tunnels() -> None:
+    tunnel = resolve("ipsec-aes-gcm").tunnels[0]
+
+    def end(number: int, who: str) -> strongswan.End:
+        return strongswan.End(None, who, f"10.77.0.{number}", (f"10.78.0.{number}/32",))  # type: ignore[arg-type]
+
+    server = end(1, "srv")
+    known = [strongswan.Connection(tunnel, end(n, f"sta{n}"), server) for n in (1, 2)]
+    text = strongswan.configuration([(connection, False) for connection in known], "secret")
+    for name in ("sta1-srv", "sta2-srv"):
+        assert text.count(f"  {name} {{\n") == 2  # the connection and its child
+        assert f"  ike-{name} {{\n" in text
+    assert text.count("{") == text.count("}")
 
 
 def test_radius_folder_names_only_the_run() -> None:

@@ -17,7 +17,7 @@ from airtoll.testbeds.linux.hosts import HostError, LocalHost
 from airtoll.testbeds.linux.job import Job, Value
 from airtoll.testbeds.linux.medium import Medium, MediumError, judge
 from airtoll.testbeds.linux.radios import Radio
-from airtoll.testbeds.linux.trial import _total
+from airtoll.testbeds.linux.traffic import _total
 
 RADIOS = {
     "ap1": Radio("phy0", "wlan0", "02:00:00:00:00:00"),

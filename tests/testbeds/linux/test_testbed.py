@@ -55,6 +55,19 @@ def test_what_it_takes(linux: Linux, policy: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "scenario",
+    [
+        "clients = 2",
+        'topology = "station-to-station"\nstations = [{name="A"},{name="B"}]',
+        *(f'topology = "{place}"' for place in ("n1", "n2", "n3", "n4", "n5")),
+        *(f'topology = "{place}"' for place in ("r1", "r2", "r3", "r4")),
+    ],
+)
+def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> None:
+    assert linux.check(cell("ipsec-3des-sha1", scenario=scenario)) is None
+
+
+@pytest.mark.parametrize(
     ("policy", "changes", "reason"),
     [
         ("wpa3-sae-ext-gcmp-256", {}, "hostapd 2.10 has no SAE"),
@@ -62,13 +75,38 @@ def test_what_it_takes(linux: Linux, policy: str) -> None:
         ("open", {"scenario": "clients = 3"}, "3 stations; this testbed drives 2"),
         ("open", {"scenario": "rts_threshold_octets = 500"}, "rts_threshold_octets has no effect"),
         ("open", {"scenario": "cw_min = 7"}, "cw_min has no effect"),
-        ("wireguard", {"scenario": "clients = 2"}, "tunnels are set up for one station"),
         ("ipsec-aes-gcm+wireguard", {}, "one tunnel at a time"),
         ("ipsec-3des-md5", {"traffic": 'transport = "tcp"\nip = "ipv6"'}, "IKEv1"),
+        ("wireguard", {"scenario": 'topology = "n5"'}, "in two domains tunnels are IPsec"),
         (
-            "wireguard",
-            {"scenario": 'topology = "station-to-station"\nstations = [{name="A"},{name="B"}]'},
-            "would bypass them",
+            "open",
+            {"scenario": 'topology = "r2"', "traffic": 'transport = "tcp"\nip = "ipv6"'},
+            "IPv4 only",
+        ),
+        (
+            "open",
+            {"scenario": 'authenticate = true\njoin = { mobile_ip = "foreign" }'},
+            "topology r1 to r4",
+        ),
+        (
+            "open",
+            {"scenario": 'authenticate = true\njoin = { mobile_ip = "home" }'},
+            "two-domain topologies n1 to r4",
+        ),
+        (
+            "wpa2-eap-tls-ccmp",
+            {"scenario": 'authenticate = true\njoin = { fault = "wrong-certificate" }'},
+            "is not drilled",
+        ),
+        (
+            "wpa2-psk-ccmp",
+            {"scenario": 'authenticate = true\njoin = { fault = "silent-server" }'},
+            "asks no RADIUS server",
+        ),
+        (
+            "wpa2-psk-ccmp",
+            {"scenario": "authenticate = true\nhandover = { at_s = 1 }"},
+            "hand-overs of a study",
         ),
     ],
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
 import struct
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from airtoll.errors import CaptureError
-from airtoll.testbeds.linux import timeline
+from airtoll.testbeds.linux import mobile_ip, timeline
 
 CORPUS = Path(__file__).parents[2] / "capture" / "corpus" / "linux"
 STATION = "02:00:00:00:02:00"
@@ -99,3 +101,46 @@ def test_a_move_leaves_a_gap() -> None:
     assert values["handover_gap_s"] == pytest.approx(0.25)
     # The handshake with the second AP is not part of the first connection.
     assert values["authentication_messages"] == 1
+
+
+def _datagram(source: str, destination: str, ports: tuple[int, int], body: bytes) -> bytes:
+    header = bytes([0x45]) + bytes(8) + bytes([17]) + bytes(2)
+    ends = b"".join(ipaddress.ip_address(end).packed for end in (source, destination))
+    return bytes(12) + b"\x08\0" + header + ends + struct.pack(">HHHH", *ports, 0, 0) + body
+
+
+def _icmp(source: str, body: bytes) -> bytes:
+    header = bytes([0x45]) + bytes(8) + bytes([1]) + bytes(2)
+    ends = ipaddress.ip_address(source).packed + b"\xff" * 4
+    return bytes(12) + b"\x08\0" + header + ends + body
+
+
+def test_messages_on_the_wire_belong_to_the_station_of_their_address() -> None:
+    key = bytes(16)
+    request = mobile_ip.Registration("10.81.0.11", "10.81.0.1", "10.82.0.1", 1)
+    reply = evolve(request, code=0)
+    ike = bytes(17) + b"\x10\x02" + bytes(30)
+    frames = [
+        _icmp("10.81.0.11", mobile_ip.solicitation()),
+        _icmp("10.82.0.1", mobile_ip.advertisement("10.82.0.1", "10.82.0.1", 0)),
+        _icmp("10.82.0.1", mobile_ip.advertisement("10.82.0.1", "10.82.0.1", 1)),
+        _datagram("10.81.0.11", "10.82.0.1", (434, 434), request.pack(key)),
+        _datagram("10.82.0.1", "10.81.0.11", (434, 434), reply.pack(key)),
+        _datagram("10.81.0.11", "10.81.0.1", (500, 500), ike),
+        _datagram("10.81.0.11", "10.81.0.1", (500, 500), ike),  # sent again
+        _datagram("10.83.0.2", "10.83.0.6", (500, 500), b"\1" + ike),  # between the gateways
+    ]
+    packets = [timeline.Packet(float(at), frame) for at, frame in enumerate(frames)]
+    found = list(timeline._wire(packets, {"10.81.0.11": STATION}))
+    assert [(m.protocol, m.detail) for m in found] == [
+        ("mobile-ip", "solicitation"),
+        ("mobile-ip", "advertisement"),
+        ("mobile-ip", "request"),
+        ("mobile-ip", "reply"),
+        ("ike", "1"),
+    ]
+    assert {m.station for m in found} == {STATION}
+    rows = {v.metric: v.value for v in timeline.values(timeline.Timeline(found), STATION, "A")}
+    assert rows["authentication_messages"] == 5
+    assert (rows["messages_mobile_ip"], rows["messages_ikev1"]) == (4, 1)
+    assert rows["negotiation_time_s"] == 5

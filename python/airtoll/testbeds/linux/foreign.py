@@ -1,4 +1,4 @@
-"""A foreign network for Mobile IPv4: the second AP behind a router instead of on the switch.
+"""A foreign network to move to: the second AP behind a router instead of on the switch.
 
 Takes the nodes of the stack; gives home and foreign agents running, and undoes it again. Never
 changes a host's own routes: everything happens inside the run's namespaces.
@@ -9,16 +9,37 @@ changes a host's own routes: everything happens inside the run's namespaces.
 
 from __future__ import annotations
 
-from typing import Any, Final
+import contextlib
+from typing import TYPE_CHECKING, Any, Final
 
+from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import mobile_ip, namespaces
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.namespaces import BRIDGE, FIRST_AP_NUMBER, Address
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.stack import Stack
 
 HOME_AGENT: Final = Address(namespaces.SERVER_NUMBER).outer()
 FOREIGN_AGENT: Final = "10.79.0.1"
 CARE_OF: Final = "10.80.0.2"
 _SERVER_SIDE: Final = "10.80.0.1"
+_HOME: Final = "10.77.0.0/24"
+
+
+async def set_up(stack: Stack, undo: contextlib.AsyncExitStack) -> None:
+    """Put the second AP into a network of its own, with agents; undone with the trial.
+
+    Raises ``TestbedError`` for a stack whose hosts are not ours to re-wire.
+    """
+    if not stack.virtual:
+        raise TestbedError("linux: a foreign network is set up between namespaces only")
+    server, visited = stack.hosts["srv"], stack.hosts["ap2"]
+    undo.push_async_callback(join, server, visited)
+    await part(server, visited)
+    key = stack.credentials.mobility_key
+    for process in await agents(server, visited, stack.folder, key):
+        undo.push_async_callback(process.stop)
 
 
 async def part(server: Host, access_point: Host) -> None:
@@ -89,13 +110,12 @@ async def agents(
 async def register(
     station: Host, folder: str, interface: str, home: str, key: str
 ) -> dict[str, Any]:
-    """Register the station through the agent that it hears; gives times and addresses."""
-    return await mobile_ip.register(
-        station,
-        folder,
-        {"key": key, "home": home, "agent": HOME_AGENT, "interface": interface},
-        limit_s=90.0,
-    )
+    """Register with the agent that the station hears; gives times and addresses.
+
+    The home agent heard itself means that the station is back: it deregisters.
+    """
+    node = mobile_ip.node(key, home, HOME_AGENT, interface, prefix=_HOME)
+    return await mobile_ip.register(station, folder, node, limit_s=90.0)
 
 
 async def _script(host: Host, *lines: str, check: bool = True) -> None:

@@ -47,9 +47,12 @@ class Job:
 
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
     signal (the first AP fades). ``mobile_ip``: the second AP is in another network, reached by
-    Mobile IPv4. ``capture_traffic``: keep the capture running during the traffic.
-    ``fault``: none, or what goes wrong on purpose in a drill: password (the station's is wrong),
-    radius (the server is stopped before the station comes), hostapd (killed during the traffic).
+    Mobile IPv4. ``domains``: a home and a foreign domain, and which scenario in them (n1 to n5, r1
+    to r4; see ``airtoll.testbeds.domains``); ``registration``: whether its mobile node registers
+    with Mobile IPv4 at home, from abroad (foreign), or not (off). ``capture_traffic``: keep the
+    capture running during the traffic. ``fault``: none, or what goes wrong on purpose in a drill:
+    password (the station's is wrong), radius (the server is stopped before the station comes),
+    hostapd (killed during the traffic).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and
@@ -69,6 +72,8 @@ class Job:
     roam: str = "none"
     roams: int = 1
     mobile_ip: bool = False
+    domains: str | None = None
+    registration: str = "off"
     capture_traffic: bool = False
     connect_limit_s: float = 60.0
     fault: str = "none"
@@ -77,6 +82,11 @@ class Job:
     hidden: tuple[tuple[str, str], ...] = ()
     queue_frames: int | None = None
     seed: int = 0
+
+    @property
+    def between_stations(self) -> bool:
+        """Whether there is one flow, from the first station to another party."""
+        return self.station_to_station or self.domains is not None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -111,7 +121,7 @@ class Outcome:
 
     ``failure``: one line, or None. ``negotiated``: station -> what was read back. ``conditions``:
     radio and CPU. ``keys``: the key log. ``files``: names in the trial's folder. ``stations``:
-    station -> MAC address. ``access_points``: BSSIDs.
+    station -> MAC address. ``access_points``: BSSIDs. ``addresses``: station -> IPv4 addresses.
     """
 
     values: tuple[Value, ...] = ()
@@ -123,6 +133,7 @@ class Outcome:
     files: tuple[str, ...] = ()
     stations: dict[str, str] = field(factory=dict)
     access_points: tuple[str, ...] = ()
+    addresses: dict[str, tuple[str, ...]] = field(factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -133,4 +144,5 @@ class Outcome:
         """The way back."""
         values = tuple(Value(**value) for value in data["values"])
         lists = {key: tuple(data[key]) for key in ("caveats", "keys", "files", "access_points")}
-        return Outcome(**{**data, **lists, "values": values})
+        addresses = {name: tuple(known) for name, known in data["addresses"].items()}
+        return Outcome(**{**data, **lists, "values": values, "addresses": addresses})

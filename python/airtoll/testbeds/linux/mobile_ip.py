@@ -2,12 +2,14 @@
 
 Takes addresses, interfaces and a shared key; gives registrations, and IP-in-IP tunnels of the
 kernel that carry a mobile node's traffic. Never accepts a registration whose authenticator or
-identification is wrong.
+identification is wrong, and never advertises unasked (section 2.3 allows it).
 
-RFC 5944: agent advertisement (section 2.1), registration (section 3), authentication extension
-(section 3.5.2, HMAC-MD5 with a 128-bit key), timestamps against replay (section 5.7.1).
+RFC 5944: agent discovery (section 2), registration (section 3), authentication extension
+(section 3.5.2, HMAC-MD5 with a 128-bit key), timestamps against replay (section 5.7.1). RFC 3024:
+reverse tunnelling.
 
     mobile node            foreign agent                home agent
+      -- solicitation (ICMP 10) ->
       <- advertisement (ICMP 9) --
       -- request (UDP 434) ------> -- request ------------->   proxy ARP, tunnel
       <- reply ------------------- <- reply ----------------
@@ -42,11 +44,17 @@ FAILED_AUTHENTICATION: Final = 131
 IDENTIFICATION_MISMATCH: Final = 133
 LIFETIME_S: Final = 600
 TUNNEL: Final = "mip0"
+#: The T bit of a request (RFC 3024 section 3.2), and the table by which visitors' packets go then.
+REVERSE: Final = 0x02
+REVERSE_TABLE: Final = 77
 #: How far the clocks of node and agent may differ, seconds (section 5.7.1 asks for 7 s).
 TOLERANCE_S: Final = 7.0
 _NTP_EPOCH: Final = 2208988800
 _REQUEST, _REPLY, _MOBILE_HOME = 1, 3, 32
-_FOREIGN_FLAGS: Final = 0x80 | 0x10  # R: register through this agent; F: a foreign agent
+#: Of an advertisement (section 2.1.1). R: register through this agent; F: a foreign agent; H: a
+#: home agent; T: takes reverse tunnels (RFC 3024 section 3.1).
+_FOREIGN_FLAGS: Final = 0x8000 | 0x1000 | 0x0100
+_HOME_FLAGS: Final = 0x2000 | 0x0100
 
 
 class MobileIpError(TestbedError):
@@ -55,7 +63,10 @@ class MobileIpError(TestbedError):
 
 @frozen
 class Registration:
-    """A request (``code`` None) or reply. Addresses are IPv4 text; ``lifetime_s`` 0 deregisters."""
+    """A request (``code`` None) or reply. Addresses are IPv4 text; ``lifetime_s`` 0 deregisters.
+
+    ``flags``: of a request (section 3.3); REVERSE asks for reverse tunnelling.
+    """
 
     home: str
     agent: str
@@ -63,12 +74,13 @@ class Registration:
     identification: int
     lifetime_s: int = LIFETIME_S
     code: int | None = None
+    flags: int = 0
 
     def pack(self, key: bytes, spi: int = 256) -> bytes:
         """The message with its Mobile-Home authentication extension."""
         identification = struct.pack(">Q", self.identification)
         if self.code is None:
-            head = struct.pack(">BBH", _REQUEST, 0, self.lifetime_s)
+            head = struct.pack(">BBH", _REQUEST, self.flags, self.lifetime_s)
             body = head + _packed(self.home, self.agent, self.care_of) + identification
         else:
             head = struct.pack(">BBH", _REPLY, self.code, self.lifetime_s)
@@ -89,7 +101,8 @@ def parse(message: bytes) -> Registration:
     home, agent = _unpacked(message, 4), _unpacked(message, 8)
     if kind == _REQUEST:
         (identification,) = struct.unpack_from(">Q", message, 16)
-        return Registration(home, agent, _unpacked(message, 12), identification, lifetime)
+        care_of = _unpacked(message, 12)
+        return Registration(home, agent, care_of, identification, lifetime, flags=second)
     (identification,) = struct.unpack_from(">Q", message, 12)
     return Registration(home, agent, "0.0.0.0", identification, lifetime, second)
 
@@ -123,26 +136,42 @@ def identification(now_s: float) -> int:
     return (seconds + _NTP_EPOCH) << 32 | int((now_s - seconds) * 2**32)
 
 
-def advertisement(router: str, care_of: str, sequence: int) -> bytes:
-    """An ICMP router advertisement with the mobility agent extension (section 2.1)."""
+def advertisement(router: str, care_of: str | None, sequence: int) -> bytes:
+    """An ICMP router advertisement with the mobility agent extension (section 2.1).
+
+    ``care_of``: the address that a foreign agent offers; ``None``: a home agent's.
+    """
     body = struct.pack(">BBH", 1, 2, 30) + _packed(router) + struct.pack(">i", 0)
-    extension = struct.pack(">BBHHBB", 16, 10, sequence & 0xFFFF, LIFETIME_S, _FOREIGN_FLAGS, 0)
-    message = struct.pack(">BBH", 9, 16, 0) + body + extension + _packed(care_of)
-    return message[:2] + struct.pack(">H", checksum(message)) + message[4:]
+    flags = _HOME_FLAGS if care_of is None else _FOREIGN_FLAGS
+    offered = b"" if care_of is None else _packed(care_of)
+    extension = struct.pack(
+        ">BBHHBB", 16, 6 + len(offered), sequence & 0xFFFF, LIFETIME_S, flags >> 8, flags & 0xFF
+    )
+    return _sealed(struct.pack(">BBH", 9, 16, 0) + body + extension + offered)
 
 
-def parse_advertisement(message: bytes) -> tuple[str, str]:
-    """(router, care-of address) of an advertisement; ``ValueError`` when it is none."""
+def solicitation() -> bytes:
+    """An ICMP router solicitation, which every agent answers (section 2.4; RFC 1256)."""
+    return _sealed(struct.pack(">BBHI", 10, 0, 0, 0))
+
+
+def parse_advertisement(message: bytes) -> tuple[str, str | None]:
+    """(router, care-of address or None for a home agent's); ``ValueError`` when it is none."""
     if len(message) < 16 or message[0] != 9 or checksum(message) != 0:
         raise ValueError("no router advertisement")
     count, size = message[4], message[5]
     offset = 8 + count * size * 4
     while offset + 2 <= len(message):
         kind, length = message[offset], message[offset + 1]
-        if kind == 16 and length >= 10 and offset + 12 <= len(message):
-            return _unpacked(message, 8), _unpacked(message, offset + 8)
+        if kind == 16 and length >= 6 and offset + 2 + length <= len(message):
+            router = _unpacked(message, 8)
+            return router, _unpacked(message, offset + 8) if length >= 10 else None
         offset += 2 + length if kind else 1
     raise ValueError("no mobility agent extension")
+
+
+def _sealed(message: bytes) -> bytes:
+    return message[:2] + struct.pack(">H", checksum(message)) + message[4:]
 
 
 def checksum(data: bytes) -> int:
@@ -166,6 +195,20 @@ async def start(host: Host, folder: str, role: str, settings: dict[str, Any]) ->
     )
     await host.wait_for(f"{base}.ready", 60.0, process)
     return process
+
+
+def node(
+    key: str, home: str, agent: str, interface: str, *, prefix: str, **more: Any
+) -> dict[str, Any]:
+    """The settings of a mobile node: its key (hex), home address, home agent, interface.
+
+    ``prefix``: the home network, on the link when the node is at home. ``more``: ``gateway``, the
+    default router at home; ``reverse``, whether to ask for reverse tunnelling (RFC 3024).
+    """
+    return {
+        **{"key": key, "home": home, "agent": agent, "interface": interface, "prefix": prefix},
+        **more,
+    }
 
 
 async def register(
@@ -223,91 +266,166 @@ def _tunnel(local: str, remote: str) -> tuple[str, str, str]:
     )
 
 
-def serve_home(settings: dict[str, Any]) -> None:
-    """Answer requests; intercept for a registered node by proxy ARP and tunnel to its agent."""
-    key = bytes.fromhex(settings["key"])
-    own, interface = settings["address"], settings["interface"]
-    link = _listening(own)
-    Path(settings["ready"]).touch()
-    while True:
-        message, sender = link.recvfrom(2048)
-        try:
-            reply = judge(message, key, time.time())
-        except ValueError:
-            continue
-        if reply.code == ACCEPTED:
-            _ip(
-                *_tunnel(own, reply.care_of),
-                f"route replace {reply.home}/32 dev {TUNNEL}",
-                f"neigh replace proxy {reply.home} dev {interface}",
-            )
-        link.sendto(reply.pack(key), sender)
-
-
-def serve_foreign(settings: dict[str, Any]) -> None:
-    """Advertise, relay requests and replies, and deliver what comes out of the tunnel."""
-    own, care_of, interface = settings["address"], settings["care_of"], settings["interface"]
-    visitors = _listening(own)
-    uplink = _listening(care_of)
+def _icmp(interface: str) -> socket.socket:
     icmp = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
     icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    return icmp
+
+
+def _broadcast(icmp: socket.socket, message: bytes) -> None:
+    with contextlib.suppress(OSError):
+        icmp.sendto(message, ("255.255.255.255", 0))
+
+
+def _solicited(packet: bytes) -> bool:
+    body = packet[(packet[0] & 15) * 4 :] if packet else b""
+    return body[:1] == b"\x0a" and checksum(body) == 0
+
+
+def announce(interface: str, address: str) -> None:
+    """Tell the link by a gratuitous ARP request that an address is here now (section 4.6)."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
+        link.bind((interface, 0))
+        own = link.getsockname()[4]
+        octets = _packed(address)
+        arp = struct.pack(">HHBBH", 1, 0x0800, 6, 4, 1) + own + octets + bytes(6) + octets
+        link.send(b"\xff" * 6 + own + struct.pack(">H", 0x0806) + arp)
+
+
+def serve_home(settings: dict[str, Any]) -> None:
+    """Answer solicitations and requests; for a node away intercept by proxy ARP and tunnel.
+
+    A node that deregisters is at home again: nothing is intercepted for it any more.
+    """
+    key = bytes.fromhex(settings["key"])
+    own, interface = settings["address"], settings["interface"]
+    link, icmp = _listening(own), _icmp(interface)
     chooser = selectors.DefaultSelector()
-    for source in (visitors, uplink):
+    for source in (link, icmp):
         chooser.register(source, selectors.EVENT_READ)
-    asked: dict[int, tuple[str, int]] = {}
     sequence = 0
     Path(settings["ready"]).touch()
     while True:
-        for ready, _ in chooser.select(timeout=0.2):
+        for ready, _ in chooser.select():
             assert isinstance(ready.fileobj, socket.socket)
             message, sender = ready.fileobj.recvfrom(2048)
+            if ready.fileobj is icmp:
+                if _solicited(message):
+                    _broadcast(icmp, advertisement(own, None, sequence))
+                    sequence += 1
+                continue
+            try:
+                reply = judge(message, key, time.time())
+            except ValueError:
+                continue
+            if reply.code == ACCEPTED and reply.lifetime_s:
+                _ip(
+                    *_tunnel(own, reply.care_of),
+                    f"route replace {reply.home}/32 dev {TUNNEL}",
+                    f"neigh replace proxy {reply.home} dev {interface}",
+                )
+                announce(interface, reply.home)
+            elif reply.code == ACCEPTED:
+                _ip(
+                    f"neigh del proxy {reply.home} dev {interface}",
+                    f"route del {reply.home}/32 dev {TUNNEL}",
+                    f"tunnel del {TUNNEL}",
+                )
+            link.sendto(reply.pack(key), sender)
+
+
+def serve_foreign(settings: dict[str, Any]) -> None:
+    """Answer solicitations, relay requests and replies, and be the care-of end of the tunnel.
+
+    What comes out of the tunnel is delivered on the link. With reverse tunnelling (RFC 3024) what
+    a visitor sends goes into it, but for what is on this agent's own link (``local``).
+    """
+    own, care_of, interface = settings["address"], settings["care_of"], settings["interface"]
+    visitors = _listening(own)
+    uplink = visitors if care_of == own else _listening(care_of)
+    icmp = _icmp(interface)
+    chooser = selectors.DefaultSelector()
+    for source in {visitors, uplink, icmp}:
+        chooser.register(source, selectors.EVENT_READ)
+    asked: dict[int, tuple[tuple[str, int], Registration]] = {}
+    sequence = 0
+    Path(settings["ready"]).touch()
+    while True:
+        for ready, _ in chooser.select():
+            assert isinstance(ready.fileobj, socket.socket)
+            message, sender = ready.fileobj.recvfrom(2048)
+            if ready.fileobj is icmp:
+                if _solicited(message):
+                    _broadcast(icmp, advertisement(own, care_of, sequence))
+                    sequence += 1
+                continue
             with contextlib.suppress(ValueError):
                 told = parse(message)
-                if ready.fileobj is visitors and told.code is None:
-                    asked[told.identification] = sender
+                if told.code is None:
+                    asked[told.identification] = (sender, told)
                     # The answer to an address that is not of this network goes out here.
                     _ip(f"route replace {told.home}/32 dev {interface}")
                     uplink.sendto(message, (told.agent, PORT))
-                elif ready.fileobj is uplink and told.identification in asked:
+                elif told.identification in asked:
+                    visitor, request = asked.pop(told.identification)
                     if told.code == ACCEPTED:
-                        _ip(*_tunnel(care_of, told.agent))
-                    visitors.sendto(message, asked.pop(told.identification))
-        # Section 2.3: advertise no more than about once a second; a trial's moves are quicker.
-        with contextlib.suppress(OSError):
-            icmp.sendto(advertisement(own, care_of, sequence), ("255.255.255.255", 0))
-        sequence += 1
+                        _ip(*_tunnel(care_of, told.agent), *_reverse(settings, request))
+                    visitors.sendto(message, visitor)
+
+
+def _reverse(settings: dict[str, Any], request: Registration) -> tuple[str, ...]:
+    if not request.flags & REVERSE:
+        return ()
+    rule = f"from {request.home} iif {settings['interface']} lookup {REVERSE_TABLE}"
+    return (
+        f"rule del {rule}",
+        f"rule add {rule}",
+        f"route replace default dev {TUNNEL} table {REVERSE_TABLE}",
+        *(f"route replace throw {net} table {REVERSE_TABLE}" for net in settings.get("local", ())),
+    )
 
 
 def run_node(settings: dict[str, Any]) -> dict[str, Any]:
-    """Hear an agent, register through it, route through it; gives the reply's code and times."""
+    """Find an agent and register; gives the reply's code, the agent and times.
+
+    Away: through the foreign agent, by which everything goes from then on. At home: deregister
+    with the home agent (section 3.6.1.1), and be on the home link again.
+    """
     key, home, interface = bytes.fromhex(settings["key"]), settings["home"], settings["interface"]
     give_up = time.monotonic() + settings["limit_s"]
-    icmp = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-    icmp.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+    icmp = _icmp(interface)
     icmp.settimeout(1.0)
     started = time.monotonic()
-    router = care_of = ""
+    router, care_of = "", None
     while not router:
         if time.monotonic() > give_up:
             raise SystemExit("no agent advertisement was heard")
+        _broadcast(icmp, solicitation())
         with contextlib.suppress(TimeoutError, ValueError):
-            packet = icmp.recv(2048)
-            router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
+            while not router:
+                packet = icmp.recv(2048)
+                with contextlib.suppress(ValueError):
+                    router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
     heard = time.monotonic()
-    # The home prefix is not on this link: everything goes by the agent.
-    _ip(
-        f"route flush dev {interface}",
-        f"route replace {router}/32 dev {interface} src {home}",
-        f"route replace default via {router} dev {interface} src {home}",
-    )
+    at_home = router == settings["agent"]
+    _ip(*_routes(settings, None if at_home else router))
+    if at_home:
+        announce(interface, home)
     link = _listening(home)
     link.settimeout(3.0)
     asked: set[int] = set()
     while time.monotonic() < give_up:
         stamp = identification(time.time())
         asked.add(stamp)
-        request = Registration(home, settings["agent"], care_of, stamp)
+        request = Registration(
+            home,
+            settings["agent"],
+            home if at_home or care_of is None else care_of,
+            stamp,
+            lifetime_s=0 if at_home else LIFETIME_S,
+            flags=REVERSE if settings.get("reverse") and not at_home else 0,
+        )
         link.sendto(request.pack(key), (router, PORT))
         with contextlib.suppress(TimeoutError):
             message, _ = link.recvfrom(2048)
@@ -315,11 +433,31 @@ def run_node(settings: dict[str, Any]) -> dict[str, Any]:
             if reply.identification in asked and authentic(message, key):
                 return {
                     "code": reply.code,
-                    "care_of": care_of,
+                    "agent": router,
+                    "care_of": None if at_home else care_of,
+                    "lifetime_s": reply.lifetime_s,
                     "heard_s": heard - started,
                     "registered_s": time.monotonic() - heard,
                 }
     raise SystemExit("no registration reply")
+
+
+def _routes(settings: dict[str, Any], router: str | None) -> tuple[str, ...]:
+    """A node's routes: everything by the foreign agent ``router``, or those of its home link."""
+    home, interface = settings["home"], settings["interface"]
+    flush = f"route flush dev {interface}"
+    if router is not None:
+        # The home prefix is not on this link.
+        return (
+            flush,
+            f"route replace {router}/32 dev {interface} src {home}",
+            f"route replace default via {router} dev {interface} src {home}",
+        )
+    on_link = f"route replace {settings['prefix']} dev {interface} src {home}"
+    if "gateway" not in settings:
+        return flush, on_link
+    default = f"route replace default via {settings['gateway']} dev {interface} src {home}"
+    return flush, on_link, default
 
 
 def main(role: str, settings: dict[str, Any]) -> None:

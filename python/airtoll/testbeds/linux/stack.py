@@ -6,6 +6,7 @@ or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
     ap1, ap2  access points    sta1, sta2  stations
+    ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from airtoll.testbeds.linux import (
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
 from airtoll.testbeds.linux.job import Job, Outcome
+from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.trial import Trial
+from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
 RSA_PORT: Final = 1812
 P384_PORT: Final = 1912
@@ -61,7 +64,8 @@ class Stack:
         self.ceilings: dict[tuple[object, ...], float] = {}
         #: Node -> channel survey before the first trial (see ``conditions.survey``).
         self.surveyed: dict[str, list[dict[str, Any]]] = {}
-        self._radius: dict[int, freeradius.Server] = {}
+        self._plant: Plant | None = None
+        self._radius: dict[tuple[str, int], freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
         self._servers: dict[tuple[str, int], Process] = {}
 
@@ -110,6 +114,18 @@ class Stack:
         interface = self.radios[node].interface
         await namespaces.address(self.root, host, interface, self.address(node).number)
 
+    def layout(self, job: Job, policy: Policy) -> Layout:
+        """Where the parties of a job are."""
+        return Layout(self, job, policy) if job.domains is None else TwoDomains(self, job, policy)
+
+    async def plant(self) -> Plant:
+        """The further nodes and cables of two domains, built when first wanted."""
+        if self._plant is None:
+            access_points = [self.hosts["ap1"], self.hosts["ap2"]]
+            self._plant = await Plant.build(self.root, self.run_id, access_points)
+            self.hosts |= self._plant.hosts
+        return self._plant
+
     def bridge(self, node: str) -> str | None:
         """The bridge that joins an AP's radio to its wire."""
         return namespaces.BRIDGE
@@ -143,22 +159,22 @@ class Stack:
             await trial.finish()
         return trial.outcome()
 
-    async def radius(self, policy: Policy) -> freeradius.Server:
-        """The RADIUS server for a policy, started when first wanted."""
+    async def radius(self, policy: Policy, node: str, network: str) -> freeradius.Server:
+        """The RADIUS server for a policy on a node, for clients of a network; started once."""
         suite_b = policy.link.akm in (12, 13)
         port = P384_PORT if suite_b else RSA_PORT
-        server = self._radius.get(port)
+        server = self._radius.get((node, port))
         if server is None or not server.process.running:
             server = await freeradius.start(
-                self.hosts["srv"],
+                self.hosts[node],
                 self.folder,
                 self.credentials,
                 chain=self.credentials.p384 if suite_b else self.credentials.rsa,
-                name="p384" if suite_b else "rsa",
+                name=f"{node}-{'p384' if suite_b else 'rsa'}",
                 port=port,
-                network=self.radius_clients(),
+                network=network,
             )
-            self._radius[port] = server
+            self._radius[node, port] = server
         return server
 
     async def charon(self, node: str) -> strongswan.Charon:

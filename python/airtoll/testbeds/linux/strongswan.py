@@ -1,8 +1,8 @@
-"""strongSwan: one charon per host, and an ESP tunnel in tunnel mode between two of them.
+"""strongSwan: one charon per host, and ESP tunnels in tunnel mode between them.
 
-Takes a tunnel of the catalogue and two ends; gives an established SA whose algorithms were read
-back. Never uses the configuration in /etc: every charon has its own strongswan.conf and its own
-vici socket.
+Takes tunnels of the catalogue and their ends; gives established SAs whose algorithms were read
+back. A host may be an end of several. Never uses the configuration in /etc: every charon has its
+own strongswan.conf and its own vici socket.
 
 Option names: strongSwan 5.9, strongswan.conf(5) and swanctl.conf(5).
 """
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Tunnel
@@ -63,13 +64,34 @@ class Charon:
 
 @frozen
 class End:
-    """One end: its daemon, name, outer address and inner addresses (IPv4 and IPv6)."""
+    """One end: its daemon, name, outer address, and the prefixes inside (IPv4 first).
+
+    ``own``: prefixes of single addresses that the host takes for itself, on its loopback.
+    """
 
     charon: Charon
     name: str
     outer: str
-    inner: str
-    inner6: str
+    inside: tuple[str, ...]
+    own: tuple[str, ...] = ()
+
+
+@frozen
+class Connection:
+    """A tunnel between two ends; ``near`` begins."""
+
+    tunnel: Tunnel
+    near: End
+    far: End
+
+    @property
+    def name(self) -> str:
+        """Its name in swanctl, the same at both ends."""
+        return f"{self.near.name}-{self.far.name}"
+
+    def reversed(self) -> Connection:
+        """The same connection as the far end's daemon sees it."""
+        return evolve(self, near=self.far, far=self.near)
 
 
 async def start(host: Host, folder: str, limit_s: float = 90.0) -> Charon:
@@ -99,44 +121,63 @@ async def start(host: Host, folder: str, limit_s: float = 90.0) -> Charon:
     return Charon(host, process, f"unix://{socket}", base)
 
 
-async def up(tunnel: Tunnel, near: End, far: End, secret: str) -> list[dict[str, str]]:
-    """Negotiate the tunnel from ``near``; gives the ESP keys for the key log.
+async def load(connections: Sequence[Connection], secret: str) -> None:
+    """Tell every daemon of its connections, in the place of those that it has."""
+    of: dict[str, list[tuple[Connection, bool]]] = {}
+    for connection in connections:
+        of.setdefault(connection.near.name, []).append((connection, True))
+        of.setdefault(connection.far.name, []).append((connection, False))
+    await asyncio.gather(*(_load(known, secret) for known in of.values()))
+
+
+async def _load(known: list[tuple[Connection, bool]], secret: str) -> None:
+    ends = [connection.near if near else connection.far for connection, near in known]
+    charon = ends[0].charon
+    path = f"{charon.folder}/swanctl.conf"
+    await charon.host.put(path, configuration(known, secret))
+    await charon.swanctl("--load-all", "--file", path)
+    for address in sorted({address for end in ends for address in end.own}):
+        await charon.host.run(["ip", "addr", "replace", address, "dev", "lo"])
+
+
+async def up(connection: Connection) -> list[dict[str, str]]:
+    """Negotiate a loaded connection; gives the ESP keys for the key log.
 
     Raises :class:`TunnelError` with the daemon's reason, or when the SA that came about uses
     other algorithms than the policy's.
     """
-    await asyncio.gather(_load(tunnel, near, far, secret), _load(tunnel, far, near, secret))
+    near, name = connection.near, connection.name
     told = await near.charon.swanctl(
-        "--initiate", "--child", "tunnel", "--timeout", "60", check=False, limit_s=120
+        *("--initiate", "--ike", name, "--child", name, "--timeout", "60"),
+        check=False,
+        limit_s=120,
     )
     if "initiate completed successfully" not in told:
         lines = [line for line in told.strip().splitlines() if line]
         raise TunnelError(f"{near.name}: IKE failed: {lines[-1] if lines else 'no message'}")
-    sa = parse_sa(await near.charon.swanctl("--list-sas", "--raw"))
-    wrong = differences(tunnel, sa)
+    sa = parse_sa(await near.charon.swanctl("--list-sas", "--raw", "--ike", name))
+    wrong = differences(connection.tunnel, sa)
     if wrong:
         raise TunnelError(f"{near.name}: the tunnel is not the policy's: {'; '.join(wrong)}")
     states = await near.charon.host.run(["ip", "xfrm", "state"])
-    return parse_keys(states.stdout)
+    ends = {near.outer, connection.far.outer}
+    return [key for key in parse_keys(states.stdout) if {key["source"], key["destination"]} == ends]
 
 
-async def _load(tunnel: Tunnel, end: End, other: End, secret: str) -> None:
-    path = f"{end.charon.folder}/swanctl.conf"
-    host = end.charon.host
-    await host.put(path, configuration(tunnel, end, other, secret))
-    await end.charon.swanctl("--load-all", "--file", path)
-    for address in (f"{end.inner}/32", f"{end.inner6}/128"):
-        await host.run(["ip", "addr", "replace", address, "dev", "lo"])
-
-
-async def down(near: End, far: End) -> None:
+async def down(connections: Sequence[Connection]) -> None:
     """Delete the SAs and what was loaded."""
-    await near.charon.swanctl("--terminate", "--ike", "airtoll", "--timeout", "5", check=False)
-    for end in (near, far):
-        await end.charon.host.run(["ip", "xfrm", "state", "flush"], check=False)
-        await end.charon.host.run(["ip", "xfrm", "policy", "flush"], check=False)
-        for address in (f"{end.inner}/32", f"{end.inner6}/128"):
-            await end.charon.host.run(["ip", "addr", "del", address, "dev", "lo"], check=False)
+    ends: dict[str, End] = {}
+    for connection in connections:
+        await connection.near.charon.swanctl(
+            "--terminate", "--ike", connection.name, "--timeout", "5", check=False
+        )
+        ends |= {connection.near.name: connection.near, connection.far.name: connection.far}
+    for end in ends.values():
+        host = end.charon.host
+        await host.run(["ip", "xfrm", "state", "flush"], check=False)
+        await host.run(["ip", "xfrm", "policy", "flush"], check=False)
+        for address in end.own:
+            await host.run(["ip", "addr", "del", address, "dev", "lo"], check=False)
 
 
 def proposals(tunnel: Tunnel) -> tuple[str, str]:
@@ -150,15 +191,30 @@ def proposals(tunnel: Tunnel) -> tuple[str, str]:
     return f"{ike}-{hashed}-{group}", f"{esp}-{tunnel.integrity}"
 
 
-def configuration(tunnel: Tunnel, end: End, other: End, secret: str) -> str:
-    """The text of swanctl.conf for one end."""
+def configuration(known: Sequence[tuple[Connection, bool]], secret: str) -> str:
+    """The text of swanctl.conf for one host: its connections, each with whether it is near."""
+    sections = "".join(
+        _section(connection if near else connection.reversed(), connection.name)
+        for connection, near in known
+    )
+    secrets = "".join(
+        f"  ike-{connection.name} {{\n"
+        f"    id-1 = {connection.near.name}\n    id-2 = {connection.far.name}\n"
+        f'    secret = "{secret}"\n  }}\n'
+        for connection, _ in known
+    )
+    return f"connections {{\n{sections}}}\nsecrets {{\n{secrets}}}\n"
+
+
+def _section(connection: Connection, name: str) -> str:
+    tunnel, end, other = connection.tunnel, connection.near, connection.far
     ike, esp = proposals(tunnel)
     version = 1 if tunnel.key_exchange == "ikev1" else 2
     # IKEv1 carries one traffic selector per SA; IPv6 in the tunnel needs IKEv2.
-    near = end.inner if version == 1 else f"{end.inner}/32, {end.inner6}/128"
-    far = other.inner if version == 1 else f"{other.inner}/32, {other.inner6}/128"
-    return f"""connections {{
-  airtoll {{
+    near, far = (
+        side.inside[0] if version == 1 else ", ".join(side.inside) for side in (end, other)
+    )
+    return f"""  {name} {{
     version = {version}
     local_addrs = {end.outer}
     remote_addrs = {other.outer}
@@ -172,21 +228,13 @@ def configuration(tunnel: Tunnel, end: End, other: End, secret: str) -> str:
       id = {other.name}
     }}
     children {{
-      tunnel {{
+      {name} {{
         local_ts = {near}
         remote_ts = {far}
         esp_proposals = {esp}
       }}
     }}
   }}
-}}
-secrets {{
-  ike-airtoll {{
-    id-1 = {end.name}
-    id-2 = {other.name}
-    secret = "{secret}"
-  }}
-}}
 """
 
 

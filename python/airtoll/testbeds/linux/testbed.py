@@ -24,7 +24,9 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy
 from airtoll.study import Scenario, Traffic
+from airtoll.testbeds import joining
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
+from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.guest import initramfs
 from airtoll.testbeds.guest.qemu import ICOUNT, Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, medium, timeline
@@ -52,6 +54,9 @@ _MODEL_ONLY: Final = (
     "edca",
     "ssids",
 )
+_TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
+#: A study's faults of the join, and what they are called in a drill.
+_FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 
 
 class Session(Protocol):
@@ -99,7 +104,9 @@ class Linux:
         reason = (
             self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
+            or joining.why_not(cell, [cell.security])
             or _scenario_reason(cell.settings)
+            or _join_reason(cell.settings, cell.security)
             or _policy_reason(cell.security, cell.settings, cell.load)
             or self._lab_reason(cell)
         )
@@ -133,6 +140,8 @@ class Linux:
             )
         if cell.load.series and not any(row.second is not None for row in measured.rows):
             said.append("no values per second: the flow goes both ways, or is no stream")
+        if cell.settings.authenticate and cell.settings.join.tls == "1.2-rsa":
+            said += [_TLS] if cell.security.link.eap_method in ("tls", "ttls", "peap") else []
         if usage and place in self._baseline:
             rise = crypto.risen(cell.policy, self._baseline[place], usage)
             said += [rise] if rise else []
@@ -245,7 +254,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
     for station in settings.stations:
         level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
         if level is not None:
-            levels[station.name] = level
+            levels[MOBILE if settings.topology in DOMAINS else station.name] = level
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,
@@ -255,6 +264,9 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         rate_mbps=settings.rate_mbps,
         beacon_interval_tu=settings.beacon_interval_tu,
         station_to_station=settings.topology == "station-to-station",
+        domains=settings.topology if settings.topology in DOMAINS else None,
+        registration=_registration(settings),
+        fault=_FAULTS[settings.join.fault] if settings.authenticate else "none",
         flow=flow_of(settings, load),
         capture_traffic=capture,
         short_preamble=settings.preamble == "short",
@@ -292,7 +304,12 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
 
 
 def station_names(settings: Scenario) -> list[str]:
-    """Names of the stations, the last repeated with a number up to ``clients``."""
+    """Names of the stations, the last repeated with a number up to ``clients``.
+
+    In two domains they are the mobile node, and its peer where that is wireless.
+    """
+    if settings.topology in DOMAINS:
+        return [MOBILE] if DOMAINS[settings.topology].peer_ap is None else [MOBILE, PEER]
     names = [station.name for station in settings.stations]
     count = settings.clients or len(names)
     last = names[-1]
@@ -305,8 +322,6 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return f"{count} stations; this testbed drives {MAX_STATIONS}"
     if settings.phy not in _PHYS:
         return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
-    if settings.topology not in ("uplink", "downlink", "station-to-station"):
-        return f"topology {settings.topology} (two domains) is not set up by this testbed"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
     if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):
@@ -324,11 +339,39 @@ def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | N
         return "one tunnel at a time"
     if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
         return "an IKEv1 tunnel carries one address family here, IPv4"
-    if policy.tunnels and settings.topology == "station-to-station":
-        return "tunnels end at the server, so station-to-station traffic would bypass them"
-    if policy.tunnels and len(station_names(settings)) > 1:
-        return "tunnels are set up for one station"
+    if settings.topology in DOMAINS:
+        if load.ip == "ipv6":
+            return "in two domains there is IPv4 only, as Mobile IPv4 has it"
+        if any(tunnel.kind == "wireguard" for tunnel in policy.tunnels):
+            return "in two domains tunnels are IPsec: the agents are IPsec gateways"
     return None
+
+
+def _join_reason(settings: Scenario, policy: Policy) -> str | None:
+    join = settings.join
+    if settings.handover is not None:
+        return "hand-overs of a study are not carried out by this testbed yet"
+    if not settings.authenticate:
+        return None
+    if join.fault not in _FAULTS:
+        return f"join.fault = {join.fault!r} is not drilled by this testbed"
+    if join.fault == "silent-server" and policy.link.eap_method in (None, "leap"):
+        return f"join.fault = {join.fault!r}: {policy.name} asks no RADIUS server"
+    for key in ("cached_pmk", "anti_clogging", "spread_ms", "group_rekey_s", "group_rekey_on_leave"):
+        if getattr(join, key):
+            return f"join.{key} has no effect on real daemons here"
+    if join.mobile_ip != "off" and settings.topology not in DOMAINS:
+        return "join.mobile_ip: Mobile IP agents are in the two-domain topologies n1 to r4"
+    return None
+
+
+def _registration(settings: Scenario) -> str:
+    """Abroad a mobile node registers whatever the study says: nothing reaches it otherwise."""
+    if settings.topology not in DOMAINS:
+        return "off"
+    if DOMAINS[settings.topology].mobile_ap == "ap-2":
+        return "foreign"
+    return settings.join.mobile_ip if settings.authenticate else "off"
 
 
 def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
@@ -340,7 +383,8 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
         caveats.append("no host has a monitor interface: no times from the air, no look at it")
         return Measured(rows=_rows(values), caveats=tuple(caveats))
     try:
-        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap")
+        owners = {ip: outcome.stations[n] for n, own in outcome.addresses.items() for ip in own}
+        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap", owners)
     except (CaptureError, OSError) as error:
         return Measured(failure=f"linux: the capture cannot be read: {error}")
     encrypts = _encrypts(job.policy)

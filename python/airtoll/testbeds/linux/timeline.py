@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,17 @@ _RADIOTAP: Final = 127
 _MAGICS: Final = {
     0xA1B2C3D4: 1e-6,
     0xA1B23C4D: 1e-9,
+}
+#: ICMP agent discovery and Mobile IP registration, as the wire shows them.
+_MOBILE_IP: Final = "mobile-ip"
+#: Metric -> protocol of the messages that it counts, and their detail where that matters.
+_COUNTED: Final = {
+    "messages_eap": ("eap", None),
+    "messages_eapol_key": ("eapol-key", None),
+    "messages_mobile_ip": (_MOBILE_IP, None),
+    "messages_ikev1": ("ike", "1"),
+    "messages_ikev2": ("ike", "2"),
+    "messages_wireguard": ("wireguard", None),
 }
 #: Exchange types of ISAKMP and IKEv2 (RFC 2408 section 3.1, RFC 7296 section 3.1).
 _INFORMATIONAL: Final = (5, 37)
@@ -42,7 +53,10 @@ class Packet:
 
 @frozen
 class Message:
-    """One message of a negotiation. ``protocol``: sae, shared-key, ft, eap, eapol-key, ike, ..."""
+    """One message of a negotiation. ``protocol``: sae, shared-key, ft, eap, eapol-key, ike, ...
+
+    ``station``: its MAC address, or empty where only one can be meant.
+    """
 
     at_s: float
     protocol: str
@@ -97,8 +111,11 @@ def read_pcap(path: Path) -> tuple[int, list[Packet]]:
     return link & 0xFFFF, packets
 
 
-def read(air: Path, wire: Path | None = None) -> Timeline:
+def read(air: Path, wire: Path | None = None, owners: Mapping[str, str] | None = None) -> Timeline:
     """The timeline of a trial's captures.
+
+    ``owners``: IPv4 address -> MAC address of its station; what is between others is then left
+    out. Without it every message on the wire counts for every station.
 
     Raises ``CaptureError`` when a file is no capture or has another link type.
     """
@@ -113,7 +130,7 @@ def read(air: Path, wire: Path | None = None) -> Timeline:
         link, packets = read_pcap(wire)
         if link != _ETHERNET:
             raise CaptureError(f"{wire}: link type {link}, not Ethernet ({_ETHERNET})")
-        timeline.messages += _wire(packets)
+        timeline.messages += _wire(packets, owners)
     timeline.messages.sort(key=lambda message: message.at_s)
     return timeline
 
@@ -142,6 +159,10 @@ def values(timeline: Timeline, station: str, name: str) -> Iterator[Value]:
     if mine:
         yield Value("negotiation_time_s", mine[-1].at_s - mine[0].at_s, "s", station=name)
     yield Value("authentication_messages", float(len(mine)), "1", station=name)
+    for metric, (protocol, detail) in _COUNTED.items():
+        same = [m for m in mine if m.protocol == protocol and detail in (None, m.detail)]
+        if same:
+            yield Value(metric, float(len(same)), "1", station=name)
     if first_gap:
         longest = max(after - before for before, after in first_gap)
         yield Value("handover_gap_s", longest, "s", station=name)
@@ -230,33 +251,69 @@ def _eapol(frame: bytes) -> tuple[str, str] | None:
     return ("eapol-key", "") if kind == 3 else None
 
 
-def _wire(packets: list[Packet]) -> Iterator[Message]:
-    """IKE and WireGuard handshake messages; with one tunnel at a time addresses do not matter.
+def _wire(packets: list[Packet], owners: Mapping[str, str] | None = None) -> Iterator[Message]:
+    """Messages of IKE, WireGuard and Mobile IP; those of a station by its address, if known.
 
     A message sent again is one message; informational exchanges negotiate nothing.
     """
     seen: set[bytes] = set()
+    waiting: dict[str, None] = {}
     for packet in packets:
         data = packet.data
-        if data[12:14] != b"\x08\x00" or len(data) < 42 or data[23] != 17:
+        if data[12:14] != b"\x08\x00" or len(data) < 42:
             continue
         start = 14 + (data[14] & 15) * 4
         if len(data) < start + 8:
+            continue
+        parties = _parties(data, owners)
+        if data[23] == 1:
+            yield from _discovery(packet.at_s, data[start], parties, waiting)
+            continue
+        if data[23] != 17 or not parties:
             continue
         ports = set(struct.unpack_from(">HH", data, start))
         body = data[start + 8 :]
         if body in seen:
             continue
         seen.add(body)
-        # On the port for NAT traversal IKE stands behind four zero octets (RFC 3948 section 2.2).
-        if 4500 in ports and body[:4] == b"\0\0\0\0":
-            body = body[4:]
-        elif 500 not in ports:
-            if 51820 in ports and body[:4] in (b"\1\0\0\0", b"\2\0\0\0"):
-                yield Message(packet.at_s, "wireguard", "")
-            continue
-        if len(body) >= 28 and body[18] not in _INFORMATIONAL:
-            yield Message(packet.at_s, "ike", "")
+        for protocol, detail in _message(ports, body):
+            for station in parties:
+                yield Message(packet.at_s, protocol, station, detail)
+
+
+def _parties(data: bytes, owners: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The stations that an IPv4 packet is of and for; one without a name where none is known."""
+    if owners is None:
+        return ("",)
+    ends = (".".join(map(str, data[at : at + 4])) for at in (26, 30))
+    return tuple(owners[end] for end in ends if end in owners)
+
+
+def _discovery(
+    at_s: float, kind: int, parties: tuple[str, ...], waiting: dict[str, None]
+) -> Iterator[Message]:
+    """A solicitation (10), or the advertisement (9) that answers those who wait for one."""
+    if kind == 10:
+        for station in parties:
+            waiting[station] = None
+            yield Message(at_s, _MOBILE_IP, station, "solicitation")
+    elif kind == 9:
+        for station in waiting:
+            yield Message(at_s, _MOBILE_IP, station, "advertisement")
+        waiting.clear()
+
+
+def _message(ports: set[int], body: bytes) -> Iterator[tuple[str, str]]:
+    """Protocol and detail of a UDP datagram that negotiates something; at most one."""
+    # On the port for NAT traversal IKE stands behind four zero octets (RFC 3948 section 2.2).
+    if 434 in ports and body[:1] in (b"\1", b"\3"):
+        yield _MOBILE_IP, "request" if body[0] == 1 else "reply"
+    elif 51820 in ports and body[:4] in (b"\1\0\0\0", b"\2\0\0\0"):
+        yield "wireguard", ""
+    elif 500 in ports or (4500 in ports and body[:4] == b"\0\0\0\0"):
+        ike = body[4:] if 4500 in ports else body
+        if len(ike) >= 28 and ike[18] not in _INFORMATIONAL:
+            yield "ike", str(ike[17] >> 4)
 
 
 def _mac(octets: bytes) -> str:

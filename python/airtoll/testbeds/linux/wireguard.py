@@ -1,11 +1,12 @@
-"""WireGuard: a tunnel between two hosts with fresh keys.
+"""WireGuard: tunnels between pairs of hosts with fresh keys.
 
-Takes two hosts and their addresses; gives an interface on each, after a handshake that the
-kernel reports. Never keeps a key: they are made here and die with the interface.
+Takes pairs of hosts and their addresses; gives an interface on each host, after handshakes that
+the kernel reports. Never keeps a key: they are made here and die with the interface.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import frozen
@@ -25,63 +26,63 @@ class WireGuardError(TestbedError):
 
 @frozen
 class End:
-    """One end: its host, outer address, inner IPv4 and IPv6 address."""
+    """One end: its host, outer address, and inner prefixes of single addresses."""
 
     host: Host
     outer: str
-    inner: str
-    inner6: str
+    own: tuple[str, ...]
 
 
-async def up(near: End, far: End, limit_s: float = 60.0) -> list[dict[str, str]]:
-    """Bring the tunnel up from ``near`` and prove it; gives both private keys for the key log.
+async def up(pairs: Sequence[tuple[End, End]], limit_s: float = 60.0) -> list[dict[str, str]]:
+    """Bring up a tunnel per pair, from its first end, and prove each; gives all private keys.
 
     Raises :class:`WireGuardError` when the kernel reports no handshake.
     """
-    keys: list[tuple[str, str]] = []
-    for end in (near, far):
-        private = (await end.host.run(["wg", "genkey"])).stdout.strip()
-        public = (await end.host.run(["wg", "pubkey"], stdin=private + "\n")).stdout.strip()
-        keys.append((private, public))
-    for end, other, (private, _), (_, public) in (
-        (near, far, keys[0], keys[1]),
-        (far, near, keys[1], keys[0]),
-    ):
-        host = end.host
-        await host.run(["ip", "link", "add", INTERFACE, "mtu", str(MTU), "type", "wireguard"])
-        await host.run(
-            [
-                "wg",
-                "set",
-                INTERFACE,
-                "listen-port",
-                str(PORT),
-                "private-key",
-                "/dev/stdin",
-                "peer",
-                public,
-                "allowed-ips",
-                f"{other.inner}/32,{other.inner6}/128",
-                "endpoint",
-                f"{other.outer}:{PORT}",
-            ],
-            stdin=private + "\n",
+    private: dict[str, str] = {}
+    public: dict[str, str] = {}
+    for end in {end.host.name: end for pair in pairs for end in pair}.values():
+        name = end.host.name
+        private[name] = (await end.host.run(["wg", "genkey"])).stdout.strip()
+        told = await end.host.run(["wg", "pubkey"], stdin=private[name] + "\n")
+        public[name] = told.stdout.strip()
+        await _interface(end, private[name])
+    for pair in pairs:
+        for end, other in (pair, pair[::-1]):
+            await end.host.run(
+                [
+                    *("wg", "set", INTERFACE, "peer", public[other.host.name]),
+                    *("allowed-ips", ",".join(other.own)),
+                    *("endpoint", f"{other.outer}:{PORT}"),
+                ]
+            )
+    for near, far in pairs:
+        await near.host.run(
+            ["ping", "-q", "-c", "1", "-w", f"{limit_s:.0f}", far.own[0].split("/")[0]],
+            check=False,
+            limit_s=limit_s + 5,
         )
-        for address in (f"{end.inner}/24", f"{end.inner6}/64"):
-            extra = ["nodad"] if ":" in address else []
-            await host.run(["ip", "addr", "add", address, "dev", INTERFACE, *extra])
-        await host.run(["ip", "link", "set", INTERFACE, "up"])
-    await near.host.run(
-        ["ping", "-q", "-c", "1", "-w", f"{limit_s:.0f}", far.inner],
-        check=False,
-        limit_s=limit_s + 5,
-    )
-    told = await near.host.run(["wg", "show", INTERFACE, "latest-handshakes"])
-    if not any(handshakes(told.stdout).values()):
-        raise WireGuardError(f"{near.host.name}: no WireGuard handshake within {limit_s:g} s")
+        told = await near.host.run(["wg", "show", INTERFACE, "latest-handshakes"])
+        if not handshakes(told.stdout).get(public[far.host.name]):
+            raise WireGuardError(f"{near.host.name}: no WireGuard handshake within {limit_s:g} s")
     return [
-        {"kind": "wireguard-private", "key": private, "public": public} for private, public in keys
+        {"kind": "wireguard-private", "key": private[name], "public": public[name]}
+        for name in private
     ]
+
+
+async def _interface(end: End, private: str) -> None:
+    host = end.host
+    await host.run(["ip", "link", "add", INTERFACE, "mtu", str(MTU), "type", "wireguard"])
+    await host.run(
+        ["wg", "set", INTERFACE, "listen-port", str(PORT), "private-key", "/dev/stdin"],
+        stdin=private + "\n",
+    )
+    for prefix in end.own:
+        address = prefix.split("/")[0]
+        # The whole inner network is on the interface; allowed-ips choose the peer.
+        length, extra = ("64", ["nodad"]) if ":" in address else ("24", [])
+        await host.run(["ip", "addr", "add", f"{address}/{length}", "dev", INTERFACE, *extra])
+    await host.run(["ip", "link", "set", INTERFACE, "up"])
 
 
 async def down(*hosts: Host) -> None:

@@ -1,0 +1,212 @@
+"""Access points and stations of a trial: started, associated, and what came about read back.
+
+Takes a trial's progress; gives running daemons and the negotiated state in it. Never takes
+"associated" for the policy: both ends are asked, and a difference is a failure by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Final
+
+from attrs import evolve
+
+from airtoll.errors import TestbedError
+from airtoll.policies import Cipher
+from airtoll.testbeds.linux import hostapd, keylog, leap, wpa_supplicant
+from airtoll.testbeds.linux.control import ControlError
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.progress import Progress
+
+_REPORTED: Final = (
+    "bssid",
+    "freq",
+    "pairwise_cipher",
+    "group_cipher",
+    "mgmt_group_cipher",
+    "key_mgmt",
+    "pmf",
+    "selectedMethod",
+    "eap_tls_version",
+    "EAP TLS cipher",
+)
+REPORTED_BY_AP: Final = (
+    "flags",
+    "AKMSuiteSelector",
+    "dot11RSNAStatsSelectedPairwiseCipher",
+    "last_eap_type_as",
+)
+
+
+async def radius(progress: Progress) -> None:
+    """Start the RADIUS servers that the policy needs, one per domain."""
+    if progress.policy.link.eap_method in (None, "leap"):
+        return
+    for node in progress.layout.access_points:
+        place = progress.layout.authenticator(node)
+        progress.servers[node] = await progress.stack.radius(
+            progress.policy, place.server_node, place.network
+        )
+    if progress.job.fault == "radius":
+        for server in progress.servers.values():
+            await server.process.stop()
+
+
+async def access_points(progress: Progress) -> None:
+    """Start every access point of the layout, in its order."""
+    stack, job, policy = progress.stack, progress.job, progress.policy
+    accept = None
+    if any(control.value == "mac-acl" for control in policy.access_control):
+        accept = f"{stack.folder}/accept"
+        listed = [stack.radios[node].address for node in progress.layout.nodes.values()]
+        for node in progress.layout.access_points:
+            await stack.hosts[node].put(accept, "".join(f"{address}\n" for address in listed))
+    for node in progress.layout.access_points:
+        host, radio = stack.hosts[node], stack.radios[node]
+        address = None
+        if policy.link.eap_method == "leap":
+            address = hostapd.RadiusAddress("127.0.0.1", leap.PORT, "127.0.0.1")
+            await host.run(["ip", "link", "set", radio.interface, "up"])
+            process = await _leap(progress, host, radio.interface)
+            progress.undo.push_async_callback(process.stop)
+        elif node in progress.servers:
+            place = progress.layout.authenticator(node)
+            address = hostapd.RadiusAddress(place.server, progress.servers[node].port, place.client)
+        text = hostapd.configuration(
+            policy,
+            stack.credentials,
+            hostapd.Radio(
+                interface=radio.interface,
+                phy=job.phy,
+                channel=channel(progress, node),
+                rate_mbps=job.rate_mbps,
+                bridge=stack.bridge(node),
+                beacon_interval_tu=job.beacon_interval_tu,
+            ),
+            f"{stack.folder}/hostapd-{node}",
+            radius=address,
+            identifier=node,
+            bssid=radio.address,
+            accept_file=accept,
+        )
+        progress.access_points.append(
+            await hostapd.AccessPoint.start(host, stack.folder, radio.interface, text)
+        )
+
+
+async def _leap(progress: Progress, host: Host, interface: str) -> Process:
+    link, stack = progress.policy.link, progress.stack
+    bits = 40 if link.cipher is Cipher.WEP_40 else 104
+    rsn = link.akm is not None
+    return await leap.start(
+        host,
+        stack.folder,
+        stack.credentials,
+        interface,
+        bridge=stack.bridge(host.name),
+        wep_key=stack.credentials.wep(bits) if link.encrypts_data and not rsn else None,
+        hostapd_socket=None if not rsn else f"{stack.folder}/hostapd-{host.name}/{interface}",
+    )
+
+
+def channel(progress: Progress, node: str) -> int:
+    """The channel of an access point."""
+    # Two APs that hear one another on one channel would share it; 1 and 6 do not overlap.
+    first = progress.job.channel
+    if node == progress.layout.access_points[0]:
+        return first
+    return (first + 4) % 11 + 1 if first <= 14 else first + 4
+
+
+async def station(progress: Progress, name: str) -> None:
+    """Associate a station, verify what was negotiated, and give it its addresses.
+
+    Raises ``TestbedError`` with the state that was reached.
+    """
+    stack, node = progress.stack, progress.layout.nodes[name]
+    host, radio = stack.hosts[node], stack.radios[node]
+    files = await _certificates(progress, host)
+    heard = progress.layout.heard_by(name)
+    secret = stack.credentials
+    if progress.job.fault == "password":
+        secret = evolve(secret, password="wrong-" + secret.password, passphrase="wrong-phrase")
+    text = wpa_supplicant.configuration(
+        progress.policy,
+        secret,
+        f"{stack.folder}/wpa-{node}",
+        files,
+        tuple(hostapd.frequency_mhz(channel(progress, access_point)) for access_point in heard),
+        background_scan=progress.job.roam == "signal",
+    )
+    if progress.layout.bound(name) or len(heard) > 1:
+        # The first association must be with the first AP, whatever the scan finds first.
+        word = "bssid" if progress.layout.bound(name) else "bssid_hint"
+        text = text.replace(
+            "network={\n", f"network={{\n\t{word}={stack.radios[heard[0]].address}\n"
+        )
+    started = time.monotonic()
+    running = await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
+    progress.stations[name] = running
+    try:
+        status = await running.connected(progress.job.connect_limit_s)
+    except ControlError as error:
+        raise await _explained(progress, heard[0], error) from error
+    progress.conditions[f"{name}.connect_wall_s"] = round(time.monotonic() - started, 3)
+    told = await progress.layout.attach(name)
+    if told:
+        progress.conditions.setdefault("registrations", []).append(told)
+    await verify(progress, name, status)
+
+
+async def _explained(progress: Progress, node: str, error: ControlError) -> TestbedError:
+    """The same failure, with its cause when that can be asked for."""
+    server, secret = progress.servers.get(node), progress.stack.credentials.radius_secret
+    if server is not None and not await server.answers(secret, 2.0):
+        return TestbedError(f"linux: the RADIUS server does not answer; {error}")
+    return error
+
+
+async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
+    """Note what station and access point say; raises ``TestbedError`` unless it is the policy."""
+    wrong = wpa_supplicant.differences(progress.policy, status)
+    seen = await _ap_of(progress, status).station(progress.address_of_radio(name))
+    progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
+        f"ap:{key}": seen[key] for key in REPORTED_BY_AP if key in seen
+    }
+    if "[AUTHORIZED]" not in seen.get("flags", ""):
+        wrong.append(f"the AP has flags {seen.get('flags', 'none')}, not AUTHORIZED")
+    if wrong:
+        raise TestbedError(
+            f"{name}: policy {progress.policy.name} did not come about: {'; '.join(wrong)}"
+        )
+
+
+def _ap_of(progress: Progress, status: dict[str, str]) -> hostapd.AccessPoint:
+    for access_point in progress.access_points:
+        if progress.stack.radios[access_point.host.name].address == status.get("bssid"):
+            return access_point
+    raise TestbedError(f"linux: associated with a strange AP, {status.get('bssid')}")
+
+
+async def _certificates(progress: Progress, host: Host) -> wpa_supplicant.Files:
+    stack = progress.stack
+    suite_b = progress.policy.link.akm in (12, 13)
+    chain = stack.credentials.p384 if suite_b else stack.credentials.rsa
+    base = f"{stack.folder}/station-{'p384' if suite_b else 'rsa'}"
+    if progress.policy.link.eap_method:
+        await host.put(f"{base}/ca.pem", chain.authority)
+        await host.put(f"{base}/client.pem", chain.client)
+        await host.put(f"{base}/client.key", chain.client_key)
+    return wpa_supplicant.Files(f"{base}/ca.pem", f"{base}/client.pem", f"{base}/client.key")
+
+
+async def master_keys(progress: Progress) -> None:
+    """Add the pairwise master keys to the key log."""
+    if progress.policy.link.akm is None:
+        return
+    addresses = {name: progress.address_of_radio(name) for name in progress.stations}
+    for access_point in progress.access_points:
+        bssid = progress.stack.radios[access_point.host.name].address
+        with contextlib.suppress(TestbedError):
+            progress.keys += await keylog.master(access_point, bssid, addresses)

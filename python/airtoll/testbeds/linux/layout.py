@@ -1,0 +1,161 @@
+"""Where a trial's parties are: access points, stations, the ends of traffic and of tunnels.
+
+Takes a stack and a job; gives the answers that every part of a trial asks for. Here everything is
+in one subnet behind a switch; ``two_domains`` has a home and a foreign domain. Never starts a
+daemon of the policy.
+
+    station ~ AP === switch === server
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from airtoll.errors import TestbedError
+from airtoll.policies import Policy
+from airtoll.testbeds.linux import foreign
+from airtoll.testbeds.linux.hosts import Host
+from airtoll.testbeds.linux.job import Job
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.stack import Stack
+
+SERVER = "srv"
+#: Nodes of stations, in the order in which a job names its stations.
+STATIONS = ("sta1", "sta2")
+
+
+@frozen
+class TunnelEnd:
+    """One end of a tunnel: its node, its outer address, and what lies behind it.
+
+    ``inside``: prefixes, IPv4 first; ``own``: addresses of them that the node takes for itself.
+    """
+
+    node: str
+    outer: str
+    inside: tuple[str, ...]
+    own: tuple[str, ...] = ()
+
+
+@frozen
+class TunnelPlace:
+    """Where a tunnel of the policy goes; ``station`` is whose it is, ``None`` for gateways'."""
+
+    near: TunnelEnd
+    far: TunnelEnd
+    station: str | None
+
+
+@frozen
+class Authenticator:
+    """What an access point needs to reach its RADIUS server: nodes, addresses, the network."""
+
+    server_node: str
+    server: str
+    client: str
+    network: str
+
+
+class Layout:
+    """One subnet: access points and a server on a switch."""
+
+    def __init__(self, stack: Stack, job: Job, policy: Policy) -> None:
+        self.stack = stack
+        self.job = job
+        self.policy = policy
+        #: Station -> node.
+        self.nodes = dict(zip(job.stations, STATIONS, strict=False))
+        #: The access points of the trial; the first is where the stations begin.
+        self.access_points: tuple[str, ...] = ("ap1", "ap2") if job.roam != "none" else ("ap1",)
+
+    async def prepare(self, undo: contextlib.AsyncExitStack) -> None:
+        """Set up what must be there before the daemons; undone with the trial."""
+        if len(self.job.stations) > len(STATIONS):
+            raise TestbedError(
+                f"linux: {len(self.job.stations)} stations; this testbed has {len(STATIONS)}"
+            )
+        if self._tunnel_between_stations:
+            host, interface = self.monitors()["wire"]
+            await host.run(["ip", "link", "set", interface, "up"])
+        if self.job.mobile_ip:
+            if self.job.roam == "none":
+                raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")
+            await foreign.set_up(self.stack, undo)
+
+    def monitors(self) -> dict[str, tuple[Host, str]]:
+        """Where to capture: name -> host and interface."""
+        places = self.stack.monitors()
+        if self._tunnel_between_stations:
+            # Their packets never reach the switch, and on the air they may be encrypted.
+            node = self.nodes[self.job.stations[1]]
+            places["wire"] = (self.stack.hosts[node], self.stack.radios[node].interface)
+        return places
+
+    @property
+    def _tunnel_between_stations(self) -> bool:
+        return self.job.station_to_station and bool(self.policy.tunnels)
+
+    def authenticator(self, access_point: str) -> Authenticator:
+        """Where an access point finds its RADIUS server."""
+        return Authenticator(
+            SERVER,
+            self.stack.address(SERVER).outer(),
+            self.stack.address(access_point).outer(),
+            self.stack.radius_clients(),
+        )
+
+    def heard_by(self, name: str) -> tuple[str, ...]:
+        """The access points that a station may use, the one to begin with first."""
+        return self.access_points
+
+    def bound(self, name: str) -> bool:
+        """Whether a station must stay with the first of them."""
+        return False
+
+    async def attach(self, name: str) -> dict[str, Any]:
+        """Give a station its addresses once it is associated; gives what a registration told."""
+        await self.stack.set_address(self.nodes[name])
+        return {}
+
+    def target(self, name: str) -> str:
+        """The node that a station's traffic goes to."""
+        if not self.job.station_to_station:
+            return SERVER
+        return next(self.nodes[other] for other in self.job.stations if other != name)
+
+    def peer(self, name: str, ip: str = "ipv4") -> str:
+        """The address that a station's traffic goes to."""
+        return self._address(self.target(name), ip)
+
+    def source(self, name: str, ip: str = "ipv4") -> str:
+        """The address that a station's traffic comes from."""
+        return self._address(self.nodes[name], ip)
+
+    def flow_name(self, name: str) -> str:
+        """The name of a station's flow."""
+        return name
+
+    def addresses(self) -> dict[str, tuple[str, ...]]:
+        """Station -> its IPv4 addresses outside tunnels."""
+        return {name: (self.stack.address(node).outer(),) for name, node in self.nodes.items()}
+
+    def tunnels(self) -> list[TunnelPlace]:
+        """Where the policy's tunnel goes: from every station to the server, or between two."""
+        names = self.job.stations[:1] if self.job.station_to_station else self.job.stations
+        return [
+            TunnelPlace(self._end(self.nodes[name]), self._end(self.target(name)), name)
+            for name in names
+        ]
+
+    def _end(self, node: str) -> TunnelEnd:
+        address = self.stack.address(node)
+        own = (f"{address.inner()}/32", f"{address.inner('ipv6')}/128")
+        return TunnelEnd(node, address.outer(), own, own)
+
+    def _address(self, node: str, ip: str) -> str:
+        address = self.stack.address(node)
+        return address.inner(ip) if self.policy.tunnels else address.outer(ip)

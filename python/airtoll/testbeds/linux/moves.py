@@ -1,0 +1,72 @@
+"""Moves of a station to the other access point, with a packet every 10 ms under way.
+
+Takes a trial's progress with both access points up; gives the station on the other one, verified
+anew and reachable. Never measures the gap: that is read from the capture of the air.
+"""
+
+from __future__ import annotations
+
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import association, foreign, radios
+from airtoll.testbeds.linux.progress import Progress
+
+
+async def roam(progress: Progress) -> None:
+    """Move the first station to the other AP by the trigger that the job names.
+
+    Raises ``TestbedError`` when it does not get there, or carries no data from there.
+    """
+    stack, job, layout = progress.stack, progress.job, progress.layout
+    name = job.stations[0]
+    station = progress.stations[name]
+    current = (await station.status())["bssid"]
+    targets = [
+        stack.radios[ap.host.name].address
+        for ap in progress.access_points
+        if stack.radios[ap.host.name].address != current
+    ]
+    host = progress.host(name)
+    stream = await host.start(
+        ["ping", "-q", "-i", "0.01", "-I", layout.source(name), layout.peer(name)],
+        log=f"{stack.folder}/roam-ping.log",
+    )
+    try:
+        limit = job.connect_limit_s
+        if job.roam == "forced":
+            await station.scan(targets[0], limit)
+            await station.roam(targets[0], limit)
+        elif not stack.virtual:
+            raise TestbedError("linux: only virtual radios fade on command; roam by 'forced'")
+        else:
+            station.control.forget()
+            for node in layout.access_points:
+                level = -85 if stack.radios[node].address == current else -40
+                heard = await _fade(progress, node, name, level)
+                progress.conditions[f"{node}.heard_at_dbm"] = heard
+            await station.control.wait_for(
+                f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
+            )
+        await association.verify(progress, name, await station.status())
+        if job.mobile_ip:
+            told = await foreign.register(
+                host,
+                stack.folder,
+                stack.radios[layout.nodes[name]].interface,
+                layout.source(name),
+                stack.credentials.mobility_key,
+            )
+            progress.conditions.setdefault("registrations", []).append(told)
+        await progress.reachable()
+    finally:
+        await stream.stop()
+
+
+async def _fade(progress: Progress, node: str, station: str, dbm: int) -> int:
+    """Set the level between an access point and a station; gives the level that it took."""
+    stack = progress.stack
+    if stack.medium is not None:
+        await stack.medium.level(node, progress.layout.nodes[station], dbm)
+        return dbm
+    radio = stack.radios[node]
+    progress.undo.push_async_callback(radios.full_level, stack.root, radio)
+    return await radios.signal_level(stack.root, stack.hosts[node], radio, dbm)

@@ -1,0 +1,103 @@
+"""What a trial has set up and seen so far: the state that its parts share.
+
+Takes a stack, a job and a layout; gives one mutable value per trial. Never decides anything: what
+is done with it is in the parts (``association``, ``tunnelling``, ``moves``, ``traffic``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from airtoll.errors import TestbedError
+from airtoll.policies import Policy
+from airtoll.testbeds.linux import freeradius, hostapd, wpa_supplicant
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.job import Job, Value
+from airtoll.testbeds.linux.layout import Layout
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.stack import Stack
+
+
+@define
+class Progress:
+    """One trial under way.
+
+    ``negotiated``: station -> what was read back; ``conditions``: radio and CPU; ``keys``: the key
+    log; ``servers``: access point -> its RADIUS server; ``undo``: what ends with the trial, the
+    latest first.
+    """
+
+    stack: Stack
+    job: Job
+    policy: Policy
+    layout: Layout
+    values: list[Value] = field(factory=list)
+    caveats: list[str] = field(factory=list)
+    negotiated: dict[str, dict[str, str]] = field(factory=dict)
+    conditions: dict[str, Any] = field(factory=dict)
+    keys: list[dict[str, str]] = field(factory=list)
+    access_points: list[hostapd.AccessPoint] = field(factory=list)
+    stations: dict[str, wpa_supplicant.Station] = field(factory=dict)
+    servers: dict[str, freeradius.Server] = field(factory=dict)
+    undo: contextlib.AsyncExitStack = field(factory=contextlib.AsyncExitStack)
+
+    def host(self, name: str) -> Host:
+        """The host of a station, by its name in the study."""
+        return self.stack.hosts[self.layout.nodes[name]]
+
+    def address_of_radio(self, name: str) -> str:
+        """The MAC address of a station, by its name in the study."""
+        return self.stack.radios[self.layout.nodes[name]].address
+
+    def daemons(self) -> list[Process]:
+        """The processes without which there is no link."""
+        processes = [access_point.process for access_point in self.access_points]
+        return processes + [station.process for station in self.stations.values()]
+
+    async def reachable(self) -> None:
+        """Raise ``TestbedError`` naming the station whose packets do not come back."""
+        ip = self.job.flow.ip if self.job.flow else "ipv4"
+        for name in self.stations:
+            done = await self.host(name).run(
+                [
+                    *("ping", "-q", "-i", "0.2", "-c", "3", "-w", "40"),
+                    *("-I", self.layout.source(name, ip), self.layout.peer(name, ip)),
+                ],
+                limit_s=80,
+                check=False,
+            )
+            if done.status != 0:
+                said = (done.stdout.strip() or done.stderr.strip() or "no answer").splitlines()[-1]
+                raise TestbedError(f"{name}: policy {self.policy.name} carries no data: {said}")
+
+    async def alive(self) -> None:
+        """Raise ``TestbedError`` naming the daemons that died: the kernel may go on without."""
+        dead = [process for process in self.daemons() if not process.running]
+        if dead:
+            names = ", ".join(process.name for process in dead)
+            how = await dead[0].last_words()
+            raise TestbedError(f"linux: {names} died during the trial: {how}")
+
+    async def unless_one_dies(self, work: asyncio.Future[list[Any]]) -> list[Any]:
+        """The results of ``work``; none once a daemon has died: the tools would wait on."""
+        ends = [asyncio.ensure_future(process.wait(_A_DAY_S)) for process in self.daemons()]
+        waited: list[asyncio.Future[Any]] = [work, *ends]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+            return []
+        finally:
+            for end in ends:
+                end.cancel()
+
+
+_A_DAY_S = 86_400.0

@@ -1,0 +1,171 @@
+"""The traffic of a trial, and whether its throughput is the radio's.
+
+Takes a trial's progress with every link up; gives values, CPU and radio conditions in it. Never
+gives a value once a daemon has died, and never a throughput without the verdict on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Any, Final
+
+import attrs
+from attrs import evolve
+
+from airtoll.testbeds.linux import conditions, crypto, iperf3, irtt, medium
+from airtoll.testbeds.linux.job import Flow, Value
+from airtoll.testbeds.linux.progress import Progress
+
+#: How long the CPU's ceiling is measured.
+_CEILING_S: Final = 3.0
+
+
+async def carry(progress: Progress, flow: Flow) -> None:
+    """Run a flow of every station that has one; adds values, conditions and caveats.
+
+    Raises ``TestbedError`` with a tool's message, or naming a daemon that died.
+    """
+    stack, job = progress.stack, progress.job
+    names = [name for name in job.stations if flow.stations is None or name in flow.stations]
+    if job.between_stations:
+        names = list(job.stations[:1])
+    await _encryption(progress, names)
+    # Namespaces share the machine's CPUs; of a laboratory the AP's is the one in question.
+    busy = stack.root if stack.virtual else stack.hosts["ap1"]
+    before = await conditions.sample(busy)
+    radio_before = await _radio_conditions(progress)
+    if stack.medium is not None:
+        await stack.medium.statistics(forget=True)
+    if job.fault == "hostapd":
+        drill = asyncio.create_task(_kill_hostapd(progress, flow.duration_s / 3))
+        progress.undo.callback(drill.cancel)
+    work = asyncio.gather(
+        *(_one(progress, name, index, flow) for index, name in enumerate(names)),
+        return_exceptions=True,
+    )
+    results = await progress.unless_one_dies(work)
+    await progress.alive()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+        progress.values += result
+    usage = conditions.usage(before, await conditions.sample(busy))
+    progress.values.append(Value("cpu_share", usage["busy"], "1"))
+    progress.conditions["cpu"] = usage
+    radio_after = await _radio_conditions(progress)
+    progress.conditions["radio"] = {"before": radio_before, "after": radio_after}
+    progress.caveats += conditions.moved(radio_before, radio_after)
+    if stack.medium is not None:
+        counts = await stack.medium.statistics()
+        progress.conditions["air"] = counts
+        await _judge(progress, names, flow, counts)
+
+
+async def _judge(progress: Progress, names: list[str], flow: Flow, counts: dict[str, Any]) -> None:
+    """Say whether the throughput measured is the radio's, by the CPU's ceiling."""
+    air_bps = _total(progress.values)
+    if air_bps is None:
+        progress.caveats.append("delays contain what the CPU needs, not the air alone")
+        return
+    ceiling = await _ceiling(progress, names, flow, air_bps)
+    verdict = medium.judge(progress.job.phy, air_bps, ceiling, counts)
+    progress.conditions["verdict"] = attrs.asdict(verdict)
+    if verdict.refusal is not None:
+        progress.caveats.insert(0, f"refused as a radio throughput: {verdict.refusal}")
+
+
+async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: float) -> float:
+    """What the CPU carries of this traffic over the same medium without airtime, bit/s.
+
+    It is asked for somewhat more than the head-room over ``air_bps``, which the air let
+    through. Measured once per kind of traffic and policy, with the association that there is.
+    """
+    stack, job = progress.stack, progress.job
+    assert stack.medium is not None
+    kind = (flow.transport, flow.ip, flow.direction, flow.payload_octets, flow.offered_bps)
+    place = (job.station_to_station, job.domains)
+    key = (progress.policy.name, job.phy, place, len(names), *kind)
+    if key not in stack.ceilings:
+        # Enough to show the head-room; more would cost an emulated CPU minutes.
+        greedy = evolve(
+            flow,
+            offered_bps=1.25 * medium.HEAD_ROOM * air_bps / len(names),
+            transfer_octets=None,
+            window_octets=None,
+            duration_s=_CEILING_S,
+            warm_up_s=0.0,
+            series=False,
+        )
+        await stack.medium.airtime(False)
+        try:
+            results = await asyncio.gather(
+                *(_one(progress, name, i, greedy, probe=False) for i, name in enumerate(names))
+            )
+        finally:
+            await stack.medium.airtime(True)
+        stack.ceilings[key] = _total([value for one in results for value in one]) or 0.0
+    return stack.ceilings[key]
+
+
+async def _kill_hostapd(progress: Progress, after_s: float) -> None:
+    await asyncio.sleep(after_s)
+    await progress.access_points[0].process.signal(signal.SIGKILL)
+
+
+async def _encryption(progress: Progress, names: list[str]) -> None:
+    if not progress.policy.link.encrypts_data:
+        return
+    stack = progress.stack
+    for name in names:
+        node = progress.layout.nodes[name]
+        # debugfs shows every radio of the machine, whatever namespace it is in.
+        where = stack.root if stack.virtual else stack.hosts[node]
+        held = await crypto.keys(where, stack.radios[node].phy)
+        progress.conditions[f"{name}.keys"] = [[k.algorithm, k.in_hardware] for k in held]
+        said = crypto.alarm(name, held)
+        if said:
+            progress.caveats.append(said)
+
+
+async def _one(
+    progress: Progress, name: str, index: int, flow: Flow, *, probe: bool | None = None
+) -> list[Value]:
+    stack, layout, host = progress.stack, progress.layout, progress.host(name)
+    target = layout.target(name)
+    peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
+    if flow.application == "request-response":
+        await stack.irtt_server(target)
+        report = await irtt.measure(
+            host,
+            peer,
+            duration_s=flow.duration_s,
+            octets=max(flow.request_octets, flow.response_octets),
+        )
+        return irtt.values(report, name, one_clock=stack.virtual)
+    port = iperf3.FIRST_PORT + index
+    await stack.iperf3_server(target, port)
+    work: list[Any] = [iperf3.measure(host, flow, peer, port, source)]
+    if progress.job.probe if probe is None else probe:
+        await stack.irtt_server(target)
+        # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.
+        interval_s = 0.05 if stack.medium is None else 0.5
+        work.append(irtt.measure(host, peer, duration_s=flow.duration_s, interval_s=interval_s))
+    reports = await asyncio.gather(*work)
+    label = layout.flow_name(name)
+    values = iperf3.values(reports[0], label, name)
+    if flow.series:
+        values += iperf3.series(reports[0], label, name)
+    if len(reports) > 1:
+        values += irtt.values(reports[1], name, one_clock=stack.virtual)
+    return values
+
+
+async def _radio_conditions(progress: Progress) -> dict[str, dict[str, str]]:
+    return {name: await station.signal() for name, station in progress.stations.items()}
+
+
+def _total(values: list[Value]) -> float | None:
+    """Throughput of all flows together over the whole time, bit/s; None where there is none."""
+    rates = [v.value for v in values if v.metric == "throughput_bps" and v.second is None]
+    return sum(rates) if rates else None
