@@ -357,7 +357,13 @@ def _join_reason(settings: Scenario, policy: Policy) -> str | None:
         return f"join.fault = {join.fault!r} is not drilled by this testbed"
     if join.fault == "silent-server" and policy.link.eap_method in (None, "leap"):
         return f"join.fault = {join.fault!r}: {policy.name} asks no RADIUS server"
-    for key in ("cached_pmk", "anti_clogging", "spread_ms", "group_rekey_s", "group_rekey_on_leave"):
+    for key in (
+        "cached_pmk",
+        "anti_clogging",
+        "spread_ms",
+        "group_rekey_s",
+        "group_rekey_on_leave",
+    ):
         if getattr(join, key):
             return f"join.{key} has no effect on real daemons here"
     if join.mobile_ip != "off" and settings.topology not in DOMAINS:
