@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import subprocess
 
-from airtoll.report.figures import Panel, Picture, develop
-from airtoll.report.figures.plate import Plate, new_plate
+from airtoll.drawing import Panel, Picture, develop
+from airtoll.drawing.plate import Plate, new_plate
 
 
 def panel(number: int) -> Panel:
@@ -36,7 +36,7 @@ def test_a_child_that_dies_loses_no_figure(monkeypatch):
         return subprocess.Popen(["false"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     (whole,) = develop([PICTURE], processes=1)
-    module = importlib.import_module("airtoll.report.figures.develop")
+    module = importlib.import_module("airtoll.drawing.develop")
     monkeypatch.setattr(module, "_child", stillborn)
     (saved,) = develop([PICTURE], processes=2)
     assert saved.in_page == whole.in_page

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from airtoll.drawing import develop
 from airtoll.report import write_report
-from airtoll.report.figures import develop, pictures
+from airtoll.report.figures import pictures
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+from airtoll.drawing import develop
 from airtoll.report import write_report
 from airtoll.report.authentication import exchanges
-from airtoll.report.figures import develop, pictures
+from airtoll.report.figures import pictures
 from airtoll.report.parts import symbol_step
 from airtoll.report.summary import summarise
 from airtoll.run import run

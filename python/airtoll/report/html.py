@@ -17,11 +17,11 @@ from markupsafe import Markup
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.drawing import Developed
 from airtoll.observe.datasets import load_dataset
 from airtoll.report.authentication import STAGES, exchanges
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
-from airtoll.report.figures import Developed
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary, factors_text, headline

@@ -20,11 +20,11 @@ from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.quantities import NOTHING, scale_of, show_estimate, show_overhead, show_value
+from airtoll.drawing import Developed, Panel, Picture, Plate, develop
+from airtoll.drawing.plate import INK, new_plate
 from airtoll.errors import StorageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_observations, read_trials
-from airtoll.report.figures import Developed, Panel, Picture, Plate, develop
-from airtoll.report.figures.plate import INK, new_plate
 from airtoll.report.html import page, placed
 from airtoll.report.palette import colour
 

@@ -17,8 +17,8 @@ from attrs import frozen
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.between import Change, changes
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
-from airtoll.report.figures import Developed, Panel, Picture, Plate, develop
-from airtoll.report.figures.plate import INK, new_plate
+from airtoll.drawing import Developed, Panel, Picture, Plate, develop
+from airtoll.drawing.plate import INK, new_plate
 from airtoll.report.html import page, placed
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from airtoll.drawing import Developed, develop, save
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
 from airtoll.report import imported, several, text
 from airtoll.report.costs import MAX_ROWS, cost_table
-from airtoll.report.figures import Developed, develop, pictures, save
+from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
 

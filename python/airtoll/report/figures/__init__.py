@@ -2,18 +2,15 @@
 
 Takes a summary; gives pictures, each of one question. Never analyses.
 
-    plate.py       style, files, the form inside the page
-    develop.py     drawings into files, on all processors
     cost.py        overhead and throughput by policy, sweeps
     why.py         waterfalls from the ledger, the staircase of symbols
     agreement.py   printed against ours
     spread.py      trials, course of a trial, authentication, hand-overs
 """
 
+from airtoll.drawing import Picture
 from airtoll.report.figures.agreement import agreement
 from airtoll.report.figures.cost import pictures as cost_pictures
-from airtoll.report.figures.develop import develop
-from airtoll.report.figures.plate import Developed, Panel, Picture, Plate, save
 from airtoll.report.figures.spread import authentication, handovers, time_series, trial_dots
 from airtoll.report.figures.why import staircase, waterfalls
 from airtoll.report.summary import RunSummary
@@ -34,4 +31,4 @@ def pictures(summary: RunSummary) -> list[Picture]:
     return [picture for maker in makers for picture in maker(summary)]
 
 
-__all__ = ["Developed", "Panel", "Picture", "Plate", "develop", "pictures", "save"]
+__all__ = ["pictures"]

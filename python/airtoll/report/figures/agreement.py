@@ -10,7 +10,7 @@ from functools import partial
 
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import scale_of, show_value
-from airtoll.report.figures.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.drawing.plate import INK, Panel, Picture, Plate, legend_below, new_plate
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
-from airtoll.report.figures.plate import (
+from airtoll.drawing.plate import (
     INK,
     Panel,
     Picture,

@@ -14,9 +14,7 @@ import polars as pl
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of, show_value
 from airtoll.analyse.series import summarise_series
-from airtoll.report.authentication import STAGES, Exchange, exchanges
-from airtoll.report.figures.cost import whole_cells
-from airtoll.report.figures.plate import (
+from airtoll.drawing.plate import (
     INK,
     Panel,
     Picture,
@@ -25,6 +23,8 @@ from airtoll.report.figures.plate import (
     legend_below,
     new_plate,
 )
+from airtoll.report.authentication import STAGES, Exchange, exchanges
+from airtoll.report.figures.cost import whole_cells
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary, factors_text

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from airtoll.analyse.symbols import FullFrame, full_frame
+from airtoll.drawing.plate import INK, Panel, Picture, Plate, left_out, new_plate
 from airtoll.policies import resolve
-from airtoll.report.figures.plate import INK, Panel, Picture, Plate, left_out, new_plate
 from airtoll.report.palette import PARTS, colour
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import RunSummary, factors_text

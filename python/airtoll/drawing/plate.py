@@ -23,7 +23,9 @@ import matplotlib.pyplot as plt
 from attrs import define, field, frozen
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from airtoll.drawing.font import cut_fonts
 from airtoll.observe.journal import storage_error
 
 #: Width of a panel, inches: narrow enough for a phone and for a column of a paper.
@@ -42,7 +44,8 @@ STYLE: Any = {
     "legend.fontsize": 8,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
-    "figure.constrained_layout.use": True,
+    "figure.dpi": 160,
+    "savefig.dpi": "figure",
 }
 _METADATA: dict[str, dict[str, str | None]] = {
     "png": {"Software": "airtoll"},
@@ -136,10 +139,11 @@ def drawn(picture: Picture, index: int) -> Plate:
 
 def printed(plate: Plate, stem: str, forms: Sequence[str]) -> tuple[str, dict[str, bytes]]:
     """A drawn panel as an element of the page, and as the contents of its files by name."""
+    cut_fonts()
     with mpl.rc_context({**STYLE, "svg.hashsalt": f"airtoll-{stem}"}):
+        # A figure that owns a layout engine is drawn twice for each of its files.
+        ConstrainedLayoutEngine().execute(plate.figure)
         drawing = _written(plate.figure, "svg")
-        # Where everything stands is known by now, and takes longest to find.
-        plate.figure.set_layout_engine("none")
         files = {
             f"{stem}.{form}": drawing if form == "svg" else _written(plate.figure, form)
             for form in forms
@@ -168,9 +172,7 @@ def legend_below(plate: Plate, axes: Axes, columns: int = 3) -> None:
 
 def _written(figure: Figure, form: str) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(
-        buffer, format=form, dpi=160, metadata=_METADATA[form], transparent=form == "svg"
-    )
+    figure.savefig(buffer, format=form, metadata=_METADATA[form], transparent=form == "svg")
     return buffer.getvalue()
 
 

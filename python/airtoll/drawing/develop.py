@@ -1,0 +1,141 @@
+"""Drawings into files: several processes at once, since that is most of a report's time.
+
+Takes pictures; gives them developed, each panel laid out once and written in every form. The same
+pictures give the same octets, whatever the number of processes. Never starts more processes than
+there are processors, and none for a handful of panels.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from threading import Event, Thread
+
+from airtoll.drawing.plate import Developed, Picture, Plate, drawn, printed
+
+#: A panel to print: its number, what is drawn, its stem, the forms of its files.
+Job = tuple[int, Plate, str, tuple[str, ...]]
+#: What became of it: its form in the page, its files' contents by name.
+Print = tuple[str, dict[str, bytes]]
+
+#: Panels that one process prints in about the time that a second one takes to start.
+_TOO_FEW = 6
+
+
+def develop(
+    pictures: Sequence[Picture], forms: Sequence[str] = (), processes: int | None = None
+) -> list[Developed]:
+    """Draw every panel once, for the page and as files of these formats.
+
+    ``processes``: how many at most (default: one per processor, four at most).
+    """
+    places = [(picture, index) for picture in pictures for index in range(len(picture.panels))]
+    shares = min(processes or min(4, os.cpu_count() or 1), 1 + len(places) // _TOO_FEW)
+    press = _Press(shares - 1)
+    for number, (picture, index) in enumerate(places):
+        open_forms = tuple(forms) if index < picture.open_panels else ()
+        press.take((number, drawn(picture, index), picture.stem(index), open_forms))
+    prints = press.finish()
+    found: list[Developed] = []
+    rest = iter(range(len(places)))
+    for picture in pictures:
+        of_picture = [prints[next(rest)] for _panel in picture.panels]
+        files = {name: text for _page, contents in of_picture for name, text in contents.items()}
+        found.append(Developed(picture, tuple(page for page, _contents in of_picture), files))
+    return found
+
+
+def child() -> None:
+    """Print jobs from stdin, one by one, until it ends; what became of each goes to stdout."""
+    while True:
+        try:
+            job: Job = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        pickle.dump(_print(job), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+class _Press:
+    """Prints while more is being drawn: every child takes the next job as soon as it is free."""
+
+    def __init__(self, children: int) -> None:
+        self._waiting: deque[Job] = deque()
+        self._more = [Event() for _ in range(children)]
+        self._all_drawn = False
+        self._prints: dict[int, Print] = {}
+        # Started first: they load while this process draws.
+        self._feeders = [
+            Thread(target=self._feed, args=(_child(), more), daemon=True) for more in self._more
+        ]
+        for feeder in self._feeders:
+            feeder.start()
+
+    def take(self, job: Job) -> None:
+        """Have a job printed as soon as somebody is free."""
+        self._waiting.append(job)
+        self._wake()
+
+    def finish(self) -> dict[int, Print]:
+        """Help until everything is printed; every print by its job's number."""
+        self._all_drawn = True
+        self._wake()
+        self._print_waiting()
+        for feeder in self._feeders:
+            feeder.join()
+        # What a child took and died over was put back.
+        self._print_waiting()
+        return self._prints
+
+    def _print_waiting(self) -> None:
+        while self._waiting:
+            try:
+                job = self._waiting.pop()
+            except IndexError:
+                return
+            self._prints[job[0]] = _print(job)
+
+    def _feed(self, child: subprocess.Popen[bytes], more: Event) -> None:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        with child:
+            while job := self._next(more):
+                try:
+                    pickle.dump(job, child.stdin)
+                    child.stdin.flush()
+                    self._prints[job[0]] = pickle.load(child.stdout)
+                except (OSError, EOFError, pickle.UnpicklingError):
+                    self._waiting.append(job)
+                    return
+
+    def _next(self, more: Event) -> Job | None:
+        while True:
+            more.clear()
+            try:
+                return self._waiting.popleft()
+            except IndexError:
+                if self._all_drawn:
+                    return None
+                more.wait()
+
+    def _wake(self) -> None:
+        for more in self._more:
+            more.set()
+
+
+def _child() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", f"from {__name__} import child; child()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def _print(job: Job) -> Print:
+    _number, plate, stem, forms = job
+    return printed(plate, stem, forms)
