@@ -35,6 +35,26 @@ pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
     Duration::from_nanos(v.preamble_ns as u64 + data_ns + v.extension_ns as u64)
 }
 
+/// The longest PSDU, octets, whose PPDU takes no longer than `room`; 0 where none does.
+#[must_use]
+pub const fn psdu_within(v: &TxVector, room: Duration) -> u32 {
+    let around = v.preamble_ns as u64 + v.extension_ns as u64;
+    let ns = room.as_nanos().saturating_sub(around);
+    let bits = match v.format() {
+        Format::Dsss => ns / 1_000 * v.bits_per_symbol as u64 / 10,
+        _ => {
+            let ns = match v.guard_interval() {
+                GuardInterval::Ns400 => ns / 4_000 * 4_000,
+                _ => ns,
+            };
+            let symbols = ns / v.symbol_ns as u64;
+            (symbols * v.bits_per_symbol as u64).saturating_sub(v.service_and_tail as u64)
+        }
+    };
+    let octets = bits / 8;
+    if octets < u32::MAX as u64 { octets as u32 } else { u32::MAX }
+}
+
 /// The part of the airtime before the first data symbol: preamble and PLCP or SIGNAL headers.
 #[must_use]
 pub const fn preamble(v: &TxVector) -> Duration {
@@ -116,6 +136,14 @@ mod tests {
         #[test]
         fn longer_never_takes_less(v in any_vector(), n in 0u32..60_000, more in 0u32..2_000) {
             prop_assert!(airtime(&v, n + more) >= airtime(&v, n));
+        }
+
+        #[test]
+        fn the_longest_psdu_fits_and_the_next_does_not(v in any_vector(), us in 400u64..6_000) {
+            let room = Duration::from_nanos(us * 1_000 + 7);
+            let longest = psdu_within(&v, room);
+            prop_assert!(longest == 0 || airtime(&v, longest) <= room);
+            prop_assert!(airtime(&v, longest + 1) > room);
         }
 
         #[test]

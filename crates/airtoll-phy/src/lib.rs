@@ -25,7 +25,7 @@ mod sensitivity;
 mod timing;
 mod txvector;
 
-pub use airtime::{airtime, preamble};
+pub use airtime::{airtime, preamble, psdu_within};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
 pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
 pub use format::{Format, TxVectorError};

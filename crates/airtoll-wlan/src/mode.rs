@@ -199,15 +199,6 @@ impl Mode {
 
     /// The longest PSDU whose PPDU takes no longer than `room`.
     pub fn octets_within(&self, room: Duration) -> u32 {
-        let (mut fits, mut breaks) = (0, 16_000_000);
-        while breaks - fits > 1 {
-            let middle = fits + (breaks - fits) / 2;
-            if phy::airtime(&self.vector, middle) > room {
-                breaks = middle;
-            } else {
-                fits = middle;
-            }
-        }
-        fits
+        phy::psdu_within(&self.vector, room)
     }
 }
