@@ -52,7 +52,11 @@ pub const fn psdu_within(v: &TxVector, room: Duration) -> u32 {
         }
     };
     let octets = bits / 8;
-    if octets < u32::MAX as u64 { octets as u32 } else { u32::MAX }
+    if octets < u32::MAX as u64 {
+        octets as u32
+    } else {
+        u32::MAX
+    }
 }
 
 /// The part of the airtime before the first data symbol: preamble and PLCP or SIGNAL headers.
