@@ -118,7 +118,7 @@ def _linux() -> list[Check]:
     """The real stack on this machine, and the guest that replaces root, radios and kernel."""
     import asyncio
 
-    from airtoll.testbeds.guest import kernel
+    from airtoll.testbeds.guest import drivers
     from airtoll.testbeds.linux import environment
     from airtoll.testbeds.linux.hosts import LocalHost
 
@@ -133,9 +133,12 @@ def _linux() -> list[Check]:
         Check("linux", "note" if problem.guest_has_it else "problem", problem.what, problem.mend)
         for problem in problems
     ]
-    found = kernel.find()
-    if found is None:
-        checks.append(Check("guest", "note", "no kernel in the cache", "airtoll guest build"))
-    else:
-        checks.append(Check("guest", "ok", f"kernel {found.release}"))
-    return checks
+    return [
+        *checks,
+        *(
+            Check(
+                f"guest: {state.driver}", "ok" if state.ready else "note", state.found, state.mend
+            )
+            for state in drivers.states()
+        ),
+    ]

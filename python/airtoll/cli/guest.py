@@ -16,14 +16,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from airtoll.testbeds.guest import initramfs, kernel
-from airtoll.testbeds.guest.qemu import Guest, clean, kvm_works
+from airtoll.errors import EnvironmentProblem, UsageError
+from airtoll.testbeds.guest import drivers, initramfs, kernel, uml, uml_kernel
+from airtoll.testbeds.guest.contract import clean
+from airtoll.testbeds.guest.qemu import kvm_works
 
 app = typer.Typer(help="The throw-away Linux guest.", no_args_is_help=True)
 
 Share = Annotated[
     Path | None,
     typer.Option(help="Folder that the guest sees, writable, at /run/airtoll-share."),
+]
+Driver = Annotated[
+    str | None,
+    typer.Option(
+        help="qemu or uml; default: KVM, else a built User-Mode-Linux kernel, else emulation."
+    ),
 ]
 
 
@@ -33,26 +41,38 @@ def build(
         Path | None, typer.Option(help="A kernel package, instead of asking apt for one.")
     ] = None,
     again: Annotated[bool, typer.Option(help="Even if the cache holds a kernel.")] = False,
+    driver: Annotated[
+        str,
+        typer.Option(
+            help="qemu: unpack a stock kernel. uml: compile a User-Mode-Linux kernel from the "
+            "distribution's source package, which takes minutes and 3.5 GB of disk for a while."
+        ),
+    ] = "qemu",
 ) -> None:
-    """Download and unpack a kernel, make the initramfs, see whether KVM works here."""
-    out = Console(stderr=True)
+    """Put a kernel into the cache, make the initramfs, see what runs it here."""
+    out = Console(stderr=True, soft_wrap=True, markup=False)
+    if driver == "uml":
+        _build_uml(deb, out, again=again)
+        return
+    if driver != "qemu":
+        raise UsageError(f"--driver {driver}: choose from {', '.join(drivers.NAMES)}")
     found = None if again or deb is not None else kernel.find()
     if found is None:
         found = kernel.build(deb)
-    archive = initramfs.build(found)
+    archive = initramfs.for_qemu(found)
     fast = kvm_works(found, archive, remember=not again)
     out.print(f"kernel {found.release} in {found.root}")
     out.print("accelerator: " + ("KVM" if fast else "software emulation (KVM does not work here)"))
 
 
 @app.command()
-def shell(share: Share = None) -> None:
+def shell(share: Share = None, driver: Driver = None) -> None:
     """Open a shell in a fresh guest; it is gone when the shell ends."""
     if not sys.stdin.isatty():
         raise typer.BadParameter("a shell needs a terminal; use `airtoll guest run` in scripts")
     with (
         tempfile.TemporaryDirectory(prefix="airtoll-share-") as scratch,
-        Guest(share or Path(scratch)) as guest,
+        drivers.make(share or Path(scratch), driver) as guest,
     ):
         before = termios.tcgetattr(sys.stdin)
         try:
@@ -69,11 +89,12 @@ def shell(share: Share = None) -> None:
 def run(
     command: Annotated[list[str], typer.Argument(help="The command and its arguments.")],
     share: Share = None,
+    driver: Driver = None,
 ) -> None:
     """Run one command in a fresh guest; gives its output and exit status."""
     with (
         tempfile.TemporaryDirectory(prefix="airtoll-share-") as scratch,
-        Guest(share or Path(scratch)) as guest,
+        drivers.make(share or Path(scratch), driver) as guest,
     ):
         done = guest.run(command, on_output=_forward)
     raise typer.Exit(done.status)
@@ -83,13 +104,27 @@ def run(
 def clean_up(
     cache: Annotated[bool, typer.Option("--cache", help="The kernels in the cache, too.")] = False,
 ) -> None:
-    """End guests whose owner is gone; with --cache drop the unpacked kernels."""
+    """End guests whose owner is gone; with --cache drop the kernels."""
     out = Console(stderr=True)
     for name in clean():
         out.print(f"ended {name}")
     if cache:
         kernel.drop()
+        uml_kernel.drop()
         out.print(f"emptied {kernel.cache_folder()}")
+
+
+def _build_uml(deb: Path | None, out: Console, *, again: bool) -> None:
+    found = None if again or deb is not None else uml_kernel.find()
+    if found is None:
+        found = uml_kernel.build(deb, out.print)
+    out.print(f"kernel {found.release} in {found.root}")
+    if not uml.works(found, remember=not again):
+        raise EnvironmentProblem(
+            "guest: the kernel does not boot here: ptrace(2) must be allowed (in a container: "
+            "--cap-add SYS_PTRACE)"
+        )
+    out.print("it boots")
 
 
 def _write_out(chunk: bytes) -> None:

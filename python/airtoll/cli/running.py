@@ -29,8 +29,14 @@ StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
 ]
 OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
-VmOption = Annotated[
-    bool, typer.Option("--vm", help="With --on linux: in a throw-away QEMU guest.")
+VmOption = Annotated[bool, typer.Option("--vm", help="With --on linux: in a throw-away guest.")]
+VmDriverOption = Annotated[
+    str | None,
+    typer.Option(
+        "--vm-driver",
+        help="The guest's driver, qemu or uml, and implies --vm. "
+        "Default: KVM, else a built User-Mode-Linux kernel, else emulation.",
+    ),
 ]
 LabOption = Annotated[
     Path | None, typer.Option("--lab", help="With --on linux: the hosts of a lab.toml.")
@@ -48,6 +54,7 @@ def run(
     study: StudyArgument,
     on: OnOption = "simulator",
     vm: VmOption = False,
+    vm_driver: VmDriverOption = None,
     lab: LabOption = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
@@ -95,8 +102,8 @@ def run(
         result = run_study(
             study,
             on=on,
-            vm=vm,
-            testbed=_laboratory(on, lab, vm=vm),
+            vm=vm_driver or vm,
+            testbed=_laboratory(on, lab, vm=vm_driver or vm),
             out=out_,
             trials=trials,
             seed=seed,
@@ -130,7 +137,7 @@ def run(
     print_run(result, json=json)
 
 
-def _laboratory(on: str, lab: Path | None, *, vm: bool) -> Testbed | None:
+def _laboratory(on: str, lab: Path | None, *, vm: bool | str) -> Testbed | None:
     if lab is None:
         return None
     if on != "linux":
@@ -145,6 +152,7 @@ def check(
     study: StudyArgument,
     on: OnOption = "simulator",
     vm: VmOption = False,
+    vm_driver: VmDriverOption = None,
     lab: LabOption = None,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
@@ -154,8 +162,8 @@ def check(
     plan, cells = check_study(
         study,
         on=on,
-        vm=vm,
-        testbed=_laboratory(on, lab, vm=vm),
+        vm=vm_driver or vm,
+        testbed=_laboratory(on, lab, vm=vm_driver or vm),
         as_printed=as_printed,
         values=parse_values(set_ or []),
     )

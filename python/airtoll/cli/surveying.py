@@ -16,6 +16,7 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.running import VmDriverOption
 from airtoll.errors import EnvironmentProblem, UsageError
 from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
 from airtoll.run.survey import survey as survey_radio
@@ -41,9 +42,8 @@ def survey(
     lab: Annotated[
         Path | None, typer.Option("--lab", help="The hosts of a lab.toml; default: virtual radios.")
     ] = None,
-    vm: Annotated[
-        bool, typer.Option("--vm", help="Virtual radios in a throw-away QEMU guest.")
-    ] = False,
+    vm: Annotated[bool, typer.Option("--vm", help="Virtual radios in a throw-away guest.")] = False,
+    vm_driver: VmDriverOption = None,
     json: JsonOption = False,
 ) -> None:
     """Rank channels and positions by open throughput, before anything is measured.
@@ -63,7 +63,7 @@ def survey(
     chosen = DEFAULT_CHANNELS[phy] if channels is None else _numbers(channels)
     places = [name.strip() for name in (positions or "").split(",") if name.strip()]
     console = err()
-    testbed = Linux(vm=vm, lab=None if lab is None else load(lab))
+    testbed = Linux(vm=vm_driver or vm, lab=None if lab is None else load(lab))
     if lacking := testbed.missing():
         raise EnvironmentProblem(f"survey: {lacking}")
     try:

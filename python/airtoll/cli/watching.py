@@ -14,7 +14,14 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
-from airtoll.cli.running import OnOption, SetOption, StudyArgument, VmOption, parse_values
+from airtoll.cli.running import (
+    OnOption,
+    SetOption,
+    StudyArgument,
+    VmDriverOption,
+    VmOption,
+    parse_values,
+)
 from airtoll.errors import UsageError
 from airtoll.plan import DEFAULT_SEED
 from airtoll.run import Run
@@ -30,6 +37,7 @@ def watch(
     for_: Annotated[str, typer.Option("--for", help="How long, e.g. 24h.")],
     on: OnOption = "simulator",
     vm: VmOption = False,
+    vm_driver: VmDriverOption = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder of rounds; default runs/NAME-watch.")
     ] = None,
@@ -56,7 +64,7 @@ def watch(
         every_s=rhythm,
         rounds=rounds,
         on=on,
-        vm=vm,
+        vm=vm_driver or vm,
         out=out_,
         trials=trials,
         seed=seed,

@@ -75,7 +75,7 @@ def run(
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
-    vm: bool = False,
+    vm: bool | str = False,
     captures: bool = False,
     executor: str = "local",
     scheduler: str | None = None,
@@ -157,7 +157,7 @@ def check(
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
-    vm: bool = False,
+    vm: bool | str = False,
 ) -> tuple[Plan, list[CellCheck]]:
     """What would run, what would be skipped and why, and how long it would take."""
     file = prepare(study, as_printed=as_printed, values=values)

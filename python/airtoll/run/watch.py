@@ -44,7 +44,7 @@ def watch(
     every_s: float,
     rounds: int,
     on: str = "simulator",
-    vm: bool = False,
+    vm: bool | str = False,
     out: str | Path | None = None,
     trials: int | None = None,
     seed: int = DEFAULT_SEED,

@@ -12,8 +12,9 @@ from airtoll.testbeds.contract import Testbed
 NAMES = ("simulator", "analytic", "linux")
 
 
-def make(name: str, *, vm: bool = False) -> Testbed:
-    """The testbed of a name; ``vm`` puts the real stack into a throw-away guest.
+def make(name: str, *, vm: bool | str = False) -> Testbed:
+    """The testbed of a name; ``vm`` puts the real stack into a throw-away guest
+    (a name: of this driver, see ``guest.drivers``).
 
     Raises ``UsageError`` for an unknown name, ``EnvironmentProblem`` if its parts are missing.
     """

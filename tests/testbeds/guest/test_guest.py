@@ -1,4 +1,4 @@
-"""The guest driver: its archive format always, the machine itself where qemu is there."""
+"""Guests: what needs no machine always; the contract over every driver whose parts are there."""
 
 from __future__ import annotations
 
@@ -13,12 +13,21 @@ from pathlib import Path
 import psutil
 import pytest
 
-from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.guest import initramfs, kernel, qemu
+from airtoll.errors import EnvironmentProblem, UsageError
+from airtoll.testbeds.guest import contract, drivers, initramfs, kernel, qemu, uml, uml_kernel
 
-needs_guest = pytest.mark.skipif(
-    shutil.which("qemu-system-x86_64") is None or kernel.find() is None,
-    reason="needs qemu-system-x86 and `airtoll guest build`",
+#: Driver -> mark of its tests. No test builds a kernel.
+NEEDS = {
+    "qemu": pytest.mark.skipif(
+        shutil.which("qemu-system-x86_64") is None or kernel.find() is None,
+        reason="needs qemu-system-x86 and `airtoll guest build`",
+    ),
+    "uml": pytest.mark.skipif(
+        uml_kernel.find() is None, reason="needs `airtoll guest build --driver uml`"
+    ),
+}
+every_driver = pytest.mark.parametrize(
+    "driver", [pytest.param(name, marks=NEEDS[name]) for name in drivers.NAMES]
 )
 
 
@@ -75,13 +84,119 @@ def test_package_without_virtual_radios_is_refused(
 def test_no_kernel_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRTOLL_CACHE", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match="airtoll guest build"):
-        qemu.Guest(tmp_path)
+        qemu.Qemu(tmp_path)
+    with pytest.raises(EnvironmentProblem, match="airtoll guest build --driver uml"):
+        uml.Uml(tmp_path)
+    assert [(state.driver, state.ready) for state in drivers.states()] == [
+        ("qemu", False),
+        ("uml", False),
+    ]
+
+
+def test_unknown_driver_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"--vm-driver xen.*qemu, uml"):
+        drivers.make(tmp_path, "xen")
+    monkeypatch.setenv(drivers.VARIABLE, "xen")
+    with pytest.raises(UsageError, match="AIRTOLL_VM_DRIVER xen"):
+        drivers.make(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kvm", "built", "boots", "expected"),
+    [
+        (True, True, True, "kvm"),
+        (False, True, True, "uml"),
+        (False, True, False, "tcg-icount"),
+        (False, False, True, "tcg-icount"),
+    ],
+)
+def test_the_fastest_driver_that_works_is_taken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kvm: bool,
+    built: bool,
+    boots: bool,
+    expected: str,
+) -> None:
+    stock = kernel.Kernel("6.1.0-1-amd64", tmp_path)
+    own = uml_kernel.UmlKernel("6.1.1-airtoll-uml", tmp_path)
+    monkeypatch.delenv(drivers.VARIABLE, raising=False)
+    monkeypatch.setattr(kernel, "find", lambda: stock)
+    monkeypatch.setattr(uml_kernel, "find", lambda: own if built else None)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(initramfs, "for_qemu", lambda found: tmp_path / "archive")
+    monkeypatch.setattr(initramfs, "for_uml", lambda folder: tmp_path / "archive")
+    for place in (qemu, drivers):
+        monkeypatch.setattr(place, "kvm_works", lambda found, archive: kvm)
+    monkeypatch.setattr(uml, "works", lambda found: boots)
+    assert drivers.make(tmp_path, dilated=True).accelerator == expected
+    assert drivers.make(tmp_path, "qemu").accelerator == ("kvm" if kvm else "tcg")
+
+
+def test_a_kernel_of_another_configuration_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRTOLL_CACHE", str(tmp_path))
+    ours = uml_kernel.digest()
+    for name in (f"6.1.99-1-{ours}", f"6.1.192-2-{ours}", "6.12.1-1-0123456789ab"):
+        folder = tmp_path / "uml" / name
+        folder.mkdir(parents=True)
+        (folder / ".complete").write_text(f"{name.split('-')[0]}-airtoll-uml\n")
+    found = uml_kernel.find()
+    assert found is not None
+    assert found.release == "6.1.192-airtoll-uml"
+
+
+def test_edits_must_fit_the_source_unless_it_needs_none(tmp_path: Path) -> None:
+    size, end, *_ = uml_kernel.EDITS
+    source = tmp_path / size.file
+    source.parent.mkdir(parents=True)
+    source.write_text("\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n")
+    uml_kernel.apply(size, tmp_path)
+    assert source.read_text() == "\tDEFINE_LONGS(HOST_FP_SIZE, 12288);\n"
+    source.write_text("\tDEFINE_LONGS(HOST_FP_SIZE, 4096);\n")
+    with pytest.raises(EnvironmentProblem, match=r"user-offsets\.c"):
+        uml_kernel.apply(size, tmp_path)
+    source.write_text("\tDEFINE_LONGS(HOST_BX, RBX);\n")  # sized at run time
+    uml_kernel.apply(size, tmp_path)
+    with pytest.raises(EnvironmentProblem, match=r"process\.c"):
+        uml_kernel.apply(end, tmp_path)
+
+
+def test_a_setting_that_did_not_hold_is_named() -> None:
+    wanted = "# radios\nCONFIG_MAC80211=m\nCONFIG_WLAN=y\n"
+    assert uml_kernel.lost_lines(wanted, "CONFIG_WLAN=y\nCONFIG_MAC80211=m\n") == []
+    assert uml_kernel.lost_lines(wanted, "CONFIG_WLAN=y\n# CONFIG_MAC80211 is not set\n") == [
+        "CONFIG_MAC80211=m"
+    ]
+
+
+def test_a_package_that_is_no_source_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("dpkg-deb") is None:
+        pytest.skip("needs dpkg-deb")
+    monkeypatch.setenv("AIRTOLL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(uml_kernel, "_check_tools", lambda: None)
+    monkeypatch.setattr(uml_kernel, "_ROOM_BYTES", 0)
+    (tmp_path / "tree" / "DEBIAN").mkdir(parents=True)
+    (tmp_path / "tree" / "DEBIAN" / "control").write_text(
+        "Package: linux-source-none\nVersion: 1\nArchitecture: all\n"
+        "Maintainer: nobody <n@example.org>\nDescription: none\n"
+    )
+    deb = tmp_path / "source.deb"
+    argv = ["dpkg-deb", "--build", str(tmp_path / "tree"), str(deb)]
+    subprocess.run(argv, check=True, capture_output=True)
+    with pytest.raises(EnvironmentProblem, match="linux-source"):
+        uml_kernel.build(deb)
+    assert uml_kernel.find() is None
 
 
 @pytest.mark.guest
-@needs_guest
-def test_guest_runs_calls_reports_and_leaves_nothing(tmp_path: Path) -> None:
-    with qemu.Guest(tmp_path) as guest:
+@every_driver
+def test_guest_runs_calls_reports_and_leaves_nothing(tmp_path: Path, driver: str) -> None:
+    # A share with a space in its name: kernels split their command lines there.
+    with drivers.make(tmp_path / "the share", driver) as guest:
         pid = guest.pid
         done = guest.run(["sh", "-c", "cat; echo no >&2; exit 3"], stdin=b"hello")
         assert (done.status, done.stdout, done.stderr) == (3, b"hello", b"no\n")
@@ -92,42 +207,50 @@ def test_guest_runs_calls_reports_and_leaves_nothing(tmp_path: Path) -> None:
         guest.run(["sh", "-c", f"echo changed > {victim}"])
         assert victim.read_bytes() == before
         guest.run(["sh", "-c", "echo kept > /run/airtoll-share/note"])
+        # More than any buffer on the way, and every octet value: both ways.
+        data = bytes(range(256)) * 2048
+        assert guest.run(["cat"], stdin=data).stdout == data
+        assert guest.run(["modprobe", "--dry-run", "mac80211_hwsim"]).status == 0
         assert guest.call("math:sqrt", 9) == 3.0
-        with pytest.raises(qemu.GuestError, match="No such file"):
+        with pytest.raises(contract.GuestError, match="No such file"):
             guest.run(["/no/such/program"])
-        with pytest.raises(qemu.GuestError, match="took too long"):
+        with pytest.raises(contract.GuestError, match="took too long"):
             guest.run(["sleep", "60"], timeout_s=0.5)
-        with pytest.raises(qemu.GuestError, match="math domain"):
+        with pytest.raises(contract.GuestError, match="math domain"):
             guest.call("math:sqrt", -1)
+        children = psutil.Process(pid).children(recursive=True)
         psutil.Process(pid).kill()
-        with pytest.raises(qemu.GuestError, match="guest died"):
+        with pytest.raises(contract.GuestError, match="guest died"):
             guest.run(["true"])
     assert not psutil.pid_exists(pid)
-    assert (tmp_path / "note").read_text() == "kept\n"
+    assert not psutil.wait_procs(children, timeout=5)[1]
+    assert (tmp_path / "the share" / "note").read_text() == "kept\n"
 
 
 @pytest.mark.guest
 @pytest.mark.slow
-@needs_guest
-def test_guest_of_a_killed_owner_is_ended(tmp_path: Path) -> None:
+@every_driver
+def test_guest_of_a_killed_owner_is_ended(tmp_path: Path, driver: str) -> None:
     program = """
         import sys, time
         from pathlib import Path
-        from airtoll.testbeds.guest import qemu
-        with qemu.Guest(Path(sys.argv[1])) as guest:
+        from airtoll.testbeds.guest import drivers
+        with drivers.make(Path(sys.argv[1]), sys.argv[2]) as guest:
             print(guest.pid, flush=True)
             time.sleep(600)
     """
     owner = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)],
+        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path), driver],
         stdout=subprocess.PIPE,
         text=True,
     )
     assert owner.stdout is not None
     pid = int(owner.stdout.readline())
+    children = psutil.Process(pid).children(recursive=True)
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
     # Either the agent saw its host leave and powered off, or the next start ends it.
-    qemu.clean()
+    contract.clean()
     psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
+    assert not psutil.wait_procs(children, timeout=10)[1]
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"

@@ -1,6 +1,7 @@
 """Real campaigns in the guest: one boot for all of the short one; faults by name; the full matrix.
 
-They need qemu, the daemons and a kernel in the cache: `airtoll guest build`.
+They need the daemons and a guest: `airtoll guest build`. AIRTOLL_VM_DRIVER says which one carries
+them; without it the fastest that is there.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from airtoll.errors import TestbedError
 from airtoll.policies import catalogue, resolve
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.domains import DOMAINS
-from airtoll.testbeds.guest import kernel
-from airtoll.testbeds.guest.qemu import Guest
+from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.linux import credentials, environment, hostapd, medium
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
@@ -29,10 +29,9 @@ from airtoll.testbeds.linux.testbed import Linux
 pytestmark = [
     pytest.mark.guest,
     pytest.mark.skipif(
-        shutil.which("qemu-system-x86_64") is None
-        or kernel.find() is None
+        not any(state.ready for state in drivers.states())
         or any(shutil.which(tool) is None for tool in environment.TOOLS),
-        reason="needs qemu, the daemons and `airtoll guest build`",
+        reason="needs the daemons and `airtoll guest build`",
     ),
 ]
 
@@ -228,7 +227,7 @@ def test_a_trial_over_ssh(testbed: Linux, tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "credentials.json").write_text(json.dumps(credentials.fresh().to_json()))
     script = Path(__file__).with_name("ssh_trial.py")
-    with Guest(tmp_path) as guest:
+    with drivers.make(tmp_path) as guest:
         done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=600)
     assert done.status == 0, done.stderr.decode()
     outcome = json.loads(done.stdout.splitlines()[-1])

@@ -1,6 +1,7 @@
-"""The program that the guest runs: it does what the host asks over a virtio-serial port.
+"""The program that the guest runs: it does what the host asks over a serial port.
 
-Takes JSON lines from the port named ``airtoll.agent``; gives JSON lines back. Runs in the guest
+Takes JSON lines from the virtio-serial port named ``airtoll.agent``, or from the serial line that
+AIRTOLL_PORT names; gives JSON lines back. Runs in the guest
 only, with the standard library only. When the host goes away it powers the guest off, so a guest
 never outlives its owner.
 
@@ -33,10 +34,12 @@ import termios
 import threading
 import time
 import traceback
+import tty
 from pathlib import Path
 from typing import Any
 
 PORT_NAME = "airtoll.agent"
+PORT_VARIABLE = "AIRTOLL_PORT"
 
 
 class Agent:
@@ -55,11 +58,17 @@ class Agent:
         self._say(
             {"hello": os.uname().release, "uptime_s": time.clock_gettime(time.CLOCK_BOOTTIME)}
         )
-        while chunk := os.read(self._port, 65536):
+        while chunk := self._heard():
             pending += chunk
             while b"\n" in pending:
                 line, pending = pending.split(b"\n", 1)
                 self._accept(json.loads(line))
+
+    def _heard(self) -> bytes:
+        try:
+            return os.read(self._port, 65536)
+        except OSError:
+            return b""  # a serial line says so when the other end is gone
 
     def _say(self, message: dict[str, Any]) -> None:
         line = memoryview(json.dumps(message).encode() + b"\n")
@@ -164,6 +173,13 @@ def port(name: str = PORT_NAME, limit_s: float = 20.0) -> int:
     raise SystemExit(f"airtoll: no virtio-serial port {name} in this guest")
 
 
+def line(device: str) -> int:
+    """Open a serial line for octets: no echo, no line editing, no signals."""
+    descriptor = os.open(device, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(descriptor)
+    return descriptor
+
+
 def power_off() -> None:
     """Flush and switch the guest off; does not return."""
     os.sync()
@@ -177,7 +193,8 @@ def main() -> None:
     # A hang in the guest can be looked into from outside: kill -USR1 1, then the console log.
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     try:
-        Agent(port()).serve()
+        device = os.environ.pop(PORT_VARIABLE, None)
+        Agent(port() if device is None else line(device)).serve()
     finally:
         sys.stderr.flush()
         power_off()

@@ -1,6 +1,6 @@
 """The guest's first user space: load a few modules, mount the host's files, start the agent.
 
-Takes an unpacked kernel and the host's busybox; gives a cpio archive (newc, gzip). Never needs
+Takes a kernel and the host's busybox; gives a cpio archive (newc, gzip). Never needs
 root and never copies more of the host than busybox and the libraries it links.
 
 Archive layout: Linux Documentation/driver-api/early-userspace/buffer-format.rst.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from airtoll.errors import EnvironmentProblem
+from airtoll.testbeds.guest.contract import SHARE_IN_GUEST
 from airtoll.testbeds.guest.kernel import Kernel
 
 MODULES: Final = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console", "virtio_rng")
@@ -25,57 +26,84 @@ MODULES: Final = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console
 #: 9p tags and the port's name, shared with the QEMU driver.
 ROOT_TAG: Final = "airtoll_root"
 SHARE_TAG: Final = "airtoll_share"
-SHARE_IN_GUEST: Final = "/run/airtoll-share"
+#: In a User-Mode-Linux guest's folder on the host: a link to its share.
+SHARE_LINK: Final = "share"
+
+_P9: Final = "trans=virtio,version=9p2000.L,msize=512000"
+#: Driver -> how it mounts the host's files on /host, and its share. $folder: airtoll.folder.
+_MOUNTS: Final = {
+    "qemu": (
+        f"mount -t 9p -o {_P9},ro,cache=loose {ROOT_TAG} /host",
+        f"mount -t 9p -o {_P9},cache=none {SHARE_TAG} .{SHARE_IN_GUEST}",
+    ),
+    "uml": (
+        "mount -t hostfs -o ro,/ none /host",
+        f"mount -t hostfs -o $folder/{SHARE_LINK} none .{SHARE_IN_GUEST}",
+    ),
+}
 
 # airtoll.probe powers off at once: it only shows that the accelerator runs code.
-_INIT: Final = f"""#!/bin/busybox sh
+_INIT: Final = """#!/bin/busybox sh
 export PATH=/bin
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 case " $(cat /proc/cmdline) " in *" airtoll.probe "*) poweroff -f;; esac
 for m in $(cat /modules/order); do insmod /modules/$m || echo "airtoll: insmod $m failed"; done
 for word in $(cat /proc/cmdline); do case $word in
-  airtoll.modules=*) modules=${{word#*=}};;
+  airtoll.modules=*) modules=${word#*=};;
+  airtoll.folder=*) folder=${word#*=};;
 esac; done
 mkdir -p /host /layer /new
-p9=trans=virtio,version=9p2000.L,msize=512000
-mount -t 9p -o $p9,ro,cache=loose {ROOT_TAG} /host || {{ echo "airtoll: no 9p root"; poweroff -f; }}
+@ROOT@ || { echo "airtoll: cannot mount the host's files"; poweroff -f; }
 mount -t tmpfs -o size=75% tmpfs /layer; mkdir /layer/upper /layer/work
 mount -t overlay -o lowerdir=/host,upperdir=/layer/upper,workdir=/layer/work overlay /new
 cd /new
 mount -t tmpfs tmpfs run
 mount --move /proc proc; mount --move /sys sys; mount --move /dev dev
-mkdir -p dev/pts dev/shm run/lock run/netns .{SHARE_IN_GUEST}
+mkdir -p dev/pts dev/shm run/lock run/netns .@SHARE@
 mount -t devpts devpts dev/pts; mount -t tmpfs tmpfs dev/shm
 mount -t debugfs debugfs sys/kernel/debug; mount -t cgroup2 cgroup2 sys/fs/cgroup
 ln -sf /proc/self/fd dev/fd; ln -sf fd/0 dev/stdin; ln -sf fd/1 dev/stdout; ln -sf fd/2 dev/stderr
 mkdir -p lib/modules; mount -t tmpfs tmpfs lib/modules; ln -s $modules lib/modules/$(uname -r)
-mount -t 9p -o $p9,cache=none {SHARE_TAG} .{SHARE_IN_GUEST}
+@SHARE_MOUNT@
 hostname airtoll-guest
-exec switch_root /new /bin/sh {SHARE_IN_GUEST}/start.sh
+exec switch_root /new /bin/sh @SHARE@/start.sh
 """
 
 
-def build(kernel: Kernel) -> Path:
-    """The archive for this kernel, made once and kept beside it.
+def for_qemu(kernel: Kernel) -> Path:
+    """The archive for this kernel under QEMU, made once and kept beside it.
 
     Raises ``EnvironmentProblem`` if busybox or a module is missing.
     """
+    return _kept(kernel.root, "qemu", kernel)
+
+
+def for_uml(folder: Path) -> Path:
+    """The archive for User-Mode-Linux kernels in this folder, made once and kept there.
+
+    Raises ``EnvironmentProblem`` if busybox is missing.
+    """
+    return _kept(folder, "uml", None)
+
+
+def _kept(folder: Path, driver: str, kernel: Kernel | None) -> Path:
     busybox = shutil.which("busybox")
     if busybox is None:
         raise EnvironmentProblem("guest: busybox is missing: apt-get install busybox")
-    digest = hashlib.sha256(_INIT.encode() + Path(busybox).read_bytes()).hexdigest()[:12]
-    target = kernel.root / f"initramfs-{digest}.cpio.gz"
+    init = _init(driver)
+    digest = hashlib.sha256(init + Path(busybox).read_bytes()).hexdigest()[:12]
+    target = folder / f"initramfs-{digest}.cpio.gz"
     if target.exists():
         return target
     entries: list[tuple[str, int, bytes]] = [
         *((name, 0o040755, b"") for name in ("bin", "proc", "sys", "dev", "modules", "mnt")),
-        ("init", 0o100755, _INIT.encode()),
+        ("init", 0o100755, init),
         ("bin/busybox", 0o100755, Path(busybox).read_bytes()),
     ]
     entries += _libraries(busybox)
     order: list[str] = []
-    for path in _module_files(kernel):
+    for path in _module_files(kernel) if kernel is not None else ():
         content = path.read_bytes()
         if path.suffix == ".xz":
             content = lzma.decompress(content)
@@ -87,6 +115,12 @@ def build(kernel: Kernel) -> Path:
     fresh.write_bytes(gzip.compress(archive(entries), compresslevel=1, mtime=0))
     fresh.rename(target)
     return target
+
+
+def _init(driver: str) -> bytes:
+    root, share = _MOUNTS[driver]
+    text = _INIT.replace("@ROOT@", root).replace("@SHARE_MOUNT@", share)
+    return text.replace("@SHARE@", SHARE_IN_GUEST).encode()
 
 
 def archive(entries: list[tuple[str, int, bytes]]) -> bytes:

@@ -27,8 +27,8 @@ from airtoll.study import Scenario, Traffic
 from airtoll.testbeds import joining
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.guest import initramfs
-from airtoll.testbeds.guest.qemu import ICOUNT, Guest
+from airtoll.testbeds.guest import drivers
+from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest
 from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, medium, timeline
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
@@ -75,7 +75,9 @@ class Session(Protocol):
 class Linux:
     """Trials on hostapd, wpa_supplicant and their like. One trial at a time.
 
-    ``vm``: in a throw-away guest instead of on this host. ``lab``: on the hosts of a laboratory.
+    ``vm``: in a throw-away guest instead of on this host; a name says which driver carries it
+    (``guest.drivers``), otherwise the fastest that works does. ``lab``: on the hosts of a
+    laboratory.
     """
 
     name = "linux"
@@ -84,13 +86,14 @@ class Linux:
     def __init__(
         self,
         *,
-        vm: bool = False,
+        vm: bool | str = False,
         lab: Lab | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
         if vm and lab is not None:
             raise UsageError("--vm and --lab: the guest has no way to the hosts of a laboratory")
-        self._vm = vm
+        self._vm = bool(vm)
+        self._driver = drivers.check_name(vm) if isinstance(vm, str) else None
         self._lab = lab
         self._phase = on_phase or (lambda _: None)
         self._session: Session | None = None
@@ -206,7 +209,7 @@ class Linux:
         if self._session is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="airtoll-linux-")
             results = Path(self._scratch.name)
-            session: Session = _GuestSession() if self._vm else _HostSession(self._lab)
+            session: Session = _GuestSession(self._driver) if self._vm else _HostSession(self._lab)
             self._phase("starting the guest" if self._vm else "starting the nodes")
             try:
                 described = session.open(secrets.token_hex(4), credentials.fresh(), results)
@@ -457,29 +460,32 @@ class _HostSession:
 class _GuestSession:
     """The stack in a guest; its files come over the share."""
 
-    def __init__(self) -> None:
+    def __init__(self, driver: str | None) -> None:
+        self._driver = driver
         self._guest: Guest | None = None
         self.pid: int | None = None
         self._stack = contextlib.ExitStack()
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
         program = _program()
-        guest = Guest(results)
-        if guest.accelerator == "tcg":
-            # An air in real time needs a CPU that is never late, and so does mac80211, which asks
-            # again after 200 ms: an emulated CPU beside other work always is.
-            guest = Guest(results, accelerator=ICOUNT)
+        # An air in real time needs a CPU that is never late, and so does mac80211, which asks
+        # again after 200 ms: an emulated CPU beside other work always is.
+        guest = drivers.make(results, self._driver, dilated=True)
         self._guest = self._stack.enter_context(guest)
         self.pid = self._guest.pid
         request: dict[str, Any] = {
             "op": "open",
             "run_id": run_id,
             "credentials": secret.to_json(),
-            "results": f"{initramfs.SHARE_IN_GUEST}/trials",
+            "results": f"{SHARE_IN_GUEST}/trials",
             "medium": program,
         }
         described = self._guest.call(_WORKER, request, timeout_s=240 * self._guest.patience)
-        return {**described, "accelerator": self._guest.accelerator}
+        return {
+            **described,
+            "accelerator": self._guest.accelerator,
+            "guest_time": self._guest.clock,
+        }
 
     def measure(self, job: Job) -> Outcome:
         assert self._guest is not None

@@ -1,0 +1,371 @@
+"""What every guest is, whatever carries it: a machine with an agent behind a stream.
+
+Takes what a driver starts (QEMU, User-Mode-Linux); gives commands, calls and a shell in it. Never
+leaves a machine behind: its agent powers off when the stream closes, and :func:`clean` ends what a
+killed owner left.
+
+Every guest sees the host's files read-only beneath an overlay that is gone with it, and one folder
+of the host, writable, at ``SHARE_IN_GUEST``.
+"""
+
+from __future__ import annotations
+
+import abc
+import base64
+import contextlib
+import json
+import os
+import queue
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self
+
+import psutil
+from attrs import frozen
+
+import airtoll
+from airtoll.errors import TestbedError
+from airtoll.testbeds.guest import agent
+
+SHARE_IN_GUEST: Final = "/run/airtoll-share"
+STOP_LIMIT_S: Final = 10.0
+
+
+class GuestError(TestbedError):
+    """The guest did not start, died, or its agent reported a failure."""
+
+
+@frozen
+class Completed:
+    """A command that ended: exit status, standard output and standard error."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+class Guest(abc.ABC):
+    """A running guest. Use as a context manager; leaving it stops the machine.
+
+    ``share``: folder on the host that the guest sees, writable, at ``SHARE_IN_GUEST``.
+    """
+
+    #: What runs the guest's code: kvm, tcg, tcg-icount or uml.
+    accelerator: str
+    #: How long it may take from the start to the agent's first word, seconds.
+    boot_limit_s: float
+
+    def __init__(self, share: Path) -> None:
+        self.share = share
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._stream: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        self._next = 0
+        self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
+        self._folder: Path | None = None
+        self.hello: dict[str, Any] = {}
+
+    @property
+    @abc.abstractmethod
+    def kernel_release(self) -> str:
+        """The guest kernel's release, as ``uname -r`` says there."""
+
+    @abc.abstractmethod
+    def _launch(self, folder: Path, console: Path) -> socket.socket:
+        """Start the machine by :meth:`_spawn`; give the stream to its agent.
+
+        ``folder`` lives as long as the guest. What the machine prints goes to ``console``.
+        """
+
+    @property
+    def dilated(self) -> bool:
+        """Whether the guest's clock counts instructions."""
+        return False
+
+    @property
+    def patience(self) -> float:
+        """By how much limits of the guest's own time are stretched on the host's clock."""
+        return 1.0
+
+    @property
+    def clock(self) -> str:
+        """Whose clock and whose CPU times in this guest belong to, for the run's record."""
+        return "the host's"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the machine."""
+        if self._process is None:
+            raise GuestError("guest: not started")
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _start(self) -> None:
+        clean()
+        self.share.mkdir(parents=True, exist_ok=True)
+        # A socket path may have 107 octets at most, and a share can lie deep.
+        self._folder = Path(tempfile.mkdtemp(prefix="guest-", dir=_running_folder()))
+        (self._folder / "owner").write_text(_identity(os.getpid()))
+        self._socket = self._launch(self._folder, self.share / "console.log")
+        self._stream = self._socket.makefile("rb")
+        self._socket.settimeout(self.boot_limit_s)
+        try:
+            line = self._stream.readline()
+        except TimeoutError as error:
+            raise GuestError(
+                f"guest: no agent within {self.boot_limit_s:.0f} s: {self._last_words()}"
+            ) from error
+        if not line:
+            raise GuestError(f"guest: died while it booted: {self._last_words()}")
+        self._socket.settimeout(None)
+        self.hello = json.loads(line)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _spawn(
+        self, argv: Sequence[str], stdout: int | IO[bytes], **options: Any
+    ) -> subprocess.Popen[bytes]:
+        """Start the machine's process and note it for :func:`clean`."""
+        assert self._folder is not None
+        with (self._folder / "machine.err").open("wb") as errors:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=errors,
+                start_new_session=True,
+                **options,
+            )
+        (self._folder / "machine.pid").write_text(_identity(self._process.pid))
+        return self._process
+
+    def _last_words(self) -> str:
+        for path in (self._folder and self._folder / "machine.err", self.share / "console.log"):
+            if path and path.exists():
+                lines = path.read_text(errors="replace").strip().splitlines()
+                if lines:
+                    return lines[-1].strip()
+        return "it said nothing"
+
+    def _listen(self) -> None:
+        stream = self._stream
+        try:
+            while stream is not None and (line := stream.readline()):
+                answer = json.loads(line)
+                waiting = self._answers.get(answer.get("id", -1))
+                if waiting is not None:
+                    waiting.put(answer)
+        except (OSError, ValueError):
+            pass
+        for waiting in list(self._answers.values()):
+            waiting.put({"error": {"kind": "GuestError", "message": "the guest died"}})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._socket is None:
+            raise GuestError("guest: not started")
+        try:
+            with self._lock:
+                self._socket.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise GuestError(f"guest: the guest died: {self._last_words()}") from error
+
+    @contextlib.contextmanager
+    def _request(self, op: str, **fields: Any) -> Iterator[tuple[int, queue.Queue[dict[str, Any]]]]:
+        with self._lock:
+            self._next += 1
+            number = self._next
+        answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._answers[number] = answers
+        try:
+            self._send({"id": number, "op": op, **fields})
+            yield number, answers
+        finally:
+            del self._answers[number]
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes | None = None,
+        timeout_s: float | None = None,
+        on_output: Callable[[str, bytes], None] | None = None,
+    ) -> Completed:
+        """Run a command in the guest and wait for it.
+
+        ``on_output`` is called with "stdout" or "stderr" and each chunk as it comes. Raises
+        :class:`GuestError` when the command cannot start, takes longer than ``timeout_s``, or
+        the guest dies.
+        """
+        parts: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        data = None if stdin is None else base64.b64encode(stdin).decode()
+        fields: dict[str, Any] = {"argv": list(argv), "stdin": data, "timeout_s": timeout_s}
+        with self._request("run", **fields) as (number, answers):
+            while True:
+                try:
+                    answer = answers.get()
+                except KeyboardInterrupt:
+                    self._send({"id": 0, "op": "cancel", "target": number})
+                    raise
+                if "stream" in answer:
+                    chunk = base64.b64decode(answer["data"])
+                    parts[answer["stream"]].append(chunk)
+                    if on_output is not None:
+                        on_output(answer["stream"], chunk)
+                elif "error" in answer:
+                    raise GuestError(f"guest: {argv[0]}: {answer['error']['message']}")
+                else:
+                    return Completed(
+                        answer["exit"], b"".join(parts["stdout"]), b"".join(parts["stderr"])
+                    )
+
+    def call(self, function: str, argument: Any, *, timeout_s: float | None = None) -> Any:
+        """Call ``package.module:function`` of airtoll in the guest with one JSON value.
+
+        Raises :class:`GuestError` with the error's own message; its ``kind`` is the class name.
+        """
+        with self._request("call", function=function, argument=argument) as (_, answers):
+            try:
+                answer = answers.get(timeout=timeout_s)
+            except queue.Empty:
+                raise GuestError(f"guest: {function} took longer than {timeout_s} s") from None
+        if "error" in answer:
+            detail = answer["error"]
+            failure = GuestError(detail["message"])
+            failure.kind = detail["kind"]  # type: ignore[attr-defined]
+            if "trace" in detail:
+                failure.add_note(detail["trace"])
+            raise failure
+        return answer["result"]
+
+    def shell(self, argv: Sequence[str], write: Callable[[bytes], None], source: IO[bytes]) -> int:
+        """Run an interactive program on a terminal of the guest; gives its exit status."""
+        size = shutil.get_terminal_size()
+        fields = {"argv": list(argv), "rows": size.lines, "columns": size.columns}
+        with self._request("shell", **fields) as (number, answers):
+
+            def feed() -> None:
+                while chunk := os.read(source.fileno(), 4096):
+                    data = base64.b64encode(chunk).decode()
+                    self._send({"id": 0, "op": "input", "target": number, "data": data})
+
+            threading.Thread(target=feed, daemon=True).start()
+            while True:
+                answer = answers.get()
+                if "stream" in answer:
+                    write(base64.b64decode(answer["data"]))
+                elif "error" in answer:
+                    raise GuestError(f"guest: {argv[0]}: {answer['error']['message']}")
+                else:
+                    return int(answer["exit"])
+
+    def stop(self) -> None:
+        """Power the guest off; by force if it does not go. Safe to call twice."""
+        process = self._process
+        if process is not None:
+            if process.poll() is None and self._socket is not None:
+                with contextlib.suppress(GuestError):
+                    self._send({"id": 0, "op": "off"})
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(STOP_LIMIT_S)
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def clean() -> list[str]:
+    """End guests whose owner is gone and remove what they left; gives their names."""
+    ended: list[str] = []
+    for folder in _running_folder().glob("guest-*"):
+        owner = folder / "owner"
+        if owner.exists() and _alive(owner.read_text()):
+            continue
+        pid_file = folder / "machine.pid"
+        if pid_file.exists() and _alive(identity := pid_file.read_text()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(identity.split()[0]), signal.SIGKILL)
+        elif not owner.exists() and time.time() - folder.stat().st_mtime < 5:
+            continue  # another airtoll is just starting it
+        shutil.rmtree(folder, ignore_errors=True)
+        ended.append(folder.name)
+    return ended
+
+
+def start_script(console: str, port: str | None = None) -> str:
+    """What a guest's first shell runs: the agent, talking to a port, its own errors to a console.
+
+    ``console``: a device of the guest. ``port``: a serial line of the guest; None: the
+    virtio-serial port of the agent's name.
+    """
+    package_root = Path(airtoll.__file__).resolve().parent.parent
+    agent_file = Path(agent.__file__).resolve()
+    exports = {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": "/root",
+        "PYTHONPATH": str(package_root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "AIRTOLL_GUEST": "1",
+    }
+    if port is not None:
+        exports[agent.PORT_VARIABLE] = port
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
+    # -P: the agent's own folder must not come before the standard library.
+    command = f"exec {shlex.quote(sys.executable)} -P {shlex.quote(str(agent_file))}"
+    tty = f"exec </dev/null >{console} 2>&1"
+    return "\n".join([*lines, "ip link set lo up", tty, command, ""])
+
+
+def boot_id() -> str:
+    """This boot of this host: what was proved in one holds until the next."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _running_folder() -> Path:
+    base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    folder = base / f"airtoll-{os.getuid()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _identity(pid: int) -> str:
+    return f"{pid} {psutil.Process(pid).create_time()}"
+
+
+def _alive(identity: str) -> bool:
+    """Whether the very process is running: a pid alone may have been given to another."""
+    pid, created = identity.split()
+    try:
+        process = psutil.Process(int(pid))
+        return process.create_time() == float(created) and process.status() != "zombie"
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,293 @@
+"""The User-Mode-Linux kernel: built once from the distribution's source package, kept in the cache.
+
+Takes a Debian ``linux-source`` package (by apt, or a .deb given by path), the configuration beside
+this file and the edits below; gives a program that is a kernel, and its modules. Never installs a
+package, never needs root, and never builds unasked: :func:`build` takes minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from attrs import asdict, frozen
+
+from airtoll.errors import EnvironmentProblem
+from airtoll.testbeds.guest.kernel import cache_folder
+
+META_PACKAGE: Final = "linux-source"
+#: Unpacked and compiled sources, before they are thrown away.
+_ROOM_BYTES: Final = 3_500_000_000
+#: Tool or header -> Debian package. Header: what the kernel's own build tools include.
+_TOOLS: Final = {
+    "dpkg-deb": "dpkg",
+    "gcc": "gcc",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "xz": "xz-utils",
+    "depmod": "kmod",
+}
+_HEADERS: Final = {"openssl/opensslv.h": "libssl-dev", "stdio.h": "libc6-dev"}
+
+
+@frozen
+class Edit:
+    """A change to one source file. ``pattern`` and ``replacement`` as in :func:`re.subn`.
+
+    It has to match, unless ``unless`` says that this kernel no longer has what it changes.
+    """
+
+    file: str
+    pattern: str
+    replacement: str
+    unless: str | None = None
+
+
+#: Kernels before 6.13 keep the floating-point state of a process in a buffer of 2696 octets, and
+#: hand it to ptrace, which takes the whole XSAVE area or nothing. With AMX that is 11008 octets
+#: (Intel SDM vol. 1, section 13.5), so every process would die of EFAULT.
+#:
+#: A kernel that is killed lets go of the processes that it traces. They would run on, on the host
+#: and untraced, unless they die with it (ptrace(2), PTRACE_O_EXITKILL).
+#:
+#: A serial line whose reader is a while behind (4096 octets) takes its descriptor out of the poll
+#: set and never puts it back: the line is dead. It is enough not to read for that while: the
+#: reader, once it has caught up, reads what came meanwhile.
+EDITS: Final = (
+    Edit(
+        "arch/x86/um/user-offsets.c",
+        r"DEFINE_LONGS\(HOST_FP_SIZE, 2696\)",
+        "DEFINE_LONGS(HOST_FP_SIZE, 12288)",
+        unless=r"\A(?!.*HOST_FP_SIZE)",
+    ),
+    Edit(
+        "arch/um/os-Linux/skas/process.c",
+        r"\(void \*\) ?PTRACE_O_TRACESYSGOOD\)",
+        "(void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))",
+        unless="PTRACE_O_EXITKILL",
+    ),
+    Edit(
+        "arch/um/drivers/line.c",
+        r"deactivate_chan\(line->chan_in, line->read_irq\);\s*line->throttled = 1;",
+        "line->throttled = 1;",
+    ),
+    Edit(
+        "arch/um/drivers/line.c",
+        r"if \(line\)(\s*chan_interrupt\(line, irq\);)",
+        r"if (line && !line->throttled)\1",
+    ),
+)
+
+
+@frozen
+class UmlKernel:
+    """A built kernel. ``release``: as ``uname -r`` says in the guest."""
+
+    release: str
+    root: Path
+
+    @property
+    def program(self) -> Path:
+        """The kernel, a program of this host."""
+        return self.root / "linux"
+
+    @property
+    def modules(self) -> Path:
+        """The module tree of this release."""
+        return self.root / "lib" / "modules" / self.release
+
+
+def configuration() -> Path:
+    """The configuration: what is not in it is off."""
+    return Path(__file__).with_name("uml.config")
+
+
+def digest() -> str:
+    """What a kernel was made of besides its source package."""
+    parts = [configuration().read_text(), *(repr(asdict(edit)) for edit in EDITS)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def find() -> UmlKernel | None:
+    """The newest kernel of the cache that is made of the present configuration, or None."""
+    ready = sorted(
+        (path.parent for path in cache_folder().glob(f"uml/*-{digest()}/.complete")),
+        key=lambda folder: [int(part) for part in re.findall(r"\d+", folder.name)],
+    )
+    if not ready:
+        return None
+    return UmlKernel((ready[-1] / ".complete").read_text().strip(), ready[-1])
+
+
+def build(package: Path | None = None, say: Callable[[str], None] = lambda _: None) -> UmlKernel:
+    """Compile a kernel into the cache, downloading its source with apt unless it is given.
+
+    Raises ``EnvironmentProblem`` naming the tool, package or space that is missing.
+    """
+    _check_tools()
+    base = cache_folder() / "uml"
+    base.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(base).free < _ROOM_BYTES:
+        raise EnvironmentProblem(
+            f"guest: building a kernel takes {_ROOM_BYTES / 1e9:.1f} GB for a while; free as much "
+            f"in {base}, or name another place in AIRTOLL_CACHE"
+        )
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=base) as scratch:
+        folder = Path(scratch)
+        deb = package if package is not None else _download(folder, say)
+        version = _run(["dpkg-deb", "--field", str(deb), "Version"], "read the package").strip()
+        say(f"unpacking {deb.name}")
+        source = _unpack(deb, folder)
+        for edit in EDITS:
+            apply(edit, source)
+        configure(source)
+        say("compiling; this takes some minutes")
+        began = time.monotonic()
+        made = _compile(source, folder / "made", base / "build.log")
+        say(f"compiled in {time.monotonic() - began:.0f} s")
+        name = re.sub(r"[^\w.+~-]", "_", version)
+        target = base / f"{name}-{digest()}"
+        shutil.rmtree(target, ignore_errors=True)
+        made.root.rename(target)
+        (target / ".complete").write_text(f"{made.release}\n")
+    return UmlKernel(made.release, target)
+
+
+def drop() -> None:
+    """Remove the built kernels and what was remembered about them."""
+    shutil.rmtree(cache_folder() / "uml", ignore_errors=True)
+    (cache_folder() / "uml.json").unlink(missing_ok=True)
+
+
+def apply(edit: Edit, source: Path) -> None:
+    """Change one file of a source tree; raises ``EnvironmentProblem`` if it does not fit."""
+    path = source / edit.file
+    text = path.read_text() if path.exists() else ""
+    if edit.unless is not None and re.search(edit.unless, text, re.DOTALL):
+        return
+    changed, count = re.subn(edit.pattern, edit.replacement, text)
+    if count == 0:
+        raise EnvironmentProblem(
+            f"guest: {edit.file} of this kernel is not as expected; take {META_PACKAGE} of Debian "
+            "12 or 13: airtoll guest build --driver uml --deb FILE"
+        )
+    path.write_text(changed)
+
+
+def configure(source: Path) -> None:
+    """Write .config: our lines, and everything else off. Every line of ours must have held."""
+    _run(
+        ["make", "ARCH=um", "allnoconfig"],
+        "configure the kernel",
+        cwd=source,
+        KCONFIG_ALLCONFIG=str(configuration()),
+    )
+    lost = lost_lines(configuration().read_text(), (source / ".config").read_text())
+    if lost:
+        raise EnvironmentProblem(f"guest: this kernel does not take {', '.join(lost)}")
+
+
+def lost_lines(wanted: str, given: str) -> list[str]:
+    """The settings of one configuration that another does not have."""
+    held = set(given.splitlines())
+    return [line for line in wanted.splitlines() if line.startswith("CONFIG_") and line not in held]
+
+
+def _compile(source: Path, target: Path, log: Path) -> UmlKernel:
+    target.mkdir()
+    make = ["nice", "make", "ARCH=um"]
+    jobs = f"-j{os.cpu_count() or 1}"
+    with log.open("wb") as out:
+        done = subprocess.run(
+            [*make, jobs, "linux", "modules"], cwd=source, stdout=out, stderr=out, check=False
+        )
+    if done.returncode != 0:
+        errors = [line for line in log.read_text(errors="replace").splitlines() if "error" in line]
+        said = errors[0].strip() if errors else "no error in the log"
+        raise EnvironmentProblem(f"guest: the kernel does not compile: {said}; see {log}")
+    install = [*make, f"INSTALL_MOD_PATH={target}", "modules_install"]
+    _run(install, "collect the kernel's modules", cwd=source)
+    # Links to the source tree, which is about to go.
+    for link in target.glob("lib/modules/*/*"):
+        if link.is_symlink():
+            link.unlink()
+    shutil.copy2(source / "linux", target / "linux")
+    release = next((target / "lib" / "modules").iterdir()).name
+    return UmlKernel(release, target)
+
+
+def _unpack(deb: Path, folder: Path) -> Path:
+    _run(["dpkg-deb", "--extract", str(deb), str(folder / "deb")], "unpack the source package")
+    archives = sorted((folder / "deb" / "usr" / "src").glob("linux-source-*.tar.*"))
+    if not archives:
+        raise EnvironmentProblem(
+            f"guest: {deb.name} holds no usr/src/linux-source-*.tar.*; give a linux-source package"
+        )
+    source = folder / "source"
+    source.mkdir()
+    unpack = ["tar", "--extract", "--file", str(archives[0]), "--strip-components=1"]
+    _run([*unpack, "--directory", str(source)], "unpack the kernel's source")
+    shutil.rmtree(folder / "deb")
+    return source
+
+
+def _download(folder: Path, say: Callable[[str], None]) -> Path:
+    if shutil.which("apt-get") is None:
+        raise EnvironmentProblem(
+            "guest: no apt-get here; give a Debian source package: "
+            "airtoll guest build --driver uml --deb FILE"
+        )
+    depends = _run(["apt-cache", "depends", META_PACKAGE], "ask apt for the source's name")
+    names = re.findall(r"Depends: (linux-source-[\d.]+)", depends)
+    if not names:
+        raise EnvironmentProblem(
+            f"guest: apt knows no {META_PACKAGE}; refresh its lists: apt-get update"
+        )
+    say(f"downloading {names[0]}")
+    _run(["apt-get", "download", names[0]], f"download {names[0]} (try apt-get update)", cwd=folder)
+    return next(iter(folder.glob("linux-source-*.deb")))
+
+
+def _check_tools() -> None:
+    packages = {package for tool, package in _TOOLS.items() if shutil.which(tool) is None}
+    if "gcc" not in packages:
+        for header, package in _HEADERS.items():
+            done = subprocess.run(
+                ["gcc", "-E", "-x", "c", "-"],
+                input=f"#include <{header}>\n".encode(),
+                capture_output=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                packages.add(package)
+    if packages:
+        raise EnvironmentProblem(
+            "guest: a kernel cannot be built here: "
+            f"apt-get install --no-install-recommends {' '.join(sorted(packages))}"
+        )
+
+
+def _run(argv: list[str], purpose: str, cwd: Path | None = None, **variables: str) -> str:
+    done = subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode != 0:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
+        raise EnvironmentProblem(f"guest: cannot {purpose}: {last[0]}")
+    return done.stdout
