@@ -58,6 +58,8 @@ def test_the_second_access_point_stands_beside_the_first() -> None:
     ("policy", "handover", "settings", "words"),
     [
         ("wpa2-psk-ccmp", {"method": "fast-transition"}, {}, "no FT AKM"),
+        ("wpa2-psk-ccmp", {"method": "fast-transition-ds"}, {}, "no FT AKM"),
+        ("wpa2-ft-psk-ccmp", {"method": "fast-transition-ds", "scan_ms": 5}, {}, "scan_ms"),
         ("wpa2-psk-ccmp", {"method": "cached-pmk"}, {}, "no PMK to cache"),
         ("open", {"method": "cached-pmk"}, {}, "no PMK to cache"),
         ("wpa3-sae-ccmp", {"method": "pre-authentication"}, {}, "no EAP"),
@@ -105,3 +107,14 @@ def test_who_must_look_for_the_access_point_is_away_longer() -> None:
     assert looked["handover_gap_s"] - known["handover_gap_s"] == pytest.approx(0.3, abs=0.02)
     assert looked["handover_packets_lost"] > known["handover_packets_lost"]
     assert looked["voice_mos"] < known["voice_mos"]
+
+
+def test_over_the_ds_asks_before_it_leaves() -> None:
+    air = measured(cell("wpa2-ft-eap-tls-ccmp", {"method": "fast-transition"}))
+    ds = measured(cell("wpa2-ft-eap-tls-ccmp", {"method": "fast-transition-ds"}))
+    assert ds["handover_messages"] == air["handover_messages"] + 2
+    assert 0 < ds["handover_join_s"] < air["handover_join_s"]
+    assert ds["handover_request_s"] > 0
+    assert "handover_request_s" not in air
+    parts = sum(ds.get(f"handover_{part}_s", 0.0) for part in PARTS)
+    assert parts == pytest.approx(ds["handover_gap_s"], abs=1e-9)

@@ -25,6 +25,7 @@ use airtoll_units::{Duration, Instant};
 pub(crate) use prepare::{add, add_ahead, link, lowest_mode, prepare};
 pub(crate) use rows::AssociationRow;
 
+use crate::packet::NONE;
 use crate::world::{Event, World};
 use renewal::Renewals;
 use timeline::Timeline;
@@ -101,6 +102,8 @@ pub(crate) struct Join {
     recorded: bool,
     protection_octets: u32,
     purpose: Purpose,
+    /// The station's node at the access point that it leaves, where it speaks with that one, too.
+    departing: u32,
     /// EAPOL-Key frames of the access point, which number them.
     key_frames: u64,
 }
@@ -137,7 +140,7 @@ impl Associations {
     pub fn ends(&self, mark: u32) -> (u32, u32) {
         self.signal(mark).map_or((0, 0), |signal| {
             let join = &self.joins[signal.join as usize];
-            (join.node(signal.message.from), join.node(signal.message.to))
+            join.ends(&signal.message)
         })
     }
 
@@ -167,6 +170,15 @@ impl Associations {
         }
         join.standing = Standing::Waiting;
         None
+    }
+
+    /// Lets a hand-over's association begin at the old access point, over the DS.
+    pub fn begin_over_the_ds(&mut self, join: u32, negotiation: Negotiation, departing: u32) {
+        let old = self.of(departing).map_or(NONE, |j| self.ends_of(j).1);
+        let join = &mut self.joins[join as usize];
+        join.negotiation = negotiation;
+        join.departing = departing;
+        join.nodes[Party::OldAccessPoint as usize] = old;
     }
 
     /// Station, access point and what they have agreed on so far.
@@ -458,6 +470,16 @@ impl World {
 impl Join {
     fn node(&self, party: Party) -> u32 {
         self.nodes[party as usize]
+    }
+
+    /// Nodes between which a message goes.
+    fn ends(&self, message: &Message) -> (u32, u32) {
+        let old = [message.from, message.to].contains(&Party::OldAccessPoint);
+        let node = |party| match party {
+            Party::Station if old => self.departing,
+            _ => self.node(party),
+        };
+        (node(message.from), node(message.to))
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) enum MobilityEvent {
     Ahead { handover: u32 },
     /// The station leaves.
     Leave { handover: u32 },
+    /// It asks the new access point through the old one.
+    Ask { handover: u32 },
     /// It has found the new access point.
     Found { handover: u32 },
 }
@@ -49,6 +51,9 @@ pub(crate) struct Handover {
     /// The PMK that the pre-authentication gave.
     pmk: Option<Vec<u8>>,
     queue_limit: usize,
+    /// When it began to ask through the old access point, and whether it has to.
+    over_the_ds: bool,
+    asked: Option<Instant>,
     left: Option<Instant>,
     joined: Option<Instant>,
     /// Last delivery before it left, and first one after it joined.
@@ -153,6 +158,8 @@ pub(crate) fn prepare(
             later,
             pmk: None,
             queue_limit: world.nodes[station as usize].queue_limit as usize,
+            over_the_ds: handover.method == HandoverMethod::FastTransitionDs,
+            asked: None,
             left: None,
             joined: None,
             delivered: (None, None),
@@ -168,13 +175,14 @@ impl World {
     pub(crate) fn schedule_handovers(&mut self) {
         let now = self.events.now();
         for (number, handover) in self.mobility.handovers.iter().enumerate() {
-            let event = MobilityEvent::Leave {
-                handover: number as u32,
+            let number = number as u32;
+            let event = if handover.over_the_ds {
+                MobilityEvent::Ask { handover: number }
+            } else {
+                MobilityEvent::Leave { handover: number }
             };
             if let Some((_, before)) = handover.ahead {
-                let start = MobilityEvent::Ahead {
-                    handover: number as u32,
-                };
+                let start = MobilityEvent::Ahead { handover: number };
                 let at = now + handover.at.saturating_sub(before);
                 self.events.schedule(at, Event::Mobility(start));
             }
@@ -191,7 +199,14 @@ impl World {
                     self.association_due(AssociationEvent::Start { join });
                 }
             }
-            MobilityEvent::Leave { handover } => self.leave(handover),
+            MobilityEvent::Leave { handover } => {
+                self.leave(handover);
+                let scan = self.mobility.handovers[handover as usize].scan;
+                let at = self.events.now() + scan;
+                let event = MobilityEvent::Found { handover };
+                self.events.schedule(at, Event::Mobility(event));
+            }
+            MobilityEvent::Ask { handover } => self.ask_over_the_ds(handover),
             MobilityEvent::Found { handover } => self.found(handover),
         }
     }
@@ -235,7 +250,7 @@ impl World {
         if let Some((join, _)) = handover.ahead {
             handover.pmk = self.association.end_ahead(join);
         }
-        let (station, scan) = (handover.station, handover.scan);
+        let station = handover.station;
         let (_, access_point) = self.association.ends_of(handover.before);
         self.radio.part(station, access_point);
         for link in &mut self.links {
@@ -245,8 +260,40 @@ impl World {
         }
         // What waits in its queue goes with the link: its lifetime is over.
         self.nodes[station as usize].lifetime = Duration::ZERO;
-        let event = MobilityEvent::Found { handover: number };
-        self.events.schedule(now + scan, Event::Mobility(event));
+    }
+
+    /// The station asks the new access point through the old one, and leaves when it has the answer.
+    fn ask_over_the_ds(&mut self, number: u32) {
+        let now = self.events.now();
+        let handover = &mut self.mobility.handovers[number as usize];
+        handover.asked = Some(now);
+        let (join, station) = (handover.join, handover.station);
+        if let Some(later) = handover.later.take()
+            && let Some(made) = self.built_on_before(number, later)
+        {
+            self.association.begin_over_the_ds(join, made, station);
+        }
+        self.association_due(AssociationEvent::Start { join });
+    }
+
+    /// A message is sent: the first to the new access point itself is one that the station has left
+    /// the old one for. Gives when to try again where its radio still owes a response.
+    pub(crate) fn leave_after_asking(&mut self, mark: u32) -> Option<Instant> {
+        if self.mobility.handovers.is_empty() {
+            return None;
+        }
+        let (from, _) = self.association.ends(mark);
+        let waits = |h: &Handover| {
+            h.over_the_ds && h.asked.is_some() && h.left.is_none() && h.there == from
+        };
+        let number = self.mobility.handovers.iter().position(waits)?;
+        let station = self.mobility.handovers[number].station;
+        let engaged = self.nodes[station as usize].engaged_until;
+        if engaged > self.events.now() {
+            return Some(engaged);
+        }
+        self.leave(number as u32);
+        None
     }
 
     fn found(&mut self, number: u32) {
@@ -278,7 +325,7 @@ impl World {
         let (_, old) = self.association.ends_of(before);
         let transition = Transition {
             old_access_point: address::mac(old),
-            over_the_ds: false,
+            over_the_ds: later.method == HandoverMethod::FastTransitionDs,
             secrets: self.association.agreed(before).2,
         };
         Negotiation::transition(policy, options, station, new, transition, generator).ok()
@@ -353,12 +400,17 @@ impl World {
             let join = &self.association.joins[handover.join as usize];
             let mut rows: Vec<AssociationRow> =
                 vec![("handover_scan_s", handover.scan.as_secs_f64(), "s")];
+            // What was asked before it left is no part of the gap.
+            let before = handover.asked.map_or(Duration::ZERO, |asked| left - asked);
             for (metric, stages) in PARTS {
                 let time: Duration = join
                     .stages()
                     .iter()
                     .filter(|(stage, _)| stages.contains(stage))
-                    .map(|(_, time)| *time)
+                    .map(|(stage, time)| match stage {
+                        Stage::FastTransition => time.saturating_sub(before),
+                        _ => *time,
+                    })
                     .sum();
                 if time > Duration::ZERO {
                     rows.push((metric, time.as_secs_f64(), "s"));
@@ -367,6 +419,9 @@ impl World {
             rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
             rows.push(("handover_messages", f64::from(join.messages()), "1"));
             rows.push(("handover_packets_lost", handover.lost as f64, "1"));
+            if handover.over_the_ds {
+                rows.push(("handover_request_s", before.as_secs_f64(), "s"));
+            }
             if let Some((ahead, _)) = handover.ahead {
                 let ahead = &self.association.joins[ahead as usize];
                 let messages = f64::from(ahead.messages());

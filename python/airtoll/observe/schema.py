@@ -102,6 +102,10 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "handover_tunnel_s": ("s", "of the gap: IKE or WireGuard"),
     "handover_wait_s": ("s", "of the gap: until the next packet, before and behind the rest"),
     "handover_join_s": ("s", "leaving the old AP to being able to send by the new one"),
+    "handover_request_s": (
+        "s",
+        "before the gap: FT request through the old AP until the station leaves it (over the DS)",
+    ),
     "preauthentication_time_s": (
         "s",
         "before the hand-over: EAP with the new AP through the old one; none if it was not done",

@@ -158,10 +158,13 @@ class Handover(_Table):
         description="how long it is away to look for the new AP, milliseconds; 0: it knows it "
         "(802.11k), or scanned before it left",
     )
-    method: Literal["full", "cached-pmk", "pre-authentication", "fast-transition"] = Field(
+    method: Literal[
+        "full", "cached-pmk", "pre-authentication", "fast-transition", "fast-transition-ds"
+    ] = Field(
         "full",
         description="everything again; with the PMK cached at the new AP (OKC); with EAP run "
-        "through the old AP before it leaves (802.11i); or 802.11r over the air",
+        "through the old AP before it leaves (802.11i); or 802.11r over the air, or over the "
+        "DS: asked for through the old AP before it leaves",
     )
     ahead_ms: NotNegative = Field(
         1000.0,

@@ -31,7 +31,9 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "the two-domain topologies have no hand-over in mid-trial"
     if handover.at_s >= cell.load.duration_s:
         return f"the hand-over at {handover.at_s:g} s comes after the traffic's end"
-    if handover.method == "fast-transition" and link.akm not in _FT_AKMS:
+    if handover.method == "fast-transition-ds" and handover.scan_ms > 0:
+        return "fast-transition-ds asks for an AP that the station knows: scan_ms must be 0"
+    if handover.method.startswith("fast-transition") and link.akm not in _FT_AKMS:
         return f"{policy.name} has no FT AKM"
     if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"

@@ -238,3 +238,30 @@ def test_tshark_opens_new_group_keys(policy: str, tmp_path: Path, cell: Any, rec
     report: dict[str, Any] = trial.report()
     assert (report["damage"], report["undecrypted"]) == (None, {})
     assert report["decrypted"] == report["protected"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("policy", ["wpa2-ft-psk-ccmp", "wpa3-ft-sae-ccmp"])
+def test_tshark_reads_a_fast_transition_over_the_ds(
+    policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    handover = {"at_s": 0.15, "method": "fast-transition-ds"}
+    trial = record(cell(policy, handover=handover), tmp_path)
+    assert trial.wrong() == []
+    # FT Request to the old AP, and its answer; under PMF both are robust.
+    action = f"wlan.fc.type_subtype == 13 && {FRESH}"
+    told = trial.tshark(action, "wlan.fc.protected")
+    assert len(told) == 2
+    assert set(told) <= ({"1", "True"} if policy.startswith("wpa3") else {"0", "False"})
+    keys = [row["key"] for row in trial.keys if row["kind"] == "tk"]
+    opened = ["-o", "wlan.enable_decryption:TRUE", "-o", f'uat:80211_keys:"tk","{keys[0]}"']
+    read = ["tshark", "-r", str(trial.air), *opened, "-Y", action, "-T", "fields"]
+    fields = ("wlan.fixed.category_code", "wlan.fixed.action_code", "wlan.mobility_domain.mdid")
+    for field in fields:
+        read += ["-e", field]
+    done = subprocess.run(read, capture_output=True, text=True, check=True)
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["6", "1"], ["6", "2"]]
+    # Each by the cables of both access points.
+    assert len(trial.tshark("eth.type == 0x890d", path=trial.wire)) == 4
+    assert len(trial.tshark(f"wlan.fc.type_subtype == 2 && {FRESH}")) == 1
+    assert trial.values["handover_messages"] == 6

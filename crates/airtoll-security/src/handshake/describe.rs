@@ -28,7 +28,7 @@ pub fn describe(message: &Message) -> (&'static str, String) {
         Carrier::Udp(mobile_ipv4::PORT) => ("Mobile IP", registration(&message.octets)),
         Carrier::Udp(port) => ("UDP", format!("port {port}")),
         Carrier::Icmp => ("Mobile IP", icmp(&message.octets)),
-        Carrier::DistributionSystem => ("FT remote request", management(message)),
+        Carrier::DistributionSystem => ("FT over the DS", remote(&message.octets)),
     }
 }
 
@@ -77,6 +77,15 @@ fn management(message: &Message) -> String {
         Management::Leave { reason } => format!("{name}, reason {reason}"),
         _ => name.to_string(),
     }
+}
+
+fn remote(octets: &[u8]) -> String {
+    let name = match octets.get(1) {
+        Some(0) => "remote request",
+        Some(1) => "remote response",
+        _ => "malformed",
+    };
+    name.to_string()
 }
 
 fn eapol(octets: &[u8]) -> (&'static str, String) {

@@ -538,7 +538,12 @@ impl Peer for FtTarget {
 
     fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
         if message.carrier == Carrier::DistributionSystem {
-            let Some((header, elements)) = message.octets.split_at_checked(REMOTE_OCTETS) else {
+            let Some((header, [category::FT, FT_REQUEST, action @ ..])) =
+                message.octets.split_first_chunk::<REMOTE_OCTETS>()
+            else {
+                return;
+            };
+            let Some((addresses, elements)) = action.split_at_checked(12) else {
                 return;
             };
             let result = self.first(&Elements::new(elements), context);
@@ -546,10 +551,11 @@ impl Peer for FtTarget {
                 Ok(rest) => (status::SUCCESS, rest),
                 Err(number) => (number, Vec::new()),
             };
-            let mut octets = header.to_vec();
-            octets[1] = 1;
-            octets.extend(number.to_le_bytes());
-            octets.extend(rest);
+            let mut response = vec![category::FT, FT_RESPONSE];
+            response.extend(addresses);
+            response.extend(number.to_le_bytes());
+            response.extend(rest);
+            let octets = remote(1, &header[4..], &response);
             context.send(
                 Party::AccessPoint,
                 Party::OldAccessPoint,
@@ -617,9 +623,19 @@ impl Peer for FtTarget {
     }
 }
 
-/// Octets before the elements of a remote request between APs: frame type, packet type,
-/// length and the addresses of target and station (13.10.3).
-const REMOTE_OCTETS: usize = 16;
+/// Octets before the FT Action frame's body in a frame between APs: frame type, packet type,
+/// length and the address of the AP that the station is with (13.10.3).
+const REMOTE_OCTETS: usize = 10;
+
+/// A remote request (0) or response (1) with the body of an FT Action frame in it.
+fn remote(packet_type: u8, current: &[u8], action: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(action.len()).unwrap_or(u16::MAX);
+    let mut octets = vec![1, packet_type];
+    octets.extend(length.to_le_bytes());
+    octets.extend(current);
+    octets.extend(action);
+    octets
+}
 
 /// The AP that the station leaves: it relays FT action frames over the DS.
 pub struct FtOldAccessPoint {
@@ -641,18 +657,16 @@ impl Peer for FtOldAccessPoint {
 
     fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
         if message.carrier == Carrier::DistributionSystem {
-            let Some((_, rest)) = message.octets.split_at_checked(REMOTE_OCTETS) else {
+            let Some((_, [category::FT, action @ ..])) =
+                message.octets.split_first_chunk::<REMOTE_OCTETS>()
+            else {
                 return;
             };
-            let mut action = vec![FT_RESPONSE];
-            action.extend(self.config.link.station.octets());
-            action.extend(self.config.link.access_point.octets());
-            action.extend(rest);
             let old = Link {
                 access_point: self.config.old_access_point,
                 ..self.config.link.clone()
             };
-            let body = ManagementRepr::Action(category::FT, &action);
+            let body = ManagementRepr::Action(category::FT, action);
             let frame = old.management(Party::OldAccessPoint, subtype::ACTION, &body);
             context.send(
                 Party::OldAccessPoint,
@@ -669,14 +683,9 @@ impl Peer for FtOldAccessPoint {
                 rest: [FT_REQUEST, rest @ ..],
             },
         )) = read_management(message)
-            && let Some((addresses, elements)) = rest.split_at_checked(12)
         {
-            let length = u16::try_from(elements.len()).unwrap_or(u16::MAX);
-            let mut octets = vec![1, 0];
-            octets.extend(length.to_le_bytes());
-            octets.extend(&addresses[6..]);
-            octets.extend(&addresses[..6]);
-            octets.extend(elements);
+            let action = [&[category::FT, FT_REQUEST], rest].concat();
+            let octets = remote(0, self.config.old_access_point.octets(), &action);
             context.send(
                 Party::OldAccessPoint,
                 Party::AccessPoint,

@@ -6,12 +6,12 @@
 //! changes a message's octets.
 
 use airtoll_phy as phy;
-use airtoll_security::handshake::{Carrier, describe};
+use airtoll_security::handshake::{Carrier, Party, describe};
 use airtoll_units::{Duration, Instant};
 
-use super::Purpose;
+use super::{AssociationEvent, Purpose};
 use crate::packet::{NONE, Packet};
-use crate::world::World;
+use crate::world::{Event, World};
 
 const IPV4_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
@@ -25,13 +25,18 @@ impl World {
     /// A message leaves its sender's stack.
     pub(super) fn send_signal(&mut self, id: u32) {
         let now = self.events.now();
+        if let Some(later) = self.leave_after_asking(id) {
+            let send = AssociationEvent::Send { signal: id };
+            self.events.schedule(later, Event::Association(send));
+            return;
+        }
         let associations = &mut self.association;
         let Some(signal) = &mut associations.signals[id as usize] else {
             return;
         };
         let join = &mut associations.joins[signal.join as usize];
         let message = &signal.message;
-        let (from, to) = (join.node(message.from), join.node(message.to));
+        let (from, to) = join.ends(message);
         if to == NONE {
             // Nobody is there to hear it, but it is sent, and its sender waits.
             join.timeline.emitted(message);
@@ -66,8 +71,13 @@ impl World {
         match message.carrier {
             Carrier::Management => {
                 // A WEP-protected body of shared-key authentication has its overhead in its octets.
-                packet.ip_octets = octets + phy::FCS_OCTETS;
+                // FT Action frames are robust (802.11-2020, table 9-51); those before the keys are not.
+                let robust = [message.from, message.to].contains(&Party::OldAccessPoint);
+                signal.protected = robust && join.negotiation.link().group_management().is_some();
+                let protection = u32::from(signal.protected) * join.protection_octets;
+                packet.ip_octets = octets + phy::FCS_OCTETS + protection;
             }
+            Carrier::DistributionSystem => {}
             Carrier::Eapol if ahead => {}
             Carrier::Eapol => {
                 // Once the pairwise key is in place EAPOL goes under it (802.11-2020, 12.6.14).
@@ -90,7 +100,7 @@ impl World {
         if !signalling {
             join.timeline.seen(now, message);
         }
-        if protected {
+        if protected && carrier == Carrier::Eapol {
             self.tell_keys(number);
         }
         if signalling {
@@ -104,7 +114,7 @@ impl World {
             return;
         }
         let packet = self.packets.insert(packet);
-        if ahead {
+        if ahead || carrier == Carrier::DistributionSystem {
             // It goes by MAC addresses, which both ends know.
             self.dispatch(from, packet, Duration::ZERO);
         } else {

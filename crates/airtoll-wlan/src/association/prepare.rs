@@ -232,6 +232,7 @@ fn join(
         recorded: false,
         protection_octets: cipher.frame_octets() as u32,
         purpose: Purpose::Entry,
+        departing: NONE,
         key_frames: 0,
     })
 }

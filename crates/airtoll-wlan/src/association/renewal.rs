@@ -294,6 +294,7 @@ impl Join {
             recorded: true,
             protection_octets: first.protection_octets,
             purpose: Purpose::Renewal,
+            departing: crate::packet::NONE,
             key_frames: 0,
         }
     }

@@ -1,5 +1,7 @@
 //! Hand-overs: what fills the gap, and that traffic goes on behind it.
 
+mod over_the_ds;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 

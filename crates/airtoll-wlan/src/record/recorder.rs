@@ -376,7 +376,7 @@ impl Recorder {
 
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
         let (ethertype, payload) = match signal::ahead(world, p) {
-            Some(octets) => (signal::PREAUTHENTICATION, octets),
+            Some(beside) => beside,
             None => {
                 let packet = self.ip_packet(world, id, p);
                 let six = packet[0] >> 4 == 6;

@@ -15,7 +15,9 @@ use crate::world::World;
 /// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
 const EAPOL: u16 = 0x888e;
 /// EtherType of pre-authentication (IEEE 802.11-2020, 12.6.10.2).
-pub(super) const PREAUTHENTICATION: u16 = 0x88c7;
+const PREAUTHENTICATION: u16 = 0x88c7;
+/// EtherType of frames between access points (IEEE 802.11-2020, annex H).
+const REMOTE: u16 = 0x890d;
 /// Source port of whoever asks a server, where the protocol names none.
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
@@ -39,7 +41,10 @@ pub(super) fn frame(
         if let Some(field) = octets.get_mut(22..24) {
             field.copy_from_slice(&control.to_le_bytes());
         }
-        return octets;
+        return match cipher.filter(|_| signal.protected) {
+            Some(cipher) => robust(&octets, cipher),
+            None => octets,
+        };
     }
     let msdu = Msdu {
         destination: header.receiver,
@@ -50,13 +55,31 @@ pub(super) fn frame(
     header.compose(&[msdu], cipher.filter(|_| signal.protected))
 }
 
-/// The EAPOL packet that a packet of pre-authentication stands for; `None` for any other packet.
-pub(super) fn ahead(world: &World, p: &Packet) -> Option<Vec<u8>> {
+/// A management frame under the pairwise key (12.6.19, 12.5.3.3).
+fn robust(frame: &[u8], cipher: &mut LinkCipher) -> Vec<u8> {
+    const HEADER: usize = 24;
+    let (header, body) = frame.split_at(HEADER.min(frame.len()));
+    let mut out = header.to_vec();
+    out.resize(out.len() + cipher.header_octets(), 0);
+    out.extend_from_slice(body);
+    out.resize(out.len() + cipher.trailer_octets(), 0);
+    cipher.seal(&mut out);
+    out
+}
+
+/// EtherType and octets of the packet of pre-authentication, or between access points, that a
+/// packet stands for; `None` for any other packet.
+pub(super) fn ahead(world: &World, p: &Packet) -> Option<(u16, Vec<u8>)> {
     if p.flow != NONE || p.under != NONE {
         return None;
     }
     let message = &world.association.signal(p.mark)?.message;
-    (message.carrier == Carrier::Eapol).then(|| message.octets.clone())
+    let ethertype = match message.carrier {
+        Carrier::Eapol => PREAUTHENTICATION,
+        Carrier::DistributionSystem => REMOTE,
+        _ => return None,
+    };
+    Some((ethertype, message.octets.clone()))
 }
 
 /// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be

@@ -212,9 +212,17 @@ impl Scenario {
         }
         let policy = &handover.association.policy;
         let akm = policy.akm().ok().flatten();
-        if handover.method == HandoverMethod::FastTransition && !akm.is_some_and(AkmSuite::is_ft) {
+        let fast = matches!(
+            handover.method,
+            HandoverMethod::FastTransition | HandoverMethod::FastTransitionDs
+        );
+        if fast && !akm.is_some_and(AkmSuite::is_ft) {
             let allowed = format!("another one: {} has no FT AKM", policy.name);
             return invalid(&format!("{at}.method"), "fast-transition", &allowed);
+        }
+        if handover.method == HandoverMethod::FastTransitionDs && handover.scan_s > 0.0 {
+            let allowed = "0 with fast-transition-ds, which asks for an access point that is known";
+            return invalid(&format!("{at}.scan_s"), handover.scan_s, allowed);
         }
         let field = format!("{at}.association.station");
         let name = &handover.association.station;

@@ -14,6 +14,9 @@ pub enum HandoverMethod {
     Full,
     /// Fast BSS transition over the air (IEEE 802.11-2020, 13.5.2).
     FastTransition,
+    /// Fast BSS transition over the DS, asked for through the old access point before the station
+    /// leaves (IEEE 802.11-2020, 13.5.3).
+    FastTransitionDs,
     /// EAP with the new access point through the old one before the station leaves, and the PMK
     /// from it (IEEE 802.11-2020, 12.6.10.2); everything again if that is not done by then.
     PreAuthentication,
