@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import ctypes
 import json
 import os
 import select
@@ -27,6 +28,7 @@ from airtoll import _native
 from airtoll.testbeds.linux.credentials import USER, Chain
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+CLONE_NEWNET = 0x40000000
 FIXTURES = Path(__file__).parents[2] / "crates/airtoll-security/src/handshake/tls/fixtures"
 
 
@@ -169,6 +171,36 @@ class Daemon:
                 self.process.wait()
 
 
+class Namespace:
+    """A network namespace of its own, and sockets in it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.prefix = ["ip", "netns", "exec", name]
+
+    def run(self, *argv: str, stdin: str = "", check: bool = True) -> str:
+        done = subprocess.run(
+            [*self.prefix, *argv],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": PATH},
+        )
+        assert done.returncode == 0 or not check, f"{argv}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def socket(self, *arguments: int) -> socket.socket:
+        """A socket that lives in the namespace, made by this thread."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        with Path(f"/run/netns/{self.name}").open() as there, Path("/proc/self/ns/net").open() as back:
+            assert libc.setns(there.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+            try:
+                return socket.socket(*arguments)
+            finally:
+                assert libc.setns(back.fileno(), CLONE_NEWNET) == 0
+
+
 def needs(*programs: str) -> dict[str, str]:
     """Program -> path; skips with the reason where one is not installed."""
     found = {name: shutil.which(name, path=PATH) for name in programs}
@@ -243,6 +275,27 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
             return daemon
 
         yield begin
+
+
+@pytest.fixture
+def namespace() -> Iterator[Callable[[str], Namespace]]:
+    """Makes network namespaces with their loopback up; skips where that is not allowed."""
+    needs("ip")
+    made: list[str] = []
+
+    def make(label: str) -> Namespace:
+        name = f"airtoll-peers-{os.getpid()}-{label}"
+        done = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip(f"no network namespaces here: {done.stderr.decode().strip()}")
+        made.append(name)
+        space = Namespace(name)
+        space.run("ip", "link", "set", "lo", "up")
+        return space
+
+    yield make
+    for name in reversed(made):
+        subprocess.run(["ip", "netns", "del", name], check=True)
 
 
 @pytest.fixture
