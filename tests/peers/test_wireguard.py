@@ -29,22 +29,6 @@ def packed(octets: bytes) -> str:
     return base64.b64encode(octets).decode()
 
 
-def checksum(octets: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
-
-
-def echo(kind: int, source: str, target: str, rest: bytes = b"\x00\x07\x00\x01airtoll!") -> bytes:
-    """An ICMP echo request (8) or reply (0) in an IPv4 packet."""
-    icmp = bytes([kind, 0, 0, 0]) + rest
-    icmp = icmp[:2] + struct.pack("!H", checksum(icmp)) + icmp[4:]
-    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0)
-    head += socket.inet_aton(source) + socket.inet_aton(target)
-    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + icmp
-
-
 class Tunnel:
     """wireguard-go with one peer, whose private key is ours."""
 
@@ -120,9 +104,7 @@ def seal(key: bytes, receiver: int, counter: int, plain: bytes) -> bytes:
 def unseal(key: bytes, octets: bytes) -> bytes:
     kind, _, counter = struct.unpack("<IIQ", octets[:16])
     assert kind == 4
-    return ChaCha20Poly1305(key).decrypt(
-        bytes(4) + struct.pack("<Q", counter), octets[16:], b""
-    )
+    return ChaCha20Poly1305(key).decrypt(bytes(4) + struct.pack("<Q", counter), octets[16:], b"")
 
 
 @pytest.mark.parametrize("preshared", [bytes(32), bytes(range(32))], ids=["plain", "preshared"])
@@ -136,7 +118,7 @@ def test_wireguard_go_answers_our_initiation(peers: Any, tunnel: Any, preshared:
     secrets = talk.secrets("station")
     forward, backward = struct.unpack("!II", secrets["tunnel-spis"])
     made.sock.settimeout(5)
-    request = seal(secrets["tunnel-forward"], forward, 1, echo(8, OURS, THEIRS))
+    request = seal(secrets["tunnel-forward"], forward, 1, peers.echo(8, OURS, THEIRS))
     made.sock.sendto(request, ("127.0.0.1", PORT))
     answer = made.sock.recv(2000)
     while len(answer) == 32:  # keepalives
@@ -163,7 +145,7 @@ def test_wireguard_go_takes_our_response(peers: Any, tunnel: Any, preshared: byt
     request = unseal(secrets["tunnel-forward"], talk.messages[-1][3])
     assert (request[9], request[20]) == (1, 8)
     length = struct.unpack("!H", request[2:4])[0]
-    reply = echo(0, OURS, THEIRS, request[24:length])
+    reply = peers.echo(0, OURS, THEIRS, request[24:length])
     made.sock.sendto(seal(secrets["tunnel-backward"], backward, 0, reply), wire.address)
     told = ping.communicate(timeout=15)[0].decode()
     assert "1 received" in told, told

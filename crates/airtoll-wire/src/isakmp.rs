@@ -270,6 +270,17 @@ impl ProposalRepr {
     /// [`Error`] when cut short, when more than one proposal is there, or an attribute has
     /// the long form.
     pub fn parse(body: &[u8], version1: bool) -> Result<Self> {
+        match <[Self; 1]>::try_from(Self::parse_list(body, version1)?) {
+            Ok([proposal]) => Ok(proposal),
+            Err(_) => Err(Error::malformed("ISAKMP proposal", "is not the only one")),
+        }
+    }
+
+    /// Reads every proposal of an SA payload's body, in order of preference.
+    ///
+    /// # Errors
+    /// [`Error`] when cut short, or an attribute has the long form.
+    pub fn parse_list(body: &[u8], version1: bool) -> Result<Vec<Self>> {
         let format = "ISAKMP proposal";
         let mut cursor = Cursor::new(format, body);
         if version1 && (cursor.u32_be()?, cursor.u32_be()?) != (1, 1) {
@@ -278,25 +289,29 @@ impl ProposalRepr {
                 "DOI is not IPsec or situation not identity",
             ));
         }
-        if cursor.u8()? != 0 {
-            return Err(Error::malformed(format, "is not the only one"));
+        let mut proposals = Vec::new();
+        loop {
+            let more = cursor.u8()? != 0;
+            cursor.u8()?;
+            cursor.u16_be()?;
+            let number = cursor.u8()?;
+            let protocol = cursor.u8()?;
+            let spi_octets = usize::from(cursor.u8()?);
+            let count = cursor.u8()?;
+            let spi = cursor.take(spi_octets)?.to_vec();
+            let transforms = (0..count)
+                .map(|_| transform(&mut cursor, version1))
+                .collect::<Result<_>>()?;
+            proposals.push(Self {
+                number,
+                protocol,
+                spi,
+                transforms,
+            });
+            if !more {
+                return Ok(proposals);
+            }
         }
-        cursor.u8()?;
-        cursor.u16_be()?;
-        let number = cursor.u8()?;
-        let protocol = cursor.u8()?;
-        let spi_octets = usize::from(cursor.u8()?);
-        let count = cursor.u8()?;
-        let spi = cursor.take(spi_octets)?.to_vec();
-        let transforms = (0..count)
-            .map(|_| transform(&mut cursor, version1))
-            .collect::<Result<_>>()?;
-        Ok(Self {
-            number,
-            protocol,
-            spi,
-            transforms,
-        })
     }
 
     /// Appends an SA payload's body with this proposal alone.
@@ -443,7 +458,7 @@ mod tests {
         fn no_octets_panic(first: u8, octets in prop::collection::vec(any::<u8>(), 0..99), version1: bool) {
             let _ = IsakmpRepr::parse(&octets);
             let _ = parse_payloads(first, &octets);
-            let _ = ProposalRepr::parse(&octets, version1);
+            let _ = ProposalRepr::parse_list(&octets, version1);
         }
     }
 }

@@ -113,6 +113,8 @@ pub enum SecretName {
     /// SPIs, or indices of WireGuard, from the initiator to the responder and back: twice 4 octets,
     /// the most significant first.
     TunnelSpis,
+    /// An IKE SA that may move, for [`super::ike_v2::IkeSa::from_octets`].
+    IkeSa,
     /// Address that Mobile IP bound the home address to.
     CareOfAddress,
 }

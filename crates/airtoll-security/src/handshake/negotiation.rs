@@ -510,15 +510,13 @@ impl Negotiation {
                 ])
             }
             "ikev2" => {
-                let config = |passphrase: &str| IkeV2Config {
-                    preshared: preshared(passphrase),
-                    group: if self.options.ike_group == 0 {
-                        14
-                    } else {
-                        self.options.ike_group
-                    },
-                    gcm: tunnel.encryption == "aes-gcm",
-                    addresses,
+                let group = match self.options.ike_group {
+                    0 => 14,
+                    group => group,
+                };
+                let gcm = tunnel.encryption == "aes-gcm";
+                let config = |passphrase: &str| {
+                    IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
                 };
                 Ok(vec![
                     Box::new(IkeV2Peer::initiator(config(self.station_passphrase()))),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::eap::{EapAuthenticator, EapConfig, EapMethod, EapServer, EapSupplicant};
 use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
-use super::ike_v2::{IkeV2Config, IkeV2Peer};
+use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
 use super::operation::HashAlgorithm;
 use super::tls::{ChainKind, Credential, TlsVersion};
@@ -84,6 +84,24 @@ pub enum RoleSettings {
         gcm: bool,
         /// IPv4 addresses of initiator and responder.
         addresses: ([u8; 4], [u8; 4]),
+        /// The initiator's address inside the tunnel.
+        inner: [u8; 4],
+        /// Whether the ends look for address translation.
+        #[serde(default)]
+        nat_traversal: bool,
+        /// Whether the tunnel may move.
+        #[serde(default)]
+        mobike: bool,
+    },
+    /// A tunnel of IKEv2 that moves: the station's end comes from another address.
+    Mobike {
+        /// The IKE SA, as an exchange with `mobike` gave it.
+        sa: Vec<u8>,
+        /// The new address.
+        address: [u8; 4],
+        /// Whether the gateway checks that the station is there.
+        #[serde(default)]
+        checks: bool,
     },
     /// WireGuard likewise.
     WireGuard {
@@ -116,6 +134,21 @@ impl RoleSettings {
             (Self::Eap { .. }, _) => return self.eap(party),
             (Self::IkeV1 { .. }, _) => self.ike_v1(party),
             (Self::IkeV2 { .. }, _) => self.ike_v2(party),
+            (
+                Self::Mobike {
+                    sa,
+                    address,
+                    checks,
+                },
+                _,
+            ) => {
+                let sa = IkeSa::from_octets(sa).ok_or("settings: sa is no IKE SA")?;
+                match party {
+                    Party::Station => Some(Box::new(MobikeInitiator::new(sa, *address))),
+                    Party::Gateway => Some(Box::new(MobikeResponder::new(sa, *address, *checks))),
+                    _ => None,
+                }
+            }
             (Self::WireGuard { .. }, _) => self.wireguard(party),
         };
         peer.ok_or_else(|| format!("settings: {party:?} takes no part in this handshake"))
@@ -199,6 +232,9 @@ impl RoleSettings {
             group,
             gcm,
             addresses,
+            inner,
+            nat_traversal,
+            mobike,
         } = self
         else {
             return None;
@@ -208,6 +244,9 @@ impl RoleSettings {
             group: *group,
             gcm: *gcm,
             addresses: *addresses,
+            inner: *inner,
+            nat_traversal: *nat_traversal,
+            mobike: *mobike,
         };
         match party {
             Party::Station => Some(Box::new(IkeV2Peer::initiator(config))),
@@ -269,7 +308,7 @@ mod tests {
     fn settings_give_the_parties_that_they_name_and_no_others() {
         let settings = RoleSettings::parse(
             r#"{"handshake": "ike-v2", "preshared": "x", "group": 14, "gcm": true,
-                "addresses": [[10, 0, 0, 1], [10, 0, 0, 2]]}"#,
+                "addresses": [[10, 0, 0, 1], [10, 0, 0, 2]], "inner": [10, 0, 0, 1]}"#,
         )
         .unwrap();
         assert_eq!(
