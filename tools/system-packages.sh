@@ -8,7 +8,7 @@ radclient:freeradius-utils hostapd:hostapd iperf3:iperf3 ip:iproute2 ping:iputil
 iw:iw modprobe:kmod sshd:openssh-server qemu-system-x86_64:qemu-system-x86 swanctl:strongswan-swanctl
 tcpdump:tcpdump wg:wireguard-tools wireguard-go:wireguard-go wpa_supplicant:wpasupplicant"
 # Packages without a program of their own: plugins of strongSwan and the regulatory database.
-companions="libstrongswan-extra-plugins libstrongswan-standard-plugins wireless-regdb"
+companions="libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins wireless-regdb"
 PATH="$PATH:/usr/sbin:/sbin"
 missing=""
 for pair in $wanted; do
