@@ -45,6 +45,17 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
         assert done.stderr.count("\n") == 1
 
 
+def test_a_check_of_many_cells_is_cut_and_says_why_of_all_of_them() -> None:
+    # No cell of this study has a closed form, and the first rows do not show every reason.
+    done = airtoll("check", "agarwal2005", "--on", "analytic")
+    assert done.returncode == 0, done.stderr
+    assert "The first 60 of 648 rows" in done.stdout
+    reasons = done.stdout.split("skipped, and why")[1].splitlines()[2:]
+    counts = [int(line.split()[0]) for line in reasons if line.strip()[:1].isdigit()]
+    whole = json.loads(airtoll("check", "agarwal2005", "--on", "analytic", "--json").stdout)
+    assert sum(counts) == sum(not cell["runs"] for cell in whole["cells"]) > 0
+
+
 def test_help_names_the_exit_codes() -> None:
     done = airtoll("--help")
     assert "130 interrupted" in done.stdout

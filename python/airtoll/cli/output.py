@@ -26,6 +26,11 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+#: A table of more rows than this is printed in part,
+_MOST_ROWS = 200
+#: namely so many of its first rows: what a screen or two hold.
+_SHOWN_ROWS = 60
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
 
 
@@ -50,6 +55,18 @@ def table(title: str | None, columns: Sequence[str], *, right: Sequence[str] = (
     for column in columns:
         result.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return result
+
+
+def shown_rows(rows: int) -> int:
+    """How many rows of a table are printed."""
+    return rows if rows <= _MOST_ROWS else _SHOWN_ROWS
+
+
+def say_rest(rows: int, rest: str) -> None:
+    """Below a table cut short: how much is missing, and where it stands."""
+    if rows > shown_rows(rows):
+        text = f"The first {shown_rows(rows)} of {rows} rows; {rest}"
+        out().print(text, markup=False, soft_wrap=True)
 
 
 def progress_bar() -> Progress:

@@ -17,7 +17,16 @@ from airtoll.analyse import analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.power import minimum_detectable, trials_needed
 from airtoll.analyse.quantities import show_value
-from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.output import (
+    JsonOption,
+    emit_json,
+    err,
+    out,
+    progress_bar,
+    say_rest,
+    shown_rows,
+    table,
+)
 from airtoll.cli.running import OnOption, StudyArgument, View, fraction
 from airtoll.errors import UsageError
 from airtoll.observe.tables import read_observations, read_trials
@@ -79,7 +88,7 @@ def plan_command(
         return
     columns = ["cell", "spread", f"trials for {detect}", "planned", "planned detects"]
     view = table(None, columns, right=columns[1:])
-    for row in rows:
+    for row in rows[: shown_rows(len(rows))]:
         view.add_row(
             str(row["cell"]),
             show_value(float(str(row["deviation_bps"])), "bit/s", 3),
@@ -88,6 +97,7 @@ def plan_command(
             f"{100 * float(str(row['detectable_when_run_as_planned'])):.3f} %",
         )
     out().print(view)
+    say_rest(len(rows), "all of them with --json")
     err().print(f"Welch's test, level {level:g}, power {power:g}; spread from a pilot")
 
 

@@ -14,7 +14,7 @@ import typer
 
 from airtoll.analyse import Analysis
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
-from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.observe.datasets import load_dataset
 from airtoll.report import FORMATS, write_report
 from airtoll.report.combined import PrintedCombined, printed_combined
@@ -23,10 +23,6 @@ from airtoll.report.summary import RunSummary, factors_text, headline, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.run import Run, open_run
 
-#: A table of more rows than this is printed in part,
-_MOST_ROWS = 200
-#: namely so many of its first rows: what a screen or two hold.
-_SHOWN_ROWS = 60
 #: testbed -> how what it gives came about
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
 
@@ -91,24 +87,11 @@ def _against(summary: RunSummary) -> str:
     return f"published against {_KINDS.get(testbed, testbed)}"
 
 
-def _shown(rows: int) -> int:
-    """How many rows of a table are printed."""
-    return rows if rows <= _MOST_ROWS else _SHOWN_ROWS
-
-
-def _say_rest(rows: int, rest: str) -> None:
-    """Below a table cut short: how much is missing, and where it stands."""
-    if rows > _shown(rows):
-        out().print(
-            f"The first {_shown(rows)} of {rows} rows; {rest}", markup=False, soft_wrap=True
-        )
-
-
 def _print_comparisons(summary: RunSummary) -> None:
     console = out()
     columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
     view = table(_against(summary), columns, right=columns[2:5])
-    for c in summary.comparisons[: _shown(len(summary.comparisons))]:
+    for c in summary.comparisons[: shown_rows(len(summary.comparisons))]:
         note = summary.note(c)
         error = (
             f"{100 * c.absolute_error:+.1f} points"
@@ -126,7 +109,7 @@ def _print_comparisons(summary: RunSummary) -> None:
             note,
         )
     console.print(view)
-    _say_rest(
+    say_rest(
         len(summary.comparisons),
         f"all of them: `airtoll report {summary.path}` (page), the same with --json.",
     )
@@ -176,7 +159,7 @@ def _print_costs(analysis: Analysis, path: Path) -> None:
         tuple(row[key] for key in keys): row["verdict"]
         for row in analysis.comparisons.filter(metric="throughput_bps").iter_rows(named=True)
     }
-    for row in rows.head(_shown(rows.height)).iter_rows(named=True):
+    for row in rows.head(shown_rows(rows.height)).iter_rows(named=True):
         overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
         part = row["flow"] or row["station"]
         view.add_row(
@@ -186,7 +169,7 @@ def _print_costs(analysis: Analysis, path: Path) -> None:
             verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
         )
     out().print(view)
-    _say_rest(
+    say_rest(
         rows.height,
         f"the rest: `airtoll report {path}` (page), with --format csv (every estimate) or --json.",
     )

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import json as jsonlib
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress, TaskID
 
-from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.output import (
+    JsonOption,
+    emit_json,
+    err,
+    out,
+    progress_bar,
+    say_rest,
+    shown_rows,
+    table,
+)
 from airtoll.cli.reporting import print_run
 from airtoll.errors import UsageError
 from airtoll.observe.folder import RunFolder
@@ -189,7 +199,7 @@ def check(
         )
         return
     view = table(None, ["cell", "trials", "runs", "why not"], right=["trials"])
-    for c in cells:
+    for c in cells[: shown_rows(len(cells))]:
         view.add_row(
             c.cell.name,
             str(repetitions) if c.skip is None else "0",
@@ -197,7 +207,15 @@ def check(
             c.skip.reason if c.skip else "",
         )
     out().print(view)
-    skipped = sum(c.skip is not None for c in cells)
+    say_rest(len(cells), "all of them with --json")
+    reasons = Counter(c.skip.reason for c in cells if c.skip is not None)
+    skipped = reasons.total()
+    if len(cells) > shown_rows(len(cells)) and skipped:
+        # The rows that say why may be among those left out.
+        why = table("skipped, and why", ["cells", "why"], right=["cells"])
+        for reason, count in reasons.most_common(shown_rows(len(reasons))):
+            why.add_row(str(count), reason)
+        out().print(why)
     err().print(
         f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {on}"
     )

@@ -27,7 +27,10 @@ from airtoll.testbeds.contract import (
 )
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
+#: For estimates of how long a run takes, all of them rough.
 _SIMULATED_S_PER_S = 300.0
+_COMMON_RATE_MBPS = 54.0
+_SHARE_OF_RATE = 0.4
 
 
 class Simulator:
@@ -61,7 +64,12 @@ class Simulator:
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         stations = len(station_list(cell.settings))
-        return cell.load.duration_s / _SIMULATED_S_PER_S * math.sqrt(stations)
+        simulated_s = cell.load.duration_s
+        if cell.load.transfer_bytes is not None:
+            rate = 1e6 * (cell.settings.rate_mbps or _COMMON_RATE_MBPS)
+            air_s = 8 * cell.load.transfer_bytes * stations / (_SHARE_OF_RATE * rate)
+            simulated_s = min(simulated_s, air_s)
+        return simulated_s / _SIMULATED_S_PER_S * math.sqrt(stations)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Simulate one trial; in ``captures`` it gets a folder named by cell and trial.
