@@ -14,6 +14,7 @@ pub mod diffie_hellman;
 pub mod dynamic_wep;
 pub mod eap;
 pub mod ec_group;
+pub mod encapsulation;
 pub mod exchange;
 pub mod failure;
 pub mod fast_transition;

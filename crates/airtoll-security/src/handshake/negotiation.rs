@@ -503,6 +503,8 @@ impl Negotiation {
                     },
                     forward_secrecy: true,
                     addresses,
+                    inner: addresses,
+                    nat_traversal: false,
                 };
                 Ok(vec![
                     Box::new(IkeV1Peer::initiator(config(self.station_passphrase()))),

@@ -73,6 +73,11 @@ pub enum RoleSettings {
         forward_secrecy: bool,
         /// IPv4 addresses of initiator and responder.
         addresses: ([u8; 4], [u8; 4]),
+        /// Their addresses inside the tunnel.
+        inner: ([u8; 4], [u8; 4]),
+        /// Whether the ends look for address translation.
+        #[serde(default)]
+        nat_traversal: bool,
     },
     /// IKEv2 likewise.
     IkeV2 {
@@ -207,6 +212,8 @@ impl RoleSettings {
             hash,
             forward_secrecy,
             addresses,
+            inner,
+            nat_traversal,
         } = self
         else {
             return None;
@@ -218,6 +225,8 @@ impl RoleSettings {
             hash: *hash,
             forward_secrecy: *forward_secrecy,
             addresses: *addresses,
+            inner: *inner,
+            nat_traversal: *nat_traversal,
         };
         match party {
             Party::Station => Some(Box::new(IkeV1Peer::initiator(config))),

@@ -8,9 +8,10 @@ use airtoll_wire::isakmp::{IsakmpView, Payload, exchange};
 use serde::{Deserialize, Serialize};
 
 use super::config::{notifications, notify};
-use super::nat::{self, Endpoint};
+use super::nat;
 use super::sealed::Keys;
-use super::{REPEATS, carried, header, parties, uncarried};
+use super::{REPEATS, header, parties};
+use crate::handshake::encapsulation::{Endpoint, PORT, carried, uncarried};
 use crate::handshake::exchange::{Context, Message, Party, Peer, Secrets, Status};
 use crate::handshake::failure::{Code, Failure};
 use crate::handshake::primitives::equal;
@@ -154,12 +155,7 @@ impl Peer for MobikeInitiator {
     fn start(&mut self, context: &mut Context<'_>) {
         let (a, b) = self.sa.addresses;
         let mut payloads = vec![notify(UPDATE_SA_ADDRESSES, &[])];
-        payloads.extend(nat::detection(
-            context,
-            &self.sa.spis,
-            (a, nat::PORT),
-            (b, nat::PORT),
-        ));
+        payloads.extend(nat::detection(context, &self.sa.spis, (a, PORT), (b, PORT)));
         let octets = self.sa.seal(context, true, true, self.sa.next.0, &payloads);
         let (carrier, octets) = carried(true, &octets);
         let (from, to) = parties(true);
@@ -242,7 +238,7 @@ impl MobikeResponder {
     pub const fn new(sa: IkeSa, address: [u8; 4], checks: bool) -> Self {
         Self {
             sa,
-            claimed: (address, nat::PORT),
+            claimed: (address, PORT),
             check: None,
             checks,
             answered: None,
@@ -294,7 +290,7 @@ impl Peer for MobikeResponder {
             return;
         }
         self.sa.next.0 += 1;
-        let own = (self.sa.addresses.1, nat::PORT);
+        let own = (self.sa.addresses.1, PORT);
         let mut inside = nat::detection(context, &self.sa.spis, own, self.claimed).to_vec();
         inside.extend(cookie(&payloads).map(|data| notify(COOKIE2, &data)));
         let answer = self.sa.seal(context, false, false, id, &inside);

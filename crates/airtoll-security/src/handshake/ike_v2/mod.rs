@@ -10,23 +10,22 @@ mod nat;
 mod sealed;
 
 use airtoll_wire::isakmp::{
-    IsakmpHeader, IsakmpRepr, IsakmpView, PORT, Payload, exchange, find_payload, flag,
-    parse_payloads, payload,
+    IsakmpHeader, IsakmpRepr, IsakmpView, Payload, exchange, find_payload, flag, parse_payloads,
+    payload,
 };
 
 pub use config::IkeV2Config;
 pub use mobike::{IkeSa, MobikeInitiator, MobikeResponder};
-pub use nat::{Endpoint, PORT as NAT_PORT};
 
 use self::config::{
     AUTHENTICATION_FAILED, INVALID_KE_PAYLOAD, NO_PROPOSAL_CHOSEN, any_selector, identity,
     notifications, notified_error, notify, selector,
 };
 use self::mobike::MOBIKE_SUPPORTED;
-use self::nat::MARKER;
 use self::sealed::Keys;
 use super::diffie_hellman::DiffieHellman;
-use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
+use super::encapsulation::{carried, uncarried, way};
+use super::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure};
 use super::primitives::{equal, written};
 use super::resend::Resend;
@@ -100,16 +99,6 @@ impl IkeV2Peer {
         self.resend.send(context, from, to, carrier, octets);
     }
 
-    /// Where a message of the initiator, or of the responder, goes from and to.
-    const fn way(&self, initiator: bool) -> (Endpoint, Endpoint) {
-        let (a, b) = self.config.addresses;
-        if initiator {
-            ((a, PORT), (b, PORT))
-        } else {
-            ((b, PORT), (a, PORT))
-        }
-    }
-
     fn send_init(&mut self, context: &mut Context<'_>) {
         let dh = DiffieHellman::draw(context, self.config.group);
         let public = dh.as_ref().map(|dh| dh.public(context)).unwrap_or_default();
@@ -124,7 +113,7 @@ impl IkeV2Peer {
             (payload::NONCE, nonce.clone()),
         ];
         if self.config.nat_traversal || self.config.mobike {
-            let (from, to) = self.way(self.initiator);
+            let (from, to) = way(self.config.addresses, self.initiator);
             payloads.extend(nat::detection(context, &self.spis, from, to));
         }
         let header = header(self.spis, self.initiator, exchange::IKE_SA_INIT, 0);
@@ -248,7 +237,7 @@ impl IkeV2Peer {
         }
         let mut aware = false;
         if self.config.nat_traversal || self.config.mobike {
-            let (from, to) = self.way(!self.initiator);
+            let (from, to) = way(self.config.addresses, !self.initiator);
             let translated = nat::translated(context, &self.spis, &payloads, from, to);
             self.nat = translated == Some(true);
             aware = translated.is_some();
@@ -356,24 +345,6 @@ const fn parties(initiator: bool) -> (Party, Party) {
         (Party::Station, Party::Gateway)
     } else {
         (Party::Gateway, Party::Station)
-    }
-}
-
-/// A message on the port of NAT traversal, or on IKE's own.
-fn carried(floated: bool, octets: &[u8]) -> (Carrier, Vec<u8>) {
-    if floated {
-        (Carrier::Udp(nat::PORT), [&MARKER, octets].concat())
-    } else {
-        (Carrier::Udp(PORT), octets.to_vec())
-    }
-}
-
-/// The IKE message in a datagram, and whether it came on the port of NAT traversal.
-fn uncarried(message: &Message) -> Option<(bool, &[u8])> {
-    match message.carrier {
-        Carrier::Udp(PORT) => Some((false, &message.octets)),
-        Carrier::Udp(nat::PORT) => Some((true, message.octets.strip_prefix(&MARKER)?)),
-        _ => None,
     }
 }
 

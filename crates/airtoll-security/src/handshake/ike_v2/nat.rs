@@ -6,18 +6,12 @@
 use airtoll_wire::isakmp::Payload;
 
 use super::config::{notifications, notify};
+use crate::handshake::encapsulation::Endpoint;
 use crate::handshake::exchange::Context;
 use crate::handshake::operation::HashAlgorithm;
 
-/// UDP port of IKE and ESP once a translator is known of (RFC 3948 section 2.1).
-pub const PORT: u16 = 4500;
-/// What tells IKE from ESP on that port (RFC 3948 section 2.2).
-pub const MARKER: [u8; 4] = [0; 4];
 const SOURCE: u16 = 16_388;
 const DESTINATION: u16 = 16_389;
-
-/// Address and UDP port.
-pub type Endpoint = ([u8; 4], u16);
 
 fn digest(
     context: &mut Context<'_>,

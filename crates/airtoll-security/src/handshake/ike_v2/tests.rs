@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
+use crate::handshake::exchange::Carrier;
 use crate::handshake::exchange::Outcome;
 use proptest::prelude::*;
 
