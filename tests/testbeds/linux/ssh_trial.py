@@ -31,7 +31,7 @@ async def main(results: Path) -> None:
     # Made on the host: an emulated CPU takes a minute for three RSA keys.
     secret = Credentials.from_json(json.loads((results / "credentials.json").read_text()))
     async with Stack("aaaa0001", secret, results) as stack:
-        options = sshd(Path(stack.folder))
+        shared = sshd(Path(stack.folder))
         lab = Lab.model_validate(
             {
                 "lab": {"name": "namespaces"},
@@ -42,23 +42,25 @@ async def main(results: Path) -> None:
                 },
             }
         )
-        per_host = {
-            name: {
-                **options,
-                "proxy_command": [
-                    *("ip", "netns", "exec", namespace(stack.run_id, node)),
-                    # Without a log file sshd wants a syslog, which the guest has not.
-                    *("/usr/sbin/sshd", "-i", "-f", f"{stack.folder}/sshd"),
-                    *("-E", f"{stack.folder}/sshd-{node}.log"),
-                ],
-            }
-            for name, node in NODES.items()
-        }
+        per_host = {name: options(stack, node, shared) for name, node in NODES.items()}
         async with Laboratory("aaaa0002", secret, results, lab, per_host) as laboratory:
             flow = Flow(transport="udp", offered_bps=5e5, payload_octets=500, duration_s=2)
             job = Job("ssh", "wpa2-eap-tls-ccmp", flow=flow, connect_limit_s=120)
             outcome = await laboratory.measure(job)
     sys.stdout.write(json.dumps(outcome.to_json()) + "\n")
+
+
+def options(stack: Stack, node: str, shared: dict[str, object]) -> dict[str, object]:
+    """asyncssh's options to reach a node of the stack through an sshd of its own."""
+    return {
+        **shared,
+        "proxy_command": [
+            *("ip", "netns", "exec", namespace(stack.run_id, node)),
+            # Without a log file sshd wants a syslog, which the guest has not.
+            *("/usr/sbin/sshd", "-i", "-f", f"{stack.folder}/sshd"),
+            *("-E", f"{stack.folder}/sshd-{node}.log"),
+        ],
+    }
 
 
 def host(role: str, interface: str, number: int, bridge: str | None = None) -> dict[str, object]:

@@ -242,6 +242,33 @@ def test_a_trial_over_ssh(testbed: Linux, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_station_that_is_driven_by_hand(testbed: Linux, tmp_path: Path) -> None:
+    """A script reads the prompts from a pty and does what they say, or answers skip."""
+    testbed.close()  # one guest at a time
+    folder = tmp_path / "trials"
+    folder.mkdir()
+    (folder / "credentials.json").write_text(json.dumps(credentials.fresh().to_json()))
+    script = Path(__file__).with_name("hand_trial.py")
+    with Guest(tmp_path) as guest:
+        done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=900)
+    assert done.status == 0, done.stderr.decode()
+    psk, peap, unwilling = json.loads(done.stdout.splitlines()[-1])
+    assert psk["failure"] is None
+    assert psk["negotiated"]["A"]["driven"] == "by hand"
+    assert psk["negotiated"]["A"]["ap:dot11RSNAStatsSelectedPairwiseCipher"] == "00-0f-ac-4"
+    values = {value["metric"]: value["value"] for value in psk["values"]}
+    assert values["throughput_bps"] == pytest.approx(5e5, rel=0.25)
+    assert any("driven by hand" in caveat for caveat in psk["caveats"])
+    assert peap["failure"] is None
+    assert peap["negotiated"]["A"]["ap:last_eap_type_as"] == "25 (PEAP)"
+    assert any("skipped by hand" in caveat for caveat in peap["caveats"])
+    assert not [v for v in peap["values"] if v["metric"] == "throughput_bps"]
+    assert (
+        "'phone (station A): join the network of policy open' was skipped" in unwilling["failure"]
+    )
+
+
+@pytest.mark.slow
 def test_a_move_to_another_network_by_mobile_ip(testbed: Linux, tmp_path: Path) -> None:
     job = Job("mobile", "open", flow=UDP, roam="forced", mobile_ip=True, connect_limit_s=120)
     values = rows(testbed.carry_out(job, tmp_path))

@@ -120,5 +120,5 @@ def test_reverse_tunnelling_is_done_when_it_was_asked_for() -> None:
     plain = mip.Registration("10.81.0.11", "10.81.0.1", "10.82.0.1", 1)
     assert mip._reverse(settings, plain) == ()
     asked = mip._reverse(settings, mip.parse(evolve(plain, flags=mip.REVERSE).pack(KEY)))
-    assert "rule add from 10.81.0.11 iif lan lookup 77" in asked
+    assert "rule add pref 100 from 10.81.0.11 iif lan lookup 77" in asked
     assert "route replace throw 10.82.0.0/24 table 77" in asked

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Cipher
-from airtoll.testbeds.linux import hostapd, keylog, leap, wpa_supplicant
+from airtoll.testbeds.linux import by_hand, hostapd, keylog, leap, wpa_supplicant
 from airtoll.testbeds.linux.control import ControlError
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.progress import Progress
@@ -31,7 +31,7 @@ _REPORTED: Final = (
     "eap_tls_version",
     "EAP TLS cipher",
 )
-REPORTED_BY_AP: Final = (
+_REPORTED_BY_AP: Final = (
     "flags",
     "AKMSuiteSelector",
     "dot11RSNAStatsSelectedPairwiseCipher",
@@ -125,6 +125,14 @@ async def station(progress: Progress, name: str) -> None:
     Raises ``TestbedError`` with the state that was reached.
     """
     stack, node = progress.stack, progress.layout.nodes[name]
+    if node in stack.by_hand:
+        assert stack.prompts is not None
+        await by_hand.certificates(progress, stack.root)
+        progress.by_hand[name] = await by_hand.join(
+            progress, name, stack.by_hand[node], stack.prompts
+        )
+        progress.caveats.append(f"{name}: driven by hand: a person took part in its times")
+        return
     host, radio = stack.hosts[node], stack.radios[node]
     files = await _certificates(progress, host)
     heard = progress.layout.heard_by(name)
@@ -172,7 +180,7 @@ async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
     wrong = wpa_supplicant.differences(progress.policy, status)
     seen = await _ap_of(progress, status).station(progress.address_of_radio(name))
     progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
-        f"ap:{key}": seen[key] for key in REPORTED_BY_AP if key in seen
+        f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
     }
     if "[AUTHORIZED]" not in seen.get("flags", ""):
         wrong.append(f"the AP has flags {seen.get('flags', 'none')}, not AUTHORIZED")
@@ -205,7 +213,8 @@ async def master_keys(progress: Progress) -> None:
     """Add the pairwise master keys to the key log."""
     if progress.policy.link.akm is None:
         return
-    addresses = {name: progress.address_of_radio(name) for name in progress.stations}
+    joined = (*progress.stations, *progress.by_hand)
+    addresses = {name: progress.address_of_radio(name) for name in joined}
     for access_point in progress.access_points:
         bssid = progress.stack.radios[access_point.host.name].address
         with contextlib.suppress(TestbedError):

@@ -24,10 +24,22 @@ class TrafficError(TestbedError):
     """The traffic of a trial did not come about."""
 
 
-async def serve(host: Host, port: int, folder: str, limit_s: float = 60.0) -> Process:
-    """Start a server on ``port``; its pid file appears before it listens, so ask for the socket."""
-    log = f"{folder}/iperf3-{host.name}-{port}.log"
-    process = await host.start(["iperf3", "-s", "-J", "-p", str(port)], log=log)
+async def serve(
+    host: Host,
+    port: int,
+    folder: str,
+    limit_s: float = 60.0,
+    *,
+    log: str | None = None,
+    once: bool = False,
+) -> Process:
+    """Start a server on ``port``; its pid file appears before it listens, so ask for the socket.
+
+    ``once``: it ends with its first client, and ``log`` is then that client's report.
+    """
+    log = log or f"{folder}/iperf3-{host.name}-{port}.log"
+    argv = ["iperf3", "-s", "-J", "-p", str(port), *(["-1"] if once else [])]
+    process = await host.start(argv, log=log)
     # `ss` waits for nothing: ask until the kernel lists the socket.
     script = (
         f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
@@ -130,6 +142,25 @@ def values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
             add("throughput_bps", received["bits_per_second"], "bit/s", name)
             if "retransmits" in sent:
                 add("tcp_retransmissions", sent["retransmits"], "1", name)
+    return found
+
+
+def server_values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
+    """What a server received of a client whose own report nobody has (direction up).
+
+    Datagrams lost behind the last that arrived are in no server's count, nor is what was offered.
+    """
+    received = report["end"]["sum_received"]
+    found = [Value("throughput_bps", float(received["bits_per_second"]), "bit/s", flow, station)]
+    if report["start"]["test_start"]["protocol"] != "UDP":
+        return found
+    seen, lost = received["packets"], received["lost_packets"]
+    found += [
+        Value("packets_received", float(seen - lost), "1", flow, station),
+        Value("jitter_s", received["jitter_ms"] / 1000, "s", flow, station),
+    ]
+    if seen > 0:
+        found.append(Value("loss_ratio", lost / seen, "1", flow, station))
     return found
 
 

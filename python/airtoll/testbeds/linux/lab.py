@@ -76,10 +76,14 @@ class LabHost(_Table):
 
 
 class LabTable(_Table):
-    """The [lab] table. ``channel``: the channel that access points use."""
+    """The [lab] table. ``channel``: the channel that access points use.
+
+    ``hand_limit_s``: how long a step of a station that is driven by hand may take, seconds.
+    """
 
     name: str = Field(min_length=1)
     channel: int = Field(1, ge=1, le=196)
+    hand_limit_s: float = Field(300.0, gt=0)
     country: str | None = Field(None, pattern=r"^[A-Z]{2}$")
 
 

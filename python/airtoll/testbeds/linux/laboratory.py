@@ -19,10 +19,12 @@ from attrs import frozen
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import cleanup, conditions, radios
+from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 from airtoll.testbeds.linux.lab import Lab, LabHost
 from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.prompts import Prompts, Terminal
 from airtoll.testbeds.linux.stack import Stack
 
 _PREFIXES = {"access-point": "ap", "station": "sta"}
@@ -45,6 +47,8 @@ class Laboratory(Stack):
     """A stack on the hosts of a ``lab.toml``.
 
     ``options``: host name -> further options for asyncssh (keys, known hosts, a proxy command).
+    ``prompts``: where a person is told what to do on stations that nobody can drive; default: the
+    terminal.
     """
 
     virtual = False
@@ -56,20 +60,26 @@ class Laboratory(Stack):
         results: Path,
         lab: Lab,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        prompts: Prompts | None = None,
     ) -> None:
         super().__init__(run_id, credentials, results)
         self._lab = lab
         self._options = options or {}
+        self.prompts = prompts
         self._described: dict[str, LabHost] = {}
 
     async def _build(self) -> None:
         names = {"srv": self._lab.of("server")[0]}
         for role, prefix in _PREFIXES.items():
-            driven = [name for name in self._lab.of(role) if self._lab.host[name].by == "airtoll"]
-            names |= {f"{prefix}{index}": name for index, name in enumerate(driven, start=1)}
+            names |= {f"{prefix}{i}": name for i, name in enumerate(self._lab.of(role), start=1)}
         for node, name in names.items():
             described = self._lab.host[name]
             self._described[node] = described
+            if described.by == "hand":
+                self.prompts = self.prompts or Terminal(name)
+                limit_s = self._lab.lab.hand_limit_s
+                self.by_hand[node] = Device(name, described.ip, limit_s)
+                continue
             host = self._host(node, name, described)
             await host.__aenter__()
             self.hosts[node] = host

@@ -377,7 +377,7 @@ def serve_foreign(settings: dict[str, Any]) -> None:
 def _reverse(settings: dict[str, Any], request: Registration) -> tuple[str, ...]:
     if not request.flags & REVERSE:
         return ()
-    rule = f"from {request.home} iif {settings['interface']} lookup {REVERSE_TABLE}"
+    rule = f"pref 100 from {request.home} iif {settings['interface']} lookup {REVERSE_TABLE}"
     return (
         f"rule del {rule}",
         f"rule add {rule}",

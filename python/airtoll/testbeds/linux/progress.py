@@ -15,6 +15,7 @@ from attrs import define, field
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import freeradius, hostapd, wpa_supplicant
+from airtoll.testbeds.linux.by_hand import ByHand
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Job, Value
 from airtoll.testbeds.linux.layout import Layout
@@ -28,8 +29,8 @@ class Progress:
     """One trial under way.
 
     ``negotiated``: station -> what was read back; ``conditions``: radio and CPU; ``keys``: the key
-    log; ``servers``: access point -> its RADIUS server; ``undo``: what ends with the trial, the
-    latest first.
+    log; ``by_hand``: stations that a person drives; ``servers``: access point -> its RADIUS server;
+    ``undo``: what ends with the trial, the latest first.
     """
 
     stack: Stack
@@ -43,6 +44,7 @@ class Progress:
     keys: list[dict[str, str]] = field(factory=list)
     access_points: list[hostapd.AccessPoint] = field(factory=list)
     stations: dict[str, wpa_supplicant.Station] = field(factory=dict)
+    by_hand: dict[str, ByHand] = field(factory=dict)
     servers: dict[str, freeradius.Server] = field(factory=dict)
     undo: contextlib.AsyncExitStack = field(factory=contextlib.AsyncExitStack)
 
@@ -52,6 +54,8 @@ class Progress:
 
     def address_of_radio(self, name: str) -> str:
         """The MAC address of a station, by its name in the study."""
+        if name in self.by_hand:
+            return self.by_hand[name].address
         return self.stack.radios[self.layout.nodes[name]].address
 
     def daemons(self) -> list[Process]:

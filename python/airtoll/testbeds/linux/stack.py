@@ -26,11 +26,13 @@ from airtoll.testbeds.linux import (
     radios,
     strongswan,
 )
+from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.trial import Trial
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
@@ -60,6 +62,9 @@ class Stack:
         self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
         self.medium: medium.Medium | None = None
+        #: Node -> a station that nobody can drive, and where its prompts go.
+        self.by_hand: dict[str, Device] = {}
+        self.prompts: Prompts | None = None
         #: What the CPU carries without airtime, bit/s, by kind of traffic.
         self.ceilings: dict[tuple[object, ...], float] = {}
         #: Node -> channel survey before the first trial (see ``conditions.survey``).

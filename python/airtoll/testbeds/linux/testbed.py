@@ -29,7 +29,15 @@ from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest
-from airtoll.testbeds.linux import credentials, crypto, environment, hostapd, medium, timeline
+from airtoll.testbeds.linux import (
+    by_hand,
+    credentials,
+    crypto,
+    environment,
+    hostapd,
+    medium,
+    timeline,
+)
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
@@ -187,9 +195,11 @@ class Linux:
         if self._environment is None:
             self._environment = _tools()
         place = "guest" if self._vm else "host"
-        if self._lab is not None:
-            place = f"laboratory {self._lab.lab.name}"
-        return {"linux": place, **self._environment}
+        if self._lab is None:
+            return {"linux": place, **self._environment}
+        hand = [name for name, host in self._lab.host.items() if host.by == "hand"]
+        driven = {"driven_by_hand": ", ".join(hand)} if hand else {}
+        return {"linux": f"laboratory {self._lab.lab.name}", **driven, **self._environment}
 
     def cancel(self) -> None:
         """A trial in progress ends with its session."""
@@ -224,10 +234,15 @@ class Linux:
         if self._lab is None:
             return None
         stations = [self._lab.host[name] for name in self._lab.of("station")]
-        if any(station.by == "hand" for station in stations):
-            return "stations driven by hand are not prompted for yet"
-        if len(station_names(cell.settings)) > len(stations):
+        wanted = station_names(cell.settings)
+        if len(wanted) > len(stations):
             return f"the laboratory has {len(stations)} stations"
+        if cell.settings.topology in DOMAINS:
+            return "two domains are set up between namespaces only"
+        if any(station.by == "hand" for station in stations[: len(wanted)]):
+            flow = flow_of(cell.settings, cell.load)
+            if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
+                return reason
         if cell.security.link.eap_method == "leap":
             return "the LEAP server runs on an AP in a namespace only"
         return None
@@ -400,7 +415,9 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     for name, address in outcome.stations.items():
         values += timeline.values(seen, address, name)
         protected, clear = seen.protected(address)
-        if encrypts and protected == 0:
+        if encrypts and protected == 0 and name in outcome.conditions.get("skipped_by_hand", ()):
+            caveats.append(f"{name}: no data of it was seen on the air")
+        elif encrypts and protected == 0:
             return Measured(failure=f"{name}: no data frame was protected on the air")
         if not encrypts and protected > 0:
             return Measured(failure=f"{name}: {protected} data frames were protected; none should")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 from attrs import evolve
 
-from airtoll.testbeds.linux import conditions, crypto, iperf3, irtt, medium
+from airtoll.testbeds.linux import by_hand, conditions, crypto, iperf3, irtt, medium
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
 
@@ -118,6 +118,8 @@ async def _encryption(progress: Progress, names: list[str]) -> None:
         return
     stack = progress.stack
     for name in names:
+        if name in progress.by_hand:
+            continue
         node = progress.layout.nodes[name]
         # debugfs shows every radio of the machine, whatever namespace it is in.
         where = stack.root if stack.virtual else stack.hosts[node]
@@ -131,6 +133,8 @@ async def _encryption(progress: Progress, names: list[str]) -> None:
 async def _one(
     progress: Progress, name: str, index: int, flow: Flow, *, probe: bool | None = None
 ) -> list[Value]:
+    if name in progress.by_hand:
+        return await by_hand.carry(progress, name, index, flow)
     stack, layout, host = progress.stack, progress.layout, progress.host(name)
     target = layout.target(name)
     peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
@@ -162,7 +166,11 @@ async def _one(
 
 
 async def _radio_conditions(progress: Progress) -> dict[str, dict[str, str]]:
-    return {name: await station.signal() for name, station in progress.stations.items()}
+    found = {name: await station.signal() for name, station in progress.stations.items()}
+    for name, held in progress.by_hand.items():
+        # As the access point hears it, which is the only end that can be asked.
+        found[name] = {"RSSI": (await held.state()).get("signal", "unknown")}
+    return found
 
 
 def _total(values: list[Value]) -> float | None:

@@ -74,6 +74,10 @@ class Trial:
             status = await station.status()
             if status.get("wpa_state") != "COMPLETED":
                 raise TestbedError(f"{name}: lost the link during the trial: {status['wpa_state']}")
+        for name, held in progress.by_hand.items():
+            flags = (await held.state()).get("flags", "none")
+            if "[AUTHORIZED]" not in flags:
+                raise TestbedError(f"{name}: lost the link during the trial: flags {flags}")
 
     async def finish(self) -> None:
         """Undo what was set up, in reverse order, and keep the files."""
@@ -106,7 +110,11 @@ class Trial:
             conditions=progress.conditions,
             keys=tuple(progress.keys),
             files=tuple(sorted(path.name for path in self._target.iterdir())),
-            stations={name: progress.address_of_radio(name) for name in layout.nodes},
+            stations={
+                name: progress.address_of_radio(name)
+                for name, node in layout.nodes.items()
+                if name in progress.by_hand or node not in stack.by_hand
+            },
             access_points=tuple(stack.radios[a.host.name].address for a in progress.access_points),
             addresses=layout.addresses(),
         )

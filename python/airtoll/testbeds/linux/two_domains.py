@@ -48,6 +48,9 @@ _FORWARD: Final = (
     "net.ipv4.conf.default.rp_filter=0 net.ipv4.conf.all.send_redirects=0 "
     "net.ipv4.conf.default.send_redirects=0"
 )
+#: charon puts a route of its own per tunnel into table 220, which comes before the main one; on a
+#: gateway it would lead a visitor's packets home, and the mobile node's past Mobile IP's tunnel.
+_OWN_ROUTES: Final = "ip rule add pref 210 lookup main"
 #: Cables: (host, interface, host, interface).
 _CABLES: Final = (
     ("ap1", "dom0", "ha1", "lan0"),
@@ -59,6 +62,7 @@ _CABLES: Final = (
 _BUILT: Final = {
     "ha1": (
         _FORWARD,
+        _OWN_ROUTES,
         f"ip link add {LAN} type bridge",
         *(f"ip link set {port} master {LAN}" for port in ("lan0", "lan1")),
         f"ip addr add {_AGENT['ha1']}/24 dev {LAN}",
@@ -68,6 +72,7 @@ _BUILT: Final = {
     ),
     "ha2": (
         _FORWARD,
+        _OWN_ROUTES,
         f"ip link add {LAN} type bridge",
         f"ip link set lan0 master {LAN}",
         f"ip addr add {_AGENT['ha2']}/24 dev {LAN}",
@@ -282,7 +287,7 @@ class TwoDomains(Layout):
         if self._peer_ap == "ap2":
             await _script(
                 hosts["ha2"],
-                f"ip rule add iif {LAN} to {_MOBILE}/32 lookup {_HOMEWARD}",
+                f"ip rule add pref 101 iif {LAN} to {_MOBILE}/32 lookup {_HOMEWARD}",
                 f"ip route replace default via 10.83.0.5 table {_HOMEWARD}",
             )
 

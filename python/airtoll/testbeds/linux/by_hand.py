@@ -1,0 +1,246 @@
+"""Stations that nobody can drive (a phone, a Windows laptop): a person does what prompts say.
+
+Takes a trial's progress and a device of the lab file; gives its link, verified at the access
+point, and its traffic, measured at the server. Never believes an answer: a step is done when the
+access point or the server has seen it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from attrs import define, frozen
+
+from airtoll.errors import TestbedError
+from airtoll.policies import Cipher, Generation, Policy
+from airtoll.testbeds.linux import hostapd, iperf3, prompts
+from airtoll.testbeds.linux.credentials import USER, Credentials
+from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.job import Flow, Value
+from airtoll.testbeds.linux.prompts import Prompts, SkippedError
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.progress import Progress
+
+_CONNECTED: Final = "AP-STA-CONNECTED"
+_MISMATCH: Final = ("AP-STA-POSSIBLE-PSK-MISMATCH", "CTRL-EVENT-EAP-FAILURE")
+#: 00-0F-AC suites as hostapd prints them for a station.
+_SUITES: Final = {
+    Cipher.TKIP: "00-0f-ac-2",
+    Cipher.CCMP_128: "00-0f-ac-4",
+    Cipher.CCMP_256: "00-0f-ac-10",
+    Cipher.GCMP_128: "00-0f-ac-8",
+    Cipher.GCMP_256: "00-0f-ac-9",
+}
+#: The same for WPA (Microsoft's OUI), which has the same types.
+_WPA: Final = {suite: suite.replace("00-0f-ac", "00-50-f2") for suite in _SUITES.values()}
+_EAP_TYPES: Final = {"md5": "4", "tls": "13", "leap": "17", "ttls": "21", "peap": "25"}
+
+
+@frozen
+class Device:
+    """A device of the lab file: its name there, its address, and how long a step may take, s."""
+
+    name: str
+    ip: str
+    limit_s: float
+
+
+@define
+class ByHand:
+    """A device that is associated: its MAC address and its access point."""
+
+    device: Device
+    prompts: Prompts
+    address: str
+    access_point: hostapd.AccessPoint
+
+    async def state(self) -> dict[str, str]:
+        """What the access point says of it."""
+        return await self.access_point.station(self.address)
+
+
+def why_not(policy: Policy, flow: Flow, topology: str) -> str | None:
+    """Why a station driven by hand cannot take part in a cell, or None."""
+    if policy.tunnels:
+        return "tunnels are not set up on a station that is driven by hand"
+    if any(control.value == "mac-acl" for control in policy.access_control):
+        return "the MAC address of a station that is driven by hand is not known beforehand"
+    if flow.application != "stream":
+        return f"{flow.application} traffic needs a program on the station that reports to us"
+    if topology == "station-to-station" or flow.direction != "up":
+        return "what a station that is driven by hand receives is counted there, not at the server"
+    return None
+
+
+async def join(progress: Progress, name: str, device: Device, terminal: Prompts) -> ByHand:
+    """Have the device associated; gives it, once the access point's state is the policy's.
+
+    Raises ``TestbedError`` when the step was skipped, took too long, or another policy came about.
+    """
+    access_point = progress.access_points[0]
+    known = {radio.address for radio in progress.stack.radios.values()}
+    access_point.control.forget()
+    text = instructions(
+        name, device, progress.policy, progress.stack.credentials, progress.stack.folder
+    )
+    address = await prompts.step(
+        terminal, text, _associated(access_point, known, terminal, device.limit_s), device.limit_s
+    )
+    by_hand = ByHand(device, terminal, address, access_point)
+    seen = await by_hand.state()
+    progress.negotiated[name] = {
+        "driven": "by hand",
+        **{f"ap:{key}": seen[key] for key in REPORTED_BY_AP if key in seen},
+    }
+    wrong = differences(progress.policy, seen)
+    if wrong:
+        raise TestbedError(
+            f"{name}: policy {progress.policy.name} did not come about: {'; '.join(wrong)}"
+        )
+    terminal.say(f"{device.name} ({address}) is associated, and with the policy asked for")
+    return by_hand
+
+
+REPORTED_BY_AP: Final = (
+    "flags",
+    "AKMSuiteSelector",
+    "dot11RSNAStatsSelectedPairwiseCipher",
+    "last_eap_type_as",
+    "signal",
+)
+
+
+async def _associated(
+    access_point: hostapd.AccessPoint, known: set[str], terminal: Prompts, limit_s: float
+) -> str:
+    """The MAC address of the next station that is let in, but for those that are ours."""
+    while True:
+        event = await access_point.control.wait_for(_CONNECTED, *_MISMATCH, limit_s=limit_s)
+        words = event.text.split()
+        if words[0] == _CONNECTED and words[1] not in known:
+            return words[1]
+        if words[0] != _CONNECTED:
+            terminal.say("the access point could not verify its secret: look at what was typed")
+
+
+def instructions(
+    name: str, device: Device, policy: Policy, secret: Credentials, folder: str
+) -> str:
+    """What to set on a device so that it joins with a policy, step by step."""
+    link = policy.link
+    lines = [f"{device.name} (station {name}): join the network of policy {policy.name}"]
+    lines += [f"  SSID: {secret.ssid}", f"  security: {_security(policy)}"]
+    if link.eap_method:
+        lines.append(f"  EAP method: {link.eap_method.upper()}{_inner(link.eap_method)}")
+        lines.append(f"  identity: {USER}")
+        if link.eap_method != "tls":
+            lines.append(f"  password: {secret.password}")
+        else:
+            lines.append(f"  certificate and key: {folder}/by-hand/client.pem and client.key")
+        if link.eap_method in ("tls", "ttls", "peap"):
+            lines.append(f"  authority: {folder}/by-hand/ca.pem, server radius.airtoll.test")
+    elif link.akm in (2, 4, 6, 8, 9, 24, 25):
+        lines.append(f"  passphrase: {secret.passphrase}")
+    if link.encrypts_data and link.akm is None and not link.dynamic_wep:
+        bits = 40 if link.cipher is Cipher.WEP_40 else 104
+        lines.append(f"  WEP key 1 (hex): {secret.wep(bits)}")
+    lines.append(f"  IP address, if it gets no other: {device.ip}")
+    return "\n".join(lines)
+
+
+def _security(policy: Policy) -> str:
+    link = policy.link
+    if link.akm is None:
+        if link.eap_method:
+            return "802.1X" + (f" with {link.cipher.value}" if link.encrypts_data else "")
+        return "WEP" if link.encrypts_data else "none (open)"
+    if link.generation is Generation.OWE:
+        return "enhanced open (OWE)"
+    kind = "enterprise" if link.eap_method else "personal"
+    return f"{link.generation.value.upper()} {kind}, {link.cipher.value}"
+
+
+def _inner(method: str) -> str:
+    return {"peap": ", inside MSCHAPv2", "ttls": ", inside PAP"}.get(method, "")
+
+
+def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
+    """Where the access point's view of a station is not the policy; empty when it is."""
+    link = policy.link
+    wrong: list[str] = []
+    flags = seen.get("flags", "")
+    if "[AUTHORIZED]" not in flags:
+        wrong.append(f"the AP has flags {flags or 'none'}, not AUTHORIZED")
+    wanted: dict[str, str] = {}
+    if link.akm is not None:
+        wpa = link.generation is Generation.WPA
+        cipher = _SUITES[link.cipher]
+        wanted["dot11RSNAStatsSelectedPairwiseCipher"] = _WPA[cipher] if wpa else cipher
+        wanted["AKMSuiteSelector"] = f"{'00-50-f2' if wpa else '00-0f-ac'}-{link.akm}"
+    wrong += [
+        f"{key} is {seen.get(key, 'missing')}, not {value}"
+        for key, value in wanted.items()
+        if seen.get(key) != value
+    ]
+    if link.pmf == "required" and "[MFP]" not in flags:
+        wrong.append("management frames are not protected")
+    if link.eap_method:
+        told = seen.get("last_eap_type_as", "none").split()[0]
+        if told != _EAP_TYPES[link.eap_method]:
+            wrong.append(f"the EAP method is {told}, not {_EAP_TYPES[link.eap_method]}")
+    return wrong
+
+
+async def certificates(progress: Progress, host: Host) -> None:
+    """Write what the device needs for EAP where the prompt says that it is."""
+    suite_b = progress.policy.link.akm in (12, 13)
+    secret = progress.stack.credentials
+    chain = secret.p384 if suite_b else secret.rsa
+    base = f"{progress.stack.folder}/by-hand"
+    for file, text in (
+        ("ca.pem", chain.authority),
+        ("client.pem", chain.client),
+        ("client.key", chain.client_key),
+    ):
+        await host.put(f"{base}/{file}", text)
+
+
+async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[Value]:
+    """The device's flow, measured by the server at the other end; nothing when it was skipped.
+
+    Raises ``TestbedError`` when nothing came within the time.
+    """
+    device = progress.by_hand[name].device
+    layout, terminal = progress.layout, progress.by_hand[name].prompts
+    port = iperf3.FIRST_PORT + index
+    host = progress.stack.hosts[layout.target(name)]
+    log = f"{progress.stack.folder}/iperf3-by-hand-{name}.json"
+    await host.run(["rm", "-f", log])
+    process = await iperf3.serve(host, port, progress.stack.folder, log=log, once=True)
+    told = iperf3.arguments(flow, layout.peer(name, flow.ip), port)
+    command = [word for word in told if word != "-J"]
+    text = f"{device.name} (station {name}): run this there\n  {shlex.join(command)}"
+    try:
+        await prompts.step(terminal, text, _served(process), flow.duration_s + device.limit_s)
+    except SkippedError:
+        progress.conditions.setdefault("skipped_by_hand", []).append(name)
+        progress.caveats.append(f"{name}: its traffic was skipped by hand: no values of it")
+        return []
+    finally:
+        with contextlib.suppress(TestbedError, TimeoutError):
+            await process.stop()
+    report = iperf3.parse((await host.get(log)).decode(errors="replace"), host.name)
+    terminal.say(f"{device.name}: its traffic is measured")
+    return iperf3.server_values(report, layout.flow_name(name), name)
+
+
+async def _served(process: Process) -> None:
+    """Until a server that serves once has ended."""
+    while process.running:
+        with contextlib.suppress(TimeoutError):
+            await process.wait(3600.0)
+        await asyncio.sleep(0)
