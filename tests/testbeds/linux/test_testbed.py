@@ -192,9 +192,12 @@ ip = "192.168.1.10"
         assert reason in skip.reason
     other = Linux(lab=load(tmp_path / "hand.toml"))
     other._version = (2, 10)
-    skip = other.check(cell())
+    assert other.check(cell()) is None  # the laptop alone
+    assert other.check(cell(scenario="clients = 2")) is None
+    skip = other.check(cell("ipsec-aes-gcm", scenario="clients = 2"))
     assert skip is not None
-    assert "by hand" in skip.reason
+    assert "driven by hand" in skip.reason
+    assert other.environment()["driven_by_hand"] == "phone"
     with pytest.raises(UsageError, match="--vm and --lab"):
         Linux(vm=True, lab=load(tmp_path / "lab.toml"))
 

@@ -18,6 +18,7 @@ from airtoll.testbeds.linux import by_hand, hostapd, keylog, leap, wpa_supplican
 from airtoll.testbeds.linux.control import ControlError
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.progress import Progress
+from airtoll.testbeds.linux.prompts import Terminal
 
 _REPORTED: Final = (
     "bssid",
@@ -126,11 +127,11 @@ async def station(progress: Progress, name: str) -> None:
     """
     stack, node = progress.stack, progress.layout.nodes[name]
     if node in stack.by_hand:
-        assert stack.prompts is not None
+        device = stack.by_hand[node]
+        # Only now: a study that does without this station needs no terminal.
+        stack.prompts = stack.prompts or Terminal(device.name)
         await by_hand.certificates(progress, stack.root)
-        progress.by_hand[name] = await by_hand.join(
-            progress, name, stack.by_hand[node], stack.prompts
-        )
+        progress.by_hand[name] = await by_hand.join(progress, name, device, stack.prompts)
         progress.caveats.append(f"{name}: driven by hand: a person took part in its times")
         return
     host, radio = stack.hosts[node], stack.radios[node]

@@ -24,7 +24,7 @@ from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 from airtoll.testbeds.linux.lab import Lab, LabHost
 from airtoll.testbeds.linux.namespaces import Address
-from airtoll.testbeds.linux.prompts import Prompts, Terminal
+from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.stack import Stack
 
 _PREFIXES = {"access-point": "ap", "station": "sta"}
@@ -76,7 +76,6 @@ class Laboratory(Stack):
             described = self._lab.host[name]
             self._described[node] = described
             if described.by == "hand":
-                self.prompts = self.prompts or Terminal(name)
                 limit_s = self._lab.lab.hand_limit_s
                 self.by_hand[node] = Device(name, described.ip, limit_s)
                 continue
