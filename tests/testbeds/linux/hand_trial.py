@@ -128,7 +128,7 @@ async def testbed(results: Path) -> None:
         options["known_hosts"] = tuple(options["known_hosts"])
     lab = Lab.model_validate(
         {
-            "lab": {"name": "by hand", "hand_limit_s": 120},
+            "lab": {"name": "by hand", "hand_limit_s": 60},
             "host": {
                 "router": ssh_trial.host("access-point", told["interface"], 2, bridge="br0"),
                 "phone": {"role": "station", "by": "hand", "ip": IP},

@@ -249,7 +249,7 @@ def test_a_station_that_is_driven_by_hand(testbed: Linux, tmp_path: Path) -> Non
     folder.mkdir()
     (folder / "credentials.json").write_text(json.dumps(credentials.fresh().to_json()))
     script = Path(__file__).with_name("hand_trial.py")
-    with Guest(tmp_path) as guest:
+    with drivers.make(tmp_path) as guest:
         done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=900)
     assert done.status == 0, done.stderr.decode()
     psk, peap, unwilling = json.loads(done.stdout.splitlines()[-1])

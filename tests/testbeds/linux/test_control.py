@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux.control import Control, ControlError, connect
+from airtoll.testbeds.linux.control import Control, ControlError, connect, event_of
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
 
 Opened = Callable[[], AbstractAsyncContextManager[Host]]
@@ -116,3 +116,17 @@ def test_answers_and_events_are_told_apart() -> None:
             await control.wait_for("CTRL-EVENT", limit_s=0)
 
     asyncio.run(steps())
+
+
+@pytest.mark.parametrize(
+    ("program", "line", "event"),
+    [
+        ("hostapd_cli", "wlan0 AP-STA-CONNECTED 02:00\n", "<3>AP-STA-CONNECTED 02:00"),
+        ("hostapd_cli", "Selected interface 'wlan0'\n", None),
+        ("hostapd_cli", "\n", None),
+        ("wpa_cli", "> <3>CTRL-EVENT-SCAN-RESULTS \n", "<3>CTRL-EVENT-SCAN-RESULTS \n"),
+        ("wpa_cli", "Interactive mode\n", None),
+    ],
+)  # fmt: skip
+def test_events_of_command_line_clients(program: str, line: str, event: str | None) -> None:
+    assert event_of(line, program) == event

@@ -185,8 +185,21 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._control.received(data.decode(errors="replace"))
 
 
+def event_of(line: str, program: str) -> str | None:
+    """The event in a line of a command-line client, as the socket would carry it, or None."""
+    if program == "hostapd_cli":  # echo was given the interface and the event
+        _, _, text = line.strip().partition(" ")
+        return f"<3>{text}" if text[:1].isupper() else None
+    # The prompt and the echo of a readline build precede the event on its line.
+    start = re.search(r"<\d>", line)
+    return None if start is None else line[start.start() :]
+
+
 class _Client:
-    """Requests by ``wpa_cli raw`` and events by an interactive ``wpa_cli``, over SSH."""
+    """Requests by ``wpa_cli raw`` and events by an interactive ``wpa_cli``, over SSH.
+
+    hostapd_cli shows no events when it is interactive: it gives each to a program, here ``echo``.
+    """
 
     def __init__(self, host: SshHost, argv: list[str], control: Control) -> None:
         self._host = host
@@ -200,17 +213,17 @@ class _Client:
         program = "hostapd_cli" if "hostapd" in control.who else "wpa_cli"
         argv = [program, "-p", str(Path(path).parent), "-i", Path(path).name]
         client = cls(host, argv, control)
-        client._events = await host.stream(argv)
+        told = [*argv, "-a", "/bin/echo"] if program == "hostapd_cli" else argv
+        client._events = await host.stream(told)
         task = asyncio.create_task(client._read())
         client._tasks.add(task)
         return client
 
     async def _read(self) -> None:
         async for line in self._events.stdout:
-            # The prompt and the echo of a readline build precede the event on its line.
-            start = re.search(r"<\d>", line)
-            if start:
-                self._control.received(line[start.start() :])
+            text = event_of(line, self._argv[0])
+            if text is not None:
+                self._control.received(text)
 
     def sendto(self, data: bytes) -> None:
         task = asyncio.create_task(self._ask(data.decode()))

@@ -51,7 +51,8 @@ async def carry(progress: Progress, flow: Flow) -> None:
             raise result
         progress.values += result
     usage = conditions.usage(before, await conditions.sample(busy))
-    progress.values.append(Value("cpu_share", usage["busy"], "1"))
+    if not progress.by_hand:  # a person's time is no time of the traffic's
+        progress.values.append(Value("cpu_share", usage["busy"], "1"))
     progress.conditions["cpu"] = usage
     radio_after = await _radio_conditions(progress)
     progress.conditions["radio"] = {"before": radio_before, "after": radio_after}
