@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
 
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
@@ -14,6 +15,7 @@ from airtoll.testbeds.roaming import NEXT_AP, SWITCH
 from airtoll.testbeds.simulator import Simulator
 
 CALL = {"transport": "udp", "application": "voip", "direction": "both", "duration_s": 1.0}
+WALKER: dict[str, object] = {"stations": [{"name": "phone", "position_m": [2, 1]}]}
 PARTS = ("scan", "association", "eap", "keys", "mobile_ip", "tunnel", "wait")
 
 
@@ -65,6 +67,11 @@ def test_the_second_access_point_stands_beside_the_first() -> None:
         ("wpa3-sae-ccmp", {"method": "pre-authentication"}, {}, "no EAP"),
         ("8021x-tls", {"method": "pre-authentication"}, {}, "no RSN"),
         ("wpa2-ft-eap-tls-ccmp", {"method": "pre-authentication"}, {}, "FT AKM"),
+        ("wpa2-ft-psk-ccmp", {"method": "fast-transition-ds", "scan": {}}, {}, "no scan"),
+        ("open", {"scan": {}, "scan_ms": 4}, {}, "leave one of them out"),
+        ("open", {"walk": {}}, {}, "position_m"),
+        ("open", {"walk": {}}, WALKER | {"rssi_dbm": -60}, "without rssi_dbm"),
+        ("wpa2-eap-peap-ccmp", {"walk": {}, "method": "pre-authentication"}, WALKER, "walks"),
         ("open", {"at_s": 3.0}, {}, "after the traffic's end"),
         ("open", {}, {"authenticate": False}, "authenticate = true"),
         ("open", {}, {"topology": "r1"}, "two-domain"),
@@ -118,3 +125,21 @@ def test_over_the_ds_asks_before_it_leaves() -> None:
     assert "handover_request_s" not in air
     parts = sum(ds.get(f"handover_{part}_s", 0.0) for part in PARTS)
     assert parts == pytest.approx(ds["handover_gap_s"], abs=1e-9)
+
+
+def test_a_walking_station_leaves_by_level_and_scans_with_frames() -> None:
+    walk = {"speed_m_s": 6, "threshold_dbm": -72, "hysteresis_db": 6}
+    scan = {"channels": 5, "min_channel_ms": 10, "max_channel_ms": 20}
+    of = cell("wpa2-psk-ccmp", {"walk": walk, "scan": scan}, **WALKER, rate_control="minstrel")
+    resolved = scenario(of)
+    assert resolved["radio"]["budgets"] == []
+    places = {node["name"]: node.get("position_m") for node in resolved["nodes"]}
+    assert (places["phone"], places[NEXT_AP]) == ([2.0, 1.0, 0.0], [60.0, 0.0, 0.0])
+    longer = evolve(of, load=of.load.model_copy(update={"duration_s": 11.0}))
+    rows = measured(longer)
+    assert rows["handover_old_level_dbm"] < -72
+    assert rows["handover_new_level_dbm"] >= rows["handover_old_level_dbm"] + 6
+    # Four silent channels and one where the access point answers.
+    assert 0.06 < rows["handover_scan_s"] < 0.066
+    parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
+    assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)

@@ -16,6 +16,7 @@ mod rows;
 mod timeline;
 mod timers;
 
+use airtoll_security::handshake::link::Link;
 use airtoll_security::handshake::{
     Carrier, Failure, Message, Negotiation, Outcome, Party, Reaction, Secrets, Stage, Status,
     describe,
@@ -122,11 +123,14 @@ pub(crate) struct Associations {
     duration: Duration,
     warm_up: Duration,
     renewals: Renewals,
-    /// Whether the traffic began.
+    /// Whether the traffic began, and when.
     pub complete: bool,
+    began: Instant,
 }
 
 const PARTIES: usize = 7;
+/// The stage of frames that belong to a scan.
+const PROBE: u32 = u32::MAX;
 /// What is still under way when the last station fails may leave within this.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
@@ -154,6 +158,21 @@ impl Associations {
     pub fn of(&self, station: u32) -> Option<u32> {
         let own = |j: &Join| j.node(Party::Station) == station;
         self.joins.iter().position(own).map(|at| at as u32)
+    }
+
+    /// The link that an association negotiates.
+    pub fn link_of(&self, join: u32) -> &Link {
+        self.joins[join as usize].negotiation.link()
+    }
+
+    /// When the traffic began.
+    pub const fn complete_at(&self) -> Instant {
+        self.began
+    }
+
+    /// Whether an association was never begun.
+    pub fn waits(&self, join: u32) -> bool {
+        self.joins[join as usize].standing == Standing::Waiting
     }
 
     /// Station and access point of an association.
@@ -387,6 +406,7 @@ impl World {
         let now = self.events.now();
         let shift = now - Instant::ZERO;
         self.association.complete = true;
+        self.association.began = now;
         self.end = now + self.association.duration;
         self.warm_up = now + self.association.warm_up;
         for (number, flow) in self.flows.iter_mut().enumerate() {
@@ -412,6 +432,10 @@ impl World {
             return;
         };
         let join = signal.join;
+        if signal.stage == PROBE {
+            self.probe_arrived(join, &signal.message);
+            return;
+        }
         let state = &mut self.association.joins[join as usize];
         let current = state.standing == Standing::Negotiating && state.stage == signal.stage;
         if !current || state.advancing {

@@ -233,6 +233,9 @@ impl World {
         match kind {
             FrameKind::Beacon => {
                 self.ledger.management += alone;
+                if self.mobility.anybody_listens() {
+                    self.beacon_heard(sender, reception);
+                }
                 self.beacon_sent(id);
             }
             FrameKind::Rts => {

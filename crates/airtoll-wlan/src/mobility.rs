@@ -5,8 +5,11 @@
 //! gap in its traffic, split into what filled it. What the station negotiates at the new access
 //! point goes over the air as in `association`.
 //!
-//! Not modelled: buffering at the old access point, and a scan's own frames (the scan is a time in
-//! which the station is away).
+//! When it leaves is stated, or a matter of levels (`walk`); it looks for the new access point for a
+//! stated time, or with frames (`scan`). Not modelled: buffering at the old access point.
+
+mod scan;
+mod walk;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -21,6 +24,8 @@ use crate::association::{self, AssociationEvent, AssociationRow};
 use crate::packet::{Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
+use scan::Scanning;
+use walk::Walking;
 
 /// Something of a hand-over that is due.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,12 @@ pub(crate) enum MobilityEvent {
     Ahead { handover: u32 },
     /// The station leaves.
     Leave { handover: u32 },
+    /// It has taken another step.
+    Step { handover: u32 },
+    /// It is on the new access point's channel.
+    Probe { handover: u32 },
+    /// Its time on that channel may be over.
+    ScanOver { handover: u32 },
     /// It asks the new access point through the old one.
     Ask { handover: u32 },
     /// It has found the new access point.
@@ -42,8 +53,18 @@ pub(crate) struct Handover {
     /// Number of the association at the new access point, and of the one before it.
     join: u32,
     before: u32,
-    at: Duration,
+    at: Option<Duration>,
+    walk: Option<Walking>,
     scan: Duration,
+    scanning: Option<Scanning>,
+    /// Scans, those in vain included, and how long after one of these it scans again.
+    scans: u32,
+    again: Duration,
+    /// What it gave up when it left, for when it comes back: levels and the MSDU lifetime.
+    given_up: ([f64; 2], Duration),
+    /// Levels of the old and the new access point when it chose to move, dBm.
+    levels: Option<(f64, f64)>,
+    found: Option<Instant>,
     /// Number of the pre-authentication, and how long before leaving it begins.
     ahead: Option<(u32, Duration)>,
     /// What a negotiation that builds on an earlier one is made from, when its time comes.
@@ -145,6 +166,9 @@ pub(crate) fn prepare(
                 .named(&format!("transition/{}", handover.station))
                 .into_generator(),
         });
+        let scanning = handover
+            .scan
+            .map(|plan| Scanning::new(world, scenario, there, plan));
         world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
         world.mobility.hosts.insert(there, station);
         world.mobility.handovers.push(Handover {
@@ -152,8 +176,17 @@ pub(crate) fn prepare(
             there,
             join,
             before: world.association.of(station).unwrap_or(0),
-            at: Duration::from_secs_f64(handover.at_s),
+            at: handover.at_s.map(Duration::from_secs_f64),
+            walk: handover
+                .walk
+                .map(|walk| Walking::new(walk, scenario.nodes[station as usize].position_m)),
             scan: Duration::from_secs_f64(handover.scan_s),
+            scanning,
+            scans: 0,
+            again: Duration::from_secs_f64(handover.again_s),
+            given_up: ([f64::NEG_INFINITY; 2], Duration::ZERO),
+            levels: None,
+            found: None,
             ahead,
             later,
             pmk: None,
@@ -174,8 +207,13 @@ impl World {
     /// The traffic begins: hand-overs count from now.
     pub(crate) fn schedule_handovers(&mut self) {
         let now = self.events.now();
-        for (number, handover) in self.mobility.handovers.iter().enumerate() {
-            let number = number as u32;
+        for number in 0..self.mobility.handovers.len() as u32 {
+            if self.mobility.handovers[number as usize].walk.is_some() {
+                self.begin_walk(number);
+                continue;
+            }
+            let handover = &self.mobility.handovers[number as usize];
+            let departure = handover.at.unwrap_or(Duration::ZERO);
             let event = if handover.over_the_ds {
                 MobilityEvent::Ask { handover: number }
             } else {
@@ -183,11 +221,11 @@ impl World {
             };
             if let Some((_, before)) = handover.ahead {
                 let start = MobilityEvent::Ahead { handover: number };
-                let at = now + handover.at.saturating_sub(before);
+                let at = now + departure.saturating_sub(before);
                 self.events.schedule(at, Event::Mobility(start));
             }
             self.events
-                .schedule(now + handover.at, Event::Mobility(event));
+                .schedule(now + departure, Event::Mobility(event));
         }
     }
 
@@ -199,13 +237,10 @@ impl World {
                     self.association_due(AssociationEvent::Start { join });
                 }
             }
-            MobilityEvent::Leave { handover } => {
-                self.leave(handover);
-                let scan = self.mobility.handovers[handover as usize].scan;
-                let at = self.events.now() + scan;
-                let event = MobilityEvent::Found { handover };
-                self.events.schedule(at, Event::Mobility(event));
-            }
+            MobilityEvent::Leave { handover } => self.leave_and_look(handover),
+            MobilityEvent::Step { handover } => self.step(handover),
+            MobilityEvent::Probe { handover } => self.probe(handover),
+            MobilityEvent::ScanOver { handover } => self.scan_over(handover),
             MobilityEvent::Ask { handover } => self.ask_over_the_ds(handover),
             MobilityEvent::Found { handover } => self.found(handover),
         }
@@ -247,19 +282,64 @@ impl World {
         let now = self.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.left = Some(now);
+        handover.lost = 0;
         if let Some((join, _)) = handover.ahead {
             handover.pmk = self.association.end_ahead(join);
         }
         let station = handover.station;
         let (_, access_point) = self.association.ends_of(handover.before);
-        self.radio.part(station, access_point);
+        let levels = self.radio.part(station, access_point);
+        self.forget_success(station);
+        let lifetime = &mut self.nodes[station as usize].lifetime;
+        self.mobility.handovers[number as usize].given_up = (levels, *lifetime);
+        // What waits in its queue goes with the link: its lifetime is over.
+        *lifetime = Duration::ZERO;
+    }
+
+    /// The station leaves and looks for another access point.
+    fn leave_and_look(&mut self, number: u32) {
+        self.leave(number);
+        let handover = &mut self.mobility.handovers[number as usize];
+        handover.scans += 1;
+        if handover.scanning.is_some() {
+            self.begin_scan(number);
+            return;
+        }
+        let at = self.events.now() + handover.scan;
+        let event = MobilityEvent::Found { handover: number };
+        self.events.schedule(at, Event::Mobility(event));
+    }
+
+    /// The station found nothing that it would move to, and goes on where it was.
+    fn come_back(&mut self, number: u32) {
+        let again = self.events.now() + self.mobility.handovers[number as usize].again;
+        let handover = &mut self.mobility.handovers[number as usize];
+        handover.left = None;
+        let station = handover.station;
+        let (levels, lifetime) = handover.given_up;
+        let held = std::mem::take(&mut handover.held);
+        let (_, access_point) = self.association.ends_of(handover.before);
+        self.nodes[station as usize].lifetime = lifetime;
+        self.radio.bring(station, access_point, levels);
+        if self.walks(number) {
+            self.put_in_place(number);
+        } else {
+            let event = MobilityEvent::Leave { handover: number };
+            self.events.schedule(again, Event::Mobility(event));
+        }
+        self.forget_success(station);
+        for packet in held {
+            self.send_packet(station, packet);
+        }
+    }
+
+    /// Links of a node are not what they were.
+    fn forget_success(&mut self, node: u32) {
         for link in &mut self.links {
-            if [link.from, link.peer].contains(&station) {
+            if [link.from, link.peer].contains(&node) {
                 link.success = (u32::MAX, 0, 0.0);
             }
         }
-        // What waits in its queue goes with the link: its lifetime is over.
-        self.nodes[station as usize].lifetime = Duration::ZERO;
     }
 
     /// The station asks the new access point through the old one, and leaves when it has the answer.
@@ -298,7 +378,12 @@ impl World {
 
     fn found(&mut self, number: u32) {
         let now = self.events.now();
+        if !self.prefers_the_new(number) {
+            self.come_back(number);
+            return;
+        }
         let handover = &mut self.mobility.handovers[number as usize];
+        handover.found = Some(now);
         let join = handover.join;
         if let Some(later) = handover.later.take()
             && let Some(made) = self.built_on_before(number, later)
@@ -398,8 +483,18 @@ impl World {
             let (left, joined) = (handover.left?, handover.joined?);
             let name = self.nodes[handover.station as usize].name.clone();
             let join = &self.association.joins[handover.join as usize];
+            let looked = handover.found.map_or(Duration::ZERO, |found| found - left);
             let mut rows: Vec<AssociationRow> =
-                vec![("handover_scan_s", handover.scan.as_secs_f64(), "s")];
+                vec![("handover_scan_s", looked.as_secs_f64(), "s")];
+            if handover.walk.is_some() || handover.scanning.is_some() {
+                rows.push(("handover_scans", f64::from(handover.scans), "1"));
+            }
+            if let Some((old, new)) = handover.levels {
+                let began = self.association.complete_at();
+                rows.push(("handover_left_s", (left - began).as_secs_f64(), "s"));
+                rows.push(("handover_old_level_dbm", old, "dBm"));
+                rows.push(("handover_new_level_dbm", new, "dBm"));
+            }
             // What was asked before it left is no part of the gap.
             let before = handover.asked.map_or(Duration::ZERO, |asked| left - asked);
             for (metric, stages) in PARTS {

@@ -1,7 +1,7 @@
 //! Who receives whom, and how strongly.
 //!
 //! Takes positions, walls and explicit budgets; gives received powers, the hearing relation and
-//! its sensing classes. Computed once: nodes do not move.
+//! its sensing classes. Where a station walks, levels follow its position; who senses whom stays.
 
 use std::collections::HashMap;
 
@@ -24,6 +24,18 @@ pub(crate) struct Radio {
     pub frame_capture: Option<f64>,
     /// Success of the last control frame of each pair: what it was, and the probability.
     control: Vec<(u32, f64)>,
+    places: Option<Places>,
+}
+
+/// What levels follow from, where somebody moves.
+#[derive(Debug)]
+struct Places {
+    positions: Vec<[f64; 3]>,
+    tx_power_dbm: Vec<f64>,
+    path_loss: PathLoss,
+    walls: Vec<Wall>,
+    /// Pairs whose budget is given.
+    given: Vec<bool>,
 }
 
 impl Radio {
@@ -42,12 +54,14 @@ impl Radio {
                 power_dbm[i * nodes + j] = from.tx_power_dbm - loss;
             }
         }
+        let mut given = vec![false; nodes * nodes];
         for budget in &radio.budgets {
             let ends = budget
                 .nodes
                 .each_ref()
                 .map(|name| index[name.as_str()] as usize);
             for (i, j) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                given[i * nodes + j] = true;
                 power_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
                     (Some(rssi), _) => rssi,
                     (_, loss) => scenario.nodes[i].tx_power_dbm - loss.unwrap_or(0.0),
@@ -68,7 +82,49 @@ impl Radio {
             preamble_capture: radio.preamble_capture_db,
             frame_capture: radio.frame_capture_db,
             control: vec![(u32::MAX, 0.0); nodes * nodes],
+            places: scenario
+                .handovers
+                .iter()
+                .any(|h| h.walk.is_some())
+                .then(|| Places {
+                    positions: scenario.nodes.iter().map(|n| n.position_m).collect(),
+                    tx_power_dbm: scenario.nodes.iter().map(|n| n.tx_power_dbm).collect(),
+                    path_loss: radio.path_loss,
+                    walls: radio.walls.clone(),
+                    given,
+                }),
         }
+    }
+
+    /// Puts a node somewhere else, metres; does nothing where nobody moves.
+    pub fn place(&mut self, node: u32, position: [f64; 3]) {
+        let Some(places) = &mut self.places else {
+            return;
+        };
+        places.positions[node as usize] = position;
+        for other in (0..self.nodes as u32).filter(|o| *o != node) {
+            for (from, to) in [(node, other), (other, node)] {
+                let at = from as usize * self.nodes + to as usize;
+                let Some(level) = self
+                    .places
+                    .as_ref()
+                    .and_then(|p| p.level(from, to, self.nodes))
+                else {
+                    continue;
+                };
+                self.power_dbm[at] = level;
+                self.control[at].0 = u32::MAX;
+            }
+        }
+    }
+
+    /// Level at which `to` would hear `from` where they are now, also if they are out of each
+    /// other's reach because one of them is on another channel, dBm.
+    pub fn level(&self, from: u32, to: u32) -> f64 {
+        self.places
+            .as_ref()
+            .and_then(|places| places.level(from, to, self.nodes))
+            .unwrap_or_else(|| self.power(from, to))
     }
 
     /// Power that `to` receives from `from`, dBm.
@@ -76,11 +132,18 @@ impl Radio {
         self.power_dbm[from as usize * self.nodes + to as usize]
     }
 
-    /// Takes two nodes out of each other's reach.
-    pub fn part(&mut self, a: u32, b: u32) {
-        for (from, to) in [(a, b), (b, a)] {
+    /// Takes two nodes out of each other's reach; gives the levels at which they heard each other.
+    pub fn part(&mut self, a: u32, b: u32) -> [f64; 2] {
+        let before = [self.power(a, b), self.power(b, a)];
+        self.bring(a, b, [f64::NEG_INFINITY; 2]);
+        before
+    }
+
+    /// Lets two nodes hear each other at these levels, dBm.
+    pub fn bring(&mut self, a: u32, b: u32, levels: [f64; 2]) {
+        for ((from, to), level) in [(a, b), (b, a)].into_iter().zip(levels) {
             let at = from as usize * self.nodes + to as usize;
-            self.power_dbm[at] = f64::NEG_INFINITY;
+            self.power_dbm[at] = level;
             self.control[at].0 = u32::MAX;
         }
     }
@@ -140,6 +203,15 @@ impl Radio {
             })
             .collect();
         (class_of, ears)
+    }
+}
+
+impl Places {
+    fn level(&self, from: u32, to: u32, nodes: usize) -> Option<f64> {
+        let (from, to) = (from as usize, to as usize);
+        let (a, b) = (self.positions[from], self.positions[to]);
+        let loss = || loss_db(&self.path_loss, &self.walls, a, b);
+        (!self.given[from * nodes + to]).then(|| self.tx_power_dbm[from] - loss())
     }
 }
 

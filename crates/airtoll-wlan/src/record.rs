@@ -18,7 +18,7 @@ mod signal;
 mod tests;
 mod tunnel;
 
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::{Recorder, supported_rates};
 
 use airtoll_units::Instant;
 use serde::Serialize;

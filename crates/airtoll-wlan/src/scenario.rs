@@ -23,7 +23,7 @@ pub use flow::{
     AccessCategory, Arrivals, CongestionControl, Flow, IpVersion, Pattern, TcpOptions, Transport,
     UdpOptions,
 };
-pub use handover::{Handover, HandoverMethod};
+pub use handover::{Handover, HandoverMethod, Scan, Walk};
 pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
 };

@@ -102,6 +102,10 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "handover_tunnel_s": ("s", "of the gap: IKE or WireGuard"),
     "handover_wait_s": ("s", "of the gap: until the next packet, before and behind the rest"),
     "handover_join_s": ("s", "leaving the old AP to being able to send by the new one"),
+    "handover_scans": ("1", "scans with frames, those in vain included"),
+    "handover_left_s": ("s", "start of the traffic to leaving the old AP, of a station that walks"),
+    "handover_old_level_dbm": ("dBm", "level of the old AP when the station chose to move"),
+    "handover_new_level_dbm": ("dBm", "level of the new AP then"),
     "handover_request_s": (
         "s",
         "before the gap: FT request through the old AP until the station leaves it (over the DS)",

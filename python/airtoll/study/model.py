@@ -149,10 +149,57 @@ class Join(_Table):
     limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
 
 
+class Walk(_Table):
+    """A walk in a straight line from the station's position, which begins with the traffic."""
+
+    to_m: tuple[float, float] = Field((60.0, 0.0), description="where it ends, metres")
+    speed_m_s: Positive = Field(1.4, description="speed, m/s")
+    threshold_dbm: float = Field(
+        -70.0, description="the station looks for another AP where its own is heard below this, dBm"
+    )
+    hysteresis_db: NotNegative = Field(
+        8.0, description="it moves where the other AP is heard this much better, dB"
+    )
+
+
+class Scan(_Table):
+    """A scan with frames (IEEE Std 802.11-2020, 11.1.4.3); times are those of Linux mac80211."""
+
+    mode: Literal["active", "passive"] = Field(
+        "active", description="probe requests, or listening for beacons"
+    )
+    channels: Count = Field(
+        11, description="channels, the new AP's among them and last; the others are empty"
+    )
+    min_channel_ms: Positive = Field(
+        30.0, description="active: how long it waits on a channel that stays silent, milliseconds"
+    )
+    max_channel_ms: Positive = Field(
+        30.0,
+        description="active: how long where it heard something; passive (Linux: 110): on each "
+        "channel, milliseconds",
+    )
+
+
 class Handover(_Table):
-    """The first station leaves its access point for a second one, as well heard, in mid-trial."""
+    """The first station leaves its access point for a second one in mid-trial.
+
+    The second is as well heard as the first, unless the station walks.
+    """
 
     at_s: NotNegative = Field(1.0, description="when it leaves, seconds after the traffic's start")
+    walk: Walk | None = Field(
+        None, description="it leaves where the levels say so, in the place of `at_s`"
+    )
+    next_ap_m: tuple[float, float] = Field(
+        (60.0, 0.0), description="where the second AP stands, with `walk`, metres"
+    )
+    scan: Scan | None = Field(
+        None, description="it looks for the new AP with frames, in the place of `scan_ms`"
+    )
+    again_s: Positive = Field(
+        1.0, description="how long after a scan in vain it scans again, seconds"
+    )
     scan_ms: NotNegative = Field(
         0.0,
         description="how long it is away to look for the new AP, milliseconds; 0: it knows it "

@@ -1,8 +1,9 @@
 """Hand-overs: the second access point, and what the station that moves negotiates there.
 
 Takes a cell and its resolved scenario with associations; gives it with a switch, a second access
-point as well heard as the first on a channel of its own, and the hand-over that the native code
-carries out (``crates/airtoll-wlan/src/scenario/handover.rs``). Never runs anything.
+point on a channel of its own, as well heard as the first unless the station walks, and the
+hand-over that the native code carries out (``crates/airtoll-wlan/src/scenario/handover.rs``). Never
+runs anything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy
+from airtoll.study.model import Handover
 
 NEXT_AP = "ap-2"
 SWITCH = "switch"
@@ -29,10 +31,17 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "a hand-over needs authenticate = true"
     if cell.settings.topology[0] in "nr":
         return "the two-domain topologies have no hand-over in mid-trial"
-    if handover.at_s >= cell.load.duration_s:
+    looks = handover.scan_ms > 0 or handover.scan is not None
+    if handover.walk is not None:
+        problem = _no_walk(cell)
+        if problem is not None:
+            return problem
+    elif handover.at_s >= cell.load.duration_s:
         return f"the hand-over at {handover.at_s:g} s comes after the traffic's end"
-    if handover.method == "fast-transition-ds" and handover.scan_ms > 0:
-        return "fast-transition-ds asks for an AP that the station knows: scan_ms must be 0"
+    if handover.scan_ms > 0 and handover.scan is not None:
+        return "scan_ms and scan are two answers to one question: leave one of them out"
+    if handover.method == "fast-transition-ds" and looks:
+        return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
     if handover.method.startswith("fast-transition") and link.akm not in _FT_AKMS:
         return f"{policy.name} has no FT AKM"
     if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
@@ -54,6 +63,9 @@ def roaming(
     nodes = {node["name"]: node for node in resolved["nodes"]}
     twin = {**nodes[station], "name": there, "bss": _NEXT_BSS, "tunnels": []}
     second = {**nodes[access_point], "name": NEXT_AP, "bss": _NEXT_BSS}
+    if handover.walk is not None:
+        twin["position_m"] = [*handover.walk.to_m, 0.0]
+        second["position_m"] = [*handover.next_ap_m, 0.0]
     wired = cell.settings.wired
     cable = {
         "rate_bps": wired.rate_mbps * 1e6,
@@ -65,7 +77,11 @@ def roaming(
         for link in resolved["links"]
     ]
     links += [{**cable, "nodes": [ap, SWITCH]} for ap in (access_point, NEXT_AP)]
-    budgets = resolved["radio"]["budgets"]
+    budgets = [
+        budget
+        for budget in resolved["radio"]["budgets"]
+        if handover.walk is None or station not in budget["nodes"]
+    ]
     heard = [
         {**budget, "nodes": [there, NEXT_AP]}
         for budget in budgets
@@ -83,7 +99,7 @@ def roaming(
         "handovers": [
             {
                 "station": station,
-                "at_s": handover.at_s,
+                **_departure(handover),
                 "scan_s": handover.scan_ms / 1e3,
                 "ahead_s": handover.ahead_ms / 1e3,
                 "method": method,
@@ -91,6 +107,38 @@ def roaming(
             }
         ],
     }
+
+
+def _departure(handover: Handover) -> dict[str, Any]:
+    # What is not asked for is left out, so that resolved scenarios stay as they were.
+    given: dict[str, Any] = {} if handover.walk else {"at_s": handover.at_s}
+    if handover.walk is not None:
+        walk = handover.walk.model_dump()
+        given["walk"] = {**walk, "to_m": [*handover.walk.to_m, 0.0]}
+    if handover.scan is not None:
+        given["scan"] = {
+            "channels": handover.scan.channels,
+            "passive": handover.scan.mode == "passive",
+            "min_channel_s": handover.scan.min_channel_ms / 1e3,
+            "max_channel_s": handover.scan.max_channel_ms / 1e3,
+        }
+    if handover.walk is not None or handover.scan is not None:
+        given["again_s"] = handover.again_s
+    return given
+
+
+def _no_walk(cell: Cell) -> str | None:
+    station = cell.settings.stations[0]
+    handover = cell.settings.handover
+    if station.position_m is None:
+        return f"station {station.name} walks: it needs position_m, where it begins"
+    if station.rssi_dbm is not None or cell.settings.rssi_dbm is not None:
+        return f"station {station.name} walks: its level follows its position, without rssi_dbm"
+    if station.walls:
+        return f"station {station.name} walks: walls that move with it cannot be meant"
+    if handover is not None and handover.method == "pre-authentication":
+        return "who walks does not know when it leaves: no pre-authentication ahead of that"
+    return None
 
 
 def _no_preauthentication(policy: Policy) -> str | None:

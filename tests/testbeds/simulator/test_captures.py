@@ -265,3 +265,28 @@ def test_tshark_reads_a_fast_transition_over_the_ds(
     assert len(trial.tshark("eth.type == 0x890d", path=trial.wire)) == 4
     assert len(trial.tshark(f"wlan.fc.type_subtype == 2 && {FRESH}")) == 1
     assert trial.values["handover_messages"] == 6
+
+
+@needs_tshark
+def test_tshark_reads_the_scan_of_a_walk(tmp_path: Path, cell: Any, record: Any) -> None:
+    load = {"transport": "udp", "offered_mbps": 0.5, "duration_s": 4}
+    handover = {
+        "walk": {"to_m": [40, 1], "speed_m_s": 10, "threshold_dbm": -60, "hysteresis_db": 3},
+        "next_ap_m": [40, 0],
+        "scan": {"channels": 3, "min_channel_ms": 5, "max_channel_ms": 10},
+    }
+    stations = [{"name": "A", "position_m": [2, 1]}]
+    planned = cell("wpa2-psk-ccmp", load=load, stations=stations, handover=handover)
+    trial = record(planned, tmp_path)
+    assert trial.wrong() == []
+    asked = trial.tshark("wlan.fc.type_subtype == 4", "wlan.ra", "wlan.ssid")
+    answered = trial.tshark(
+        f"wlan.fc.type_subtype == 5 && {FRESH}", "wlan.ssid", "wlan.rsn.version"
+    )
+    assert len(asked) == len(answered) == trial.values["handover_scans"] >= 1
+    assert all(line.startswith("ff:ff:ff:ff:ff:ff") for line in asked)
+    # The old access point fades as the station walks away, and the new one is better.
+    heard = trial.tshark("wlan.fc.type_subtype == 8", "wlan.ta", "radiotap.dbm_antsignal")
+    levels = [line.split() for line in heard]
+    old = [float(found[1]) for found in levels if len(found) == 2 and found[0] == levels[0][0]]
+    assert old[0] > old[-1] + 3

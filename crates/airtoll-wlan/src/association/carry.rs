@@ -6,10 +6,10 @@
 //! changes a message's octets.
 
 use airtoll_phy as phy;
-use airtoll_security::handshake::{Carrier, Party, describe};
+use airtoll_security::handshake::{Carrier, Message, Party, describe};
 use airtoll_units::{Duration, Instant};
 
-use super::{AssociationEvent, Purpose};
+use super::{AssociationEvent, PROBE, Purpose, Signal};
 use crate::packet::{NONE, Packet};
 use crate::world::{Event, World};
 
@@ -20,6 +20,30 @@ const DATA_CATEGORY: u8 = 1;
 /// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
 /// raises EAPOL to priority 7 in net/mac80211/wme.c).
 const SIGNALLING_CATEGORY: u8 = 3;
+
+fn packet(to: u32, octets: u32, mark: u32, now: Instant) -> Packet {
+    Packet {
+        flow: NONE,
+        to,
+        ip_octets: octets,
+        payload: 0,
+        tunnel_octets: 0,
+        mark,
+        number: 0,
+        group: NONE,
+        next: NONE,
+        created: now,
+        left: Instant::ZERO,
+        arrived: now,
+        category: DATA_CATEGORY,
+        entered: NONE,
+        end: 0,
+        under: NONE,
+        held: false,
+        reverse: false,
+        counted: false,
+    }
+}
 
 impl World {
     /// A message leaves its sender's stack.
@@ -47,27 +71,7 @@ impl World {
         let octets = message.octets.len() as u32;
         join.timeline.emitted(message);
         let ahead = join.purpose == Purpose::Ahead && message.carrier == Carrier::Eapol;
-        let mut packet = Packet {
-            flow: NONE,
-            to,
-            ip_octets: octets,
-            payload: 0,
-            tunnel_octets: 0,
-            mark: id,
-            number: 0,
-            group: NONE,
-            next: NONE,
-            created: now,
-            left: Instant::ZERO,
-            arrived: now,
-            category: DATA_CATEGORY,
-            entered: NONE,
-            end: 0,
-            under: NONE,
-            held: false,
-            reverse: false,
-            counted: false,
-        };
+        let mut packet = packet(to, octets, id, now);
         match message.carrier {
             Carrier::Management => {
                 // A WEP-protected body of shared-key authentication has its overhead in its octets.
@@ -119,6 +123,32 @@ impl World {
             self.dispatch(from, packet, Duration::ZERO);
         } else {
             self.dispatch_own(from, packet, Duration::ZERO);
+        }
+    }
+
+    /// Sends a frame of a scan, which belongs to no stage of a negotiation: by `link`, or by the
+    /// sender's own one to the receiver.
+    pub(crate) fn send_probe(&mut self, join: u32, message: Message, link: Option<u32>) {
+        let now = self.events.now();
+        let (from, to) = self.association.joins[join as usize].ends(&message);
+        let octets = message.octets.len() as u32 + phy::FCS_OCTETS;
+        let mark = self.association.insert(Signal {
+            join,
+            stage: PROBE,
+            message,
+            seen: true,
+            protected: false,
+        });
+        let mut made = packet(to, octets, mark, now);
+        made.category = SIGNALLING_CATEGORY;
+        let made = self.packets.insert(made);
+        let Some(link) = link else {
+            self.send_signalling(from, made);
+            return;
+        };
+        let contender = self.nodes[from as usize].contenders[usize::from(SIGNALLING_CATEGORY)];
+        if !self.enqueue_signalling(link, contender, made) {
+            self.lose(made);
         }
     }
 

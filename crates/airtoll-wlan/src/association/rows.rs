@@ -16,7 +16,16 @@ impl World {
     pub(crate) fn association_failure(&self) -> Option<String> {
         let joins = &self.association.joins;
         // A station whose pre-authentication fails negotiates everything again.
-        let needed = || joins.iter().filter(|j| j.purpose == Purpose::Entry);
+        // A station that nothing drove away is where it was.
+        let stays = |at: usize| {
+            self.association.waits(at as u32) && self.mobility.of_join(at as u32).is_some()
+        };
+        let needed = || {
+            let entries = joins.iter().enumerate();
+            entries
+                .filter(|(at, j)| j.purpose == Purpose::Entry && !stays(*at))
+                .map(|(_, j)| j)
+        };
         let mut missing = needed().filter(|j| !matches!(j.standing, Standing::Joined(_)));
         let Some(first) = missing.next() else {
             return self.renewal_failure();

@@ -178,13 +178,12 @@ impl Recorder {
                 let peer = world.links[exchange.link as usize].peer;
                 match kind {
                     FrameKind::Data => (Some(peer), mode.vector),
+                    FrameKind::Group => (None, mode.vector),
                     FrameKind::BlockAckReq => (Some(peer), mode.response),
                     FrameKind::Response => (Some(owner), mode.response),
                     FrameKind::Rts => (Some(peer), mode.guard),
                     FrameKind::Cts => (Some(owner), mode.guard),
-                    FrameKind::CtsToSelf | FrameKind::Beacon | FrameKind::Group => {
-                        (None, mode.guard)
-                    }
+                    FrameKind::CtsToSelf | FrameKind::Beacon => (None, mode.guard),
                 }
             }
         };
@@ -205,7 +204,7 @@ impl Recorder {
         let channel = world.contenders[t.contender as usize].channel;
         let duration = microseconds(t.protects);
         let ends = (world.mac(receiver.unwrap_or(t.node)), world.mac(t.node));
-        if t.kind == FrameKind::Data {
+        if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
             self.data(world, t.contender, channel, &heard, duration, decoded);
             return;
         }
@@ -238,7 +237,6 @@ impl Recorder {
             }
             FrameKind::Response => response(world, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(world, t, channel, &mut out),
-            // Trials with frames for groups are not recorded.
             FrameKind::Data | FrameKind::Group => {}
         }
         self.emit(channel, heard.end, header, &mut out);
@@ -490,7 +488,7 @@ fn microseconds(span: Duration) -> u16 {
 }
 
 /// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).
-fn supported_rates(bss: &Bss) -> Vec<u8> {
+pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
     const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
     const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
     let rates: Vec<f64> = match bss.standard {

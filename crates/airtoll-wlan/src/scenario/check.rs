@@ -198,7 +198,32 @@ impl Scenario {
     }
 
     fn check_handover(&self, at: &str, handover: &Handover) -> Result<(), ScenarioError> {
-        not_negative(&format!("{at}.at_s"), handover.at_s)?;
+        match (handover.at_s, &handover.walk) {
+            (Some(at_s), None) => not_negative(&format!("{at}.at_s"), at_s)?,
+            (None, Some(walk)) => {
+                positive(&format!("{at}.walk.speed_m_s"), walk.speed_m_s)?;
+                not_negative(&format!("{at}.walk.hysteresis_db"), walk.hysteresis_db)?;
+                if handover.method == HandoverMethod::PreAuthentication {
+                    let allowed = "another one with walk: nobody knows when the station leaves";
+                    return invalid(&format!("{at}.method"), "pre-authentication", allowed);
+                }
+            }
+            _ => return invalid(at, "at_s and walk", "exactly one of the two"),
+        }
+        positive(&format!("{at}.again_s"), handover.again_s)?;
+        if let Some(scan) = &handover.scan {
+            if scan.channels == 0 {
+                return invalid(&format!("{at}.scan.channels"), 0, "at least 1");
+            }
+            positive(&format!("{at}.scan.min_channel_s"), scan.min_channel_s)?;
+            if scan.max_channel_s < scan.min_channel_s {
+                let field = format!("{at}.scan.max_channel_s");
+                return invalid(&field, scan.max_channel_s, "at least min_channel_s");
+            }
+            if handover.scan_s > 0.0 {
+                return invalid(&format!("{at}.scan_s"), handover.scan_s, "0 with scan");
+            }
+        }
         not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
         not_negative(&format!("{at}.ahead_s"), handover.ahead_s)?;
         let field = format!("{at}.station");
@@ -220,8 +245,9 @@ impl Scenario {
             let allowed = format!("another one: {} has no FT AKM", policy.name);
             return invalid(&format!("{at}.method"), "fast-transition", &allowed);
         }
-        if handover.method == HandoverMethod::FastTransitionDs && handover.scan_s > 0.0 {
-            let allowed = "0 with fast-transition-ds, which asks for an access point that is known";
+        let looks = handover.scan_s > 0.0 || handover.scan.is_some();
+        if handover.method == HandoverMethod::FastTransitionDs && looks {
+            let allowed = "0 and scan null with fast-transition-ds, which asks for an access point that is known";
             return invalid(&format!("{at}.scan_s"), handover.scan_s, allowed);
         }
         let field = format!("{at}.association.station");

@@ -28,11 +28,21 @@ pub enum HandoverMethod {
 pub struct Handover {
     /// The station that moves; it has an association of its own.
     pub station: String,
-    /// When it leaves, counted from the start of the traffic, s.
-    pub at_s: f64,
-    /// How long it scans after that, s.
+    /// When it leaves, counted from the start of the traffic, s; null with `walk`.
+    #[serde(default)]
+    pub at_s: Option<f64>,
+    /// It leaves where the level says so, on its way from its own position; null: at `at_s`.
+    #[serde(default)]
+    pub walk: Option<Walk>,
+    /// How long it scans after that, s; 0 with `scan`.
     #[serde(default)]
     pub scan_s: f64,
+    /// It scans with frames; null: for `scan_s`.
+    #[serde(default)]
+    pub scan: Option<Scan>,
+    /// How long after a scan in vain it scans again, s.
+    #[serde(default = "ahead")]
+    pub again_s: f64,
     /// With pre-authentication: how long before it leaves it begins, s; at the earliest when the
     /// traffic does.
     #[serde(default = "ahead")]
@@ -43,6 +53,37 @@ pub struct Handover {
     /// What it negotiates at the new access point. The association's `station` is the node that
     /// stands for the moving station in the new BSS: a station of that BSS without flows.
     pub association: Association,
+}
+
+/// A walk in a straight line that begins with the traffic. Levels follow positions but where
+/// `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for the node
+/// that stands for the station in the new BSS best at the end of the walk.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Walk {
+    /// Where it ends, metres.
+    pub to_m: [f64; 3],
+    /// Speed, m/s.
+    pub speed_m_s: f64,
+    /// The station looks for another access point where its own is heard below this, dBm.
+    pub threshold_dbm: f64,
+    /// It moves where the other one is heard this much better, dB.
+    pub hysteresis_db: f64,
+}
+
+/// A scan (IEEE 802.11-2020, 11.1.4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scan {
+    /// Channels, that of the new access point among them and last; the others are empty.
+    pub channels: u32,
+    /// Listens for beacons in the place of sending probe requests.
+    #[serde(default)]
+    pub passive: bool,
+    /// How long an active scan waits on a channel that stays silent, s.
+    pub min_channel_s: f64,
+    /// How long a scan stays on a channel where it heard something, a passive one on each, s.
+    pub max_channel_s: f64,
 }
 
 const fn ahead() -> f64 {
