@@ -7,6 +7,7 @@
 
 use airtoll_wire::eapol::{Eapol, EapolRepr, packet_type};
 use airtoll_wire::eapol_key::{DESCRIPTOR_RSN, DESCRIPTOR_WPA, EapolKeyRepr, KeyInformation};
+use airtoll_wire::ieee80211::RsnRepr;
 use airtoll_wire::ieee80211::element::{Elements, id};
 use airtoll_wire::ieee80211::ft::FteRepr;
 use airtoll_wire::key_data::{KeyData, pad_for_wrap};
@@ -35,6 +36,8 @@ pub struct KeyConfig {
     pub pmkid: Option<[u8; 16]>,
     /// RSN or WPA element that the station sent in its (re)association request.
     pub station_element: Vec<u8>,
+    /// RSN or WPA element of the AP's beacons.
+    pub access_point_element: Vec<u8>,
 }
 
 /// Group keys that an AP hands to all of its stations.
@@ -135,8 +138,8 @@ impl KeyConfig {
         })
     }
 
-    /// Mobility domain and FT elements of the initial association, unprotected (13.4.2).
-    pub(super) fn ft_elements(&self) -> Vec<u8> {
+    /// The FT element of the initial association, unprotected (13.4.2).
+    pub(super) fn ft_element(&self) -> Vec<u8> {
         let Some(domain) = &self.link.mobility_domain else {
             return Vec::new();
         };
@@ -151,9 +154,7 @@ impl KeyConfig {
             r0kh_id: Some(&domain.r0_key_holder),
             igtk: None,
         };
-        let mut out = self.link.mobility_element();
-        out.extend(element(id::FAST_TRANSITION, &written(|o| fte.emit(o))));
-        out
+        element(id::FAST_TRANSITION, &written(|o| fte.emit(o)))
     }
 
     /// An EAPOL-Key frame; `kck` puts its MIC in.
@@ -183,7 +184,12 @@ impl KeyConfig {
         let body = written(|out| body.emit(out));
         let mut frame = written(|out| {
             EapolRepr {
-                version: if self.link.is_wpa1() { 1 } else { 2 },
+                // As hostapd and wpa_supplicant have it unless they are told otherwise.
+                version: if fields.information & KeyInformation::ACK != 0 {
+                    2
+                } else {
+                    1
+                },
                 packet_type: packet_type::KEY,
                 body: &body,
             }
@@ -303,6 +309,18 @@ pub(super) fn security_element(data: &[u8], wpa1: bool) -> Vec<u8> {
 /// AES key wrap (RFC 3394 section 2.2.1): six rounds over each 64-bit block.
 fn record_key_wrap(context: &mut Context<'_>, kek_octets: usize, octets: usize) {
     context.record_aes(kek_octets, 6 * (octets / 8));
+}
+
+/// An RSN element with the name of a PMK-R1 in it (13.4.2); one that cannot be read stays as it is.
+pub(super) fn with_pmkid(whole: &[u8], name: Option<[u8; 16]>) -> Vec<u8> {
+    let parsed = whole.get(2..).and_then(|body| RsnRepr::parse(body).ok());
+    match (parsed, name) {
+        (Some(mut element), Some(name)) => {
+            element.pmkids = vec![name];
+            written(|out| element.emit_element(out))
+        }
+        _ => whole.to_vec(),
+    }
 }
 
 /// What the authenticator waits for.
@@ -451,18 +469,19 @@ impl KeyAuthenticator {
             | KeyInformation::INSTALL
             | KeyInformation::ACK
             | KeyInformation::MIC;
-        let pmkids: Vec<[u8; 16]> = derived.r1_name.into_iter().collect();
-        let mut data = self.config.link.security_element(&pmkids);
+        let mut data = with_pmkid(&self.config.access_point_element, derived.r1_name);
         let mut iv = [0; 16];
         if !self.config.link.is_wpa1() {
             information |= KeyInformation::SECURE | KeyInformation::ENCRYPTED;
             data.extend(self.config.link.extension_element());
+            data.extend(self.config.link.mobility_element());
             data.extend(self.group_kdes());
             if derived.r1_name.is_some() {
-                data.extend(self.config.ft_elements());
-                // Reassociation deadline 1000 TU and key lifetime 86 400 s (9.4.2.48).
-                data.extend(element(56, &[1, 0xe8, 3, 0, 0]));
-                data.extend(element(56, &[2, 0x80, 0x51, 1, 0]));
+                data.extend(self.config.ft_element());
+                // Timeout interval elements (9.4.2.48) as hostapd has them unless it is told
+                // otherwise: no reassociation deadline, and a key lifetime of 14 days.
+                data.extend(element(56, &[1, 0, 0, 0, 0]));
+                data.extend(element(56, &[2, 0, 0x75, 0x12, 0]));
             }
             (data, iv) = self.config.seal_key_data(context, derived.ptk.kek(), data);
         }
@@ -523,11 +542,8 @@ impl KeyAuthenticator {
             self.mic_failed = true;
             return;
         }
-        let mut expected = self.config.station_element.clone();
-        if let Some(name) = derived.r1_name {
-            // 13.4.2: with FT the station adds PMKR1Name to the element of its association.
-            expected = self.config.link.security_element(&[name]);
-        }
+        // 13.4.2: with FT the station adds PMKR1Name to the element of its association.
+        let expected = with_pmkid(&self.config.station_element, derived.r1_name);
         if security_element(key.data, self.config.link.is_wpa1()) != expected {
             self.fail(
                 context,

@@ -10,7 +10,9 @@ use airtoll_wire::key_data::{KeyData, iterate};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, Status};
 use super::failure::{Code, Failure, reason};
-use super::key_handshake::{Derived, KeyConfig, KeyFields, read_key, secrets, security_element};
+use super::key_handshake::{
+    Derived, KeyConfig, KeyFields, read_key, secrets, security_element, with_pmkid,
+};
 use super::link::{failure_of_reason, leaving_reason};
 use crate::keys::Ptk;
 
@@ -109,10 +111,11 @@ impl KeySupplicant {
             self.anonce = *key.nonce;
             self.derived = self.config.derive(context, &self.anonce, &snonce);
         }
-        let mut data = self.config.station_element.clone();
-        if let Some(name) = self.derived.as_ref().and_then(|d| d.r1_name) {
-            data = self.config.link.security_element(&[name]);
-            data.extend(self.config.ft_elements());
+        let name = self.derived.as_ref().and_then(|d| d.r1_name);
+        let mut data = with_pmkid(&self.config.station_element, name);
+        if name.is_some() {
+            data.extend(self.config.link.mobility_element());
+            data.extend(self.config.ft_element());
         }
         data.extend(self.config.link.extension_element());
         self.answer(context, key, KeyInformation::PAIRWISE, &snonce, &data);
@@ -135,8 +138,8 @@ impl KeySupplicant {
                 None => return,
             }
         };
-        let pmkids: Vec<[u8; 16]> = derived.r1_name.into_iter().collect();
-        if security_element(&data, wpa1) != self.config.link.security_element(&pmkids) {
+        let expected = with_pmkid(&self.config.access_point_element, derived.r1_name);
+        if security_element(&data, wpa1) != expected {
             let number = reason::ELEMENT_DIFFERS;
             self.config
                 .link

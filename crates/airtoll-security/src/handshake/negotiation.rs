@@ -413,6 +413,7 @@ impl Negotiation {
                 station_element: self
                     .link
                     .security_element(&cached.into_iter().collect::<Vec<_>>()),
+                access_point_element: self.link.security_element(&[]),
                 link: self.link.clone(),
                 pmk,
                 // Suite B names its PMK with the KCK, which message 1 cannot know.
@@ -443,6 +444,7 @@ impl Negotiation {
         };
         let config = KeyConfig {
             station_element: Vec::new(),
+            access_point_element: Vec::new(),
             link: self.link.clone(),
             pmk: Vec::new(),
             pmkid: None,

@@ -35,6 +35,7 @@ fn config(akm: AkmSuite, pairwise: CipherSuite) -> KeyConfig {
     };
     KeyConfig {
         station_element: link.security_element(&[]),
+        access_point_element: link.security_element(&[]),
         link,
         pmk: vec![7; 32],
         pmkid: Some([9; 16]),
