@@ -202,6 +202,12 @@ def test_every_policy_comes_about(testbed: Linux, tmp_path: Path, policy: str) -
 
 
 @pytest.mark.slow
+def test_an_esp_tunnel_leaves_no_route_around_the_next(testbed: Linux) -> None:
+    for policy in ("ipsec-aes-gcm", "wireguard"):
+        assert testbed.carry_out(Job(policy, policy, flow=None)).failure is None
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     ["wpa2-psk-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp", "wpa2-eap-peap-ccmp"],

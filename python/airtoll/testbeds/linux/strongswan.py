@@ -62,6 +62,10 @@ class Charon:
         return done.stdout + done.stderr
 
 
+#: Routing table in which charon keeps its routes (strongswan.conf(5), charon.routing_table).
+_ROUTES: Final = "220"
+
+
 @frozen
 class End:
     """One end: its daemon, name, outer address, and the prefixes inside (IPv4 first).
@@ -168,14 +172,20 @@ async def down(connections: Sequence[Connection]) -> None:
     """Delete the SAs and what was loaded."""
     ends: dict[str, End] = {}
     for connection in connections:
-        await connection.near.charon.swanctl(
-            "--terminate", "--ike", connection.name, "--timeout", "5", check=False
-        )
+        # The station may be off the air by now: neither end waits for the other's word. An SA that
+        # stayed would put its routes back as soon as the addresses are there again.
+        for end in (connection.near, connection.far):
+            await end.charon.swanctl(
+                "--terminate", "--ike", connection.name, "--force", check=False
+            )
         ends |= {connection.near.name: connection.near, connection.far.name: connection.far}
     for end in ends.values():
         host = end.charon.host
         await host.run(["ip", "xfrm", "state", "flush"], check=False)
         await host.run(["ip", "xfrm", "policy", "flush"], check=False)
+        # A route that charon left would lead the next tunnel's packets around that tunnel.
+        for family in ("-4", "-6"):
+            await host.run(["ip", family, "route", "flush", "table", _ROUTES], check=False)
         for address in end.own:
             await host.run(["ip", "addr", "del", address, "dev", "lo"], check=False)
 
