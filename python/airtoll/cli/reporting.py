@@ -6,13 +6,13 @@ Takes run folders; gives tables, JSON and files. Never measures.
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from airtoll.analyse import Analysis
+from airtoll.analyse.analysis import Analysis
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.observe.datasets import load_dataset
@@ -78,7 +78,7 @@ def print_run(run: Run, *, json: bool) -> None:
     if summary.comparisons:
         _print_comparisons(summary)
     else:
-        _print_costs(summary.analysis, summary.path)
+        _print_costs(summary.analysis, summary.path, summary.verdict)
 
 
 def _against(summary: RunSummary) -> str:
@@ -147,7 +147,7 @@ def _print_combined(rows: Sequence[PrintedCombined], against: str) -> None:
     out().print(view)
 
 
-def _print_costs(analysis: Analysis, path: Path) -> None:
+def _print_costs(analysis: Analysis, path: Path, judged: Callable[[str, str], str]) -> None:
     view = table(
         "cost against " + analysis.baseline,
         ["cell", "throughput", "overhead", "verdict"],
@@ -166,7 +166,10 @@ def _print_costs(analysis: Analysis, path: Path) -> None:
             f"{row['cell']} {part}" if part else row["cell"],
             show_value(row["value"], "bit/s"),
             show_overhead(overhead) if overhead else "",
-            verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
+            judged(
+                row["cell"],
+                verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
+            ),
         )
     out().print(view)
     say_rest(

@@ -50,7 +50,11 @@ TRIALS: Final[dict[str, pl.DataType]] = {
     "seed": pl.UInt64(),
     "status": pl.String(),  # ok | warm_up | rerun | skipped | failed
     "reason": pl.String(),  # why, for everything but ok; null for ok
+    "caveats": pl.List(pl.String()),  # what its values must not be taken for
 }
+
+#: A caveat that begins so says that the CPU, not the air, set what was measured.
+NOT_RADIO: Final = "no radio throughput: "
 
 ROW_ORDER: Final = ("cell", "trial", "attempt", "metric", "flow", "station", "second")
 TRIAL_ORDER: Final = ("cell", "trial", "attempt")

@@ -119,6 +119,7 @@ def trials_frame(
                 "seed": record.seed,
                 "status": record.status,
                 "reason": record.reason,
+                "caveats": list(record.caveats),
             }
         )
     return pl.DataFrame(rows, schema=TRIALS)
@@ -131,7 +132,11 @@ def read_observations(folder: Path) -> pl.DataFrame:
 
 def read_trials(folder: Path) -> pl.DataFrame:
     """The trials of a run folder. Raises ``StorageError`` if there are none."""
-    return _read(folder / "trials.parquet")
+    trials = _read(folder / "trials.parquet")
+    if "caveats" in trials.columns:
+        return trials
+    # Runs of before this column: their journals have the caveats, and no trial is without a list.
+    return trials.with_columns(pl.lit([], TRIALS["caveats"]).alias("caveats"))
 
 
 def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:

@@ -108,7 +108,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
         "p": _p(row["p_holm"]),
         "verdict": "baseline"
         if row["policy"] == summary.analysis.baseline
-        else row["verdict"] or "",
+        else summary.verdict(row["cell"], row["verdict"] or ""),
         "n": f"{row['n']} of {row['n_all']}" if row["n"] != row["n_all"] else str(row["n"]),
     }
 

@@ -32,6 +32,7 @@ MOST_CELLS_TAKEN_APART = 400
 _MOST_EXCHANGES = 400
 _MOST_COMBINED = 400
 _MOST_SPECIAL_TRIALS = 200
+_MOST_CAVEATS = 60
 
 _DEFINITIONS = {
     "of_baseline": "(T1 - T2) / T1, T1 without and T2 with security",
@@ -130,7 +131,13 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         (
             "trials",
             "Trials",
-            bool(in_sections["trials"] or in_sections["series"] or reruns or failures),
+            bool(
+                in_sections["trials"]
+                or in_sections["series"]
+                or reruns
+                or failures
+                or summary.caveats
+            ),
         ),
         ("audit", "Audit", True),
         ("method", "Method", True),
@@ -167,6 +174,8 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "handovers": _handovers(summary),
         "reruns": reruns,
         "failures": failures,
+        "caveats": list(summary.caveats.items())[:_MOST_CAVEATS],
+        "caveats_left_out": max(0, len(summary.caveats) - _MOST_CAVEATS),
         "trials_left_out": trials_left_out,
         "findings": findings[:_MOST_FINDINGS],
         "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.between import Change, changes
@@ -58,7 +58,11 @@ def against_first(summaries: Sequence[RunSummary]) -> list[Against]:
     """Every later run against the first."""
     first = summaries[0]
     return [
-        Against(first, other, tuple(changes(first.analysis, other.analysis)))
+        Against(
+            first,
+            other,
+            tuple(_judged(first, other, c) for c in changes(first.analysis, other.analysis)),
+        )
         for other in summaries[1:]
     ]
 
@@ -170,6 +174,17 @@ def shown(change: Change) -> dict[str, str]:
         "p": NOTHING if math.isnan(change.p_holm) else f"{change.p_holm:.3g}",
         "verdict": change.verdict,
     }
+
+
+def _judged(first: RunSummary, second: RunSummary, change: Change) -> Change:
+    """A change of throughput whose one side is no radio's says so."""
+    if change.metric != THROUGHPUT:
+        return change
+    for summary in (first, second):
+        if change.cell in summary.not_radio:
+            verdict = f"no radio throughput in {run_name(summary)}; {change.verdict}"
+            return evolve(change, verdict=verdict)
+    return change
 
 
 def _block(pair: Against) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from airtoll.analyse.quantities import show_overhead, show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.schema import NOT_RADIO
 from airtoll.observe.tables import counted, read_observations, read_trials
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
@@ -187,6 +188,8 @@ class RunSummary:
             notes.append(f"printed above the ceiling of the PHY, {ceiling}")
         elif self.above_offered(comparison):
             notes.append("printed above the offered load")
+        if comparison.cell in self.not_radio and comparison.quantity in (THROUGHPUT, "overhead"):
+            notes.append("ours is no radio throughput")
         if comparison.caveat:
             notes.append(comparison.caveat)
         return "; ".join(notes)
@@ -286,6 +289,31 @@ class RunSummary:
         )
 
     @cached_property
+    def caveats(self) -> dict[str, int]:
+        """What values of this run must not be taken for, and of how many trials; oftenest first."""
+        said = self._that_count.explode("caveats").drop_nulls("caveats")
+        counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
+        return {str(text): int(count) for text, count in counts.iter_rows()}
+
+    @cached_property
+    def not_radio(self) -> frozenset[str]:
+        """Cells with a trial whose throughput, by its caveats, is the CPU's and not a radio's."""
+        bound = self._that_count.filter(
+            pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
+        )
+        return frozenset(bound["cell"].unique())
+
+    def verdict(self, cell: str, verdict: str) -> str:
+        """A verdict on a throughput, with a warning where it is none of a radio."""
+        if cell not in self.not_radio:
+            return verdict
+        return f"no radio throughput; {verdict}" if verdict else "no radio throughput"
+
+    @property
+    def _that_count(self) -> pl.DataFrame:
+        return self.trials.filter(status="ok")
+
+    @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many attempts ended how."""
         counts = self.trials.group_by("status").len()
@@ -324,7 +352,21 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
 
 def headline(summary: RunSummary) -> list[str]:
     """The answer in two sentences, and one more where stations handed over."""
-    return [*_of_costs(summary), *_of_handovers(summary)]
+    return [*_of_limits(summary), *_of_costs(summary), *_of_handovers(summary)]
+
+
+def _of_limits(summary: RunSummary) -> list[str]:
+    measured = summary.analysis.estimates.filter(metric=THROUGHPUT)["cell"].n_unique()
+    bound = len(summary.not_radio)
+    if not bound:
+        return []
+    reason = next(text for text in summary.caveats if text.startswith(NOT_RADIO))
+    some = f"{bound} of {measured} throughputs {'is' if bound == 1 else 'are'} not"
+    which = "None of these throughputs is" if bound == measured else some
+    return [
+        f"{which} a radio's, and what is said of them holds for this computer alone: "
+        f"{reason.removeprefix(NOT_RADIO)}."
+    ]
 
 
 def _of_handovers(summary: RunSummary) -> list[str]:

@@ -54,6 +54,7 @@ def as_json(summary: RunSummary) -> str:
     value = {
         "study": summary.study.study.name,
         "headline": headline(summary),
+        "caveats": [{"says": text, "trials": n} for text, n in summary.caveats.items()],
         "estimates": summary.analysis.estimates.to_dicts(),
         "overheads": summary.analysis.overheads.to_dicts(),
         "comparisons": summary.analysis.comparisons.to_dicts(),

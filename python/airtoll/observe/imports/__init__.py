@@ -78,7 +78,7 @@ def trials_of(observations: pl.DataFrame) -> pl.DataFrame:
     return (
         observations.select(keys)
         .unique()
-        .with_columns(status=pl.lit("ok"), reason=pl.lit(None, pl.String))
+        .with_columns(status=pl.lit("ok"), reason=pl.lit(None, pl.String), caveats=pl.lit([]))
         .select([pl.col(name).cast(kind) for name, kind in TRIALS.items()])
         .sort(TRIAL_ORDER)
     )

@@ -23,6 +23,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from airtoll.errors import EnvironmentProblem, TestbedError
+from airtoll.observe.schema import NOT_RADIO
 from airtoll.testbeds.linux.hosts import GRACE_S, Host, Process
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.radios import Radio
@@ -35,7 +36,7 @@ HEAD_ROOM: Final = 2.0
 
 #: mac80211_hwsim alone hands frames over at once: nothing in it takes airtime.
 NO_AIR: Final = (
-    "throughput, loss and delay are limited by the CPU, not by the radio: "
+    f"{NOT_RADIO}the CPU is the limit of throughput, loss and delay, since "
     f"mac80211_hwsim without a medium has no airtime ({PROGRAM} is not installed: make build)"
 )
 

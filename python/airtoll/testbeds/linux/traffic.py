@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 from attrs import evolve
 
+from airtoll.observe.schema import NOT_RADIO
 from airtoll.testbeds.linux import by_hand, conditions, crypto, iperf3, irtt, medium
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
@@ -73,7 +74,7 @@ async def _judge(progress: Progress, names: list[str], flow: Flow, counts: dict[
     verdict = medium.judge(progress.job.phy, air_bps, ceiling, counts)
     progress.conditions["verdict"] = attrs.asdict(verdict)
     if verdict.refusal is not None:
-        progress.caveats.insert(0, f"refused as a radio throughput: {verdict.refusal}")
+        progress.caveats.insert(0, NOT_RADIO + verdict.refusal)
 
 
 async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: float) -> float:
