@@ -36,7 +36,7 @@ from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
-from airtoll.observe.tables import read_observations, read_trials
+from airtoll.observe.tables import not_radio, read_observations, read_trials
 from airtoll.run import Run, open_run, run
 from airtoll.study import Level, Study, load, shipped
 
@@ -102,6 +102,14 @@ def advise_command(
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
         run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials, on).path
     analysis = _analysis(run_folder)
+    bound = not_radio(read_trials(run_folder))
+    if bound:
+        err().print(
+            f"{len(bound)} cells of this run hold no radio throughput, as the CPU was the limit: "
+            "what is said of throughput is true of that computer alone",
+            markup=False,
+            soft_wrap=True,
+        )
     places = _places(analysis, scenario)
     advices = [advise(analysis, needs, *place) for place in places]
     choices = _choices(compared_with, advices) if compared_with else []

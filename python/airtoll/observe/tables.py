@@ -17,7 +17,7 @@ from attrs import frozen
 
 from airtoll.errors import StorageError
 from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
-from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
+from airtoll.observe.schema import NOT_RADIO, OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
 _SLICE_TRIALS = 2000
 
@@ -143,6 +143,12 @@ def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
     """The observations of the trials that count: no warm-ups, no attempts that were run again."""
     kept = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt")
     return observations.join(kept, on=["cell", "trial", "attempt"], how="semi")
+
+
+def not_radio(trials: pl.DataFrame) -> frozenset[str]:
+    """Cells with a trial that counts whose throughput, it says, is the CPU's and not a radio's."""
+    said = pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
+    return frozenset(trials.filter(pl.col("status") == "ok", said)["cell"].unique())
 
 
 def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) -> tuple[object, ...]:

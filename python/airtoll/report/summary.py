@@ -28,7 +28,7 @@ from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.schema import NOT_RADIO
-from airtoll.observe.tables import counted, read_observations, read_trials
+from airtoll.observe.tables import counted, not_radio, read_observations, read_trials
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
@@ -291,27 +291,20 @@ class RunSummary:
     @cached_property
     def caveats(self) -> dict[str, int]:
         """What values of this run must not be taken for, and of how many trials; oftenest first."""
-        said = self._that_count.explode("caveats").drop_nulls("caveats")
+        said = self.trials.filter(status="ok").explode("caveats").drop_nulls("caveats")
         counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
         return {str(text): int(count) for text, count in counts.iter_rows()}
 
     @cached_property
     def not_radio(self) -> frozenset[str]:
         """Cells with a trial whose throughput, by its caveats, is the CPU's and not a radio's."""
-        bound = self._that_count.filter(
-            pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
-        )
-        return frozenset(bound["cell"].unique())
+        return not_radio(self.trials)
 
     def verdict(self, cell: str, verdict: str) -> str:
         """A verdict on a throughput, with a warning where it is none of a radio."""
         if cell not in self.not_radio:
             return verdict
         return f"no radio throughput; {verdict}" if verdict else "no radio throughput"
-
-    @property
-    def _that_count(self) -> pl.DataFrame:
-        return self.trials.filter(status="ok")
 
     @cached_property
     def outcomes(self) -> dict[str, int]:
