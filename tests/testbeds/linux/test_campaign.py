@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -17,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.errors import TestbedError
+from airtoll.errors import StorageError, TestbedError
 from airtoll.policies import catalogue, resolve
+from airtoll.run import Run, run
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.guest import drivers
@@ -140,6 +142,64 @@ def test_hostapd_killed_in_mid_trial_is_said(testbed: Linux) -> None:
     assert measured.rows == ()
     assert measured.failure is not None
     assert "hostapd died during the trial" in measured.failure
+
+
+def test_a_full_disk_under_a_capture_is_said(testbed: Linux) -> None:
+    flow = Flow(transport="udp", offered_bps=1e6, payload_octets=1000, duration_s=1)
+    job = Job("full", "open", flow=flow, capture_traffic=True, fault="disk")
+    measured = testbed.carry_out(job)
+    assert measured.rows == ()
+    assert measured.failure is not None
+    assert "the capture air.pcap is not whole" in measured.failure
+    assert "No space left on device" in measured.failure
+    assert testbed.carry_out(Job("afterwards", "open", flow=None)).failure is None
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for the files of about one trial."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=320k", "airtoll-test", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs the right to mount a tmpfs")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def test_a_run_whose_disk_fills_keeps_what_it_had_and_resumes(
+    testbed: Linux, tmp_path: Path, small_disk: Path
+) -> None:
+    study = tmp_path / "small.toml"
+    study.write_text(
+        '[study]\nname = "small"\ntitle = "Small"\nbaseline = "open"\n'
+        "[trials]\nrepetitions = 3\n"
+        '[scenario.one]\nphy = "802.11g"\n'
+        '[traffic.load]\ntransport = "udp"\noffered_mbps = 1\npayload_bytes = 1000\n'
+        "duration_s = 1\n"
+        '[grid]\nscenario = ["one"]\npolicy = ["open"]\ntraffic = ["load"]\n'
+    )
+    out = small_disk / "run"
+
+    def once(resume: bool) -> Run:
+        return run(study, testbed=testbed, out=out, captures=True, resume=resume)
+
+    with pytest.raises(StorageError, match=r"No space left on device; make room .* --resume"):
+        once(resume=False)
+    kept = (out / "journal.jsonl").read_bytes()
+    before = kept.count(b"\n")
+    assert 1 <= before < 3
+    # A trial's files are all there or none.
+    folders = list((out / "captures").iterdir())
+    assert len(folders) == before
+    assert all((folder / "outcome.json").stat().st_size for folder in folders)
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    totals = once(resume=True).totals
+    assert totals is not None
+    assert (totals.ok, totals.failed) == (3, 0)
+    assert (out / "journal.jsonl").read_bytes().startswith(kept)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import struct
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from airtoll.testbeds.linux import (
     irtt,
     radios,
     strongswan,
+    tcpdump,
     wireguard,
     wpa_supplicant,
 )
@@ -261,3 +263,16 @@ def test_the_script_for_make_installs_what_the_testbed_needs() -> None:
     script = (Path(__file__).parents[3] / "tools" / "system-packages.sh").read_text()
     for package in environment.APT_PACKAGES:
         assert package in script
+
+
+def test_a_capture_is_whole_when_all_that_was_taken_is_in_it() -> None:
+    said = "listening on any\n2 packets captured\n3 packets received by filter\n"
+    assert tcpdump.taken(said) == 2
+    assert tcpdump.taken("listening on any\n") is None
+    assert tcpdump.taken("1 packet captured\n") == 1
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127)
+    packet = struct.pack("<IIII", 1, 2, 3, 3) + b"abc"
+    assert tcpdump.lacking(head + 2 * packet, 2) is None
+    assert tcpdump.lacking(head, 0) is None
+    assert tcpdump.lacking(head + packet + packet[:-1], 2) == "1 packets in the file, 2 captured"
+    assert "an unknown number" in (tcpdump.lacking(head + packet, None) or "")

@@ -164,6 +164,12 @@ def server_values(report: dict[str, Any], flow: str, station: str) -> list[Value
     return found
 
 
+def transfer_delay(report: dict[str, Any], flow: str, station: str) -> Value:
+    """How long a transfer of so many octets took until the receiver had it, seconds."""
+    took = float(report["end"]["sum_received"]["seconds"])
+    return Value("transfer_delay_s", took, "s", flow, station)
+
+
 def series(report: dict[str, Any], flow: str, station: str) -> list[Value]:
     """One value per second as the receiver counted: throughput, and for UDP jitter and loss.
 

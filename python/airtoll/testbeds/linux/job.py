@@ -52,7 +52,7 @@ class Job:
     with Mobile IPv4 at home, from abroad (foreign), or not (off). ``capture_traffic``: keep the
     capture running during the traffic. ``fault``: none, or what goes wrong on purpose in a drill:
     password (the station's is wrong), radius (the server is stopped before the station comes),
-    hostapd (killed during the traffic).
+    hostapd (killed during the traffic), disk (the capture of the air gets 16 KiB of room).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and

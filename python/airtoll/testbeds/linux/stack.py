@@ -11,6 +11,7 @@ or a module behind that it brought.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -160,6 +161,8 @@ class Stack:
             await trial.run()
         except (TestbedError, TimeoutError) as error:
             trial.failure = str(error) or type(error).__name__
+            # A server in the middle of a test that nobody ends would refuse the next one.
+            await self._stop_servers()
         finally:
             await trial.finish()
         return trial.outcome()
@@ -189,6 +192,12 @@ class Stack:
             daemon = await strongswan.start(self.hosts[node], self.folder)
             self._charons[node] = daemon
         return daemon
+
+    async def _stop_servers(self) -> None:
+        servers, self._servers = self._servers, {}
+        for process in servers.values():
+            with contextlib.suppress(TestbedError, TimeoutError):
+                await process.stop()
 
     async def iperf3_server(self, node: str, port: int) -> None:
         """A waiting iperf3 server on a node."""

@@ -1,14 +1,23 @@
-"""tcpdump: a capture that has begun before anything is captured for.
+"""tcpdump: a capture that has begun before anything is captured for, and that is whole.
 
 Takes an interface and a file; gives a running capture. Never drops its last packets on purpose:
-the file is complete when :func:`stop` returns.
+the file is complete when :meth:`Capture.stop` returns. tcpdump does not notice a disk that takes no
+more: its own count and the packets in the file are compared (:func:`lacking`).
 """
 
 from __future__ import annotations
 
+import re
+import struct
+
 from attrs import frozen
 
-from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, HostError, Process
+
+
+class CaptureEndedError(TestbedError):
+    """A capture ended before it was to, or lacks packets."""
 
 
 @frozen
@@ -19,9 +28,52 @@ class Capture:
     process: Process
     path: str
 
-    async def stop(self) -> None:
-        """End the capture; packets that the kernel has seen are in the file."""
+    async def check(self) -> None:
+        """Raise :class:`CaptureEndedError` with tcpdump's last words when it runs no more."""
+        if not self.process.running:
+            how = await self.process.last_words()
+            raise CaptureEndedError(f"{self.host.name}: the capture {self.path} has ended: {how}")
+
+    async def stop(self) -> int | None:
+        """End the capture; gives how many packets tcpdump says that it took, None if it does not.
+
+        Raises :class:`CaptureEndedError` when it had ended before.
+        """
+        await self.check()
         await self.process.stop()
+        try:
+            text = (await self.host.get(self.process.log)).decode(errors="replace")
+        except HostError:
+            return None
+        return taken(text)
+
+
+def taken(text: str) -> int | None:
+    """The packets that tcpdump took, from what it says at its end; None if it does not say."""
+    hit = re.search(r"^(\d+) packets? captured", text, re.MULTILINE)
+    return None if hit is None else int(hit.group(1))
+
+
+def lacking(octets: bytes, told: int | None) -> str | None:
+    """One line when a libpcap file lacks packets that tcpdump took, or None."""
+    order = "<" if octets[:1] in (b"\xd4", b"\x4d") else ">"
+    offset, whole = 24, 0
+    while offset + 16 <= len(octets):
+        (held,) = struct.unpack_from(order + "I", octets, offset + 8)
+        if offset + 16 + held > len(octets):
+            break
+        offset += 16 + held
+        whole += 1
+    if told == whole:
+        return None
+    return f"{whole} packets in the file, {'an unknown number' if told is None else told} captured"
+
+
+async def room_kb(host: Host, path: str) -> int | None:
+    """The room left beside a file, KiB; None where `df` does not tell."""
+    words = (await host.run(["df", "-Pk", path], check=False)).stdout.splitlines()[-1:]
+    found = words[0].split() if words else []
+    return int(found[3]) if len(found) >= 4 and found[3].isdigit() else None
 
 
 async def start(

@@ -21,8 +21,9 @@ from typing import Any, Final, Protocol
 from attrs import evolve
 
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
+from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.policies import Policy
+from airtoll.policies import Policy, resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds import joining
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
@@ -35,6 +36,7 @@ from airtoll.testbeds.linux import (
     crypto,
     environment,
     hostapd,
+    ledger,
     medium,
     timeline,
 )
@@ -63,6 +65,7 @@ _MODEL_ONLY: Final = (
     "ssids",
 )
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
+_NO_AIRTIME: Final = frozenset({medium.NO_AIR})
 #: A study's faults of the join, and what they are called in a drill.
 _FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 
@@ -177,10 +180,15 @@ class Linux:
         measured = _with_timeline(outcome, job, folder)
         files: tuple[Path, ...] = ()
         if captures is not None:
-            captures.mkdir(parents=True, exist_ok=True)
-            (folder / "outcome.json").write_text(_summary(outcome))
-            for path in sorted(folder.iterdir()):
-                shutil.copyfile(path, captures / path.name)
+            try:
+                captures.mkdir(parents=True, exist_ok=True)
+                (folder / "outcome.json").write_text(_summary(outcome))
+                for path in sorted(folder.iterdir()):
+                    shutil.copyfile(path, captures / path.name)
+            except OSError as error:
+                # Half a trial's files would pass for all of them.
+                shutil.rmtree(captures, ignore_errors=True)
+                raise storage_error(captures, error) from error
             files = tuple(captures / path.name for path in sorted(folder.iterdir()))
         shutil.rmtree(folder, ignore_errors=True)
         return evolve(measured, files=files), outcome.conditions.get("cpu", {})
@@ -423,7 +431,33 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
             return Measured(failure=f"{name}: {protected} data frames were protected; none should")
         if encrypts and clear > 0:
             caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
+    values += _ledger(outcome, job, folder, caveats)
     return Measured(rows=_rows(values), caveats=tuple(caveats))
+
+
+def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> list[Value]:
+    """What the air was spent on, where the capture holds the traffic and there was an air."""
+    window = outcome.conditions.get("traffic_window")
+    verdict = outcome.conditions.get("verdict", {})
+    if not job.capture_traffic or window is None or outcome.conditions.get("skipped_by_hand"):
+        return []
+    if _NO_AIRTIME & set(outcome.caveats) or verdict.get("refusal") is not None:
+        return []  # what limited the traffic was not the air
+    if resolve(job.policy).tunnels:
+        caveats.append("not taken apart: a capture of the air does not show what a tunnel adds")
+        return []
+    try:
+        rows, missing = ledger.values(
+            folder / "air.pcap",
+            outcome.keys,
+            (float(window[0]), float(window[1])),
+            outcome.conditions.get("air"),
+        )
+    except CaptureError as error:
+        rows, missing = [], f"not taken apart: {error}"
+    if missing is not None:
+        caveats.append(missing)
+    return rows
 
 
 def _rows(values: list[Value]) -> tuple[Row, ...]:
@@ -432,8 +466,6 @@ def _rows(values: list[Value]) -> tuple[Row, ...]:
 
 
 def _encrypts(policy: str) -> bool:
-    from airtoll.policies import resolve
-
     return resolve(policy).link.encrypts_data
 
 

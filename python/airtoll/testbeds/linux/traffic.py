@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from typing import Any, Final
 
 import attrs
@@ -45,7 +46,10 @@ async def carry(progress: Progress, flow: Flow) -> None:
         *(_one(progress, name, index, flow) for index, name in enumerate(names)),
         return_exceptions=True,
     )
+    started = await _clock(progress)
     results = await progress.unless_one_dies(work)
+    window = [started + flow.warm_up_s, await _clock(progress)]
+    progress.conditions["traffic_window"] = window
     await progress.alive()
     for result in results:
         if isinstance(result, BaseException):
@@ -110,6 +114,15 @@ async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: fl
     return stack.ceilings[key]
 
 
+async def _clock(progress: Progress) -> float:
+    """The time (Unix s) on the machine that captures the air."""
+    if progress.stack.virtual:
+        return time.time()
+    host, _ = progress.layout.monitors().get("air", (progress.stack.root, ""))
+    # To the second: no `date` of every system tells more.
+    return float((await host.run(["date", "+%s"])).stdout)
+
+
 async def _kill_hostapd(progress: Progress, after_s: float) -> None:
     await asyncio.sleep(after_s)
     await progress.access_points[0].process.signal(signal.SIGKILL)
@@ -160,6 +173,8 @@ async def _one(
     reports = await asyncio.gather(*work)
     label = layout.flow_name(name)
     values = iperf3.values(reports[0], label, name)
+    if flow.transfer_octets and flow.direction != "both":
+        values.append(iperf3.transfer_delay(reports[0], label, name))
     if flow.series:
         values += iperf3.series(reports[0], label, name)
     if len(reports) > 1:

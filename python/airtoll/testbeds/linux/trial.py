@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from airtoll.errors import TestbedError
+from airtoll.errors import StorageError, TestbedError
 from airtoll.policies import resolve
 from airtoll.testbeds.linux import association, keylog, medium, moves, tcpdump, traffic
 from airtoll.testbeds.linux.hosts import Host
@@ -38,6 +39,10 @@ class Trial:
         self.progress = Progress(stack, job, policy, stack.layout(job, policy))
         self.progress.keys += keylog.static(policy, stack.credentials)
         self._captures: list[tcpdump.Capture] = []
+        #: Path of a capture -> the packets that tcpdump took.
+        self._taken: dict[str, int | None] = {}
+        #: The small disk of a drill.
+        self._small: str | None = None
         self._kept: list[tuple[Host, str]] = []
         self._target = stack.results / job.name
 
@@ -78,6 +83,8 @@ class Trial:
             flags = (await held.state()).get("flags", "none")
             if "[AUTHORIZED]" not in flags:
                 raise TestbedError(f"{name}: lost the link during the trial: flags {flags}")
+        for capture in self._captures:
+            await capture.check()
 
     async def finish(self) -> None:
         """Undo what was set up, in reverse order, and keep the files."""
@@ -90,8 +97,12 @@ class Trial:
         for access_point in reversed(progress.access_points):
             with contextlib.suppress(TestbedError, TimeoutError):
                 await access_point.stop()
-        await self._stop_captures()
+        # One that has ended already was noticed by `run`, or what failed came first.
+        with contextlib.suppress(TestbedError, TimeoutError):
+            await self._stop_captures()
         await self._keep_files()
+        if self._small is not None:
+            await progress.stack.root.run(["umount", "-l", self._small], check=False)
 
     def outcome(self) -> Outcome:
         """What became of the trial; to be asked after :meth:`finish`."""
@@ -121,15 +132,30 @@ class Trial:
 
     async def _capture(self, name: str, host: Host, interface: str) -> None:
         path = f"{self.progress.stack.folder}/{name}.pcap"
-        if await host.exists(path):
-            await host.run(["rm", path])
+        if self.progress.job.fault == "disk" and name == "air":
+            path = await self._on_a_small_disk(host, path)
+        # A log is written on, and an old file would pass for one that has begun.
+        await host.run(["rm", "-f", path, f"{path}.log"])
         expression = _WIRE_FILTER if name == "wire" else ""
         self._captures.append(await tcpdump.start(host, interface, path, expression=expression))
-        self._kept.append((host, f"{name}.pcap"))
+        self._kept.append((host, path.removeprefix(f"{self.progress.stack.folder}/")))
+
+    async def _on_a_small_disk(self, host: Host, path: str) -> str:
+        folder = f"{self.progress.stack.folder}/small"
+        await host.run(["mkdir", "-p", folder])
+        await host.run(["mount", "-t", "tmpfs", "-o", "size=16k", "airtoll-drill", folder])
+        self._small = folder
+        return f"{folder}/{path.rpartition('/')[2]}"
 
     async def _stop_captures(self) -> None:
         captures, self._captures = self._captures, []
-        await asyncio.gather(*(capture.stop() for capture in captures))
+        ended = await asyncio.gather(
+            *(capture.stop() for capture in captures), return_exceptions=True
+        )
+        for capture, told in zip(captures, ended, strict=True):
+            if isinstance(told, BaseException):
+                raise told
+            self._taken[capture.path] = told
 
     async def _keep_files(self) -> None:
         progress = self.progress
@@ -143,6 +169,28 @@ class Trial:
         for host, name in kept:
             path = f"{progress.stack.folder}/{name}"
             with contextlib.suppress(TestbedError, TimeoutError):
-                (self._target / name).write_bytes(await host.get(path))
+                octets = await host.get(path)
+                self._write(Path(name).name, octets)
+                await self._whole(host, path, octets)
                 await host.run(["rm", "-f", path])
-        (self._target / "keys.json").write_text(json.dumps(progress.keys, indent=1) + "\n")
+        self._write("keys.json", json.dumps(progress.keys, indent=1).encode() + b"\n")
+
+    async def _whole(self, host: Host, path: str, octets: bytes) -> None:
+        """Fail the trial when a capture lacks packets: times read from it would be wrong."""
+        if path not in self._taken or self.failure is not None:
+            return
+        lacking = tcpdump.lacking(octets, self._taken[path])
+        if lacking is not None:
+            full = await tcpdump.room_kb(host, path) == 0
+            why = ": No space left on device" if full else ""
+            name = Path(path).name
+            self.failure = f"{host.name}: the capture {name} is not whole: {lacking}{why}"
+
+    def _write(self, name: str, octets: bytes) -> None:
+        try:
+            (self._target / name).write_bytes(octets)
+        except OSError as error:
+            raise StorageError(
+                f"{self._target / name}: {error.strerror}; make room (TMPDIR says where trials "
+                "keep their files until they end), then repeat with --resume"
+            ) from error

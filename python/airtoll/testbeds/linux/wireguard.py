@@ -6,6 +6,7 @@ the kernel reports. Never keeps a key: they are made here and die with the inter
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -56,18 +57,24 @@ async def up(pairs: Sequence[tuple[End, End]], limit_s: float = 60.0) -> list[di
                 ]
             )
     for near, far in pairs:
-        await near.host.run(
-            ["ping", "-q", "-c", "1", "-w", f"{limit_s:.0f}", far.own[0].split("/")[0]],
-            check=False,
-            limit_s=limit_s + 5,
-        )
-        told = await near.host.run(["wg", "show", INTERFACE, "latest-handshakes"])
-        if not handshakes(told.stdout).get(public[far.host.name]):
-            raise WireGuardError(f"{near.host.name}: no WireGuard handshake within {limit_s:g} s")
+        await _prove(near.host, far, public[far.host.name], limit_s)
     return [
         {"kind": "wireguard-private", "key": private[name], "public": public[name]}
         for name in private
     ]
+
+
+async def _prove(host: Host, far: End, key: str, limit_s: float) -> None:
+    """Wait for a handshake with the peer of this public key."""
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + limit_s
+    while loop.time() < give_up:
+        # An error from below (no neighbour yet) ends a ping long before its time.
+        await host.run(["ping", "-q", "-c", "1", "-w", "6", far.own[0].split("/")[0]], check=False)
+        told = await host.run(["wg", "show", INTERFACE, "latest-handshakes"])
+        if handshakes(told.stdout).get(key):
+            return
+    raise WireGuardError(f"{host.name}: no WireGuard handshake within {limit_s:g} s")
 
 
 async def _interface(end: End, private: str) -> None:
