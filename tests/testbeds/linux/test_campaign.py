@@ -228,6 +228,32 @@ def test_over_the_medium_a_saturated_station_has_the_throughput_of_the_closed_fo
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(medium.find() is None, reason="needs airtoll-medium: make build")
+def test_over_the_medium_a_capture_shows_what_security_took(testbed: Linux, tmp_path: Path) -> None:
+    testbed.close()  # one guest at a time
+    flow = Flow(transport="udp", offered_bps=3e6, payload_octets=500, duration_s=8)
+    job = Job(
+        "ledger", "wpa2-psk-ccmp", phy="802.11b", rate_mbps=2, flow=flow, probe=False,
+        capture_traffic=True,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("AIRTOLL_MEDIUM", raising=False)
+        over = Linux(vm=True)
+        try:
+            values = rows(over.carry_out(job, tmp_path))
+        finally:
+            over.close()
+    # 16 octets of CCMP at 2 Mb/s per frame; a few frames are not the flow's.
+    security_s = values["packets_received"] * 16 * 8 / 2e6
+    assert values["airtime_security_s"] == pytest.approx(security_s, rel=0.03)
+    payload_s = values["packets_received"] * (500 + 28) * 8 / 2e6
+    assert values["airtime_payload_s"] == pytest.approx(payload_s, rel=0.03)
+    spent = sum(value for name, value in values.items() if name.startswith("airtime_"))
+    assert 0.8 * flow.duration_s < spent < flow.duration_s + 1
+    assert values["airtime_ack_s"] > 0
+
+
+@pytest.mark.slow
 def test_a_killed_guest_is_said_and_the_next_trial_boots_another(testbed: Linux) -> None:
     testbed.close()
     try:

@@ -125,6 +125,28 @@ def test_a_missing_tool_is_a_skip_with_the_remedy(
     assert skip.reason == "irtt missing: apt-get install --no-install-recommends irtt"
 
 
+def test_a_transfer_is_expected_to_end_when_it_is_through(linux: Linux) -> None:
+    load = 'transport = "tcp"\nduration_s = 120'
+    whole = linux.expected_s(cell(scenario="rate_mbps = 11", traffic=load))
+    part = cell(scenario="rate_mbps = 11", traffic=load + "\ntransfer_bytes = 2000000")
+    # 16 Mbit at half of 11 Mb/s.
+    assert whole - linux.expected_s(part) == pytest.approx(120 - 16 / 5.5)
+
+
+def test_two_domains_become_a_job() -> None:
+    def job(place: str, more: str = "") -> Any:
+        one = plan(["open"], f'topology = "{place}"\nstations = [{{ name = "x" }}]\n{more}')
+        return testbed.job_of(one.trial(one.cells[0], 1, 1))
+
+    join = 'authenticate = true\njoin = { mobile_ip = "home" }'
+    assert job("n5", join).stations == ("mobile",)
+    assert job("n5", join).registration == "home"
+    assert job("n5").registration == "off"
+    assert job("r1").stations == ("mobile", "peer")
+    assert job("r1").registration == "foreign"  # nothing would reach it otherwise
+    assert (job("r1").domains, job("r1").between_stations) == ("r1", True)
+
+
 def test_a_trial_becomes_a_job() -> None:
     one = plan(
         ["wpa2-psk-ccmp"],

@@ -128,7 +128,13 @@ class Linux:
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
-        return cell.load.duration_s + _OVERHEAD_S[self._vm]
+        load, settings = cell.load, cell.settings
+        spent_s = load.duration_s
+        if load.transfer_bytes is not None and settings.rate_mbps is not None:
+            # A transfer ends when it is through; half of a PHY rate is throughput, roughly.
+            each_s = 8 * load.transfer_bytes / (0.5e6 * settings.rate_mbps)
+            spent_s = min(spent_s, each_s * len(station_names(settings)))
+        return spent_s + _OVERHEAD_S[self._vm]
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Carry out one trial; in ``captures`` it gets a folder named by cell and trial.
