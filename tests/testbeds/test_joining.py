@@ -63,6 +63,16 @@ def test_a_token_costs_sae_two_messages() -> None:
     assert asked["association_time_s"] > plain["association_time_s"]
 
 
+def test_tokens_from_a_number_of_open_sessions_cost_a_lone_station_nothing() -> None:
+    join = {"anti_clogging": True, "anti_clogging_threshold": 5}
+    alone = values(cell("wpa3-sae-ccmp", join=join))
+    assert alone["messages_ieee80211"] == values(cell("wpa3-sae-ccmp"))["messages_ieee80211"]
+    crowd = measured(cell("wpa3-sae-ccmp", clients=30, join=join))
+    counts = [row.value for row in crowd.rows if row.metric == "messages_ieee80211" and row.station]
+    # Some are asked for a token, which is two messages more.
+    assert {6.0, 8.0} <= set(counts)
+
+
 def test_tokens_are_for_sae() -> None:
     skip = Simulator().check(cell("wpa2-psk-ccmp", join={"anti_clogging": True}))
     assert skip is not None

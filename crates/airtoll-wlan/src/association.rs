@@ -123,6 +123,8 @@ pub(crate) struct Associations {
     duration: Duration,
     warm_up: Duration,
     renewals: Renewals,
+    /// Open SAE sessions from which an access point asks for tokens.
+    token_thresholds: Vec<(u32, u32)>,
     /// Whether the traffic began, and when.
     pub complete: bool,
     began: Instant,
@@ -158,6 +160,26 @@ impl Associations {
     pub fn of(&self, station: u32) -> Option<u32> {
         let own = |j: &Join| j.node(Party::Station) == station;
         self.joins.iter().position(own).map(|at| at as u32)
+    }
+
+    /// Lets an access point count its open SAE sessions before it takes a message.
+    fn judge_busy(&mut self, join: u32) {
+        let access_point = self.joins[join as usize].node(Party::AccessPoint);
+        let threshold = self.token_thresholds.iter().find(|t| t.0 == access_point);
+        let Some(&(_, threshold)) = threshold else {
+            return;
+        };
+        let mut open = 0;
+        for join in &mut self.joins {
+            if join.node(Party::AccessPoint) == access_point
+                && let Some(exchange) = join.negotiation.exchange()
+            {
+                open += u32::from(exchange.is_half_open(Party::AccessPoint));
+            }
+        }
+        if let Some(exchange) = self.joins[join as usize].negotiation.exchange() {
+            exchange.set_busy(Party::AccessPoint, open >= threshold);
+        }
     }
 
     /// The link that an association negotiates.
@@ -442,6 +464,11 @@ impl World {
             return;
         }
         let party = signal.message.to;
+        let first = state.negotiation.stage() == Some(Stage::Authentication);
+        if first && party == Party::AccessPoint && !self.association.token_thresholds.is_empty() {
+            self.association.judge_busy(join);
+        }
+        let state = &mut self.association.joins[join as usize];
         let Some(exchange) = state.negotiation.exchange() else {
             return;
         };

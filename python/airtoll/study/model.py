@@ -127,6 +127,11 @@ class Join(_Table):
         False,
         description="SAE: the AP asks for a token before it computes (802.11-2020, 12.4.6)",
     )
+    anti_clogging_threshold: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="with `anti_clogging`: SAE sessions that wait for a confirm from which the AP "
+        "asks (hostapd: 5); 0: it asks everybody",
+    )
     mobile_ip: Literal["off", "home", "foreign"] = Field(
         "off", description="Mobile IPv4 registration after the link is up"
     )

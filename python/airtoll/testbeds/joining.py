@@ -86,7 +86,7 @@ def joining(
         "tls": join.tls,
         "chain": join.chain,
         "cached_pmk": join.cached_pmk,
-        "anti_clogging": join.anti_clogging,
+        "anti_clogging": join.anti_clogging and not join.anti_clogging_threshold,
         "mobile_ip": join.mobile_ip,
         "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},
     }
@@ -105,7 +105,7 @@ def joining(
     ]
     return {
         **resolved,
-        "bss": [{**bss, **_group_keys(cell)} for bss in resolved["bss"]],
+        "bss": [{**bss, **_access_point(cell)} for bss in resolved["bss"]],
         "nodes": nodes,
         "links": links,
         "associations": associations,
@@ -113,15 +113,16 @@ def joining(
     }
 
 
-def _group_keys(cell: Cell) -> dict[str, Any]:
+def _access_point(cell: Cell) -> dict[str, Any]:
     join = cell.settings.join
-    # Left out where keys stay, so that resolved scenarios stay as they were.
-    if join.group_rekey_s is None and not join.group_rekey_on_leave:
-        return {}
-    return {
-        "group_rekey_s": join.group_rekey_s,
-        "group_rekey_on_leave": join.group_rekey_on_leave,
-    }
+    # Left out where nothing is asked for, so that resolved scenarios stay as they were.
+    given: dict[str, Any] = {}
+    if join.group_rekey_s is not None or join.group_rekey_on_leave:
+        given["group_rekey_s"] = join.group_rekey_s
+        given["group_rekey_on_leave"] = join.group_rekey_on_leave
+    if join.anti_clogging and join.anti_clogging_threshold:
+        given["sae_anti_clogging_threshold"] = join.anti_clogging_threshold
+    return given
 
 
 def _add_radius(

@@ -226,6 +226,14 @@ pub trait Peer {
     /// How far it is.
     fn status(&self) -> Status;
 
+    /// Whether it keeps state for a peer that has not proved itself yet.
+    fn is_half_open(&self) -> bool {
+        false
+    }
+
+    /// Tells it whether its host keeps too much of such state to take more without asking first.
+    fn set_busy(&mut self, _busy: bool) {}
+
     /// What it has agreed on so far: keys that protect what is still to come.
     fn agreed(&self) -> Secrets {
         match self.status() {
@@ -297,6 +305,20 @@ impl Exchange {
             .iter()
             .find(|peer| peer.party() == party)
             .map(|peer| peer.status())
+    }
+
+    /// Whether a party keeps state for a peer that has not proved itself yet.
+    #[must_use]
+    pub fn is_half_open(&self, party: Party) -> bool {
+        let mut peers = self.peers.iter();
+        peers.any(|peer| peer.party() == party && peer.is_half_open())
+    }
+
+    /// Tells a party whether its host keeps too much of such state.
+    pub fn set_busy(&mut self, party: Party, busy: bool) {
+        for peer in self.peers.iter_mut().filter(|p| p.party() == party) {
+            peer.set_busy(busy);
+        }
     }
 
     /// What a party has agreed on so far.

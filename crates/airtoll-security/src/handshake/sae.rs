@@ -19,8 +19,11 @@ use crate::akm::AkmSuite;
 
 /// Iterations that hunting and pecking always makes, found or not (12.4.4.2.2).
 const ITERATIONS: u8 = 40;
-/// How often a frame is repeated (dot11RSNASAESync's default of five).
-const REPEATS: u8 = 5;
+/// How often a station repeats a frame: Linux mac80211 tries three times
+/// (`IEEE80211_AUTH_MAX_TRIES` in net/mac80211/mlme.c).
+const REPEATS: u8 = 2;
+/// Time-outs that an AP sits through; it outlasts the station's tries of both frames.
+const PATIENCE: u8 = 15;
 /// Element ID extension of the anti-clogging token container (9.4.2.247).
 const TOKEN_CONTAINER: u8 = 93;
 
@@ -280,6 +283,7 @@ pub struct SaePeer {
     shared: Option<Shared>,
     token: Option<Vec<u8>>,
     counter: u16,
+    waited: u8,
     left: u8,
     phase: Phase,
     failure: Option<Failure>,
@@ -306,6 +310,7 @@ impl SaePeer {
             shared: None,
             token: None,
             counter: 0,
+            waited: 0,
             left: REPEATS,
             phase: Phase::Nothing,
             failure: None,
@@ -394,7 +399,9 @@ impl SaePeer {
             let (token, commit) = rest.split_at(rest.len() - size);
             (commit, Some(token))
         };
-        if self.party == Party::AccessPoint && self.config.anti_clogging {
+        // Who has shown a token, or came while the AP was idle, is not asked again.
+        let new = self.party == Party::AccessPoint && self.phase == Phase::Nothing;
+        if new && self.config.anti_clogging {
             let expected = self.expected_token(context);
             if !token.is_some_and(|token| equal(token, &expected)) {
                 let mut body = number.to_le_bytes().to_vec();
@@ -550,8 +557,8 @@ impl Peer for SaePeer {
         }
         // The AP only answers, so it outlasts the station's repetitions of both frames.
         if self.party == Party::AccessPoint {
-            self.counter += 1;
-            if self.counter > 3 * u16::from(REPEATS) {
+            self.waited += 1;
+            if self.waited > PATIENCE {
                 self.failure = Some(Failure::PeerTimeout {
                     code: Code::Status(status::TIMEOUT),
                 });
@@ -570,6 +577,14 @@ impl Peer for SaePeer {
         } else {
             self.send_commit(context);
         }
+    }
+
+    fn is_half_open(&self) -> bool {
+        self.failure.is_none() && self.phase == Phase::Committed
+    }
+
+    fn set_busy(&mut self, busy: bool) {
+        self.config.anti_clogging = busy;
     }
 
     fn status(&self) -> Status {

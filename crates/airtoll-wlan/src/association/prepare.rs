@@ -63,6 +63,18 @@ pub(crate) fn prepare(
     associations.left = associations.initial as u32;
     associations.duration = Duration::from_secs_f64(scenario.duration_s);
     associations.warm_up = Duration::from_secs_f64(scenario.warm_up_s);
+    associations.token_thresholds = scenario
+        .nodes
+        .iter()
+        .filter(|node| node.role == Role::AccessPoint)
+        .filter_map(|node| {
+            let bss = scenario
+                .bss
+                .iter()
+                .find(|b| Some(&b.name) == node.bss.as_ref())?;
+            Some((index[node.name.as_str()], bss.sae_anti_clogging_threshold?))
+        })
+        .collect();
     associations.renewals = renewal::prepare(scenario, index, streams);
     world.warm_up = Instant::ZERO;
     world.end = Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);

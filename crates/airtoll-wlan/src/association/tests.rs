@@ -298,6 +298,47 @@ fn a_slow_server_serves_a_storm_one_after_the_other() {
 }
 
 #[test]
+fn tokens_are_asked_for_from_a_number_of_open_sessions() {
+    let of = |stations, threshold: Option<u32>| {
+        let set = Set {
+            stations,
+            ..Set::default()
+        };
+        let mut scenario = scenario(&policy("wpa3-sae"), &set);
+        scenario.bss[0].sae_anti_clogging_threshold = threshold;
+        let outcome = run(&scenario, 1, &mut || false).unwrap();
+        assert_eq!(outcome.failure, None);
+        let rows = outcome.rows.iter();
+        let authentication =
+            rows.filter(|r| r.metric == "messages_ieee80211" && r.station.is_some());
+        let each: Vec<f64> = authentication.map(|r| r.value).collect();
+        each.iter().filter(|n| **n >= 8.0).count()
+    };
+    // Two commits, two confirms, two of association; a token is two more.
+    assert_eq!(of(1, None), 0);
+    assert_eq!(of(1, Some(5)), 0);
+    assert_eq!(of(40, None), 0);
+    assert_eq!(of(3, Some(0)), 3);
+    // All come at once: the first few find the access point idle.
+    let asked = of(40, Some(5));
+    assert!((1..=35).contains(&asked), "{asked}");
+}
+
+#[test]
+fn a_storm_of_sae_stations_gets_in() {
+    let set = Set {
+        stations: 150,
+        ..Set::default()
+    };
+    let mut scenario = scenario(&policy("wpa3-sae"), &set);
+    for association in &mut scenario.associations {
+        association.spread_us = 300_000;
+    }
+    let outcome = run(&scenario, 1, &mut || false).unwrap();
+    assert_eq!(outcome.failure, None);
+}
+
+#[test]
 fn parties_index_what_is_kept_of_them() {
     assert_eq!(Party::HomeAgent as usize, super::PARTIES - 1);
 }

@@ -29,8 +29,11 @@ impl Default for Timer {
 /// Linux mac80211 repeats authentication and association frames after 200 ms
 /// (`IEEE80211_AUTH_TIMEOUT` and `IEEE80211_ASSOC_TIMEOUT` in net/mac80211/ieee80211_i.h).
 const MAC80211_REPEAT: Duration = Duration::from_millis(200);
-/// Retransmission of SAE messages, dot11RSNASAERetransPeriod (IEEE 802.11-2020, 12.4.8.2).
-const SAE_REPEAT: Duration = Duration::from_millis(40);
+/// Linux mac80211 repeats SAE's authentication frames after 2 s (`IEEE80211_AUTH_TIMEOUT_SAE` in
+/// net/mac80211/mlme.c), hostapd repeats none outside a mesh (`sae_set_retransmit_timer` in
+/// src/ap/ieee802_11.c); dot11RSNASAERetransPeriod of 40 ms (IEEE 802.11-2020, 12.4.8.2) is for
+/// peers that have nobody below them who repeats.
+const SAE_REPEAT: Duration = Duration::from_secs(2);
 /// An AP that waits for a station; longer than the station's own repetitions.
 const ACCESS_POINT_PATIENCE: Duration = Duration::from_secs(1);
 /// EAP retransmission before a round trip is known (RFC 3748 section 4.3), doubled up to 20 s.
@@ -76,7 +79,11 @@ impl Timer {
     /// How long the party waits from now on.
     pub fn wait(&self, stage: Stage, party: Party, link: &Link) -> Duration {
         match stage {
-            Stage::Authentication if link.akm.is_some_and(|akm| akm.is_sae()) => SAE_REPEAT,
+            Stage::Authentication
+                if party == Party::Station && link.akm.is_some_and(|akm| akm.is_sae()) =>
+            {
+                SAE_REPEAT
+            }
             Stage::Authentication | Stage::Association | Stage::FastTransition => match party {
                 Party::Station => MAC80211_REPEAT,
                 _ => ACCESS_POINT_PATIENCE,

@@ -71,6 +71,11 @@ pub struct Bss {
     /// Beacons of the AP; null: none.
     #[serde(default)]
     pub beacons: Option<Beacons>,
+    /// SAE: from this many sessions on that wait for a station's confirm, the access point asks a new
+    /// station for an anti-clogging token (dot11RSNASAEAntiCloggingThreshold); null: as each
+    /// association's options say.
+    #[serde(default)]
+    pub sae_anti_clogging_threshold: Option<u32>,
     /// The access point renews its group keys this often, the first time so long after the traffic
     /// began, s; null: never. Every station that joins needs an AKM.
     #[serde(default)]
