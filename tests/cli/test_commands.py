@@ -37,6 +37,10 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
         (("report", str(tmp_path)), 3),
         (("run", "quickstart", "--on", "moon"), 2),
         (("run", "quickstart", "--set", "traffic.udp"), 2),
+        # A driver implies --vm, which the simulator has not.
+        (("check", "quickstart", "--vm-driver", "uml"), 2),
+        (("check", "quickstart", "--on", "linux", "--vm-driver", "xen"), 2),
+        (("guest", "build", "--driver", "xen"), 2),
     ):
         done = airtoll(*arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr
