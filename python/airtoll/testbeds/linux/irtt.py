@@ -7,15 +7,19 @@ Report fields: irtt 0.9, ``irtt client -o -``, nanoseconds.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import statistics
-from typing import Any, Final
+from collections.abc import Awaitable
+from typing import Any, Final, TypeVar
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.hosts import GRACE_S, Host, HostError, Process
 from airtoll.testbeds.linux.job import Value
 
 PORT: Final = 2112
+_T = TypeVar("_T")
 
 
 class ProbeError(TestbedError):
@@ -41,15 +45,55 @@ async def measure(
     host: Host, server: str, *, duration_s: float, interval_s: float = 0.02, octets: int = 64
 ) -> dict[str, Any]:
     """Probe for a while; gives the report. Raises :class:`ProbeError` with irtt's message."""
-    address = f"[{server}]:{PORT}" if ":" in server else f"{server}:{PORT}"
-    argv = ["irtt", "client", "-Q", "-o", "-", "-l", str(octets), "--wait=3x2s"]
-    argv += ["-i", f"{interval_s * 1000:.0f}ms", "-d", f"{duration_s * 1000:.0f}ms", address]
+    argv = _arguments(server, "-", duration_s, interval_s, octets)
     done = await host.run(argv, limit_s=duration_s + 40, check=False)
     if done.status != 0 or "{" not in done.stdout:
         words = (done.stderr or done.stdout).strip().splitlines()
         raise ProbeError(f"{host.name}: irtt: {words[-1] if words else 'no report'}")
     report: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
     return report
+
+
+async def during(
+    host: Host,
+    server: str,
+    work: Awaitable[_T],
+    folder: str,
+    *,
+    most_s: float,
+    interval_s: float,
+) -> tuple[_T, dict[str, Any]]:
+    """Probe until some work is done, at most ``most_s``; gives the work's result and the report.
+
+    Raises :class:`ProbeError` when irtt leaves no report.
+    """
+    path, log = (f"{folder}/irtt-client-{host.name}.{end}" for end in ("json", "log"))
+    await host.run(["rm", "-f", path, log])
+    process = await host.start(_arguments(server, path, most_s, interval_s, 64), log=log)
+    try:
+        result = await work
+        # The first interrupt ends the test, and what was seen is reported.
+        await process.signal(signal.SIGINT)
+        with contextlib.suppress(TimeoutError):
+            await process.wait(GRACE_S)
+    finally:
+        await process.stop()
+    try:
+        report: dict[str, Any] = json.loads(await host.get(path))
+    except (HostError, ValueError):
+        raise ProbeError(f"{host.name}: irtt: no report: {await process.last_words()}") from None
+    return result, report
+
+
+def _arguments(
+    server: str, output: str, duration_s: float, interval_s: float, octets: int
+) -> list[str]:
+    address = f"[{server}]:{PORT}" if ":" in server else f"{server}:{PORT}"
+    argv = ["irtt", "client", "-Q", "-o", output, "-l", str(octets), "--wait=3x2s"]
+    return [
+        *argv,
+        *("-i", f"{interval_s * 1000:.0f}ms", "-d", f"{duration_s * 1000:.0f}ms", address),
+    ]
 
 
 def values(report: dict[str, Any], station: str, *, one_clock: bool) -> list[Value]:

@@ -164,21 +164,25 @@ async def _one(
         return irtt.values(report, name, one_clock=stack.virtual)
     port = iperf3.FIRST_PORT + index
     await stack.iperf3_server(target, port)
-    work: list[Any] = [iperf3.measure(host, flow, peer, port, source)]
+    work = iperf3.measure(host, flow, peer, port, source)
+    probes: dict[str, Any] | None = None
     if progress.job.probe if probe is None else probe:
         await stack.irtt_server(target)
         # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.
         interval_s = 0.05 if stack.medium is None else 0.5
-        work.append(irtt.measure(host, peer, duration_s=flow.duration_s, interval_s=interval_s))
-    reports = await asyncio.gather(*work)
+        told, probes = await irtt.during(
+            host, peer, work, stack.folder, most_s=flow.duration_s, interval_s=interval_s
+        )
+    else:
+        told = await work
     label = layout.flow_name(name)
-    values = iperf3.values(reports[0], label, name)
+    values = iperf3.values(told, label, name)
     if flow.transfer_octets and flow.direction != "both":
-        values.append(iperf3.transfer_delay(reports[0], label, name))
+        values.append(iperf3.transfer_delay(told, label, name))
     if flow.series:
-        values += iperf3.series(reports[0], label, name)
-    if len(reports) > 1:
-        values += irtt.values(reports[1], name, one_clock=stack.virtual)
+        values += iperf3.series(told, label, name)
+    if probes is not None:
+        values += irtt.values(probes, name, one_clock=stack.virtual)
     return values
 
 
