@@ -119,3 +119,19 @@ def test_a_stranger_s_certificate_is_refused_by_the_station(
     talk, text = authenticate(peers, start, tmp_path, given)
     assert talk.why("authentication-server") == "wrong-certificate"
     assert text.rstrip().endswith("FAILURE"), text[-3000:]
+
+
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+def test_eapol_test_insists_on_a_bound_tunnel_and_gets_it(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, tls: str
+) -> None:
+    given = peers.eap_settings("peap", tls, "rsa2048", cryptobinding=True)
+    talk, text = authenticate(peers, start, tmp_path, given, " crypto_binding=2")
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert text.rstrip().endswith("SUCCESS"), text[-5000:]
+    msk = talk.secrets("authentication-server")["msk"]
+    assert hexdump(text, "MS-MPPE-Recv-Key (crypt)") == msk[:32]
+    assert "MPPE keys OK: 1  mismatch: 0" in text
+    without = {**given, "cryptobinding": False}
+    talk, text = authenticate(peers, start, tmp_path, without, " crypto_binding=2")
+    assert text.rstrip().endswith("FAILURE"), text[-3000:]

@@ -333,6 +333,7 @@ impl Negotiation {
             trusted: chain,
             resume: None,
             fragment_octets: self.options.fragment_octets,
+            cryptobinding: self.options.cryptobinding,
         };
         let station = EapConfig {
             password: self.station_passphrase().as_bytes().to_vec(),

@@ -153,6 +153,8 @@ pub struct Options {
     pub chain: ChainKind,
     /// Octets of TLS data in one EAP packet.
     pub fragment_octets: usize,
+    /// Whether PEAP's server binds the tunnel to what runs in it.
+    pub cryptobinding: bool,
     /// IANA group of SAE and OWE.
     pub group: u16,
     /// SAE with hash-to-element.
@@ -176,6 +178,7 @@ impl Default for Options {
             tls: TlsVersion::default(),
             chain: ChainKind::default(),
             fragment_octets: 1398,
+            cryptobinding: false,
             group: 19,
             hash_to_element: true,
             anti_clogging: false,

@@ -54,6 +54,9 @@ pub enum RoleSettings {
         radius_secret: String,
         /// Octets of TLS data in one EAP packet.
         fragment_octets: usize,
+        /// Whether PEAP's server binds the tunnel to what runs in it.
+        #[serde(default)]
+        cryptobinding: bool,
         /// The station's address, colon-separated.
         station: String,
         /// The access point's.
@@ -169,6 +172,7 @@ impl RoleSettings {
             password,
             radius_secret,
             fragment_octets,
+            cryptobinding,
             station,
             access_point,
         } = self
@@ -191,6 +195,7 @@ impl RoleSettings {
             trusted: *chain,
             resume: None,
             fragment_octets: *fragment_octets,
+            cryptobinding: *cryptobinding,
         };
         let secret = radius_secret.clone().into_bytes();
         Ok(match party {

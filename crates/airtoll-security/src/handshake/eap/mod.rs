@@ -6,6 +6,7 @@
 //! Never derives a PMK: the caller takes the MSK to the key handshake.
 
 mod authenticator;
+mod cryptobinding;
 mod leap;
 mod md5;
 mod mschapv2;
@@ -82,6 +83,9 @@ pub struct EapConfig {
     pub resume: Option<Session>,
     /// Octets of TLS data in one EAP packet (wpa_supplicant's default is 1398).
     pub fragment_octets: usize,
+    /// Whether PEAP's server binds the tunnel to what runs in it (MS-PEAP); those of 2006 did not.
+    /// A station does when it is asked.
+    pub cryptobinding: bool,
 }
 
 /// What a server method does next.

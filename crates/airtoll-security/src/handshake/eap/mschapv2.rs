@@ -75,6 +75,25 @@ fn authenticator_response(
     context.hash(HashAlgorithm::Sha1, &[&digest, &challenge, second])
 }
 
+/// The method's session key as PEAP binds it: MPPE start keys of RFC 3079 sections 3.3 and 3.4, the
+/// server's receive key before its send key.
+pub fn session_key(context: &mut Context<'_>, password: &[u8], response: &[u8]) -> Vec<u8> {
+    let hash = password_hash(context, password);
+    let twice = context.hash(HashAlgorithm::Md4, &[&hash]);
+    let parts: [&[u8]; 3] = [&twice, response, b"This is the MPPE Master Key"];
+    let master = context.hash(HashAlgorithm::Sha1, &parts)[..16].to_vec();
+    let send: &[u8] =
+        b"On the client side, this is the receive key; on the server side, it is the send key.";
+    let receive: &[u8] =
+        b"On the client side, this is the send key; on the server side, it is the receive key.";
+    let mut out = Vec::new();
+    for magic in [receive, send] {
+        let parts: [&[u8]; 4] = [&master, &[0; 40], magic, &[0xf2; 40]];
+        out.extend(&context.hash(HashAlgorithm::Sha1, &parts)[..16]);
+    }
+    out
+}
+
 const CHALLENGE: u8 = 1;
 const RESPONSE: u8 = 2;
 const SUCCESS: u8 = 3;
@@ -104,6 +123,7 @@ pub struct MsChapServer {
     password: Vec<u8>,
     name: Vec<u8>,
     challenge: Vec<u8>,
+    response: Vec<u8>,
     proved: bool,
     refused: bool,
 }
@@ -115,9 +135,15 @@ impl MsChapServer {
             password: password.to_vec(),
             name: name.to_vec(),
             challenge: Vec::new(),
+            response: Vec::new(),
             proved: false,
             refused: false,
         }
+    }
+
+    /// The session key, once the station has proved its password.
+    pub fn session_key(&self, context: &mut Context<'_>) -> Vec<u8> {
+        session_key(context, &self.password, &self.response)
     }
 
     /// The challenge request.
@@ -159,6 +185,7 @@ impl MsChapServer {
                     ));
                 }
                 self.proved = true;
+                self.response = response.to_vec();
                 let proof = authenticator_response(
                     context,
                     &password,
@@ -184,6 +211,7 @@ pub struct MsChapPeer {
     password: Vec<u8>,
     name: Vec<u8>,
     expected: Option<String>,
+    response: Vec<u8>,
     /// Whether the server proved that it knows the password too.
     pub satisfied: bool,
     /// Whether the server refused.
@@ -197,9 +225,15 @@ impl MsChapPeer {
             password: password.to_vec(),
             name: name.to_vec(),
             expected: None,
+            response: Vec::new(),
             satisfied: false,
             refused: false,
         }
+    }
+
+    /// The session key, once it has answered a challenge.
+    pub fn session_key(&self, context: &mut Context<'_>) -> Vec<u8> {
+        session_key(context, &self.password, &self.response)
     }
 
     /// Answers a request.
@@ -222,6 +256,7 @@ impl MsChapPeer {
                 value.extend(&response);
                 value.push(0);
                 value.extend(&name);
+                self.response = response;
                 message(RESPONSE, *data.get(1)?, &value)
             }
             SUCCESS => {
@@ -279,5 +314,8 @@ mod tests {
             b"User",
         );
         assert_eq!(proof, hex!("407a5589115fd0d6209f510fe9c04566932cda56"));
+        // RFC 3079 section 3.5.3: the server's send key of 128 bits.
+        let key = session_key(&mut cx, b"clientPass", &response);
+        assert_eq!(key[16..], hex!("8b7cdc149b993a1ba118cb153f56dccb"));
     }
 }

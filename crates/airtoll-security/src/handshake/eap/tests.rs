@@ -43,6 +43,7 @@ fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, E
         trusted: kind,
         resume: None,
         fragment_octets: 1398,
+        cryptobinding: false,
     };
     let server = EapConfig {
         credential: Some(Credential::server(kind)),
@@ -76,6 +77,24 @@ fn every_method_gives_all_three_parties_one_msk() {
             let station = exchange.status(Party::Station);
             assert_eq!(station, exchange.status(Party::AccessPoint), "{method:?}");
             assert_eq!(station, exchange.status(Party::AuthenticationServer));
+        }
+    }
+}
+
+#[test]
+fn a_bound_tunnel_gives_another_msk_in_as_many_messages() {
+    for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+        let (station, mut server) = configs(EapMethod::Peap, tls, ChainKind::P256);
+        let (plain_log, plain, _) = run(peers(station.clone(), server.clone()), 1);
+        server.cryptobinding = true;
+        let (log, bound, exchange) = run(peers(station, server), 1);
+        assert_eq!(log.len(), plain_log.len());
+        let (Outcome::Established(plain), Outcome::Established(bound)) = (plain, bound) else {
+            panic!("{tls:?}");
+        };
+        assert_ne!(plain[&SecretName::Msk], bound[&SecretName::Msk]);
+        for party in [Party::AccessPoint, Party::AuthenticationServer] {
+            assert_eq!(exchange.agreed(party), bound);
         }
     }
 }

@@ -64,8 +64,8 @@ impl Fragments {
 }
 
 /// The MSK of a finished handshake: RFC 5216 section 2.3, RFC 9190 section 2.3, RFC 5281
-/// section 8; PEAPv0 uses the label of EAP-TLS (MS-PEAP section 3.1.5.5.1) and, as the servers
-/// of 2006 did, no cryptobinding.
+/// section 8; PEAPv0 uses the label of EAP-TLS (MS-PEAP section 3.1.5.5.1). What cryptobinding
+/// makes of it is in `cryptobinding`.
 fn export(
     method: EapMethod,
     tls13: bool,
@@ -150,6 +150,9 @@ impl TlsServerMethod {
                 |label, value| self.tls.export(context, label, value, KEY_MATERIAL_OCTETS),
             );
         }
+        if let (true, Some(inner)) = (self.config.cryptobinding, &mut self.inner) {
+            inner.bind(&self.msk);
+        }
         let data = self.tls.take_data();
         let Some(inner) = &mut self.inner else {
             if self.config.tls == TlsVersion::Tls13 {
@@ -230,7 +233,8 @@ impl ServerMethod for TlsServerMethod {
     }
 
     fn msk(&self) -> Vec<u8> {
-        self.msk.clone()
+        let bound = self.inner.as_ref().and_then(InnerServer::msk);
+        bound.unwrap_or(&self.msk).clone()
     }
 
     fn session(&self) -> Option<Session> {
@@ -280,6 +284,7 @@ impl TlsPeerMethod {
         match &mut self.inner {
             None => self.indicated |= data == [0],
             Some(inner) => {
+                inner.bind(&self.msk);
                 // TTLS's client speaks first inside the tunnel, PEAP's server does.
                 let reply = if data.is_empty() {
                     inner.start()
@@ -351,7 +356,8 @@ impl PeerMethod for TlsPeerMethod {
     }
 
     fn msk(&self) -> Vec<u8> {
-        self.msk.clone()
+        let bound = self.inner.as_ref().and_then(InnerPeer::msk);
+        bound.unwrap_or(&self.msk).clone()
     }
 
     fn session(&self) -> Option<Session> {

@@ -5,6 +5,7 @@
 
 use airtoll_wire::eap::{Code, EapRepr, method};
 
+use super::cryptobinding::{self, Binding, Subtype};
 use super::mschapv2::{Inner, MsChapPeer, MsChapServer};
 use super::{EapConfig, EapMethod, octets};
 use crate::handshake::exchange::Context;
@@ -68,13 +69,24 @@ fn expanded(code: Code, identifier: u8, plain: &[u8]) -> Option<EapRepr> {
     })
 }
 
-/// An EAP-Extensions packet with the result TLV: 1 success, 2 failure.
-fn result(code: Code, identifier: u8, value: u8) -> Vec<u8> {
+/// An EAP-Extensions packet with the result TLV (1 success, 2 failure) and what stands behind it.
+fn result(code: Code, identifier: u8, value: u8, more: &[u8]) -> Vec<u8> {
     octets(&EapRepr {
         code,
         identifier,
-        body: Some((method::EXTENSIONS, vec![0x80, 3, 0, 2, 0, value])),
+        body: Some((
+            method::EXTENSIONS,
+            [&[0x80, 3, 0, 2, 0, value], more].concat(),
+        )),
     })
+}
+
+/// The cryptobinding TLV of an EAP-Extensions packet.
+fn bound(plain: &[u8]) -> Option<Vec<u8>> {
+    match EapRepr::parse(plain).ok()?.body {
+        Some((method::EXTENSIONS, data)) => cryptobinding::find(&data).map(<[u8]>::to_vec),
+        _ => None,
+    }
 }
 
 fn result_value(plain: &[u8]) -> Option<u8> {
@@ -109,6 +121,10 @@ pub(super) enum InnerServer {
         identifier: u8,
         asked: bool,
         verdict: Option<bool>,
+        /// What the tunnel's keys are bound with, where the server asks for that.
+        tunnel: Option<Vec<u8>>,
+        binding: Option<Binding>,
+        msk: Option<Vec<u8>>,
     },
 }
 
@@ -124,8 +140,26 @@ impl InnerServer {
                 identifier: 0,
                 asked: false,
                 verdict: None,
+                tunnel: None,
+                binding: None,
+                msk: None,
             }),
             _ => None,
+        }
+    }
+
+    /// Asks for cryptobinding with these keys of the tunnel.
+    pub fn bind(&mut self, keys: &[u8]) {
+        if let Self::MsChap { tunnel, .. } = self {
+            *tunnel = Some(keys.to_vec());
+        }
+    }
+
+    /// The MSK in the place of the tunnel's, when both were bound.
+    pub fn msk(&self) -> Option<&Vec<u8>> {
+        match self {
+            Self::MsChap { msk, .. } => msk.as_ref(),
+            Self::Pap { .. } => None,
         }
     }
 
@@ -157,8 +191,19 @@ impl InnerServer {
                 identifier,
                 asked,
                 verdict,
+                tunnel,
+                binding,
+                msk,
             } => {
                 if let Some(accepted) = *verdict {
+                    // A station that does not bind is let in, as hostapd's default has it.
+                    let tlv = bound(plain);
+                    if let (Some(binding), Some(tlv)) = (binding, tlv) {
+                        if !binding.verify(context, Subtype::Response, &tlv) {
+                            return InnerStep::Reject;
+                        }
+                        *msk = Some(binding.msk(context));
+                    }
                     return match result_value(plain) {
                         Some(1) if accepted => InnerStep::Accept,
                         _ => InnerStep::Reject,
@@ -176,11 +221,18 @@ impl InnerServer {
                     Inner::Request(request) => InnerStep::Send(compressed(&request)),
                     Inner::Accept => {
                         *verdict = Some(true);
-                        InnerStep::Send(result(Code::Request, *identifier, 1))
+                        let mut more = Vec::new();
+                        if let Some(tunnel) = tunnel {
+                            let session = server.session_key(context);
+                            let keys = Binding::new(context, tunnel, &session);
+                            more = keys.prove(context, Subtype::Request);
+                            *binding = Some(keys);
+                        }
+                        InnerStep::Send(result(Code::Request, *identifier, 1, &more))
                     }
                     Inner::Reject => {
                         *verdict = Some(false);
-                        InnerStep::Send(result(Code::Request, *identifier, 2))
+                        InnerStep::Send(result(Code::Request, *identifier, 2, &[]))
                     }
                 }
             }
@@ -200,6 +252,8 @@ pub(super) enum InnerPeer {
         name: Vec<u8>,
         identifier: u8,
         accepted: bool,
+        tunnel: Vec<u8>,
+        msk: Option<Vec<u8>>,
     },
 }
 
@@ -216,8 +270,25 @@ impl InnerPeer {
                 name: config.identity.clone(),
                 identifier: 0,
                 accepted: false,
+                tunnel: Vec::new(),
+                msk: None,
             }),
             _ => None,
+        }
+    }
+
+    /// Binds with these keys of the tunnel, if the server asks.
+    pub fn bind(&mut self, keys: &[u8]) {
+        if let Self::MsChap { tunnel, .. } = self {
+            *tunnel = keys.to_vec();
+        }
+    }
+
+    /// The MSK in the place of the tunnel's, when both were bound.
+    pub fn msk(&self) -> Option<&Vec<u8>> {
+        match self {
+            Self::MsChap { msk, .. } => msk.as_ref(),
+            Self::Pap { .. } => None,
         }
     }
 
@@ -244,14 +315,26 @@ impl InnerPeer {
             name,
             identifier,
             accepted,
+            tunnel,
+            msk,
         } = self
         else {
             return self.start();
         };
         if let Some(value) = result_value(plain) {
             *accepted = value == 1 && peer.satisfied && !peer.refused;
+            let mut more = Vec::new();
+            if let (true, Some(tlv)) = (*accepted, bound(plain)) {
+                let session = peer.session_key(context);
+                let binding = Binding::new(context, tunnel, &session);
+                *accepted = binding.verify(context, Subtype::Request, &tlv);
+                if *accepted {
+                    more = binding.prove(context, Subtype::Response);
+                    *msk = Some(binding.msk(context));
+                }
+            }
             let said = if *accepted { 1 } else { 2 };
-            return Some(result(Code::Response, *identifier, said));
+            return Some(result(Code::Response, *identifier, said, &more));
         }
         *identifier += 1;
         if asks_identity(plain) {
