@@ -254,6 +254,21 @@ def test_over_the_medium_a_capture_shows_what_security_took(testbed: Linux, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(medium.find() is None, reason="needs airtoll-medium: make build")
+@pytest.mark.parametrize("policy", ["wpa2-psk-ccmp", "wpa3-ft-sae-ccmp"])
+def test_over_the_medium_a_station_roams_when_the_level_falls(testbed: Linux, policy: str) -> None:
+    testbed.close()  # one guest at a time
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("AIRTOLL_MEDIUM", raising=False)
+        over = Linux(vm=True)
+        try:
+            measured = over.carry_out(Job("fading", policy, flow=None, roam="signal"))
+        finally:
+            over.close()
+    assert 0 < rows(measured)["handover_gap_s"] < 10
+
+
+@pytest.mark.slow
 def test_a_killed_guest_is_said_and_the_next_trial_boots_another(testbed: Linux) -> None:
     testbed.close()
     try:

@@ -179,7 +179,7 @@ async def _explained(progress: Progress, node: str, error: ControlError) -> Test
 async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
     """Note what station and access point say; raises ``TestbedError`` unless it is the policy."""
     wrong = wpa_supplicant.differences(progress.policy, status)
-    seen = await _ap_of(progress, status).station(progress.address_of_radio(name))
+    seen = await _ap_of(progress, status).admitted(progress.address_of_radio(name))
     progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
         f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
     }

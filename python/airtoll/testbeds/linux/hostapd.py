@@ -15,7 +15,7 @@ from attrs import frozen
 
 from airtoll.errors import PolicyError
 from airtoll.policies import Cipher, Generation, Link, Policy
-from airtoll.testbeds.linux.control import Control, connect
+from airtoll.testbeds.linux.control import Control, ControlError, connect
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, Process
 
@@ -244,6 +244,22 @@ class AccessPoint:
     async def station(self, address: str) -> dict[str, str]:
         """What hostapd knows of one station, as key and value."""
         return parse_pairs(await self.control.request(f"STA {address}"))
+
+    async def admitted(self, address: str, limit_s: float = 5.0) -> dict[str, str]:
+        """The same, once the station's data is let through; as it stands when the limit is over.
+
+        A station has done its part when it sends the last message of the handshake; the access
+        point has to receive it, too.
+        """
+        seen = await self.station(address)
+        while "[AUTHORIZED]" not in seen.get("flags", ""):
+            try:
+                # An event of an earlier association may be among those that wait.
+                await self.control.wait_for(f"AP-STA-CONNECTED {address}", limit_s=limit_s)
+            except ControlError:
+                return await self.station(address)
+            seen = await self.station(address)
+        return seen
 
     async def pmk(self, address: str) -> str | None:
         """The pairwise master key shared with a station, hex; None where the build hides it."""
