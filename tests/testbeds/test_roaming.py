@@ -143,3 +143,12 @@ def test_a_walking_station_leaves_by_level_and_scans_with_frames() -> None:
     assert 0.06 < rows["handover_scan_s"] < 0.066
     parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
     assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
+
+
+def test_addresses_that_a_station_learned_go_with_it() -> None:
+    told, asked = (
+        measured(cell("wpa2-psk-ccmp", {}, address_resolution=way)) for way in ("static", "dynamic")
+    )
+    assert asked["handover_messages"] == told["handover_messages"]
+    assert asked["handover_join_s"] == pytest.approx(told["handover_join_s"], rel=0.2)
+    assert asked["handover_gap_s"] < 0.05

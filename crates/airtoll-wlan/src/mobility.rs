@@ -256,6 +256,16 @@ impl World {
         to == node || (!self.mobility.hosts.is_empty() && self.mobility.host(node) == to)
     }
 
+    /// The node that a host is on the air now; `None` while it is between two access points.
+    pub(crate) fn present_node(&self, host: u32) -> Option<u32> {
+        let own = |h: &&Handover| h.station == host;
+        match self.mobility.handovers.iter().find(own) {
+            Some(handover) if handover.joined.is_some() => Some(handover.there),
+            Some(handover) if handover.left.is_some() => None,
+            _ => Some(host),
+        }
+    }
+
     /// The node that sends a host's packet now; takes the packet while the host has no link.
     pub(crate) fn sending_node(&mut self, host: u32, packet: PacketId) -> Option<u32> {
         if self.mobility.handovers.is_empty() {

@@ -65,9 +65,10 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
-    fn entry(&mut self, host: u32, target: u32, six: bool) -> u32 {
+    /// The entry of `host` for `target`; `whose` is the host that the target is, or stands for.
+    fn entry(&mut self, host: u32, (target, whose): (u32, u32), six: bool) -> u32 {
         let entries = &mut self.entries;
-        *self.numbers.entry((host, target, six)).or_insert_with(|| {
+        *self.numbers.entry((host, whose, six)).or_insert_with(|| {
             entries.push(Entry {
                 host,
                 target,
@@ -134,7 +135,9 @@ impl World {
     /// Whether a host knows where a packet goes; keeps it and asks otherwise.
     fn knows(&mut self, node: u32, packet: PacketId, work: Duration) -> bool {
         let p = self.packets[packet];
-        let number = self.resolution.entry(node, p.to, self.has_ipv6_header(&p));
+        let (own, whose) = (self.mobility.host(node), self.mobility.host(p.to));
+        let six = self.has_ipv6_header(&p);
+        let number = self.resolution.entry(own, (p.to, whose), six);
         let entry = &mut self.resolution.entries[number as usize];
         if entry.known {
             return true;
@@ -163,7 +166,11 @@ impl World {
         let octets = self.packets[question].ip_octets;
         let work = self.nodes[host as usize].host.transmit.of(octets);
         if self.nodes[host as usize].role == Role::Station {
-            self.dispatch(host, question, work);
+            match self.present_node(host) {
+                Some(node) => self.dispatch(node, question, work),
+                // Nobody hears it between two access points; it asks again.
+                None => self.lose(question),
+            }
         } else {
             self.flood(host, question, work);
             self.packets.remove(question);
@@ -295,9 +302,9 @@ impl World {
         let state = &self.nodes[node as usize];
         let own = state.first_link..state.first_link + state.neighbours;
         let vector = self.modes[mode as usize].vector;
-        let listens = own
-            .into_iter()
-            .any(|l| self.links[l as usize].peer == asked);
+        let here = self.present_node(asked).unwrap_or(asked);
+        let listens = own.into_iter().any(|l| self.links[l as usize].peer == here);
+        let asked = here;
         let arrives = listens
             && reception(self, asked)
                 .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
@@ -323,9 +330,13 @@ impl World {
             let octets = p.ip_octets;
             let work = self.nodes[target as usize].host.transmit.of(octets);
             let answer = self.resolution_packet(number, host, ANSWER);
-            self.dispatch(target, answer, work);
+            match self.present_node(target) {
+                Some(node) => self.dispatch(node, answer, work),
+                None => self.lose(answer),
+            }
             // Who is asked learns the asker's address from the question.
-            let other = self.resolution.entry(target, host, six);
+            let target = self.mobility.host(target);
+            let other = self.resolution.entry(target, (host, host), six);
             self.learn(other);
         } else {
             self.learn(number);
@@ -338,7 +349,10 @@ impl World {
         let host = entry.host;
         for (packet, work, ciphers) in std::mem::take(&mut entry.held) {
             self.cpu_ciphers = ciphers;
-            self.dispatch(host, packet, work);
+            // Between two access points the packet waits for the next one.
+            if let Some(node) = self.sending_node(host, packet) {
+                self.dispatch(node, packet, work);
+            }
         }
     }
 }

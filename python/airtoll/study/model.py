@@ -318,7 +318,7 @@ class Scenario(_Table):
         "static",
         description="static: hosts know one another's link-layer addresses from the start; "
         "dynamic: they ask at first contact by ARP or Neighbour Discovery (in the simulator, "
-        "without a hand-over and without captures; the analytic testbed leaves it out, and the "
+        "without captures; the analytic testbed leaves it out, and the "
         "linux testbed always asks)",
     )
     handover: Handover | None = Field(

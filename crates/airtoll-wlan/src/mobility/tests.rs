@@ -1,5 +1,6 @@
 //! Hand-overs: what fills the gap, and that traffic goes on behind it.
 
+mod addresses;
 mod by_level;
 mod over_the_ds;
 

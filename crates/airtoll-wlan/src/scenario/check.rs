@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_security::AkmSuite;
 
 use super::{
-    AddressResolution, Bss, Cost, Flow, Handover, HandoverMethod, LinkBudget, Node, Pattern, Rate,
-    Role, Scenario, ScenarioError, Standard, Transport,
+    Bss, Cost, Flow, Handover, HandoverMethod, LinkBudget, Node, Pattern, Rate, Role, Scenario,
+    ScenarioError, Standard, Transport,
 };
 
 type Checked = Result<(), ScenarioError>;
@@ -83,10 +83,6 @@ impl Scenario {
             "associations",
             self.associations.iter().map(|a| a.station.as_str()),
         )?;
-        if self.address_resolution == AddressResolution::Dynamic && !self.handovers.is_empty() {
-            let allowed = "static where a station moves";
-            return invalid("address_resolution", "dynamic", allowed);
-        }
         for (i, bss) in self.bss.iter().enumerate() {
             self.check_group_keys(&format!("bss[{i}]"), bss)?;
         }
