@@ -5,195 +5,27 @@
 //! authentication (or FT action) and reassociation frames, a PTK and a GTK. The target holds the
 //! PMK-R1 that the R0 key holder pushed to it before. Never scans.
 
-use airtoll_wire::MacAddress;
+mod config;
+
 use airtoll_wire::ieee80211::element::{Elements, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::FteRepr;
 use airtoll_wire::ieee80211::management::{algorithm, category};
 use airtoll_wire::ieee80211::{Management, ManagementRepr, RsnRepr};
 
+pub use config::FtConfig;
+
+use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, element, read_management, record_kdf};
-use super::primitives::{equal, written};
+use super::link::{Link, element, read_management};
 use super::resend::Resend;
-use crate::akm::AkmSuite;
-use crate::keys::{FtIdentity, KeyMic, PmkR0, Ptk, wrap};
+use crate::keys::{Ptk, wrap};
 
 const REPEATS: u8 = 2;
 /// FT action codes (9.6.8).
 const FT_REQUEST: u8 = 1;
 const FT_RESPONSE: u8 = 2;
-
-/// What both ends know.
-#[derive(Debug, Clone)]
-pub struct FtConfig {
-    /// The link to the target AP, with its mobility domain.
-    pub link: Link,
-    /// PSK, PMK of SAE, or part of the MSK (12.7.1.6.3).
-    pub xxkey: Vec<u8>,
-    /// The AP that the station leaves.
-    pub old_access_point: MacAddress,
-    /// Through the old AP instead of over the air.
-    pub over_the_ds: bool,
-}
-
-struct Derived {
-    ptk: Ptk,
-    r0_name: [u8; 16],
-    r1_name: [u8; 16],
-}
-
-impl FtConfig {
-    fn akm(&self) -> AkmSuite {
-        self.link.akm.unwrap_or(AkmSuite::FtPsk)
-    }
-
-    fn r0_key_holder(&self) -> &[u8] {
-        self.link
-            .mobility_domain
-            .as_ref()
-            .map_or(&[], |domain| &domain.r0_key_holder)
-    }
-
-    fn mic(&self) -> KeyMic {
-        let version = self.akm().descriptor_version(false);
-        KeyMic::of(self.akm(), self.link.akm_hash(), version).unwrap_or(KeyMic::AesCmac)
-    }
-
-    fn r0(&self) -> Option<PmkR0> {
-        let identity = FtIdentity {
-            ssid: &self.link.ssid,
-            mobility_domain: self.link.mobility_domain.as_ref()?.identifier,
-            r0_key_holder: self.r0_key_holder(),
-            station: self.link.station,
-        };
-        PmkR0::derive(self.akm(), self.link.akm_hash(), &self.xxkey, &identity).ok()
-    }
-
-    fn derive(
-        &self,
-        context: &mut Context<'_>,
-        anonce: &[u8; 32],
-        snonce: &[u8; 32],
-    ) -> Option<Derived> {
-        let (akm, hash, link) = (self.akm(), self.link.akm_hash(), &self.link);
-        let octets = akm.kck_octets(hash) + akm.kek_octets(hash) + link.pairwise.key_octets();
-        // PMK-R0 is cached since the initial association; PMK-R1 and the PTK are new.
-        record_kdf(context, hash, hash.octets(), 17, hash.octets());
-        record_kdf(context, hash, hash.octets(), 82, octets);
-        let r0 = self.r0()?;
-        let r1 = r0.r1(link.access_point);
-        let (ptk, _) = r1
-            .ptk(
-                link.pairwise,
-                link.access_point,
-                link.station,
-                anonce,
-                snonce,
-            )
-            .ok()?;
-        Some(Derived {
-            ptk,
-            r0_name: r0.name(),
-            r1_name: r1.name(),
-        })
-    }
-
-    /// RSN, mobility domain and FT elements; `protect` is the transaction and the KCK.
-    fn elements(
-        &self,
-        context: &mut Context<'_>,
-        name: [u8; 16],
-        fte: &FteRepr<'_>,
-        protect: Option<(u8, &[u8])>,
-    ) -> Vec<u8> {
-        let rsne = self.link.security_element(&[name]);
-        let mde = self.link.mobility_element();
-        let mut body = written(|out| fte.emit(out));
-        if let Some((transaction, kck)) = protect {
-            let mic = self.compute_mic(context, transaction, kck, &rsne, &mde, &body);
-            body[2..2 + mic.len()].copy_from_slice(&mic);
-        }
-        [rsne, mde, element(id::FAST_TRANSITION, &body)].concat()
-    }
-
-    /// 13.8.4 and 13.8.5, over an FT element whose MIC is zero.
-    fn compute_mic(
-        &self,
-        context: &mut Context<'_>,
-        transaction: u8,
-        kck: &[u8],
-        rsne: &[u8],
-        mde: &[u8],
-        fte: &[u8],
-    ) -> Vec<u8> {
-        let fte = element(id::FAST_TRANSITION, fte);
-        context.record_aes(
-            16,
-            1 + (13 + rsne.len() + mde.len() + fte.len()).div_ceil(16),
-        );
-        let parts: [&[u8]; 6] = [
-            self.link.station.octets(),
-            self.link.access_point.octets(),
-            &[transaction],
-            rsne,
-            mde,
-            &fte,
-        ];
-        self.mic()
-            .compute(kck, &parts)
-            .map(|mic| mic.as_slice().to_vec())
-            .unwrap_or_default()
-    }
-
-    /// Whether the elements carry this name and, with `protect`, a right MIC.
-    fn verify(
-        &self,
-        context: &mut Context<'_>,
-        elements: &Elements<'_>,
-        name: [u8; 16],
-        protect: (u8, &[u8]),
-    ) -> bool {
-        let (Some(rsne), Some(fte)) = (
-            elements.find_id(id::RSN),
-            elements.find_id(id::FAST_TRANSITION),
-        ) else {
-            return false;
-        };
-        let named = RsnRepr::parse(rsne).is_ok_and(|rsne| rsne.pmkids == [name]);
-        let mde = elements.find_id(id::MOBILITY_DOMAIN).unwrap_or_default();
-        let mde = element(id::MOBILITY_DOMAIN, mde);
-        let octets = self.mic().octets();
-        let Some(found) = fte.get(2..2 + octets) else {
-            return false;
-        };
-        let mut zeroed = fte.to_vec();
-        zeroed[2..2 + octets].fill(0);
-        let rsne = element(id::RSN, rsne);
-        let mic = self.compute_mic(context, protect.0, protect.1, &rsne, &mde, &zeroed);
-        named && mde == self.link.mobility_element() && equal(found, &mic)
-    }
-}
-
-/// Nonces and MIC of an FT element without keys.
-fn fte<'a>(
-    mic: &'a [u8],
-    anonce: &'a [u8; 32],
-    snonce: &'a [u8; 32],
-    r0_key_holder: &'a [u8],
-) -> FteRepr<'a> {
-    FteRepr {
-        mic_control: [0, 0],
-        mic,
-        anonce,
-        snonce,
-        r1kh_id: None,
-        gtk: None,
-        r0kh_id: Some(r0_key_holder),
-        igtk: None,
-    }
-}
 
 const ZERO: [u8; 32] = [0; 32];
 
@@ -716,91 +548,4 @@ pub fn parties(station: FtConfig, target: FtConfig) -> Vec<Box<dyn Peer>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::akm::AkmHash;
-    use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
-    use crate::handshake::exchange::Outcome;
-    use crate::handshake::link::{ManagementProtection, MobilityDomain};
-    use crate::suite::CipherSuite;
-    use proptest::prelude::*;
-
-    fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
-        FtConfig {
-            link: Link {
-                ssid: b"airtoll".to_vec(),
-                station: MacAddress([2, 0, 0, 0, 0, 1]),
-                access_point: MacAddress([2, 0, 0, 0, 0, 3]),
-                akm: Some(akm),
-                hash: AkmHash::Sha256,
-                pairwise: CipherSuite::Ccmp128,
-                group: CipherSuite::Ccmp128,
-                protection: ManagementProtection::Off,
-                hash_to_element: false,
-                mobility_domain: Some(MobilityDomain {
-                    identifier: [0xa1, 0xb2],
-                    r0_key_holder: b"ap.example.org".to_vec(),
-                    over_the_ds: true,
-                }),
-            },
-            xxkey: vec![7; 48],
-            old_access_point: MacAddress([2, 0, 0, 0, 0, 2]),
-            over_the_ds,
-        }
-    }
-
-    fn peers(config: &FtConfig) -> Vec<Box<dyn Peer>> {
-        parties(config.clone(), config.clone())
-    }
-
-    #[test]
-    fn four_frames_over_the_air_and_six_messages_over_the_ds() {
-        for akm in [
-            AkmSuite::FtPsk,
-            AkmSuite::FtSae,
-            AkmSuite::Ft8021x,
-            AkmSuite::Ft8021xSha384,
-        ] {
-            for (over_the_ds, messages) in [(false, 4), (true, 6)] {
-                let (log, outcome, exchange) = run(peers(&config(akm, over_the_ds)), 1);
-                assert_eq!(log.len(), messages, "{akm:?}");
-                assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
-                assert_eq!(
-                    exchange.status(Party::Station),
-                    exchange.status(Party::AccessPoint)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn another_pmk_r0_is_status_53() {
-        for over_the_ds in [false, true] {
-            let ours = config(AkmSuite::FtPsk, over_the_ds);
-            let mut theirs = ours.clone();
-            theirs.xxkey = vec![8; 48];
-            let failure = Failure::WrongPassphrase {
-                code: Code::Status(53),
-            };
-            let (_, outcome, _) = run(parties(ours, theirs), 1);
-            assert_eq!(outcome, Outcome::Failed(failure));
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn adversity_never_makes_ends_disagree(over_the_ds: bool, seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..20)) {
-            let (_, exchange) = run_adverse(peers(&config(AkmSuite::FtPsk, over_the_ds)), seed, &schedule);
-            prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
-        }
-
-        #[test]
-        fn a_flipped_bit_never_makes_ends_disagree(over_the_ds: bool, index in 0_usize..6, octet in 0_usize..250, bit in 0_u8..8) {
-            let config = config(AkmSuite::FtPsk, over_the_ds);
-            let (_, exchange) = run_flipped(peers(&config), 3, (index, octet, bit));
-            prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
-        }
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ use airtoll_wire::key_data::{KeyData, iterate};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, Status};
 use super::failure::{Code, Failure, reason};
-use super::key_handshake::{
+use super::key_frame::{
     Derived, KeyConfig, KeyFields, read_key, secrets, security_element, with_pmkid,
 };
 use super::link::{failure_of_reason, leaving_reason};

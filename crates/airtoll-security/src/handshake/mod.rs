@@ -20,6 +20,7 @@ pub mod failure;
 pub mod fast_transition;
 pub mod ike_v1;
 pub mod ike_v2;
+pub mod key_frame;
 pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;

@@ -1,6 +1,7 @@
 //! IEEE 802.11: headers, management bodies, elements, suites, security headers, A-MSDUs.
 
 pub mod amsdu;
+pub mod control;
 pub mod element;
 pub mod frame;
 pub mod ft;
@@ -10,8 +11,9 @@ pub mod reason;
 pub mod rsne;
 pub mod suite;
 
+pub use control::ControlRepr;
 pub use element::{Element, Elements};
-pub use frame::{ControlRepr, Frame, FrameControl, HeaderRepr, Kind};
+pub use frame::{Frame, FrameControl, HeaderRepr, Kind};
 pub use management::{Management, ManagementRepr};
 pub use protection::Protection;
 pub use rsne::RsnRepr;

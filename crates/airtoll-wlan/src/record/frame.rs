@@ -3,10 +3,11 @@
 //! Source: IEEE 802.11-2020 clauses 9.3.1 (control), 9.3.2 (data) and 9.3.3 (management).
 
 use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::ControlRepr;
 use airtoll_wire::ieee80211::amsdu::{self, Subframe};
 use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{
-    ControlRepr, FrameControl, HeaderRepr, Kind, control_subtype, management_subtype,
+    FrameControl, HeaderRepr, Kind, control_subtype, management_subtype,
 };
 use airtoll_wire::ieee80211::management::ManagementRepr;
 use airtoll_wire::llc::SnapRepr;
