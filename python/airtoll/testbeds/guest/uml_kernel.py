@@ -62,7 +62,8 @@ class Edit:
 #:
 #: A serial line whose reader is a while behind (4096 octets) takes its descriptor out of the poll
 #: set and never puts it back: the line is dead. It is enough not to read for that while: the
-#: reader, once it has caught up, reads what came meanwhile.
+#: reader, once it has caught up, reads what came meanwhile. Whoever reads outside of the interrupt
+#: holds it off: two that read at once would lose octets.
 EDITS: Final = (
     Edit(
         "arch/x86/um/user-offsets.c",
@@ -85,6 +86,18 @@ EDITS: Final = (
         "arch/um/drivers/line.c",
         r"if \(line\)(\s*chan_interrupt\(line, irq\);)",
         r"if (line && !line->throttled)\1",
+    ),
+    Edit(
+        "arch/um/drivers/line.c",
+        r"line->throttled = 0;\s*chan_interrupt\(line, line->read_irq\);",
+        "unsigned long flags;\n\n\tlocal_irq_save(flags);\n\tline->throttled = 0;\n"
+        "\tchan_interrupt(line, line->read_irq);\n\tlocal_irq_restore(flags);",
+    ),
+    Edit(
+        "arch/um/drivers/chan_kern.c",
+        r"if \(!line->throttled\)\s*chan_interrupt\(line, line->read_irq\);",
+        "unsigned long flags;\n\n\tlocal_irq_save(flags);\n\tif (!line->throttled)\n"
+        "\t\tchan_interrupt(line, line->read_irq);\n\tlocal_irq_restore(flags);",
     ),
 )
 
