@@ -24,7 +24,7 @@ from airtoll.run import Run, run
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.linux import credentials, environment, hostapd, medium
+from airtoll.testbeds.linux import credentials, environment, handover, hostapd, medium
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -466,3 +466,30 @@ def registrations(folder: Path) -> list[dict[str, object]]:
         "conditions"
     ]["registrations"]
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("policy", "method"),
+    [
+        ("open", "full"),
+        ("wpa2-eap-peap-ccmp", "full"),
+        ("wpa2-eap-peap-ccmp", "cached-pmk"),
+        ("wpa3-sae-ccmp", "cached-pmk"),
+        ("wpa2-ft-eap-tls-ccmp", "fast-transition"),
+    ],
+)
+def test_a_handover_amid_a_call(testbed: Linux, tmp_path: Path, policy: str, method: str) -> None:
+    call = Flow(transport="udp", offered_bps=68_800, payload_octets=172, direction="both")
+    job = Job(
+        f"{method}-{policy}",
+        policy,
+        flow=call,
+        roam="forced",
+        roams=handover.moves_before(method),
+        handover=method,
+        handover_at_s=3.0,
+    )
+    values = rows(testbed.carry_out(job, tmp_path))
+    assert 0 < values["handover_association_s"] < values["handover_gap_s"] < 5
+    assert ("handover_eap_s" in values) == (policy == "wpa2-eap-peap-ccmp" and method == "full")

@@ -105,8 +105,8 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         ),
         (
             "wpa2-psk-ccmp",
-            {"scenario": "authenticate = true\nhandover = { at_s = 1 }"},
-            "hand-overs of a study",
+            {"scenario": "authenticate = true\nhandover = { at_s = 1, scan_ms = 50 }"},
+            "wpa_supplicant scans as it does",
         ),
     ],
 )

@@ -46,13 +46,15 @@ class Job:
     """One trial.
 
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
-    signal (the first AP fades). ``mobile_ip``: the second AP is in another network, reached by
-    Mobile IPv4. ``domains``: a home and a foreign domain, and which scenario in them (n1 to n5, r1
-    to r4; see ``airtoll.testbeds.domains``); ``registration``: whether its mobile node registers
-    with Mobile IPv4 at home, from abroad (foreign), or not (off). ``capture_traffic``: keep the
-    capture running during the traffic. ``fault``: none, or what goes wrong on purpose in a drill:
-    password (the station's is wrong), radius (the server is stopped before the station comes),
-    hostapd (killed during the traffic), disk (the capture of the air gets 16 KiB of room).
+    signal (the first AP fades). ``handover``: none, or how the first station gets in at the
+    second AP amid the traffic (full, cached-pmk, fast-transition), ``handover_at_s`` after the
+    traffic's start; ``roams`` then are the moves before it. ``mobile_ip``: the second AP is in
+    another network, reached by Mobile IPv4. ``domains``: a home and a foreign domain, and which
+    scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
+    whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
+    ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or what goes
+    wrong on purpose in a drill: password (the station's is wrong), radius (the server is stopped
+    before the station comes), hostapd (killed during the traffic).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and
@@ -71,6 +73,8 @@ class Job:
     probe: bool = True
     roam: str = "none"
     roams: int = 1
+    handover: str = "none"
+    handover_at_s: float = 0.0
     mobile_ip: bool = False
     domains: str | None = None
     registration: str = "off"

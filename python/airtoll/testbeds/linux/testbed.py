@@ -25,7 +25,7 @@ from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy, resolve
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds import joining
+from airtoll.testbeds import joining, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.guest import drivers
@@ -35,6 +35,7 @@ from airtoll.testbeds.linux import (
     credentials,
     crypto,
     environment,
+    handover,
     hostapd,
     ledger,
     medium,
@@ -64,6 +65,9 @@ _MODEL_ONLY: Final = (
     "edca",
     "ssids",
 )
+#: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
+_CALL_OCTETS: Final = 172
+_CALL_INTERVAL_S: Final = 0.02
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
 #: A study's faults of the join, and what they are called in a drill.
@@ -119,6 +123,7 @@ class Linux:
             self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
             or joining.why_not(cell, [cell.security])
+            or roaming.why_not(cell, cell.security)
             or _scenario_reason(cell.settings)
             or _join_reason(cell.settings, cell.security)
             or _policy_reason(cell.security, cell.settings, cell.load)
@@ -257,6 +262,8 @@ class Linux:
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
                 return reason
+        if cell.settings.handover is not None and len(self._lab.of("access-point")) < 2:
+            return "a hand-over needs two access points; the laboratory has one"
         if cell.security.link.eap_method == "leap":
             return "the LEAP server runs on an AP in a namespace only"
         return None
@@ -287,6 +294,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
         if level is not None:
             levels[MOBILE if settings.topology in DOMAINS else station.name] = level
+    moves = settings.handover
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,
@@ -298,6 +306,10 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
         registration=_registration(settings),
+        roam="none" if moves is None else "forced",
+        roams=0 if moves is None else handover.moves_before(moves.method),
+        handover="none" if moves is None else moves.method,
+        handover_at_s=0.0 if moves is None else moves.at_s,
         fault=_FAULTS[settings.join.fault] if settings.authenticate else "none",
         flow=flow_of(settings, load),
         capture_traffic=capture,
@@ -313,6 +325,19 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
     """The flow of a study's traffic in a scenario."""
     direction = load.direction or ("down" if settings.topology == "downlink" else "up")
     window = load.window_kbytes or load.socket_buffer_kbytes
+    if load.application == "voip":
+        # G.711: what a codec sends in each direction, whatever the network does.
+        return Flow(
+            transport="udp",
+            ip=load.ip,
+            direction="both",
+            offered_bps=8 * _CALL_OCTETS / _CALL_INTERVAL_S,
+            payload_octets=_CALL_OCTETS,
+            duration_s=load.duration_s,
+            warm_up_s=load.warm_up_s,
+            stations=load.stations,
+            series=load.series,
+        )
     return Flow(
         transport=load.transport,
         ip=load.ip,
@@ -369,6 +394,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
 def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
     if len(policy.tunnels) > 1:
         return "one tunnel at a time"
+    if load.application in ("http", "ftp"):
+        return f"{load.application} exchanges are not carried out by this testbed"
     if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
         return "an IKEv1 tunnel carries one address family here, IPv4"
     if settings.topology in DOMAINS:
@@ -381,8 +408,8 @@ def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | N
 
 def _join_reason(settings: Scenario, policy: Policy) -> str | None:
     join = settings.join
-    if settings.handover is not None:
-        return "hand-overs of a study are not carried out by this testbed yet"
+    if reason := handover.why_not(settings, policy):
+        return reason
     if not settings.authenticate:
         return None
     if join.fault not in _FAULTS:
@@ -428,6 +455,11 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     encrypts = _encrypts(job.policy)
     for name, address in outcome.stations.items():
         values += timeline.values(seen, address, name)
+        if job.handover != "none" and name == job.stations[0]:
+            if wrong := handover.problem(job, seen, address):
+                return Measured(failure=f"{name}: {wrong}")
+            values = [v for v in values if v.metric != "handover_gap_s"]
+            values += handover.values(seen, address, name)
         protected, clear = seen.protected(address)
         if encrypts and protected == 0 and name in outcome.conditions.get("skipped_by_hand", ()):
             caveats.append(f"{name}: no data of it was seen on the air")

@@ -15,7 +15,7 @@ import attrs
 from attrs import evolve
 
 from airtoll.observe.schema import NOT_RADIO
-from airtoll.testbeds.linux import by_hand, conditions, crypto, iperf3, irtt, medium
+from airtoll.testbeds.linux import by_hand, conditions, crypto, handover, iperf3, irtt, medium
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
 
@@ -44,6 +44,7 @@ async def carry(progress: Progress, flow: Flow) -> None:
         progress.undo.callback(drill.cancel)
     work = asyncio.gather(
         *(_one(progress, name, index, flow) for index, name in enumerate(names)),
+        *([handover.carry_out(progress)] if job.handover != "none" else []),
         return_exceptions=True,
     )
     started = await _clock(progress)

@@ -71,7 +71,7 @@ class Trial:
         await progress.reachable()
         for _ in range(job.roams if job.roam != "none" else 0):
             await moves.roam(progress)
-        if not job.capture_traffic:
+        if not job.capture_traffic and job.handover == "none":
             await self._stop_captures()
         if job.flow is not None:
             await traffic.carry(progress, job.flow)
