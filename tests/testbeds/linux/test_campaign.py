@@ -240,9 +240,14 @@ def test_over_the_medium_a_capture_shows_what_security_took(testbed: Linux, tmp_
         patch.delenv("AIRTOLL_MEDIUM", raising=False)
         over = Linux(vm=True)
         try:
-            values = rows(over.carry_out(job, tmp_path))
+            measured = over.carry_out(job, tmp_path)
         finally:
             over.close()
+    values = rows(measured)
+    late = [caveat for caveat in measured.caveats if "no radio throughput" in caveat]
+    if late:
+        assert not any(name.startswith("airtime_") for name in values)
+        pytest.skip(late[0])
     # 16 octets of CCMP at 2 Mb/s per frame; a few frames are not the flow's.
     security_s = values["packets_received"] * 16 * 8 / 2e6
     assert values["airtime_security_s"] == pytest.approx(security_s, rel=0.03)
