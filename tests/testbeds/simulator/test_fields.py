@@ -17,9 +17,7 @@ CORPUS = Path(__file__).parents[2] / "capture" / "corpus" / "linux"
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
 RANDOM = "drawn, or made with what was drawn"
-VERSION = "wpa_supplicant says 802.1X-2001 (eapol_version=1), the simulated station 802.1X-2004"
 FOUR_WAY = {
-    "eapol.version": VERSION,
     "wlan_rsna_eapol.keydes.nonce": RANDOM,
     "wlan_rsna_eapol.keydes.mic": RANDOM,
     "wlan_rsna_eapol.keydes.data": RANDOM,
