@@ -19,6 +19,8 @@ from airtoll.testbeds.linux import by_hand, conditions, crypto, handover, iperf3
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
 
+#: How much longer than its work a probe would go on, were it not ended with it.
+_PROBE_MARGIN_S: Final = 60.0
 #: How long the CPU's ceiling is measured.
 _CEILING_S: Final = 3.0
 
@@ -171,8 +173,10 @@ async def _one(
         await stack.irtt_server(target)
         # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.
         interval_s = 0.05 if stack.medium is None else 0.5
+        # Longer than the work: an interrupt while irtt waits for lost probes costs its report.
+        most_s = flow.duration_s + _PROBE_MARGIN_S
         told, probes = await irtt.during(
-            host, peer, work, stack.folder, most_s=flow.duration_s, interval_s=interval_s
+            host, peer, work, stack.folder, most_s=most_s, interval_s=interval_s
         )
     else:
         told = await work
