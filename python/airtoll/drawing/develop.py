@@ -11,9 +11,10 @@ import os
 import pickle
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Sequence
-from threading import Event, Thread
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 
 from airtoll.drawing.plate import Developed, Picture, Plate, drawn, printed
 
@@ -64,27 +65,24 @@ class _Press:
     """Prints while more is being drawn: every child takes the next job as soon as it is free."""
 
     def __init__(self, children: int) -> None:
-        self._waiting: deque[Job] = deque()
-        self._more = [Event() for _ in range(children)]
-        self._all_drawn = False
+        self._waiting: SimpleQueue[Job | None] = SimpleQueue()
         self._prints: dict[int, Print] = {}
         # Started first: they load while this process draws.
         self._feeders = [
-            Thread(target=self._feed, args=(_child(), more), daemon=True) for more in self._more
+            Thread(target=self._feed, args=(_child(),), daemon=True) for _ in range(children)
         ]
         for feeder in self._feeders:
             feeder.start()
 
     def take(self, job: Job) -> None:
         """Have a job printed as soon as somebody is free."""
-        self._waiting.append(job)
-        self._wake()
+        self._waiting.put(job)
 
     def finish(self) -> dict[int, Print]:
         """Help until everything is printed; every print by its job's number."""
-        self._all_drawn = True
-        self._wake()
         self._print_waiting()
+        for _ in self._feeders:
+            self._waiting.put(None)
         for feeder in self._feeders:
             feeder.join()
         # What a child took and died over was put back.
@@ -92,39 +90,23 @@ class _Press:
         return self._prints
 
     def _print_waiting(self) -> None:
-        while self._waiting:
-            try:
-                job = self._waiting.pop()
-            except IndexError:
-                return
-            self._prints[job[0]] = _print(job)
+        with suppress(Empty):
+            while True:
+                if job := self._waiting.get_nowait():
+                    self._prints[job[0]] = _print(job)
 
-    def _feed(self, child: subprocess.Popen[bytes], more: Event) -> None:
+    def _feed(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         with child:
-            while job := self._next(more):
+            while job := self._waiting.get():
                 try:
                     pickle.dump(job, child.stdin)
                     child.stdin.flush()
                     self._prints[job[0]] = pickle.load(child.stdout)
                 except (OSError, EOFError, pickle.UnpicklingError):
-                    self._waiting.append(job)
+                    self._waiting.put(job)
                     return
-
-    def _next(self, more: Event) -> Job | None:
-        while True:
-            more.clear()
-            try:
-                return self._waiting.popleft()
-            except IndexError:
-                if self._all_drawn:
-                    return None
-                more.wait()
-
-    def _wake(self) -> None:
-        for more in self._more:
-            more.set()
 
 
 def _child() -> subprocess.Popen[bytes]:

@@ -1,8 +1,8 @@
 """The font of every figure, cut once to the characters that figures use.
 
 Takes matplotlib's own font files; gives the same fonts without their other scripts and their
-shaping tables, for this process alone. Every PDF holds a font cut to its characters, and cutting
-the whole font anew for each took a third of a report's time. Never changes an installed font.
+shaping tables, for this process alone. Every PDF holds a font cut to its characters: cut from these
+it need not be cut from the whole font each time. Never changes an installed font.
 """
 
 from __future__ import annotations

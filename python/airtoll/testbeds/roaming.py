@@ -18,7 +18,7 @@ NEXT_AP = "ap-2"
 SWITCH = "switch"
 _NEXT_BSS = "next-cell"
 #: FT AKMs (IEEE Std 802.11-2020, table 9-151).
-_FT_AKMS = (3, 4, 9, 13, 25)
+FT_AKMS = (3, 4, 9, 13, 25)
 
 
 def why_not(cell: Cell, policy: Policy) -> str | None:
@@ -42,7 +42,7 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "scan_ms and scan are two answers to one question: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
         return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
-    if handover.method.startswith("fast-transition") and link.akm not in _FT_AKMS:
+    if handover.method.startswith("fast-transition") and link.akm not in FT_AKMS:
         return f"{policy.name} has no FT AKM"
     if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
@@ -147,7 +147,7 @@ def _no_preauthentication(policy: Policy) -> str | None:
         return f"{policy.name} has no EAP that could run before the hand-over"
     if link.akm is None or link.generation == "wpa":
         return f"{policy.name} has no RSN: pre-authentication came with 802.11i"
-    if link.akm in _FT_AKMS:
+    if link.akm in FT_AKMS:
         return f"{policy.name} has an FT AKM, with which nobody pre-authenticates"
     return None
 

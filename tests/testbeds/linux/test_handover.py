@@ -7,7 +7,6 @@ import pytest
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.linux import handover
-from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.testbed import flow_of
 from airtoll.testbeds.linux.timeline import Message, Timeline
 
@@ -34,9 +33,19 @@ def moved(*between: Message, protected: bool = True) -> Timeline:
     )
 
 
+def move_of(timeline: Timeline) -> handover.Move:
+    move = handover.last_move(timeline, STATION)
+    assert move is not None
+    return move
+
+
+def parts(timeline: Timeline) -> dict[str, float]:
+    return {v.metric: v.value for v in handover.values(move_of(timeline), "phone")}
+
+
 def test_the_parts_of_the_gap_are_those_of_the_last_move() -> None:
     timeline = moved(Message(5.004, "eapol-key", STATION), Message(5.007, "eapol-key", STATION))
-    values = {v.metric: v.value for v in handover.values(timeline, STATION, "phone")}
+    values = parts(timeline)
     assert values == {
         "handover_gap_s": pytest.approx(0.03),
         "handover_association_s": pytest.approx(0.002),
@@ -45,22 +54,20 @@ def test_the_parts_of_the_gap_are_those_of_the_last_move() -> None:
 
 
 def test_open_data_ends_the_gap_of_an_open_network() -> None:
-    values = {v.metric: v.value for v in handover.values(moved(protected=False), STATION, "phone")}
+    values = parts(moved(protected=False))
     assert values["handover_gap_s"] == pytest.approx(0.013)
 
 
 def test_the_way_in_is_read_from_the_air() -> None:
-    eap = moved(Message(5.01, "eap", STATION, "response"))
-    ft = moved(Message(5.0, "ft", STATION, "1"))
-    assert handover.problem(Job("j", "p", handover="full"), eap, STATION) is None
-    assert "eap" in (handover.problem(Job("j", "p", handover="cached-pmk"), eap, STATION) or "")
-    assert handover.problem(Job("j", "p", handover="fast-transition"), ft, STATION) is None
-    assert handover.problem(Job("j", "p", handover="fast-transition"), eap, STATION)
-    assert handover.problem(Job("j", "p", handover="full"), ft, STATION)
+    eap = move_of(moved(Message(5.01, "eap", STATION, "response")))
+    ft = move_of(moved(Message(5.0, "ft", STATION, "1")))
+    assert handover.problem("full", eap) is None
+    assert "eap" in (handover.problem("cached-pmk", eap) or "")
+    assert handover.problem("fast-transition", ft) is None
+    assert handover.problem("fast-transition", eap)
+    assert handover.problem("full", ft)
     still = Timeline(management=[(0.9, STATION, "assoc", OLD)])
-    assert "no hand-over" in (
-        handover.problem(Job("j", "p", handover="full"), still, STATION) or ""
-    )
+    assert handover.last_move(still, STATION) is None
 
 
 @pytest.mark.parametrize(

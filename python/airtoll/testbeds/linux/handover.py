@@ -20,12 +20,11 @@ from attrs import frozen
 from airtoll.policies import Policy
 from airtoll.study import Scenario
 from airtoll.testbeds.linux import association
-from airtoll.testbeds.linux.job import Job, Value
+from airtoll.testbeds.linux.job import Value
 from airtoll.testbeds.linux.progress import Progress
 from airtoll.testbeds.linux.timeline import Message, Timeline
+from airtoll.testbeds.roaming import FT_AKMS
 
-#: AKM suites with fast BSS transition (IEEE Std 802.11-2020, table 9-151).
-_FT: Final = (3, 4, 9, 13, 25)
 _METHODS: Final = ("full", "cached-pmk", "fast-transition")
 #: Moves before the traffic after which both access points hold a PMKSA of the station.
 _THERE_AND_BACK: Final = 2
@@ -42,7 +41,7 @@ def why_not(settings: Scenario, policy: Policy) -> str | None:
         return "handover.scan: wpa_supplicant scans as it does, before it leaves"
     if handover.method not in _METHODS:
         return f"handover.method = {handover.method!r} is not set up by this testbed"
-    if handover.method in ("full", "cached-pmk") and policy.link.akm in _FT:
+    if handover.method in ("full", "cached-pmk") and policy.link.akm in FT_AKMS:
         return f"wpa_supplicant makes a fast transition wherever it can, as with {policy.name}"
     if policy.tunnels:
         return "a tunnel's outer address does not move with the station in this testbed"
@@ -75,37 +74,11 @@ async def carry_out(progress: Progress) -> list[Value]:
     return []
 
 
-def values(timeline: Timeline, station: str, name: str) -> Iterator[Value]:
-    """The parts of the last move of a station (MAC address; its name in the study)."""
-    move = _last_move(timeline, station)
-    if move is None:
-        return
-    yield Value("handover_gap_s", move.data_again_s - move.last_data_s, "s", station=name)
-    yield Value("handover_association_s", move.associated_s - move.left_s, "s", station=name)
-    for metric, protocol in (("handover_eap_s", "eap"), ("handover_keys_s", "eapol-key")):
-        times = [m.at_s for m in move.messages if m.protocol == protocol]
-        if times:
-            yield Value(metric, times[-1] - times[0], "s", station=name)
-
-
-def problem(job: Job, timeline: Timeline, station: str) -> str | None:
-    """How the way in differs from the one that the study asks for, or None."""
-    move = _last_move(timeline, station)
-    if move is None:
-        return "the air shows no hand-over with data before and behind it"
-    seen = {m.protocol for m in move.messages}
-    if job.handover == "cached-pmk" and seen & {"eap", "sae"}:
-        return f"asked for a cached PMK, and the air shows {', '.join(sorted(seen))}"
-    if job.handover == "fast-transition" and "ft" not in seen:
-        return "asked for a fast transition, and the air shows no FT authentication"
-    if job.handover != "fast-transition" and "ft" in seen:
-        return f"asked for {job.handover}, and the air shows a fast transition"
-    return None
-
-
 @frozen
-class _Move:
-    """Unix times, s: last data by the old AP, first authentication frame to the new one, its
+class Move:
+    """A move to another access point, as the air shows it.
+
+    Unix times, s: last data by the old AP, first authentication frame to the new one, its
     (re)association response, first data by it; and the messages between.
     """
 
@@ -116,7 +89,30 @@ class _Move:
     messages: tuple[Message, ...]
 
 
-def _last_move(timeline: Timeline, station: str) -> _Move | None:
+def values(move: Move, name: str) -> Iterator[Value]:
+    """The parts of the gap of the station with this name in the study."""
+    yield Value("handover_gap_s", move.data_again_s - move.last_data_s, "s", station=name)
+    yield Value("handover_association_s", move.associated_s - move.left_s, "s", station=name)
+    for metric, protocol in (("handover_eap_s", "eap"), ("handover_keys_s", "eapol-key")):
+        times = [m.at_s for m in move.messages if m.protocol == protocol]
+        if times:
+            yield Value(metric, times[-1] - times[0], "s", station=name)
+
+
+def problem(method: str, move: Move) -> str | None:
+    """How the way in differs from the one that the study asks for, or None."""
+    seen = {m.protocol for m in move.messages}
+    if method == "cached-pmk" and seen & {"eap", "sae"}:
+        return f"asked for a cached PMK, and the air shows {', '.join(sorted(seen))}"
+    if method == "fast-transition" and "ft" not in seen:
+        return "asked for a fast transition, and the air shows no FT authentication"
+    if method != "fast-transition" and "ft" in seen:
+        return f"asked for {method}, and the air shows a fast transition"
+    return None
+
+
+def last_move(timeline: Timeline, station: str) -> Move | None:
+    """The last move of a station (MAC address); None without data before and behind it."""
     mine = [(at, what, bssid) for at, who, what, bssid in timeline.management if who == station]
     joined = [(at, bssid) for at, what, bssid in mine if what == "assoc"]
     if len(joined) < 2:
@@ -137,4 +133,4 @@ def _last_move(timeline: Timeline, station: str) -> _Move | None:
     between = tuple(
         m for m in timeline.messages if m.station == station and left <= m.at_s <= after[0]
     )
-    return _Move(before[-1], left, associated, after[0], between)
+    return Move(before[-1], left, associated, after[0], between)

@@ -456,10 +456,13 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     for name, address in outcome.stations.items():
         values += timeline.values(seen, address, name)
         if job.handover != "none" and name == job.stations[0]:
-            if wrong := handover.problem(job, seen, address):
+            move = handover.last_move(seen, address)
+            if move is None:
+                return Measured(failure=f"{name}: the air shows no hand-over amid data")
+            if wrong := handover.problem(job.handover, move):
                 return Measured(failure=f"{name}: {wrong}")
             values = [v for v in values if v.metric != "handover_gap_s"]
-            values += handover.values(seen, address, name)
+            values += handover.values(move, name)
         protected, clear = seen.protected(address)
         if encrypts and protected == 0 and name in outcome.conditions.get("skipped_by_hand", ()):
             caveats.append(f"{name}: no data of it was seen on the air")
