@@ -21,7 +21,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import pytest
 
@@ -33,22 +33,20 @@ CLONE_NEWNET = 0x40000000
 FIXTURES = Path(__file__).parents[2] / "crates/airtoll-security/src/handshake/tls/fixtures"
 
 
-class Wire:
+class Wire(Protocol):
     """A way to parties that are not ours: what it takes and how a message of theirs is named."""
 
     def fileno(self) -> int:
-        raise NotImplementedError
+        """What to wait on."""
 
     def take(self, message: tuple[str, str, str, bytes]) -> bool:
         """Send a message if this is its way; whether it was."""
-        raise NotImplementedError
 
     def give(self) -> list[tuple[str, str, str, bytes]]:
         """What came."""
-        raise NotImplementedError
 
 
-class UdpWire(Wire):
+class UdpWire:
     """Datagrams between one party of ours and one of theirs."""
 
     def __init__(self, ours: str, theirs: str, carrier: str, sock: socket.socket) -> None:
@@ -70,6 +68,20 @@ class UdpWire(Wire):
         octets, address = self.sock.recvfrom(65536)
         self.address = self.address or address
         return [(self.theirs, self.ours, self.carrier, octets)]
+
+
+class Server(NamedTuple):
+    """A real RADIUS server on loopback: its UDP port and what it prints."""
+
+    port: int
+    daemon: Daemon
+
+    def talk(self, given: dict[str, Any]) -> Conversation:
+        """Our station and access point, with this server behind them, until they are done."""
+        with socket.socket(type=socket.SOCK_DGRAM) as sock:
+            wire = UdpWire("access-point", "authentication-server", "radius", sock)
+            wire.address = ("127.0.0.1", self.port)
+            return Conversation(given, ["station", "access-point"], [wire]).run()
 
 
 class Conversation:
@@ -323,6 +335,7 @@ def peers() -> Any:
     """What this folder's tests share; importing between test files is not possible."""
     return types.SimpleNamespace(
         Conversation=Conversation,
+        Server=Server,
         UdpWire=UdpWire,
         Wire=Wire,
         chain_of=chain_of,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,23 +9,23 @@ from typing import Any
 import attrs
 import pytest
 
-from airtoll.testbeds.linux import freeradius
+from airtoll.testbeds.linux import freeradius as configuration
 from airtoll.testbeds.linux.credentials import Chain, Credentials
 
 
 @pytest.fixture
-def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., int]:
-    """Starts a FreeRADIUS with a chain of this kind; gives its port."""
+def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Starts a FreeRADIUS with a chain of this kind."""
     programs = peers.needs("freeradius")
 
-    def begin(kind: str, method: str, shown: Chain | None = None) -> int:
+    def begin(kind: str, method: str, shown: Chain | None = None) -> Any:
         none = dict.fromkeys((field.name for field in attrs.fields(Credentials)), "")
         credentials = Credentials(
             **{**none, "password": "correct horse", "radius_secret": '"radius secret"'}
         )
         port = peers.free_port()
         base = tmp_path / "radius"
-        files = freeradius.files(
+        files = configuration.files(
             str(base), credentials, shown or peers.chain_of(kind), port=port, network="127.0.0.2"
         )
         for name, text in files.items():
@@ -39,17 +38,9 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
             (base / name).write_text(text)
         daemon = start([programs["freeradius"], "-X", "-d", str(base)], "freeradius")
         daemon.wait_for(lambda: "Ready to process requests" in daemon.text())
-        begin.daemon = daemon  # type: ignore[attr-defined]
-        return port
+        return peers.Server(port, daemon)
 
     return begin
-
-
-def talk(peers: Any, port: int, given: dict[str, Any]) -> Any:
-    with socket.socket(type=socket.SOCK_DGRAM) as sock:
-        wire = peers.UdpWire("access-point", "authentication-server", "radius", sock)
-        wire.address = ("127.0.0.1", port)
-        return peers.Conversation(given, ["station", "access-point"], [wire]).run()
 
 
 #: Messages that FreeRADIUS needs more than our own server, and why. Its CertificateRequest names
@@ -76,9 +67,10 @@ ALL = ["station", "access-point", "authentication-server"]
 )
 def test_freeradius_accepts(peers: Any, server: Any, method: str, tls: str, chain: str) -> None:
     given = peers.eap_settings(method, tls, chain)
-    real = talk(peers, server(chain, method), given)
+    freeradius = server(chain, method)
+    real = freeradius.talk(given)
     own = peers.Conversation(given, ALL).run()
-    assert real.status("station") == "established", server.daemon.text()[-6000:]
+    assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
     assert real.status("access-point") == "established"
     assert real.secrets("station") == real.secrets("access-point")
     assert ("msk" in real.secrets("station")) == (method != "md5")
@@ -90,7 +82,7 @@ def test_freeradius_accepts(peers: Any, server: Any, method: str, tls: str, chai
 @pytest.mark.parametrize("method", ["md5", "peap", "ttls"])
 def test_a_wrong_password_is_rejected(peers: Any, server: Any, method: str) -> None:
     given = peers.eap_settings(method, "1.2", "rsa2048", password="wrong horse")
-    real = talk(peers, server("rsa2048", method), given)
+    real = server("rsa2048", method).talk(given)
     assert (real.status("access-point"), real.why("access-point")) == (
         "failed",
         "wrong-credentials",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ USERS = """"{user}" {method} {password}
 
 
 @pytest.fixture
-def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., int]:
-    """Starts a hostapd without a radio; gives the port of its RADIUS server."""
+def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Starts a hostapd without a radio, for its RADIUS server."""
     program = peers.needs("hostapd")["hostapd"]
 
-    def begin(given: dict[str, Any], more: str = "") -> int:
+    def begin(given: dict[str, Any], more: str = "") -> Any:
         chain = peers.chain_of(given["chain"])
         port = peers.free_port()
         method = given["method"].upper()
@@ -42,17 +41,9 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
             (tmp_path / name).write_text(text)
         daemon = start([program, "-dd", "-K", str(tmp_path / "hostapd.conf")], "hostapd")
         daemon.wait_for(lambda: "AP-ENABLED" in daemon.text())
-        begin.daemon = daemon  # type: ignore[attr-defined]
-        return port
+        return peers.Server(port, daemon)
 
     return begin
-
-
-def talk(peers: Any, port: int, given: dict[str, Any]) -> Any:
-    with socket.socket(type=socket.SOCK_DGRAM) as sock:
-        wire = peers.UdpWire("access-point", "authentication-server", "radius", sock)
-        wire.address = ("127.0.0.1", port)
-        return peers.Conversation(given, ["station", "access-point"], [wire]).run()
 
 
 @pytest.mark.parametrize(
@@ -70,9 +61,10 @@ def talk(peers: Any, port: int, given: dict[str, Any]) -> Any:
 )
 def test_hostapd_accepts(peers: Any, server: Any, method: str, tls: str, chain: str) -> None:
     given = peers.eap_settings(method, tls, chain)
-    real = talk(peers, server(given), given)
+    hostapd = server(given)
+    real = hostapd.talk(given)
     own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
-    assert real.status("station") == "established", server.daemon.text()[-6000:]
+    assert real.status("station") == "established", hostapd.daemon.text()[-6000:]
     assert real.status("access-point") == "established"
     assert real.secrets("station") == real.secrets("access-point")
     assert ("msk" in real.secrets("station")) == (method != "md5")
@@ -84,7 +76,7 @@ def test_hostapd_accepts(peers: Any, server: Any, method: str, tls: str, chain: 
 @pytest.mark.parametrize("method", ["md5", "peap", "ttls"])
 def test_a_wrong_password_is_rejected(peers: Any, server: Any, method: str) -> None:
     given = peers.eap_settings(method, "1.2", "rsa2048", password="wrong horse")
-    real = talk(peers, server(given), given)
+    real = server(given).talk(given)
     assert real.why("access-point") == "wrong-credentials"
     assert real.why("station") == "wrong-credentials"
 
@@ -95,15 +87,23 @@ def test_hostapd_s_bound_tunnel_under_tls_1_3_is_refused_by_wpa_supplicant_and_b
     # hostapd 2.10 makes the binding of other keys than wpa_supplicant 2.10 and RFC 9427 do.
     program = peers.needs("eapol_test")["eapol_test"]
     given = peers.eap_settings("peap", "1.3", "p256")
-    port = server(given)
+    hostapd = server(given)
     (tmp_path / "station.conf").write_text(
         f'network={{\nkey_mgmt=WPA-EAP\neap=PEAP\nidentity="{given["identity"]}"\n'
         f'password="correct horse"\nca_cert="{tmp_path}/ca.pem"\nphase2="auth=MSCHAPV2"\n'
         'phase1="peapver=0 tls_disable_tlsv1_3=0"\n}\n'
     )
-    argv = [program, "-c", str(tmp_path / "station.conf"), "-a", "127.0.0.1", "-p", str(port)]
+    argv = [
+        program,
+        "-c",
+        str(tmp_path / "station.conf"),
+        "-a",
+        "127.0.0.1",
+        "-p",
+        str(hostapd.port),
+    ]
     station = start([*argv, "-s", "radius secret", "-t", "10"], "eapol_test")
     station.process.wait(15)
     assert "EAP-PEAP: Invalid Compound_MAC in cryptobinding TLV" in station.text()
-    real = talk(peers, port, given)
+    real = hostapd.talk(given)
     assert real.why("station") == "wrong-credentials"

@@ -32,8 +32,8 @@ def packed(octets: bytes) -> str:
 class Tunnel:
     """wireguard-go with one peer, whose private key is ours."""
 
-    def __init__(self, space: Any, link: str, preshared: bytes) -> None:
-        self.space, self.link, self.preshared = space, link, preshared
+    def __init__(self, space: Any, link: str, preshared: bytes, daemon: Any) -> None:
+        self.space, self.link, self.preshared, self.daemon = space, link, preshared, daemon
         self.private = bytes(range(1, 33))
         self.their_private = bytes(range(101, 133))
         self.sock = space.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -84,8 +84,7 @@ def tunnel(
         variables = {"LOG_LEVEL": "verbose", "WG_PROCESS_FOREGROUND": "1"}
         daemon = start([*space.prefix, program, "-f", link], "wireguard-go", variables)
         daemon.wait_for(lambda: "UAPI listener started" in daemon.text())
-        made = Tunnel(space, link, preshared)
-        made.daemon = daemon  # type: ignore[attr-defined]
+        made = Tunnel(space, link, preshared, daemon)
         opened.append(made)
         return made
 

@@ -256,7 +256,6 @@ class Guest(abc.ABC):
         if "error" in answer:
             detail = answer["error"]
             failure = GuestError(detail["message"])
-            failure.kind = detail["kind"]  # type: ignore[attr-defined]
             if "trace" in detail:
                 failure.add_note(detail["trace"])
             raise failure
