@@ -96,7 +96,7 @@ impl Keys {
                 Some("wep") => push(&mut self.weps, octets("key")?),
                 Some("pmk" | "psk") => push(&mut self.pmks, octets("key")?),
                 Some("msk") => push(&mut self.msks, octets("key")?),
-                Some("tk") => push(&mut self.tks, octets("key")?),
+                Some("tk" | "gtk") => push(&mut self.tks, octets("key")?),
                 Some("passphrase") => {
                     let (pass, ssid) = (field("passphrase"), field("ssid"));
                     let ssid = ssid.unwrap_or("").as_bytes();

@@ -10,6 +10,7 @@
 //! [`Negotiation::advance`] has it.
 
 mod carry;
+mod group_keys;
 mod prepare;
 mod renewal;
 mod rows;
@@ -105,6 +106,8 @@ pub(crate) struct Join {
     purpose: Purpose,
     /// The station's node at the access point that it leaves, where it speaks with that one, too.
     departing: u32,
+    /// The round of renewals whose group keys it was handed.
+    group_round: u32,
     /// EAPOL-Key frames of the access point, which number them.
     key_frames: u64,
 }
@@ -258,6 +261,7 @@ impl World {
                 let state = &mut self.association.joins[join as usize];
                 state.standing = Standing::Negotiating;
                 state.started = now;
+                self.hand_out_group_keys(join);
                 self.start_stage(join);
             }
             AssociationEvent::Advance { join } => self.advance(join),
@@ -359,6 +363,8 @@ impl World {
         }
         state.advancing = false;
         state.stage += 1;
+        self.hand_out_group_keys(join);
+        let state = &mut self.association.joins[join as usize];
         // The policy was read when the negotiation was made, so an error cannot come any more.
         let done = state.negotiation.stage();
         state
@@ -381,7 +387,7 @@ impl World {
     /// An association has come to its end.
     fn settled(&mut self, join: u32) {
         match self.association.joins[join as usize].purpose {
-            Purpose::Entry => {}
+            Purpose::Entry => self.catch_up(join),
             // The station asks for its outcome when it leaves.
             Purpose::Ahead => return,
             Purpose::Renewal => return self.renewed(join),

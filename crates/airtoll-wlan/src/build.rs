@@ -113,6 +113,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     if !scenario.associations.is_empty() {
         association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
         mobility::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
+        resolution::choose_ciphers(&mut world);
         return Ok(world);
     }
     for flow in 0..world.flows.len() {

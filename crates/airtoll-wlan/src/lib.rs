@@ -70,13 +70,6 @@ pub fn run_recorded(
     interrupt: &mut dyn FnMut() -> bool,
     sink: Box<dyn record::Sink>,
 ) -> Result<Outcome, ScenarioError> {
-    if scenario.address_resolution == scenario::AddressResolution::Dynamic {
-        return Err(ScenarioError::Invalid {
-            field: "address_resolution".to_owned(),
-            value: "dynamic".to_owned(),
-            allowed: "static in trials whose captures are kept".to_owned(),
-        });
-    }
     let mut world = build::build(scenario, seed)?;
     let streams = airtoll_engine::Streams::new(seed);
     let recorder = record::Recorder::new(scenario, &world, &streams, sink);

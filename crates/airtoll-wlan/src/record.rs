@@ -13,6 +13,7 @@ mod keys;
 mod packet;
 mod radio;
 mod recorder;
+mod resolving;
 mod signal;
 #[cfg(test)]
 mod tests;
@@ -88,6 +89,15 @@ pub enum Key {
         /// The station's name in the scenario.
         name: String,
     },
+    /// A group temporal key (of TKIP with its Michael keys).
+    Gtk {
+        /// Key ID.
+        index: String,
+        /// The key.
+        key: String,
+        /// Whose it is.
+        bssid: String,
+    },
     /// One direction of an ESP tunnel.
     Esp {
         /// Address of the sender.
@@ -131,6 +141,14 @@ impl World {
     pub(crate) fn record_keys(&mut self, join: u32) {
         if let Some(mut recorder) = self.recorder.take() {
             recorder.agreed(self, join);
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// All stations of an access point have its new group keys, and it sends under them.
+    pub(crate) fn record_group_keys(&mut self, access_point: u32) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.group_keys(self, access_point);
             self.recorder = Some(recorder);
         }
     }

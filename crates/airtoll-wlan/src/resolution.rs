@@ -65,6 +65,16 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
+    /// What a packet of address resolution is about.
+    pub fn subject(&self, p: &Packet) -> Subject {
+        let entry = &self.entries[(p.mark & !(OURS | ANSWER)) as usize];
+        Subject {
+            host: entry.host,
+            target: entry.target,
+            six: entry.six,
+        }
+    }
+
     /// The entry of `host` for `target`; `whose` is the host that the target is, or stands for.
     fn entry(&mut self, host: u32, (target, whose): (u32, u32), six: bool) -> u32 {
         let entries = &mut self.entries;
@@ -82,13 +92,25 @@ impl Resolution {
     }
 }
 
+/// What a question or an answer is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject {
+    /// Who asks.
+    pub host: u32,
+    /// Whose address is asked for.
+    pub target: u32,
+    /// Neighbour Discovery instead of ARP.
+    pub six: bool,
+}
+
 impl Packet {
     /// Whether it is a question or an answer of address resolution.
     pub fn resolves(&self) -> bool {
         self.flow == NONE && self.mark & OURS != 0
     }
 
-    fn asks(&self) -> bool {
+    /// Whether it is a question.
+    pub fn asks(&self) -> bool {
         self.resolves() && self.mark & ANSWER == 0
     }
 }
@@ -119,6 +141,19 @@ pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&s
             group: true,
             ..plain
         });
+    }
+}
+
+/// Gives group-addressed frames the group ciphers that stations and access points agree on, once
+/// the associations are prepared.
+pub(crate) fn choose_ciphers(world: &mut World) {
+    for (access_point, link) in world.resolution.groups.clone() {
+        let link = &mut world.links[link as usize];
+        if link.cipher != CipherSuite::Open
+            && let Some((suite, _)) = world.association.group_keys(access_point)
+        {
+            link.cipher = suite;
+        }
     }
 }
 

@@ -6,11 +6,13 @@ reader. The fixtures are callables, because test folders are no packages.
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
@@ -113,7 +115,7 @@ def _uat(rows: list[dict[str, str]]) -> list[str]:
         masters = [row["key"] for row in rows if row["kind"] == "pmk" and len(row["key"]) >= 64]
         texts += [f'"wpa-psk","{key}"' for key in masters]
     if not texts:
-        texts += [f'"tk","{row["key"]}"' for row in rows if row["kind"] == "tk"]
+        texts += [f'"tk","{row["key"]}"' for row in rows if row["kind"] in ("tk", "gtk")]
     return texts
 
 
@@ -131,10 +133,20 @@ def _cell(policy: str, load: dict[str, object] | None = None, **settings: object
     )
 
 
-def _record(planned: Cell, folder: Path, options: dict[str, object] | None = None) -> Recorded:
-    """Simulates a cell with seed 5 into a folder; ``options`` go to every association."""
+def _record(
+    planned: Cell,
+    folder: Path,
+    options: dict[str, object] | None = None,
+    change: Callable[[dict[str, Any]], object] | None = None,
+) -> Recorded:
+    """Simulates a cell with seed 5 into a folder.
+
+    ``options`` go to every association; ``change`` may alter the resolved scenario.
+    """
     assert Simulator().check(planned) is None
-    resolved = scenario(planned)
+    resolved = copy.deepcopy(scenario(planned))
+    if change is not None:
+        change(resolved)
     for association in resolved.get("associations", []):
         association["options"] = {**association["options"], **(options or {})}
     columns = _native.simulate(json.dumps(resolved), [5], None, [str(folder)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from airtoll.errors import TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.simulator import Simulator
@@ -44,10 +43,3 @@ def test_every_packet_arrives_and_the_question_is_booked(policy, authenticate, t
     if not authenticate:
         # Otherwise tunnels may have asked before the traffic, which is what is booked.
         assert asks["octets_management"] > known["octets_management"]
-
-
-def test_captures_are_refused_in_one_line(tmp_path) -> None:
-    with pytest.raises(TestbedError, match="address_resolution is dynamic: static in trials"):
-        Simulator().measure(
-            Trial(cell=cell("open", "dynamic"), number=1, attempt=1, seed=1), tmp_path
-        )

@@ -9,6 +9,7 @@ use airtoll_wire::eapol_key::Rc4KeyRepr;
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
+use super::key_handshake::GroupKeys;
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 
@@ -32,6 +33,7 @@ fn split(msk: &[u8]) -> (&[u8], &[u8]) {
 pub struct WepKeyGiver {
     msk: Vec<u8>,
     octets: usize,
+    broadcast: Option<GroupKeys>,
     secrets: Option<Secrets>,
 }
 
@@ -42,8 +44,16 @@ impl WepKeyGiver {
         Self {
             msk,
             octets,
+            broadcast: None,
             secrets: None,
         }
+    }
+
+    /// Hands out this broadcast key in the place of one of its own.
+    #[must_use]
+    pub fn handing_out(mut self, keys: GroupKeys) -> Self {
+        self.broadcast = Some(keys);
+        self
     }
 
     fn frame(&self, context: &mut Context<'_>, counter: u64, index: u8, key: &[u8]) -> Vec<u8> {
@@ -80,9 +90,12 @@ impl Peer for WepKeyGiver {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let broadcast = context.random_octets(self.octets);
+        let (broadcast, index) = match &self.broadcast {
+            Some(keys) => (keys.gtk.clone(), keys.key_id),
+            None => (context.random_octets(self.octets), 1),
+        };
         let unicast = context.random_octets(self.octets);
-        let first = self.frame(context, 1, 1, &broadcast);
+        let first = self.frame(context, 1, index, &broadcast);
         context.send(Party::AccessPoint, Party::Station, Carrier::Eapol, first);
         let second = self.frame(context, 2, UNICAST, &unicast);
         context.send(Party::AccessPoint, Party::Station, Carrier::Eapol, second);

@@ -2,7 +2,7 @@
 //! through the old AP.
 //!
 //! Takes a [`Link`] to the target AP and the XXKey of the mobility domain at each end; gives
-//! authentication (or FT action) and reassociation frames, a PTK and a GTK. The target holds the
+//! authentication (or FT action) and reassociation frames, a PTK and group keys. The target holds the
 //! PMK-R1 that the R0 key holder pushed to it before. Never scans.
 
 mod config;
@@ -18,6 +18,7 @@ pub use config::FtConfig;
 use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
+use super::key_handshake::GroupKeys;
 use super::link::{Link, element, read_management};
 use super::resend::Resend;
 use crate::keys::{Ptk, wrap};
@@ -116,23 +117,33 @@ impl FtStation {
             return;
         }
         let octets = self.config.mic().octets();
-        let gtk = elements
+        let theirs = elements
             .find_id(id::FAST_TRANSITION)
-            .and_then(|body| FteRepr::parse(body, octets).ok()?.gtk)
-            .and_then(|gtk| wrap::unwrap(derived.ptk.kek(), gtk.get(11..)?).ok());
-        if let Some(gtk) = gtk {
-            self.state = Status::Established(secrets(&derived.ptk, &gtk));
+            .and_then(|body| FteRepr::parse(body, octets).ok());
+        let open = |wrapped: &[u8]| wrap::unwrap(derived.ptk.kek(), wrapped).ok();
+        let gtk = theirs.and_then(|fte| open(fte.gtk?.get(11..)?));
+        let igtk = theirs.and_then(|fte| open(fte.igtk?.get(9..)?));
+        let wanted = self.config.link.group_management().is_some();
+        if let Some(gtk) = gtk
+            && igtk.is_some() == wanted
+        {
+            let igtk = igtk.as_ref().map_or(&[][..], |key| &key[..]);
+            self.state = Status::Established(secrets(&derived.ptk, &gtk, igtk));
         }
     }
 }
 
-fn secrets(ptk: &Ptk, gtk: &[u8]) -> Secrets {
-    Secrets::from([
+fn secrets(ptk: &Ptk, gtk: &[u8], igtk: &[u8]) -> Secrets {
+    let mut secrets = Secrets::from([
         (SecretName::Kck, ptk.kck().to_vec()),
         (SecretName::Kek, ptk.kek().to_vec()),
         (SecretName::Tk, ptk.tk().to_vec()),
         (SecretName::Gtk, gtk.to_vec()),
-    ])
+    ]);
+    if !igtk.is_empty() {
+        secrets.insert(SecretName::Igtk, igtk.to_vec());
+    }
+    secrets
 }
 
 impl Peer for FtStation {
@@ -251,7 +262,7 @@ pub struct FtTarget {
     config: FtConfig,
     nonces: Option<([u8; 32], [u8; 32])>,
     derived: Option<Derived>,
-    gtk: Vec<u8>,
+    keys: Option<GroupKeys>,
     patience: Resend,
     state: Status,
 }
@@ -259,12 +270,12 @@ pub struct FtTarget {
 impl FtTarget {
     /// A target that holds the station's PMK-R1.
     #[must_use]
-    pub const fn new(config: FtConfig) -> Self {
+    pub fn new(config: FtConfig) -> Self {
         Self {
+            keys: config.group_keys.clone(),
             config,
             nonces: None,
             derived: None,
-            gtk: Vec::new(),
             patience: Resend::new(3 * REPEATS),
             state: Status::Waiting,
         }
@@ -327,14 +338,31 @@ impl FtTarget {
         {
             return Err(status::INVALID_FTE);
         }
-        if self.gtk.is_empty() {
-            self.gtk = context.random_octets(self.config.link.group.key_octets());
-        }
-        context.record_aes(derived.ptk.kek().len(), 6 * self.gtk.len() / 8);
-        // Key information (key identifier 1), key length, RSC, wrapped key (9.4.2.47).
-        let mut gtk = vec![1, 0, u8::try_from(self.gtk.len()).unwrap_or(0)];
-        gtk.extend([0; 8]);
-        gtk.extend(wrap::wrap(derived.ptk.kek(), &self.gtk).unwrap_or_default());
+        let link = &self.config.link;
+        let keys = self.keys.get_or_insert_with(|| GroupKeys {
+            gtk: context.random_octets(link.group.key_octets()),
+            igtk: link
+                .group_management()
+                .map_or_else(Vec::new, |suite| context.random_octets(suite.key_octets())),
+            key_id: 1,
+        });
+        let kek = derived.ptk.kek();
+        let mut sealed = |head: &[u8], key: &[u8]| {
+            context.record_aes(kek.len(), 6 * key.len() / 8);
+            [head, &wrap::wrap(kek, key).unwrap_or_default()].concat()
+        };
+        let length = |key: &[u8]| u8::try_from(key.len()).unwrap_or(0);
+        // Key information, key length, RSC, wrapped key; key ID, IPN, key length, wrapped key
+        // (9.4.2.47).
+        let mut head = vec![keys.key_id, 0, length(&keys.gtk)];
+        head.extend([0; 8]);
+        let gtk = sealed(&head, &keys.gtk);
+        let igtk = (!keys.igtk.is_empty()).then(|| {
+            let mut head = vec![keys.key_id + 3, 0];
+            head.extend([0; 6]);
+            head.push(length(&keys.igtk));
+            sealed(&head, &keys.igtk)
+        });
         let octets = self.config.mic().octets();
         let mut own = fte(
             &ZERO[..octets],
@@ -346,11 +374,12 @@ impl FtTarget {
         let ap = *self.config.link.access_point.octets();
         own.r1kh_id = Some(&ap);
         own.gtk = Some(&gtk);
+        own.igtk = igtk.as_deref();
         let protect = Some((6, derived.ptk.kck()));
         let rest = self
             .config
             .elements(context, derived.r1_name, &own, protect);
-        self.state = Status::Established(secrets(&derived.ptk, &self.gtk));
+        self.state = Status::Established(secrets(&derived.ptk, &keys.gtk, &keys.igtk));
         Ok(rest)
     }
 

@@ -97,6 +97,7 @@ pub struct Negotiation {
     secrets: Secrets,
     transition: Option<Transition>,
     renewal: Option<GroupRenewal>,
+    group_keys: Option<GroupKeys>,
 }
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
@@ -168,6 +169,21 @@ impl Negotiation {
         &self.secrets
     }
 
+    /// Lets the AP hand out these group keys in the key handshake or fast transition to come, in the
+    /// place of ones of this negotiation alone. A fast transition that was begun is begun anew.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn hand_out(&mut self, keys: GroupKeys) -> Result<(), SpecError> {
+        self.group_keys = Some(keys);
+        if self.stage() == Some(Stage::FastTransition)
+            && let Some(exchange) = self.exchange.take()
+        {
+            self.prepare(exchange.into_rng())?;
+        }
+        Ok(())
+    }
+
     /// Goes on to the next stage once the current one is established; `false` when there is
     /// none or the current one is not.
     ///
@@ -222,7 +238,7 @@ impl Negotiation {
             Stage::Association => self.association(),
             Stage::Eap => self.eap(),
             Stage::Keys => self.keys(),
-            Stage::GroupKeys => self.group_keys()?,
+            Stage::GroupKeys => self.renewed_group_keys()?,
             Stage::FastTransition => self.fast_transition(),
             Stage::MobileIp => parties(&self.mobile_ip()),
             Stage::Tunnel => {
@@ -375,6 +391,7 @@ impl Negotiation {
             xxkey: self.master_key(akm, &msk, passphrase),
             old_access_point: transition.old_access_point,
             over_the_ds: transition.over_the_ds,
+            group_keys: self.group_keys.clone(),
         };
         fast_transition::parties(config(self.station_passphrase()), config(PASSPHRASE))
     }
@@ -386,10 +403,11 @@ impl Negotiation {
             .cloned()
             .unwrap_or_default();
         let Some(akm) = self.link.akm else {
-            return vec![
-                Box::new(WepKeyTaker::new(msk.clone())),
-                Box::new(WepKeyGiver::new(msk, self.link.pairwise.key_octets())),
-            ];
+            let mut giver = WepKeyGiver::new(msk.clone(), self.link.pairwise.key_octets());
+            if let Some(keys) = &self.group_keys {
+                giver = giver.handing_out(keys.clone());
+            }
+            return vec![Box::new(WepKeyTaker::new(msk)), Box::new(giver)];
         };
         let config = |passphrase: &str| {
             let pmk = self.master_key(akm, &msk, passphrase);
@@ -421,13 +439,17 @@ impl Negotiation {
                 pmkid: pmkid.filter(|_| !matches!(akm, AkmSuite::SuiteB | AkmSuite::SuiteB192)),
             }
         };
+        let mut authenticator = KeyAuthenticator::new(config(PASSPHRASE));
+        if let Some(keys) = &self.group_keys {
+            authenticator = authenticator.handing_out(keys.clone());
+        }
         vec![
             Box::new(KeySupplicant::new(config(self.station_passphrase()))),
-            Box::new(KeyAuthenticator::new(config(PASSPHRASE))),
+            Box::new(authenticator),
         ]
     }
 
-    fn group_keys(&self) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+    fn renewed_group_keys(&self) -> Result<Vec<Box<dyn Peer>>, SpecError> {
         let part = |name| self.secrets.get(&name).map_or(&[][..], Vec::as_slice);
         let (kck, kek, tk) = (
             part(SecretName::Kck),

@@ -11,7 +11,7 @@ use airtoll_security::CipherSuite;
 use airtoll_security::handshake::{MobileIp, Negotiation, Party, Secrets};
 use airtoll_units::{Duration, Instant};
 
-use super::{AssociationEvent, Join, PARTIES, Purpose, Standing, Timeline, renewal};
+use super::{AssociationEvent, Join, PARTIES, Purpose, Standing, Timeline, group_keys, renewal};
 use crate::address;
 use crate::aggregation::TxLink;
 use crate::fragmentation::Division;
@@ -214,8 +214,12 @@ fn join(
         }
         nodes[party as usize] = node;
     }
+    let mut policy = association.policy.clone();
+    if let Some(group) = group_keys::common_cipher(scenario, bss) {
+        policy.link.group_cipher = group;
+    }
     let negotiation = Negotiation::between(
-        association.policy.clone(),
+        policy,
         association.options.clone(),
         address::mac(host),
         address::mac(access_point),
@@ -245,6 +249,7 @@ fn join(
         protection_octets: cipher.frame_octets() as u32,
         purpose: Purpose::Entry,
         departing: NONE,
+        group_round: 0,
         key_frames: 0,
     })
 }

@@ -12,7 +12,9 @@ use airtoll_security::CipherSuite;
 use airtoll_security::handshake::{GroupKeys, GroupRenewal, Operation, Party};
 use airtoll_units::{Duration, Instant};
 
-use super::{AFTER_FAILURE, AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline};
+use super::{
+    AFTER_FAILURE, AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline, group_keys,
+};
 use crate::scenario::{Role, Scenario};
 use crate::world::{Event, World};
 
@@ -20,7 +22,16 @@ use crate::world::{Event, World};
 #[derive(Default)]
 pub(super) struct Renewals {
     access_points: Vec<Renewal>,
-    streams: Option<Streams>,
+    pub(super) streams: Option<Streams>,
+}
+
+impl Renewals {
+    /// Rounds of an access point that began.
+    pub(super) fn rounds(&self, access_point: u32) -> u32 {
+        let mut own = self.access_points.iter();
+        own.find(|r| r.access_point == access_point)
+            .map_or(0, |r| r.rounds)
+    }
 }
 
 /// Renewals of one access point.
@@ -136,19 +147,7 @@ impl World {
             let link = self.association.joins[join as usize].negotiation.link();
             let suites = (link.group, link.group_management());
             let given = keys.entry(suites).or_insert_with(|| {
-                let name = format!("group-keys/{access_point}/{round}/{}", suites.0.name());
-                let mut source = streams.named(&name).into_generator();
-                let mut draw = |octets: usize| {
-                    let mut key = vec![0; octets];
-                    source.fill_bytes(&mut key);
-                    key
-                };
-                let keys = GroupKeys {
-                    gtk: draw(suites.0.key_octets()),
-                    igtk: suites.1.map_or_else(Vec::new, |s| draw(s.key_octets())),
-                    // Message 3 brought key 1.
-                    key_id: if round % 2 == 1 { 2 } else { 1 },
-                };
+                let keys = group_keys::draw(&streams, access_point, round, suites);
                 let octets = (keys.gtk.len() + keys.igtk.len()) as u64;
                 let host = &mut self.nodes[access_point as usize].host;
                 let work = host.operations_time(&[Operation::Random { octets }]);
@@ -157,6 +156,30 @@ impl World {
             });
             let given = given.clone();
             self.renew_with(number, join, given, &streams);
+        }
+        if self.association.renewals.access_points[number as usize].waiting == 0 {
+            self.record_group_keys(access_point);
+        }
+    }
+
+    /// A station has joined: keys that were renewed since it was handed its own are handed to it.
+    pub(super) fn catch_up(&mut self, join: u32) {
+        let state = &self.association.joins[join as usize];
+        let access_point = state.node(Party::AccessPoint);
+        let handed = state.group_round;
+        let renewals = &self.association.renewals;
+        let own = |r: &Renewal| r.access_point == access_point && r.rounds > handed;
+        let (Some(number), Some(streams)) = (
+            renewals.access_points.iter().position(own),
+            renewals.streams,
+        ) else {
+            return;
+        };
+        let round = renewals.access_points[number].rounds;
+        if self.is_in(join, access_point)
+            && let Some(keys) = self.association.keys_for(join, round)
+        {
+            self.renew_with(number as u32, join, keys, &streams);
         }
     }
 
@@ -228,6 +251,7 @@ impl World {
         renewal.waiting -= 1;
         if renewal.waiting == 0 {
             renewal.times.push(now - renewal.began);
+            self.record_group_keys(access_point);
         }
     }
 
@@ -295,6 +319,7 @@ impl Join {
             protection_octets: first.protection_octets,
             purpose: Purpose::Renewal,
             departing: crate::packet::NONE,
+            group_round: 0,
             key_frames: 0,
         }
     }

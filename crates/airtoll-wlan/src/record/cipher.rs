@@ -13,6 +13,7 @@ use airtoll_security::link::wep::WepKey;
 pub(crate) struct LinkCipher {
     suite: CipherSuite,
     engine: Engine,
+    key_id: u8,
     /// Number of the last frame: packet number, TSC or IV.
     last: u64,
 }
@@ -45,8 +46,15 @@ impl LinkCipher {
         (suite.key_octets() == key.len()).then_some(Self {
             suite,
             engine,
+            key_id: 0,
             last: 0,
         })
+    }
+
+    /// The cipher with another key ID than 0.
+    pub const fn with_id(mut self, key_id: u8) -> Self {
+        self.key_id = key_id;
+        self
     }
 
     /// Octets in front of the body.
@@ -78,7 +86,7 @@ impl LinkCipher {
     pub fn seal_piece(&mut self, frame: &mut [u8]) {
         if let Engine::Tkip(key) = &self.engine {
             self.last += 1;
-            let done = key.encapsulate(frame, self.last, 0);
+            let done = key.encapsulate(frame, self.last, self.key_id);
             debug_assert!(done.is_ok(), "{done:?}");
         } else {
             self.seal(frame);
@@ -90,10 +98,10 @@ impl LinkCipher {
         self.last += 1;
         let done = match &self.engine {
             // The IV has 24 bits and starts over.
-            Engine::Wep(key) => key.encapsulate(frame, self.last & 0xff_ffff, 0),
-            Engine::Tkip(key) => key.encapsulate_msdu(frame, self.last, 0),
-            Engine::Ccmp(key) => key.encapsulate(frame, self.last, 0),
-            Engine::Gcmp(key) => key.encapsulate(frame, self.last, 0),
+            Engine::Wep(key) => key.encapsulate(frame, self.last & 0xff_ffff, self.key_id),
+            Engine::Tkip(key) => key.encapsulate_msdu(frame, self.last, self.key_id),
+            Engine::Ccmp(key) => key.encapsulate(frame, self.last, self.key_id),
+            Engine::Gcmp(key) => key.encapsulate(frame, self.last, self.key_id),
         };
         debug_assert!(done.is_ok(), "{:?}: {done:?}", self.suite);
     }

@@ -11,6 +11,7 @@ use super::cipher::LinkCipher;
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher};
 use super::{Key, hex};
+use crate::packet::NONE;
 use crate::scenario::{Role, Scenario};
 use crate::world::World;
 
@@ -65,11 +66,65 @@ impl Recorder {
             }
             self.install(node as u32, access_point, suite, &key);
         }
+        for (node, access_point) in scenario.nodes.iter().enumerate() {
+            let suite = access_point.cipher;
+            if access_point.role != Role::AccessPoint || suite == CipherSuite::Open {
+                continue;
+            }
+            let node = node as u32;
+            if world.association.group_keys(node).is_some() {
+                self.group_keys(world, node);
+                continue;
+            }
+            match shared.get(&(node, suite)) {
+                // Everybody has the one key.
+                Some(key) => self.install_group(world, node, suite, (0, key)),
+                None => {
+                    let name = format!("group-key/{}", access_point.name);
+                    let key = draw(&mut streams.named(&name), suite.key_octets());
+                    self.install_group(world, node, suite, (1, &key));
+                }
+            }
+        }
         for (ssid, passphrase) in passphrases {
             self.sink.key(&Key::Passphrase {
                 ssid: String::from_utf8_lossy(&ssid.unwrap_or_default()).into_owned(),
                 passphrase: passphrase.to_owned(),
             });
+        }
+    }
+
+    /// An access point sends to groups under the keys that its stations have by now.
+    pub fn group_keys(&mut self, world: &World, access_point: u32) {
+        if let Some((suite, keys)) = world.association.group_keys(access_point) {
+            self.install_group(world, access_point, suite, (keys.key_id, &keys.gtk));
+        }
+    }
+
+    fn install_group(
+        &mut self,
+        world: &World,
+        access_point: u32,
+        suite: CipherSuite,
+        (key_id, key): (u8, &[u8]),
+    ) {
+        let index = key_id.to_string();
+        // Key 0 is the static WEP key, which is there already.
+        if key_id > 0 && matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104) {
+            self.sink.key(&Key::Wep {
+                index,
+                key: hex(key),
+            });
+        } else if key_id > 0 {
+            self.sink.key(&Key::Gtk {
+                index,
+                key: hex(key),
+                bssid: world.mac(access_point).to_string(),
+            });
+        }
+        if let Some(cipher) = LinkCipher::new(suite, key) {
+            self.ciphers
+                .insert((access_point, NONE), cipher.with_id(key_id));
         }
     }
 

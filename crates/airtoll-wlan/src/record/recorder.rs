@@ -16,11 +16,12 @@ use super::cipher::LinkCipher;
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelCipher};
-use super::{Medium, Sink, packet, signal};
+use super::{Medium, Sink, packet, resolving, signal};
 use crate::address;
 use crate::aggregation::Mpdu;
 use crate::channel::{FrameKind, Transmission};
 use crate::packet::{NONE, Packet, PacketId};
+use crate::resolution::ETHERNET_MINIMUM;
 use crate::scenario::{Bss, Role, Scenario, Standard};
 use crate::world::World;
 
@@ -33,7 +34,7 @@ pub(crate) struct Recorder {
     wires: Vec<u32>,
     /// MPDUs of each link by rising sequence number.
     links: Vec<VecDeque<Composed>>,
-    /// By transmitter and receiver.
+    /// By transmitter and receiver; by access point and [`NONE`] those of groups.
     pub(super) ciphers: HashMap<(u32, u32), LinkCipher>,
     /// By node and number of its tunnel.
     pub(super) tunnels: HashMap<(u32, u32), TunnelCipher>,
@@ -346,9 +347,15 @@ impl Recorder {
     /// The MPDU, or all pieces of a fragmented MSDU.
     fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<Vec<u8>> {
         let link = &world.links[number as usize];
+        let group = link.group && !link.signalling;
+        let peer = if group { NONE } else { link.peer };
         let header = DataFrame {
             transmitter: world.mac(link.from),
-            receiver: world.mac(link.peer),
+            receiver: if group {
+                resolving::destination(world, &world.packets[mpdu.head])
+            } else {
+                world.mac(peer)
+            },
             down: world.nodes[link.from as usize].role == Role::AccessPoint,
             tid: link.qos.then(|| tid(world, contender)),
             sequence: mpdu.sequence,
@@ -365,7 +372,7 @@ impl Recorder {
             msdus.push(self.msdu(world, id, &p));
             id = p.next;
         }
-        let cipher = self.ciphers.get_mut(&(link.from, link.peer));
+        let cipher = self.ciphers.get_mut(&(link.from, peer));
         match (&mpdu.pieces, msdus.as_slice()) {
             (Some(_), [msdu]) => header.compose_pieces(msdu, link.division.piece as usize, cipher),
             _ => vec![header.compose(&msdus, cipher)],
@@ -373,6 +380,9 @@ impl Recorder {
     }
 
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
+        if p.resolves() {
+            return resolving::msdu(world, p);
+        }
         let (ethertype, payload) = match signal::ahead(world, p) {
             Some(beside) => beside,
             None => {
@@ -425,7 +435,11 @@ impl Recorder {
     /// A packet arrived at the end of a wire.
     pub fn wired(&mut self, world: &World, wire: u32, id: PacketId, at: Instant) {
         let p = world.packets[id];
-        let msdu = self.msdu(world, id, &p);
+        let mut msdu = self.msdu(world, id, &p);
+        if p.resolves() {
+            let shortest = ETHERNET_MINIMUM as usize;
+            msdu.payload.resize(msdu.payload.len().max(shortest), 0);
+        }
         let mut out = std::mem::take(&mut self.scratch);
         out.clear();
         EthernetRepr {

@@ -1,9 +1,13 @@
 //! What address resolution sends, and what waits for it.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use airtoll_units::Duration;
+use airtoll_wire::arp::ArpRepr;
 
 use crate::world::World;
-use crate::{Scenario, ScenarioError, build, record, run, run_recorded};
+use crate::{Scenario, build, record, run, run_recorded};
 
 /// A cell of two stations, their access point and a wired server; `mode` is how addresses are
 /// resolved, `radio` and `wire` are JSON fields.
@@ -169,19 +173,44 @@ fn a_group_frame_takes_its_airtime_alone() {
     assert_eq!(world.ledger.management, Duration::from_micros(132) + answer);
 }
 
-struct Nowhere;
+#[derive(Default, Clone)]
+struct Heard(Rc<RefCell<Vec<Vec<u8>>>>);
 
-impl record::Sink for Nowhere {
-    fn interface(&mut self, _: record::Medium, _: &str) -> u32 {
-        0
+impl record::Sink for Heard {
+    fn interface(&mut self, medium: record::Medium, _: &str) -> u32 {
+        u32::from(medium == record::Medium::Wire)
     }
-    fn packet(&mut self, _: u32, _: airtoll_units::Instant, _: &[u8]) {}
+    fn packet(&mut self, interface: u32, _: airtoll_units::Instant, octets: &[u8]) {
+        if interface == 1 {
+            self.0.borrow_mut().push(octets.to_vec());
+        }
+    }
     fn key(&mut self, _: &record::Key) {}
 }
 
 #[test]
-fn captures_of_it_are_refused_by_name() {
-    let scenario = cell("dynamic", A54, &paced("s0", "s1", "ipv4", 8e4), "", 0.1);
-    let error = run_recorded(&scenario, 1, &mut || false, Box::new(Nowhere)).unwrap_err();
-    assert!(matches!(error, ScenarioError::Invalid { field, .. } if field == "address_resolution"));
+fn captures_hold_it_and_change_nothing() {
+    for (ip, length) in [("ipv4", 60), ("ipv6", 86)] {
+        let scenario = cell(
+            "dynamic",
+            A54,
+            &paced("server", "s1", ip, 8e4),
+            r#", "delay_s": 1e-5"#,
+            0.1,
+        );
+        let heard = Heard::default();
+        let with = run_recorded(&scenario, 1, &mut || false, Box::new(heard.clone())).unwrap();
+        let without = run(&scenario, 1, &mut || false).unwrap();
+        assert_eq!(format!("{with:?}"), format!("{without:?}"));
+        let wired = heard.0.borrow();
+        // To everybody, and back from s1 to the server.
+        assert_eq!(wired[0][0] & 1, 1);
+        assert_eq!(wired[1][..6], [2, 0, 0, 0, 0, 4]);
+        assert_eq!(wired[1][6..12], [2, 0, 0, 0, 0, 2]);
+        assert_eq!((wired[0].len(), wired[1].len()), (length, length));
+        if ip == "ipv4" {
+            let answer = ArpRepr::parse(&wired[1][14..]).unwrap();
+            assert_eq!((answer.operation, answer.sender_ip), (2, [10, 0, 0, 2].into()));
+        }
+    }
 }

@@ -10,6 +10,7 @@ use airtoll_wire::ieee80211::ft::FteRepr;
 
 use crate::akm::AkmSuite;
 use crate::handshake::exchange::Context;
+use crate::handshake::key_handshake::GroupKeys;
 use crate::handshake::link::{Link, element, record_kdf};
 use crate::handshake::primitives::{equal, written};
 use crate::keys::{FtIdentity, KeyMic, PmkR0, Ptk};
@@ -25,6 +26,8 @@ pub struct FtConfig {
     pub old_access_point: MacAddress,
     /// Through the old AP instead of over the air.
     pub over_the_ds: bool,
+    /// Group keys of the target AP; it draws some where there are none.
+    pub group_keys: Option<GroupKeys>,
 }
 
 /// A PTK and the names on the way to it.

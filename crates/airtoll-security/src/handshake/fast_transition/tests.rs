@@ -31,6 +31,7 @@ fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
         xxkey: vec![7; 48],
         old_access_point: MacAddress([2, 0, 0, 0, 0, 2]),
         over_the_ds,
+        group_keys: None,
     }
 }
 

@@ -139,6 +139,7 @@ impl Negotiation {
             secrets: self.secrets.clone(),
             transition: None,
             renewal: Some(renewal),
+            group_keys: None,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)
@@ -166,6 +167,7 @@ impl Negotiation {
             secrets,
             transition,
             renewal: None,
+            group_keys: None,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)

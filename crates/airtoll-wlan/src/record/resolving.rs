@@ -1,0 +1,127 @@
+//! Questions and answers of address resolution: takes a packet of it, gives the MSDU with the
+//! octets of ARP (RFC 826) or Neighbour Discovery (RFC 4861).
+
+use core::net::Ipv6Addr;
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::arp::ArpRepr;
+use airtoll_wire::icmp::IcmpRepr;
+use airtoll_wire::ipv4::protocol;
+use airtoll_wire::ipv6::Ipv6Repr;
+
+use super::frame::Msdu;
+use crate::address;
+use crate::packet::Packet;
+use crate::world::World;
+
+/// EtherTypes of ARP and IPv6.
+const ARP: u16 = 0x0806;
+const IPV6: u16 = 0x86dd;
+/// ICMPv6 types of Neighbour Solicitations and Advertisements.
+const SOLICITATION: u8 = 135;
+const ADVERTISEMENT: u8 = 136;
+/// Flags of an advertisement that answers: solicited, override.
+const SOLICITED: u16 = 0x6000;
+/// Source and target link-layer address options, and their length in units of eight octets.
+const SOURCE_ADDRESS: u8 = 1;
+const TARGET_ADDRESS: u8 = 2;
+
+/// Where a question or an answer goes: a question to everybody, or to everybody with such an
+/// address.
+pub(super) fn destination(world: &World, p: &Packet) -> MacAddress {
+    let subject = world.resolution.subject(p);
+    if !p.asks() {
+        return world.mac(subject.host);
+    }
+    if !subject.six {
+        return MacAddress::BROADCAST;
+    }
+    // RFC 2464 section 7.
+    let [.., a, b, c, d] = solicited_node(ipv6(world, subject.target)).octets();
+    MacAddress([0x33, 0x33, a, b, c, d])
+}
+
+/// The packet with its ends.
+pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
+    let subject = world.resolution.subject(p);
+    let (host, target) = (subject.host, subject.target);
+    let from = if p.asks() { host } else { target };
+    let mut payload = Vec::new();
+    if subject.six {
+        neighbour(world, p, (host, target), &mut payload);
+    } else {
+        let four = |node: u32| address::ipv4(world.mobility.host(node));
+        let (to, to_mac) = if p.asks() {
+            (target, MacAddress::ZERO)
+        } else {
+            (host, world.mac(host))
+        };
+        ArpRepr {
+            operation: if p.asks() { 1 } else { 2 },
+            sender: world.mac(from),
+            sender_ip: four(from),
+            target: to_mac,
+            target_ip: four(to),
+        }
+        .emit(&mut payload);
+    }
+    debug_assert_eq!(payload.len(), p.ip_octets as usize);
+    Msdu {
+        destination: destination(world, p),
+        source: world.mac(from),
+        ethertype: if subject.six { IPV6 } else { ARP },
+        payload,
+    }
+}
+
+/// RFC 4861 sections 4.3 and 4.4.
+fn neighbour(world: &World, p: &Packet, (host, target): (u32, u32), out: &mut Vec<u8>) {
+    let (asker, asked) = (ipv6(world, host), ipv6(world, target));
+    let (kind, flags, option, owner) = if p.asks() {
+        (SOLICITATION, 0, SOURCE_ADDRESS, host)
+    } else {
+        (ADVERTISEMENT, SOLICITED, TARGET_ADDRESS, target)
+    };
+    let (from, to) = if p.asks() {
+        (asker, solicited_node(asked))
+    } else {
+        (asked, asker)
+    };
+    let mut rest = asked.octets().to_vec();
+    rest.extend([option, 1]);
+    rest.extend(world.mac(owner).octets());
+    let mut message = Vec::new();
+    IcmpRepr {
+        kind,
+        code: 0,
+        identifier: flags,
+        sequence: 0,
+        payload: &rest,
+    }
+    .emit_v6(from, to, &mut message);
+    Ipv6Repr {
+        // So that nobody beyond the link can have sent it (section 7.1.1).
+        hop_limit: 255,
+        ..Ipv6Repr::new(from, to, protocol::ICMPV6, &message)
+    }
+    .emit(out);
+}
+
+fn ipv6(world: &World, node: u32) -> Ipv6Addr {
+    address::ipv6(world.mobility.host(node))
+}
+
+/// The solicited-node multicast address (RFC 4291 section 2.7.1).
+fn solicited_node(of: Ipv6Addr) -> Ipv6Addr {
+    let [.., a, b, c] = of.octets();
+    Ipv6Addr::new(
+        0xff02,
+        0,
+        0,
+        0,
+        0,
+        1,
+        0xff00 | u16::from(a),
+        u16::from_be_bytes([b, c]),
+    )
+}
