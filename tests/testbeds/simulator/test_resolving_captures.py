@@ -1,4 +1,4 @@
-"""Questions for addresses in captures: tshark and our reader open what access points send to groups."""
+"""Address questions in captures: tshark and our reader open what goes to groups."""
 
 from __future__ import annotations
 

@@ -210,7 +210,10 @@ fn captures_hold_it_and_change_nothing() {
         assert_eq!((wired[0].len(), wired[1].len()), (length, length));
         if ip == "ipv4" {
             let answer = ArpRepr::parse(&wired[1][14..]).unwrap();
-            assert_eq!((answer.operation, answer.sender_ip), (2, [10, 0, 0, 2].into()));
+            assert_eq!(
+                (answer.operation, answer.sender_ip),
+                (2, [10, 0, 0, 2].into())
+            );
         }
     }
 }
