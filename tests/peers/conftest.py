@@ -76,12 +76,14 @@ class Server(NamedTuple):
     port: int
     daemon: Daemon
 
-    def talk(self, given: dict[str, Any]) -> Conversation:
+    def talk(
+        self, given: dict[str, Any], done: Callable[[Conversation], bool] | None = None
+    ) -> Conversation:
         """Our station and access point, with this server behind them, until they are done."""
         with socket.socket(type=socket.SOCK_DGRAM) as sock:
             wire = UdpWire("access-point", "authentication-server", "radius", sock)
             wire.address = ("127.0.0.1", self.port)
-            return Conversation(given, ["station", "access-point"], [wire]).run()
+            return Conversation(given, ["station", "access-point"], [wire]).run(done)
 
 
 class Conversation:
@@ -106,6 +108,16 @@ class Conversation:
 
     def secrets(self, party: str) -> dict[str, bytes]:
         return {name: bytes(value) for name, value in self.machine.status(party)[2]}
+
+    def session(self, party: str) -> list[int]:
+        """The TLS session that a party of ours remembers, as settings take it."""
+        return list(dict(self.machine.agreed(party))["tls-session"])
+
+    def remembers(self, party: str) -> bool:
+        return "tls-session" in dict(self.machine.agreed(party))
+
+    def octets(self, carrier: str) -> int:
+        return sum(len(message[3]) for message in self.messages if message[2] == carrier)
 
     def count(self, carrier: str) -> int:
         return sum(message[2] == carrier for message in self.messages)

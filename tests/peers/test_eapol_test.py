@@ -46,9 +46,17 @@ def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> 
 
 
 def authenticate(
-    peers: Any, start: Callable[..., Any], folder: Path, given: dict[str, Any], more: str = ""
+    peers: Any,
+    start: Callable[..., Any],
+    folder: Path,
+    given: dict[str, Any],
+    more: str = "",
+    again: int = 0,
 ) -> tuple[Any, str]:
-    """Our server's side of the conversation, and what eapol_test wrote."""
+    """Our server's side of the conversation, and what eapol_test wrote.
+
+    ``again``: how often the station authenticates anew after the first time.
+    """
     program = peers.needs("eapol_test")["eapol_test"]
     conf = network(peers, folder, given, more)
     with socket.socket(type=socket.SOCK_DGRAM) as sock:
@@ -56,9 +64,13 @@ def authenticate(
         port = str(sock.getsockname()[1])
         argv = [program, "-c", str(conf), "-a", "127.0.0.1", "-p", port, "-s", "radius secret"]
         argv += ["-t", "10", "-M", given["station"]] + (["-n"] if given["method"] == "md5" else [])
+        argv += ["-r", str(again)] if again else []
         daemon = start(argv, "eapol_test")
         wire = peers.UdpWire("authentication-server", "access-point", "radius", sock)
-        talk = peers.Conversation(given, ["authentication-server"], [wire]).run(limit_s=12)
+        talk = peers.Conversation(given, ["authentication-server"], [wire])
+        # A server that starts a conversation anew is undecided again.
+        over = (lambda _: daemon.process.poll() is not None) if again else None
+        talk.run(over, limit_s=12, timer_s=0.2 if again else 3.0)
         daemon.process.wait(15)
         return talk, daemon.text()
 
@@ -135,3 +147,41 @@ def test_eapol_test_insists_on_a_bound_tunnel_and_gets_it(
     without = {**given, "cryptobinding": False}
     talk, text = authenticate(peers, start, tmp_path, without, " crypto_binding=2")
     assert text.rstrip().endswith("FAILURE"), text[-3000:]
+
+
+#: What eapol_test writes when a conversation ends well.
+SUCCESS = "CTRL-EVENT-EAP-SUCCESS"
+
+
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+@pytest.mark.parametrize("method", ["tls", "peap", "ttls"])
+def test_eapol_test_resumes_its_session_with_our_server(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, method: str, tls: str
+) -> None:
+    given = peers.eap_settings(method, tls, "rsa2048", remembers=True)
+    talk, text = authenticate(peers, start, tmp_path, given, again=1)
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert text.rstrip().endswith("SUCCESS"), text[-5000:]
+    assert "MPPE keys OK: 2  mismatch: 0" in text
+    # The last keys are those of the resumed conversation.
+    msk = talk.secrets("authentication-server")["msk"]
+    assert hexdump(text.split(SUCCESS)[-2], "MS-MPPE-Recv-Key (crypt)") == msk[:32]
+    ends = [at for at, message in enumerate(talk.messages) if message[3][0] == 2]
+    assert len(ends) == 2
+    full, short = ends[0] + 1, ends[1] - ends[0]
+    own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
+    assert full == own.count("radius")
+    own = peers.Conversation(
+        {**given, "session": own.session("station")},
+        ["station", "access-point", "authentication-server"],
+    ).run()
+    assert short == own.count("radius")
+
+
+def test_a_resumed_tunnel_is_bound_as_eapol_test_has_it(
+    peers: Any, start: Callable[..., Any], tmp_path: Path
+) -> None:
+    given = peers.eap_settings("peap", "1.2", "rsa2048", cryptobinding=True, remembers=True)
+    talk, text = authenticate(peers, start, tmp_path, given, " crypto_binding=2", again=1)
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert "MPPE keys OK: 2  mismatch: 0" in text

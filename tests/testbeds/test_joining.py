@@ -117,6 +117,45 @@ def test_a_failed_join_is_named_and_has_no_throughput(policy, fault, said) -> No
     assert not any(row.metric == "throughput_bps" for row in trial.rows)
 
 
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+@pytest.mark.parametrize("method", ["tls", "peap", "ttls"])
+def test_a_resumed_tls_session_spares_messages_octets_and_work(method: str, tls: str) -> None:
+    radius = {"profile": "xeon-2.1ghz"}
+    full, short = (
+        values(
+            cell(
+                f"wpa2-eap-{method}-ccmp",
+                radius=radius,
+                join={"tls": tls, "tls_resumption": resumed},
+            )
+        )
+        for resumed in (False, True)
+    )
+    # Identity, ClientHello, the station's Finished; then PEAP's result, or what TLS 1.3 asks for.
+    asked = 3 if tls == "1.2" and method != "peap" else 4
+    assert short["messages_radius"] == 2 * asked < full["messages_radius"]
+    assert short["eap_time_s"] < full["eap_time_s"] / 2
+    assert short["messages_eapol_key"] == full["messages_eapol_key"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "said"),
+    [
+        ("wpa2-psk-ccmp", {}, "no TLS"),
+        ("wpa2-eap-tls-ccmp", {"authenticate": False}, "authenticate = true"),
+        ("wpa2-eap-tls-ccmp", {"join": {"cached_pmk": True}}, "leaves EAP out"),
+        ("wpa2-eap-peap-ccmp", {"join": {"fault": "wrong-passphrase"}}, "shows neither"),
+    ],
+)
+def test_a_session_that_nobody_resumes_is_refused(
+    policy: str, settings: dict[str, object], said: str
+) -> None:
+    join = {"tls_resumption": True, **settings.pop("join", {})}
+    skip = Simulator().check(cell(policy, join=join, **settings))
+    assert skip is not None
+    assert said in skip.reason
+
+
 def test_without_authenticate_nothing_is_added() -> None:
     plain = scenario(cell("wpa2-eap-tls-ccmp", authenticate=False))
     assert "associations" not in plain

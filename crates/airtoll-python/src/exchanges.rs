@@ -72,6 +72,12 @@ impl Handshake {
         Ok(sent(self.exchange.time_out(named(party)?).emissions))
     }
 
+    /// What a party has agreed on so far, with what it remembers for later (`tls-session`).
+    fn agreed(&self, party: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
+        let secrets = self.exchange.agreed(named(party)?).into_iter();
+        Ok(secrets.map(|(name, value)| (text(&name), value)).collect())
+    }
+
     /// `("waiting" | "established" | "failed" | "absent", why, secrets)`.
     fn status(&self, party: &str) -> PyResult<Told> {
         let (status, why, secrets) = match self.exchange.status(named(party)?) {

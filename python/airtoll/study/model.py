@@ -123,6 +123,12 @@ class Join(_Table):
     cached_pmk: bool = Field(
         False, description="PMK of an earlier association still cached (PMKSA caching)"
     )
+    tls_resumption: bool = Field(
+        False,
+        description="station and RADIUS server remember a TLS session of an earlier "
+        "authentication, which EAP-TLS, PEAP and TTLS resume (RFC 5246 section 7.3, RFC 9190 "
+        "section 2.1.3)",
+    )
     anti_clogging: bool = Field(
         False,
         description="SAE: the AP asks for a token before it computes (802.11-2020, 12.4.6)",

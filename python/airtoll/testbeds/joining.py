@@ -23,6 +23,8 @@ CONTROLLER = "controller"
 _REQUESTS = 16_384
 #: SAE's AKMs, with FT and with extended keys (IEEE Std 802.11-2020, table 9-151; 802.11be).
 _SAE_AKMS = (8, 9, 24, 25)
+#: EAP methods with a TLS session.
+_TLS_METHODS = ("tls", "ttls", "peap")
 _AT_HOME = DOMAINS["n1"]
 
 
@@ -50,12 +52,27 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for policy in policies:
             if policy.link.akm is None:
                 return f"{policy.name} has no group key handshake to renew a key with"
+    if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
+        return reason
     if not join.anti_clogging:
         return None
     if not cell.settings.authenticate:
         return "anti-clogging needs authenticate = true"
     if all(policy.link.akm not in _SAE_AKMS for policy in policies):
         return f"{policies[0].name} has no SAE, whose commits anti-clogging tokens go with"
+    return None
+
+
+def _nothing_resumed(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    join = cell.settings.join
+    if not cell.settings.authenticate:
+        return "a resumed TLS session needs authenticate = true"
+    if all(policy.link.eap_method not in _TLS_METHODS for policy in policies):
+        return f"{policies[0].name} has no TLS, whose session could be resumed"
+    if join.cached_pmk:
+        return "cached_pmk leaves EAP out, so that no TLS session is resumed"
+    if join.fault in ("wrong-passphrase", "wrong-certificate"):
+        return f"fault = {join.fault!r}: a resumed TLS session shows neither"
     return None
 
 
@@ -86,6 +103,7 @@ def joining(
         "tls": join.tls,
         "chain": join.chain,
         "cached_pmk": join.cached_pmk,
+        **({"tls_resumption": True} if join.tls_resumption else {}),
         "anti_clogging": join.anti_clogging and not join.anti_clogging_threshold,
         "mobile_ip": join.mobile_ip,
         "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},

@@ -64,6 +64,24 @@ def test_tshark_opens_everything_and_counts_the_same(
         assert took == pytest.approx(trial.values["key_handshake_time_s"], abs=2e-9)
 
 
+@needs_tshark
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+@pytest.mark.parametrize("policy", ["wpa2-eap-tls-ccmp", "wpa2-eap-peap-ccmp"])
+def test_a_resumed_session_s_capture_opens_with_the_key_log(
+    policy: str, tls: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    join = {"tls": tls, "tls_resumption": True}
+    trial = record(cell(policy, join=join), tmp_path)
+    assert trial.wrong() == []
+    assert trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)") == []
+    assert len(trial.tshark(f"{DATA} && {FRESH} && udp.dstport == 5201")) > 50
+    # No certificate goes over the air, on either side.
+    assert trial.tshark("tls.handshake.type == 11") == []
+    assert len(trial.tshark("tls.handshake.type == 1")) == 1
+    eap = trial.tshark(f"(eap || eapol.type == 1) && {FRESH}", "frame.time_epoch")
+    assert len(eap) == trial.values["messages_eap"]
+
+
 @pytest.mark.parametrize("policy", [*PERSONAL, *ENTERPRISE, *ALONE, "wpa2-psk-ccmp+ipsec-aes-gcm"])
 def test_our_reader_gives_the_simulators_numbers(
     policy: str, tmp_path: Path, cell: Any, record: Any

@@ -115,6 +115,8 @@ pub enum SecretName {
     TunnelSpis,
     /// An IKE SA that may move, for [`super::ike_v2::IkeSa::from_octets`].
     IkeSa,
+    /// A TLS session to resume later, for [`super::tls::Session::from_octets`].
+    TlsSession,
     /// Address that Mobile IP bound the home address to.
     CareOfAddress,
 }

@@ -27,7 +27,7 @@ use super::operation::{HashAlgorithm, Operation};
 use super::owe::OwePeer;
 use super::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelSpec};
 use super::sae::{SaeConfig, SaePeer};
-use super::tls::Credential;
+use super::tls::{Credential, Session};
 use super::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
 use crate::akm::AkmSuite;
 use crate::keys::{Ptk, pairwise, pmkid, psk};
@@ -236,7 +236,7 @@ impl Negotiation {
         let peers = match stage {
             Stage::Authentication => self.authentication(&mut context)?,
             Stage::Association => self.association(),
-            Stage::Eap => self.eap(),
+            Stage::Eap => self.eap(&mut context),
             Stage::Keys => self.keys(),
             Stage::GroupKeys => self.renewed_group_keys()?,
             Stage::FastTransition => self.fast_transition(),
@@ -330,7 +330,7 @@ impl Negotiation {
             .or_else(|| pmk[..16].try_into().ok())
     }
 
-    fn eap(&self) -> Vec<Box<dyn Peer>> {
+    fn eap(&self, context: &mut Context<'_>) -> Vec<Box<dyn Peer>> {
         let Some(method) = self.policy.link.eap_method else {
             return Vec::new();
         };
@@ -347,7 +347,11 @@ impl Negotiation {
                 Credential::server(chain)
             }),
             trusted: chain,
-            resume: None,
+            resume: self
+                .options
+                .tls_resumption
+                .then(|| Session::drawn(context, self.options.tls)),
+            remembers: self.options.tls_resumption,
             fragment_octets: self.options.fragment_octets,
             cryptobinding: self.options.cryptobinding,
         };

@@ -168,6 +168,10 @@ pub struct Options {
     /// The PMK of an earlier association is still cached at both ends (802.11-2020, 12.6.10.3;
     /// with opportunistic key caching at another AP): SAE or EAP are left out.
     pub cached_pmk: bool,
+    /// Station and RADIUS server remember the TLS session of an earlier authentication, which
+    /// EAP-TLS, PEAP and TTLS then resume (RFC 5246 section 7.3, RFC 8446 section 2.2, RFC 9190
+    /// section 2.1.3).
+    pub tls_resumption: bool,
     /// What goes wrong.
     pub faults: Faults,
 }
@@ -185,6 +189,7 @@ impl Default for Options {
             ike_group: 0,
             mobile_ip: MobileIp::default(),
             cached_pmk: false,
+            tls_resumption: false,
             faults: Faults::default(),
         }
     }

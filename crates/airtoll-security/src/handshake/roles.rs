@@ -13,7 +13,7 @@ use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
 use super::operation::HashAlgorithm;
-use super::tls::{ChainKind, Credential, TlsVersion};
+use super::tls::{ChainKind, Credential, Session, TlsVersion};
 use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use crate::akm::{AkmHash, AkmSuite};
 use crate::suite::CipherSuite;
@@ -57,6 +57,12 @@ pub enum RoleSettings {
         /// Whether PEAP's server binds the tunnel to what runs in it.
         #[serde(default)]
         cryptobinding: bool,
+        /// A TLS session of an earlier conversation to resume, as the exchange gave it.
+        #[serde(default)]
+        session: Option<Vec<u8>>,
+        /// Whether our end remembers the session of a conversation for the next.
+        #[serde(default)]
+        remembers: bool,
         /// The station's address, colon-separated.
         station: String,
         /// The access point's.
@@ -173,6 +179,8 @@ impl RoleSettings {
             radius_secret,
             fragment_octets,
             cryptobinding,
+            session,
+            remembers,
             station,
             access_point,
         } = self
@@ -193,7 +201,13 @@ impl RoleSettings {
                 Shown::Rogue => Credential::rogue_server(),
             }),
             trusted: *chain,
-            resume: None,
+            resume: match session {
+                Some(octets) => Some(
+                    Session::from_octets(octets).ok_or("settings: session is no TLS session")?,
+                ),
+                None => None,
+            },
+            remembers: *remembers,
             fragment_octets: *fragment_octets,
             cryptobinding: *cryptobinding,
         };

@@ -418,6 +418,7 @@ def _join_reason(settings: Scenario, policy: Policy) -> str | None:
         return f"join.fault = {join.fault!r}: {policy.name} asks no RADIUS server"
     for key in (
         "cached_pmk",
+        "tls_resumption",
         "anti_clogging",
         "spread_ms",
         "group_rekey_s",

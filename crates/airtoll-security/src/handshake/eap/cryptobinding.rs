@@ -59,6 +59,16 @@ impl Binding {
         Self { inner, mac }
     }
 
+    /// From the tunnel's key material alone, where a resumed session takes the inner method's
+    /// place (section 3.1.5.5.2.2: nothing runs inside that could give a key).
+    pub fn resumed(tunnel: &[u8]) -> Self {
+        let key = |from: usize, to: usize| tunnel.get(from..to).unwrap_or_default().to_vec();
+        Self {
+            inner: key(0, 40),
+            mac: key(40, 60),
+        }
+    }
+
     fn compound(&self, context: &mut Context<'_>, tlv: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 3] = [&tlv[..MAC], &[0; OCTETS - MAC], &[PEAP]];
         context.hmac(HashAlgorithm::Sha1, &self.mac, &parts)

@@ -81,6 +81,8 @@ pub struct EapConfig {
     pub trusted: super::tls::ChainKind,
     /// A TLS session to resume.
     pub resume: Option<Session>,
+    /// Whether this end goes on to remember the session of its latest conversation.
+    pub remembers: bool,
     /// Octets of TLS data in one EAP packet (wpa_supplicant's default is 1398).
     pub fragment_octets: usize,
     /// Whether PEAP's server binds the tunnel to what runs in it (MS-PEAP); those of 2006 did not.

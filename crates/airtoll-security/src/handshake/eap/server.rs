@@ -123,9 +123,16 @@ impl EapServer {
                 packet
                     .attributes
                     .push((attribute::USER_NAME, self.config.identity.clone()));
+                if self.config.remembers {
+                    self.config.resume = self.session();
+                }
                 self.outcome = Some(Ok(msk));
             }
-            Step::Reject(_, failure) => self.outcome = Some(Err(failure)),
+            Step::Reject(_, failure) => {
+                // What failed once is not resumed (RFC 5246 section 7.2.2).
+                self.config.resume = None;
+                self.outcome = Some(Err(failure));
+            }
             Step::Ignore => {}
         }
         let octets = sign_response(context, &self.secret, request.authenticator, packet);
@@ -198,5 +205,15 @@ impl Peer for EapServer {
                 Status::Established(secrets)
             }
         }
+    }
+
+    fn agreed(&self) -> Secrets {
+        let mut secrets = match self.status() {
+            Status::Established(secrets) => secrets,
+            _ => Secrets::new(),
+        };
+        let session = self.session().filter(|_| !secrets.is_empty());
+        secrets.extend(session.map(|s| (SecretName::TlsSession, s.to_octets())));
+        secrets
     }
 }

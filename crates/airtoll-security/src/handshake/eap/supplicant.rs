@@ -75,6 +75,9 @@ impl EapSupplicant {
         let answer = match &packet.body {
             Some((method::IDENTITY, _)) => {
                 // A new conversation: what an earlier one agreed on is void.
+                if self.config.remembers && self.succeeded {
+                    self.config.resume = self.method.session();
+                }
                 self.method = peer_method(&self.config);
                 self.succeeded = false;
                 let identity = self.config.identity.clone();
@@ -185,5 +188,15 @@ impl Peer for EapSupplicant {
             }
             None => Status::Waiting,
         }
+    }
+
+    fn agreed(&self) -> Secrets {
+        let mut secrets = match self.status() {
+            Status::Established(secrets) => secrets,
+            _ => Secrets::new(),
+        };
+        let session = self.session().filter(|_| !secrets.is_empty());
+        secrets.extend(session.map(|s| (SecretName::TlsSession, s.to_octets())));
+        secrets
     }
 }

@@ -3,12 +3,14 @@
 use super::*;
 use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
-use crate::handshake::exchange::{Emission, Outcome, Party, Peer, SecretName};
+use crate::handshake::exchange::{Emission, Exchange, Outcome, Party, Peer, SecretName, Status};
 use crate::handshake::link::{Link, ManagementProtection};
 use crate::handshake::tls::ChainKind;
 use crate::suite::CipherSuite;
 use airtoll_wire::MacAddress;
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 const METHODS: [EapMethod; 5] = [
     EapMethod::Md5,
@@ -42,6 +44,7 @@ fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, E
         credential: Some(Credential::client(kind)),
         trusted: kind,
         resume: None,
+        remembers: false,
         fragment_octets: 1398,
         cryptobinding: false,
     };
@@ -94,8 +97,112 @@ fn a_bound_tunnel_gives_another_msk_in_as_many_messages() {
         };
         assert_ne!(plain[&SecretName::Msk], bound[&SecretName::Msk]);
         for party in [Party::AccessPoint, Party::AuthenticationServer] {
-            assert_eq!(exchange.agreed(party), bound);
+            assert_eq!(
+                exchange.status(party),
+                Some(Status::Established(bound.clone()))
+            );
         }
+    }
+}
+
+/// What station and server remember of a conversation.
+fn remembered(exchange: &Exchange) -> [Option<Session>; 2] {
+    [Party::Station, Party::AuthenticationServer].map(|party| {
+        let secrets = exchange.agreed(party);
+        Session::from_octets(secrets.get(&SecretName::TlsSession)?)
+    })
+}
+
+#[test]
+fn a_resumed_session_spares_certificates_and_what_runs_inside() {
+    let mut counts = Vec::new();
+    for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
+        for tls in [TlsVersion::Tls12, TlsVersion::Tls12Rsa, TlsVersion::Tls13] {
+            let (mut station, mut server) = configs(method, tls, ChainKind::Rsa2048);
+            let (full, _, exchange) = run(peers(station.clone(), server.clone()), 1);
+            let [theirs, ours] = remembered(&exchange);
+            assert!(theirs.is_some() && theirs == ours, "{method:?} {tls:?}");
+            (station.resume, server.resume) = (theirs, ours);
+            let (short, outcome, exchange) = run(peers(station.clone(), server.clone()), 2);
+            let Outcome::Established(secrets) = outcome else {
+                panic!("{method:?} {tls:?}: {outcome:?}");
+            };
+            assert_eq!(secrets[&SecretName::Msk].len(), 64);
+            for party in [Party::AccessPoint, Party::AuthenticationServer] {
+                let same = Some(Status::Established(secrets.clone()));
+                assert_eq!(exchange.status(party), same);
+            }
+            let signs = |log: &[Emission]| {
+                log.iter().flat_map(|e| &e.operations).any(|operation| {
+                    use crate::handshake::operation::Operation;
+                    matches!(operation, Operation::Sign { .. } | Operation::Verify { .. })
+                })
+            };
+            assert!(signs(&full) && !signs(&short), "{method:?} {tls:?}");
+            let octets =
+                |log: &[Emission]| log.iter().map(|e| e.message.octets.len()).sum::<usize>();
+            assert!(octets(&short) < octets(&full) / 2);
+            // A session that was drawn costs what one of a full handshake does.
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            let drawn = Session::drawn(&mut Context::new(&mut rng), tls);
+            station.resume = Some(drawn.clone());
+            server.resume = Some(drawn);
+            let (again, ..) = run(peers(station, server), 2);
+            assert_eq!((again.len(), octets(&again)), (short.len(), octets(&short)));
+            counts.push([count(&full, Carrier::Eapol), count(&short, Carrier::Eapol)]);
+        }
+    }
+    // EAP-TLS, TTLS, PEAP; TLS 1.2 with ECDHE and RSA, 1.3.
+    assert_eq!(
+        counts,
+        [
+            [14, 8],
+            [14, 8],
+            [14, 10],
+            [12, 8],
+            [12, 8],
+            [12, 10],
+            [20, 10],
+            [20, 10],
+            [20, 10]
+        ]
+    );
+}
+
+#[test]
+fn a_server_that_forgot_the_session_makes_a_full_handshake() {
+    for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
+        for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+            let (mut station, server) = configs(method, tls, ChainKind::P256);
+            let (full, ..) = run(peers(station.clone(), server.clone()), 1);
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            station.resume = Some(Session::drawn(&mut Context::new(&mut rng), tls));
+            let (log, outcome, _) = run(peers(station, server), 1);
+            assert!(
+                matches!(outcome, Outcome::Established(_)),
+                "{method:?} {tls:?}"
+            );
+            assert_eq!(log.len(), full.len());
+        }
+    }
+}
+
+#[test]
+fn a_resumed_tunnel_is_bound_with_its_own_keys() {
+    for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+        let (mut station, mut server) = configs(EapMethod::Peap, tls, ChainKind::P256);
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        station.resume = Some(Session::drawn(&mut Context::new(&mut rng), tls));
+        server.resume.clone_from(&station.resume);
+        let (plain_log, plain, _) = run(peers(station.clone(), server.clone()), 1);
+        server.cryptobinding = true;
+        let (log, bound, exchange) = run(peers(station, server), 1);
+        assert_eq!(log.len(), plain_log.len());
+        assert!(matches!(bound, Outcome::Established(_)));
+        assert_ne!(plain, bound);
+        let ends = [Party::Station, Party::AuthenticationServer];
+        let [a, b] = ends.map(|party| exchange.status(party));
+        assert_eq!(a, b);
     }
 }
 

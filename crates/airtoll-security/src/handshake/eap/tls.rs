@@ -163,7 +163,9 @@ impl TlsServerMethod {
             return Ok(answer);
         };
         // A server that still has its Finished to send lets the station go first.
-        let step = if data.is_empty() && !answer.is_empty() && !self.tls.is_resumed() {
+        let step = if self.tls.is_resumed() && !before {
+            inner.resume(context)
+        } else if data.is_empty() && !answer.is_empty() {
             return Ok(answer);
         } else if data.is_empty() {
             inner.start(context)
@@ -283,8 +285,13 @@ impl TlsPeerMethod {
         let data = self.tls.take_data();
         match &mut self.inner {
             None => self.indicated |= data == [0],
+            // The indication of RFC 9427 section 3.1 that nothing runs inside.
+            Some(_) if data == [0] => {}
             Some(inner) => {
                 inner.bind(&self.msk);
+                if !before && self.tls.is_resumed() {
+                    inner.resume();
+                }
                 // TTLS's client speaks first inside the tunnel, PEAP's server does.
                 let reply = if data.is_empty() {
                     inner.start()

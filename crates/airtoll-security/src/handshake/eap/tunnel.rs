@@ -163,6 +163,31 @@ impl InnerServer {
         }
     }
 
+    /// The tunnel is there, and an earlier session that it resumes has authenticated the station:
+    /// PEAP says so inside (MS-PEAP, fast reconnect), TTLS says nothing (RFC 5281 section 7.5).
+    pub fn resume(&mut self, context: &mut Context<'_>) -> InnerStep {
+        match self {
+            Self::Pap { .. } => InnerStep::Accept,
+            Self::MsChap {
+                identifier,
+                verdict,
+                tunnel,
+                binding,
+                ..
+            } => {
+                *identifier += 1;
+                *verdict = Some(true);
+                let mut more = Vec::new();
+                if let Some(tunnel) = tunnel {
+                    let keys = Binding::resumed(tunnel);
+                    more = keys.prove(context, Subtype::Request);
+                    *binding = Some(keys);
+                }
+                InnerStep::Send(result(Code::Request, *identifier, 1, &more))
+            }
+        }
+    }
+
     /// The tunnel is there and the station has said nothing in it.
     pub fn start(&mut self, _context: &mut Context<'_>) -> InnerStep {
         match self {
@@ -252,6 +277,7 @@ pub(super) enum InnerPeer {
         name: Vec<u8>,
         identifier: u8,
         accepted: bool,
+        resumed: bool,
         tunnel: Vec<u8>,
         msk: Option<Vec<u8>>,
     },
@@ -270,10 +296,25 @@ impl InnerPeer {
                 name: config.identity.clone(),
                 identifier: 0,
                 accepted: false,
+                resumed: false,
                 tunnel: Vec::new(),
                 msk: None,
             }),
             _ => None,
+        }
+    }
+
+    /// The tunnel resumes an earlier session, so that nothing need run inside. A server may say
+    /// nothing inside either and end with EAP-Success.
+    pub const fn resume(&mut self) {
+        match self {
+            Self::Pap { sent, .. } => *sent = true,
+            Self::MsChap {
+                accepted, resumed, ..
+            } => {
+                *accepted = true;
+                *resumed = true;
+            }
         }
     }
 
@@ -315,6 +356,7 @@ impl InnerPeer {
             name,
             identifier,
             accepted,
+            resumed,
             tunnel,
             msk,
         } = self
@@ -322,11 +364,15 @@ impl InnerPeer {
             return self.start();
         };
         if let Some(value) = result_value(plain) {
-            *accepted = value == 1 && peer.satisfied && !peer.refused;
+            *accepted = value == 1 && (*resumed || peer.satisfied) && !peer.refused;
             let mut more = Vec::new();
             if let (true, Some(tlv)) = (*accepted, bound(plain)) {
-                let session = peer.session_key(context);
-                let binding = Binding::new(context, tunnel, &session);
+                let binding = if *resumed {
+                    Binding::resumed(tunnel)
+                } else {
+                    let session = peer.session_key(context);
+                    Binding::new(context, tunnel, &session)
+                };
                 *accepted = binding.verify(context, Subtype::Request, &tlv);
                 if *accepted {
                     more = binding.prove(context, Subtype::Response);
@@ -337,6 +383,8 @@ impl InnerPeer {
             return Some(result(Code::Response, *identifier, said, &more));
         }
         *identifier += 1;
+        // Whatever the server asks now, it does not take the resumed session for enough.
+        (*accepted, *resumed) = (false, false);
         if asks_identity(plain) {
             let mut out = vec![method::IDENTITY];
             out.extend(name.iter());

@@ -109,7 +109,8 @@ impl TlsClient {
         }
         if let Some(session) = psk {
             let mut identity = vector16(&session.identifier);
-            identity.extend([0; 4]);
+            // No time has passed since the ticket came: there is no clock.
+            identity.extend(session.age_add.to_be_bytes());
             let mut offer = vector16(&identity);
             offer.extend([0, 33, 32]);
             offer.extend([0; 32]);
@@ -184,6 +185,12 @@ impl TlsClient {
     ) -> Vec<u8> {
         self.core
             .export(context, self.tls13(), label, value, octets)
+    }
+
+    /// Whether the server resumed an earlier session.
+    #[must_use]
+    pub const fn is_resumed(&self) -> bool {
+        self.resumed
     }
 
     /// What to resume later.
@@ -293,7 +300,12 @@ impl TlsClient {
             let Some(shared) = shared else {
                 return Err(self.unexpected(context));
             };
-            self.resumed = find(extension::PRE_SHARED_KEY).is_some();
+            // We offer one PSK, so another than the first was never offered.
+            self.resumed = match (find(extension::PRE_SHARED_KEY), &self.config.resume) {
+                (None, _) => false,
+                (Some([0, 0]), Some(_)) => true,
+                _ => return Err(self.unexpected(context)),
+            };
             if !self.resumed {
                 self.core.secrets13 = Secrets13::early(context, None);
             }
@@ -312,9 +324,11 @@ impl TlsClient {
             self.session = Some(session);
             self.derive12(context);
         } else {
-            self.session = Some(Session {
+            // A server that does not remember gives no session ID (RFC 5246 section 7.4.1.3).
+            self.session = (!hello.session_id.is_empty()).then(|| Session {
                 identifier: hello.session_id,
                 secret: Vec::new(),
+                age_add: 0,
             });
         }
         Ok(())
@@ -479,17 +493,22 @@ impl TlsClient {
 
     fn ticket(&mut self, context: &mut Context<'_>, body: &[u8]) {
         // Lifetime, age addend, nonce, ticket, extensions (RFC 8446 section 4.6.1).
-        let parts = body.get(8..).and_then(|rest| {
+        let parts = body.get(4..).and_then(|rest| {
+            let (age_add, rest) = rest.split_first_chunk::<4>()?;
             let (length, rest) = rest.split_first()?;
             let (nonce, rest) = rest.split_at_checked(usize::from(*length))?;
             let (length, rest) = rest.split_first_chunk::<2>()?;
             let ticket = rest.get(..usize::from(u16::from_be_bytes(*length)))?;
-            Some((nonce.to_vec(), ticket.to_vec()))
+            Some((*age_add, nonce.to_vec(), ticket.to_vec()))
         });
-        if let Some((nonce, identifier)) = parts {
+        if let Some((age_add, nonce, identifier)) = parts {
             let transcript = self.core.transcript.clone();
             let secret = self.core.secrets13.resumption(context, &transcript, &nonce);
-            self.session = Some(Session { identifier, secret });
+            self.session = Some(Session {
+                identifier,
+                secret,
+                age_add: u32::from_be_bytes(age_add),
+            });
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod certificate;
 mod client;
 mod schedule;
 mod server;
+mod session;
 
 use airtoll_wire::tls::{HandshakeView, RecordView, content, emit_handshake, emit_record};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use certificate::{ChainKind, Credential};
 pub use client::TlsClient;
 pub use server::TlsServer;
+pub use session::Session;
 
 use self::schedule::Protection;
 use super::exchange::Context;
@@ -35,15 +37,6 @@ pub enum TlsVersion {
     /// RFC 8446.
     #[serde(rename = "1.3")]
     Tls13,
-}
-
-/// A session that both ends remember.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    /// Session ID (1.2) or ticket (1.3).
-    pub identifier: Vec<u8>,
-    /// Master secret (1.2) or PSK (1.3).
-    pub secret: Vec<u8>,
 }
 
 /// What one end of a handshake is given.

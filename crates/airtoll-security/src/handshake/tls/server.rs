@@ -265,6 +265,7 @@ impl TlsServer {
         self.session = Some(Session {
             identifier: identifier.clone(),
             secret: Vec::new(),
+            age_add: 0,
         });
         self.hello(&mut flight, random, identifier, suite, extensions);
         let Some(credential) = self.config.credential.clone() else {
@@ -522,12 +523,17 @@ impl TlsServer {
         let transcript = self.core.transcript.clone();
         let secret = self.core.secrets13.resumption(context, &transcript, &nonce);
         let mut body = 86_400_u32.to_be_bytes().to_vec();
-        body.extend(context.random::<4>());
+        let age_add: [u8; 4] = context.random();
+        body.extend(age_add);
         body.push(2);
         body.extend(nonce);
         body.extend(vector16(&identifier));
         body.extend([0, 0]);
-        self.session = Some(Session { identifier, secret });
+        self.session = Some(Session {
+            identifier,
+            secret,
+            age_add: u32::from_be_bytes(age_add),
+        });
         let mut flight = Vec::new();
         self.core
             .handshake(&mut flight, handshake::NEW_SESSION_TICKET, &body);
