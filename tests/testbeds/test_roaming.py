@@ -16,6 +16,7 @@ from airtoll.testbeds.simulator import Simulator
 
 CALL = {"transport": "udp", "application": "voip", "direction": "both", "duration_s": 1.0}
 WALKER: dict[str, object] = {"stations": [{"name": "phone", "position_m": [2, 1]}]}
+MOBILE_IP: dict[str, object] = {"join": {"mobile_ip": "home"}}
 PARTS = ("scan", "association", "eap", "keys", "mobile_ip", "tunnel", "wait")
 
 
@@ -75,6 +76,13 @@ def test_the_second_access_point_stands_beside_the_first() -> None:
         ("open", {"at_s": 3.0}, {}, "after the traffic's end"),
         ("open", {}, {"authenticate": False}, "authenticate = true"),
         ("open", {}, {"topology": "r1"}, "two-domain"),
+        ("open", {"tunnel": "mobike"}, {}, "no tunnel that could move"),
+        ("wpa2-psk-ccmp+wireguard", {"tunnel": "mobike"}, {}, "IKEv2"),
+        ("wpa2-psk-ccmp+ipsec-3des-sha1", {"tunnel": "mobike"}, {}, "IKEv2"),
+        ("wpa2-psk-ccmp+ipsec-aes-gcm", {"tunnel": "roams"}, {}, "WireGuard"),
+        ("wpa2-psk-ccmp+ipsec-aes-gcm", {"tunnel": "stays"}, {}, "without Mobile IP"),
+        ("wpa2-psk-ccmp+ipsec-aes-gcm", {"tunnel": "mobike"}, MOBILE_IP, "home address"),
+        ("wpa2-psk-ccmp", {"return_routability": True}, {}, "check of MOBIKE"),
     ],
 )
 def test_what_cannot_be_done_is_skipped_with_the_reason(
@@ -152,3 +160,28 @@ def test_addresses_that_a_station_learned_go_with_it() -> None:
     assert asked["handover_messages"] == told["handover_messages"]
     assert asked["handover_join_s"] == pytest.approx(told["handover_join_s"], rel=0.2)
     assert asked["handover_gap_s"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("tunnel", "handover", "settings", "messages"),
+    [
+        ("ipsec-aes-gcm", {}, {}, 4),
+        ("ipsec-aes-gcm", {"tunnel": "mobike"}, {}, 2),
+        ("ipsec-aes-gcm", {"tunnel": "mobike", "return_routability": True}, {}, 4),
+        ("ipsec-aes-gcm", {"tunnel": "stays"}, MOBILE_IP, 0),
+        ("wireguard", {}, {}, 3),
+        ("wireguard", {"tunnel": "roams"}, {}, 0),
+    ],
+)
+def test_a_tunnel_takes_the_messages_of_its_way_to_move(
+    tunnel: str, handover: dict[str, object], settings: dict[str, object], messages: int
+) -> None:
+    rows = measured(cell(f"wpa2-psk-ccmp+{tunnel}", handover, **settings))
+    assert rows["handover_tunnel_messages"] == messages
+    assert (rows["handover_tunnel_octets"] > 0) == (messages > 0)
+    assert ("handover_tunnel_s" in rows) == (messages > 0)
+    parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
+    assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
+    if messages == 4:
+        return
+    assert rows["handover_packets_lost"] == 0

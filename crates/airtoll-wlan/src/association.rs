@@ -206,6 +206,11 @@ impl Associations {
         (join.node(Party::Station), join.node(Party::AccessPoint))
     }
 
+    /// The far end of an association's tunnels, or [`NONE`].
+    pub fn gateway_of(&self, join: u32) -> u32 {
+        self.joins[join as usize].node(Party::Gateway)
+    }
+
     /// The PMK of a pre-authentication that is done; one that is not is given up.
     pub fn end_ahead(&mut self, join: u32) -> Option<Vec<u8>> {
         let join = &mut self.joins[join as usize];
@@ -482,8 +487,23 @@ impl World {
         if !reaction.emissions.is_empty() {
             state.timers[party as usize].heard();
         }
+        let followed = party == Party::Gateway
+            && state.negotiation.stage() == Some(Stage::TunnelMove)
+            && self.has_agreed(join, party);
+        if followed {
+            self.gateway_follows(join);
+        }
         self.arm_party(join, party, now);
         self.perform(join, party, reaction);
+    }
+
+    fn has_agreed(&mut self, join: u32, party: Party) -> bool {
+        let state = &mut self.association.joins[join as usize];
+        let exchange = state.negotiation.exchange();
+        matches!(
+            exchange.and_then(|e| e.status(party)),
+            Some(Status::Established(_))
+        )
     }
 
     /// A message was lost on its way.

@@ -9,19 +9,20 @@
 //! stated time, or with frames (`scan`). Not modelled: buffering at the old access point.
 
 mod scan;
+mod tunnels;
 mod walk;
 
 use std::collections::{HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_security::handshake::{Negotiation, Stage, Transition};
+use airtoll_security::handshake::{MobileIp, Negotiation, Stage, Transition, TunnelMove};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
 use crate::address;
 use crate::association::{self, AssociationEvent, AssociationRow};
-use crate::packet::{Packet, PacketId};
+use crate::packet::{NONE, Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
 use scan::Scanning;
@@ -72,6 +73,11 @@ pub(crate) struct Handover {
     /// The PMK that the pre-authentication gave.
     pmk: Option<Vec<u8>>,
     queue_limit: usize,
+    tunnel: TunnelMove,
+    /// Its tunnels show the address that it has at its first access point.
+    keeps_address: bool,
+    /// The far end of its tunnel does not know yet where it is.
+    unheard: bool,
     /// When it began to ask through the old access point, and whether it has to.
     over_the_ds: bool,
     asked: Option<Instant>,
@@ -96,6 +102,8 @@ pub(crate) struct Mobility {
     handovers: Vec<Handover>,
     /// The host of each node that stands for another.
     hosts: HashMap<u32, u32>,
+    /// Hand-overs of which the far end of a tunnel does not know yet.
+    unheard: u32,
 }
 
 impl Mobility {
@@ -191,6 +199,9 @@ pub(crate) fn prepare(
             later,
             pmk: None,
             queue_limit: world.nodes[station as usize].queue_limit as usize,
+            tunnel: handover.tunnel,
+            keeps_address: handover.association.options.mobile_ip != MobileIp::Off,
+            unheard: false,
             over_the_ds: handover.method == HandoverMethod::FastTransitionDs,
             asked: None,
             left: None,
@@ -363,6 +374,7 @@ impl World {
         {
             self.association.begin_over_the_ds(join, made, station);
         }
+        self.tell_of_tunnels(number);
         self.association_due(AssociationEvent::Start { join });
     }
 
@@ -400,6 +412,7 @@ impl World {
         {
             self.association.joins[join as usize].negotiation = made;
         }
+        self.tell_of_tunnels(number);
         let event = AssociationEvent::Start { join };
         self.events.schedule(now, Event::Association(event));
     }
@@ -431,13 +444,13 @@ impl World {
         let now = self.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.joined = Some(now);
-        let (station, there) = (handover.station as usize, handover.there as usize);
+        let station = handover.station;
         let held = std::mem::take(&mut handover.held);
-        for routes in &mut self.routes {
-            routes[station] = routes[there];
+        if self.keep_tunnels(number) {
+            self.turn_to(number);
         }
         for packet in held {
-            self.send_packet(station as u32, packet);
+            self.send_packet(station, packet);
         }
         // The old access point hears of it over the distribution system.
         let (_, old) = self
@@ -523,6 +536,11 @@ impl World {
             }
             rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
             rows.push(("handover_messages", f64::from(join.messages()), "1"));
+            if self.association.gateway_of(handover.join) != NONE {
+                let (count, octets) = join.tunnel_messages();
+                rows.push(("handover_tunnel_messages", f64::from(count), "1"));
+                rows.push(("handover_tunnel_octets", octets as f64, "octet"));
+            }
             rows.push(("handover_packets_lost", handover.lost as f64, "1"));
             if handover.over_the_ds {
                 rows.push(("handover_request_s", before.as_secs_f64(), "s"));
@@ -560,7 +578,7 @@ const PARTS: [(&str, &[Stage]); 5] = [
     ("handover_eap_s", &[Stage::Eap]),
     ("handover_keys_s", &[Stage::Keys]),
     ("handover_mobile_ip_s", &[Stage::MobileIp]),
-    ("handover_tunnel_s", &[Stage::Tunnel]),
+    ("handover_tunnel_s", &[Stage::Tunnel, Stage::TunnelMove]),
 ];
 
 #[cfg(test)]

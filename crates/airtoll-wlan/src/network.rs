@@ -396,6 +396,9 @@ impl World {
             if self.packets[packet].entered == NONE {
                 break;
             }
+            if self.mobility.waits_for_packets() {
+                self.note_tunnelled(self.packets[packet].entered);
+            }
             self.decapsulate(packet);
             if !self.is_for(node, self.packets[packet].to) {
                 let work = self.encapsulate(node, packet, false);

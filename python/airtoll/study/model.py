@@ -229,6 +229,17 @@ class Handover(_Table):
         description="pre-authentication: how long before it leaves it begins, milliseconds; not "
         "done by then: everything again",
     )
+    tunnel: Literal["anew", "mobike", "roams", "stays"] = Field(
+        "anew",
+        description="what becomes of a tunnel, whose outer address is another one at the new AP: "
+        "set up anew; IKEv2's SA moves (RFC 4555); WireGuard's far end follows the next packet; "
+        "or nothing, because Mobile IP below it keeps the address (`join.mobile_ip`)",
+    )
+    return_routability: bool = Field(
+        False,
+        description="with `mobike`: the gateway checks the new address before it believes it "
+        "(RFC 4555, 3.7), two messages more",
+    )
 
 
 class Radio(_Table):

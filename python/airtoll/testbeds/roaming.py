@@ -47,8 +47,10 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
     if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
     if handover.method == "pre-authentication":
-        return _no_preauthentication(policy)
-    return None
+        problem = _no_preauthentication(policy)
+        if problem is not None:
+            return problem
+    return _no_move(cell, handover, policy)
 
 
 def roaming(
@@ -87,7 +89,8 @@ def roaming(
         for budget in budgets
         if budget["nodes"] == [station, access_point]
     ]
-    before = next(a for a in resolved["associations"] if a["station"] == station)
+    first = next(a for a in resolved["associations"] if a["station"] == station)
+    before = {**first, "options": {**first["options"], **_tunnel_options(handover)}}
     options = {**before["options"], "cached_pmk": handover.method == "cached-pmk"}
     method = "full" if handover.method == "cached-pmk" else handover.method
     return {
@@ -96,6 +99,7 @@ def roaming(
         "nodes": [*resolved["nodes"], twin, second, {"name": SWITCH, "role": "wired"}],
         "links": links,
         "radio": {**resolved["radio"], "budgets": [*budgets, *heard]},
+        "associations": [before if a is first else a for a in resolved["associations"]],
         "handovers": [
             {
                 "station": station,
@@ -124,7 +128,16 @@ def _departure(handover: Handover) -> dict[str, Any]:
         }
     if handover.walk is not None or handover.scan is not None:
         given["again_s"] = handover.again_s
+    if handover.tunnel != "anew":
+        given["tunnel"] = handover.tunnel
     return given
+
+
+def _tunnel_options(handover: Handover) -> dict[str, bool]:
+    # Said in the first association: both ends have to have announced it there (RFC 4555, 3.1).
+    if handover.tunnel != "mobike":
+        return {}
+    return {"mobike": True, "return_routability": handover.return_routability}
 
 
 def _no_walk(cell: Cell) -> str | None:
@@ -138,6 +151,27 @@ def _no_walk(cell: Cell) -> str | None:
         return f"station {station.name} walks: walls that move with it cannot be meant"
     if handover is not None and handover.method == "pre-authentication":
         return "who walks does not know when it leaves: no pre-authentication ahead of that"
+    return None
+
+
+def _no_move(cell: Cell, handover: Handover, policy: Policy) -> str | None:
+    """Why the tunnels of a policy cannot do at the new AP what the hand-over says, or None."""
+    if handover.return_routability and handover.tunnel != "mobike":
+        return 'return_routability is a check of MOBIKE: handover.tunnel = "mobike"'
+    if handover.tunnel == "anew":
+        return None
+    mobile_ip = cell.settings.join.mobile_ip != "off"
+    if not policy.tunnels:
+        return f"{policy.name} has no tunnel that could move"
+    if handover.tunnel == "stays":
+        return None if mobile_ip else "a tunnel's address changes without Mobile IP below it"
+    if mobile_ip:
+        return "Mobile IP keeps the tunnel's address, the home address: nothing moves"
+    only = policy.tunnels[0].key_exchange if len(policy.tunnels) == 1 else None
+    if handover.tunnel == "mobike" and only != "ikev2":
+        return f"{policy.name} is not one tunnel with IKEv2, whose SA MOBIKE moves"
+    if handover.tunnel == "roams" and only != "noise":
+        return f"{policy.name} is not one tunnel of WireGuard, whose ends follow each other"
     return None
 
 

@@ -13,6 +13,7 @@ use airtoll_wire::isakmp::{self, IsakmpView, exchange};
 use airtoll_wire::radius::{RadiusView, code};
 use airtoll_wire::{mobile_ipv4, wireguard};
 
+use super::encapsulation::{PORT, uncarried};
 use super::exchange::{Carrier, Message};
 use super::link::read_management;
 
@@ -23,7 +24,10 @@ pub fn describe(message: &Message) -> (&'static str, String) {
         Carrier::Management => ("802.11", management(message)),
         Carrier::Eapol => eapol(&message.octets),
         Carrier::Radius => ("RADIUS", radius(&message.octets)),
-        Carrier::Udp(isakmp::PORT) => isakmp(&message.octets),
+        Carrier::Udp(isakmp::PORT | PORT) => match uncarried(message) {
+            Some((_, octets)) => isakmp(octets),
+            None => ("IKE", malformed()),
+        },
         Carrier::Udp(wireguard::PORT) => ("WireGuard", wireguard(&message.octets)),
         Carrier::Udp(mobile_ipv4::PORT) => ("Mobile IP", registration(&message.octets)),
         Carrier::Udp(port) => ("UDP", format!("port {port}")),
@@ -168,6 +172,7 @@ fn isakmp(octets: &[u8]) -> (&'static str, String) {
         exchange::QUICK_MODE => "quick mode",
         exchange::IKE_SA_INIT => "IKE_SA_INIT",
         exchange::IKE_AUTH => "IKE_AUTH",
+        exchange::INFORMATIONAL_V2 => "INFORMATIONAL",
         _ => "other",
     };
     (protocol, name.to_string())

@@ -18,7 +18,7 @@ use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
 use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Secrets};
 use super::fast_transition::{self, FtConfig};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
-use super::ike_v2::{IkeV2Config, IkeV2Peer};
+use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
 use super::link::Link;
@@ -53,6 +53,8 @@ pub enum Stage {
     MobileIp,
     /// IKE or WireGuard.
     Tunnel,
+    /// A tunnel's move to another address, in the place of another such stage.
+    TunnelMove,
 }
 
 /// A fast BSS transition to come: what is known of the association before it.
@@ -98,10 +100,14 @@ pub struct Negotiation {
     transition: Option<Transition>,
     renewal: Option<GroupRenewal>,
     group_keys: Option<GroupKeys>,
+    /// Addresses of the tunnels' ends: the station's, the gateway's.
+    addresses: ([u8; 4], [u8; 4]),
 }
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
 const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
+/// Addresses of the tunnels' ends where nobody says others.
+const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 1, 20], [10, 0, 1, 1]);
 const PASSPHRASE: &str = "correct horse battery staple";
 const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
 /// Every octet of static WEP keys.
@@ -245,6 +251,7 @@ impl Negotiation {
                 let tunnel = self.policy.tunnels[index].clone();
                 self.tunnel(&tunnel, &mut context)?
             }
+            Stage::TunnelMove => self.tunnel_move(),
         };
         drop(context);
         self.exchange = Some(Exchange::new(peers, rng));
@@ -502,7 +509,7 @@ impl Negotiation {
         tunnel: &TunnelSpec,
         context: &mut Context<'_>,
     ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
-        let addresses = ([10, 0, 1, 20], [10, 0, 1, 1]);
+        let addresses = self.addresses;
         let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
         match tunnel.key_exchange.as_str() {
             "noise" => {
@@ -546,8 +553,9 @@ impl Negotiation {
                     group => group,
                 };
                 let gcm = tunnel.encryption == "aes-gcm";
-                let config = |passphrase: &str| {
-                    IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
+                let config = |passphrase: &str| IkeV2Config {
+                    mobike: self.options.mobike,
+                    ..IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
                 };
                 Ok(vec![
                     Box::new(IkeV2Peer::initiator(config(self.station_passphrase()))),
@@ -560,6 +568,18 @@ impl Negotiation {
                 allowed: "ikev1, ikev2 or noise",
             }),
         }
+    }
+
+    fn tunnel_move(&self) -> Vec<Box<dyn Peer>> {
+        let sa = self.secrets.get(&SecretName::IkeSa);
+        let Some(sa) = sa.and_then(|octets| IkeSa::from_octets(octets)) else {
+            return Vec::new();
+        };
+        let (address, checks) = (self.addresses.0, self.options.return_routability);
+        vec![
+            Box::new(MobikeInitiator::new(sa.clone(), address)),
+            Box::new(MobikeResponder::new(sa, address, checks)),
+        ]
     }
 
     /// Work that is done once for a network and not for every association: mapping a

@@ -143,6 +143,22 @@ pub enum MobileIp {
     Foreign,
 }
 
+/// What becomes of a tunnel when its end is at another access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunnelMove {
+    /// It is set up anew from the new address.
+    #[default]
+    Anew,
+    /// IKEv2's SA moves (RFC 4555).
+    Mobike,
+    /// WireGuard's other end follows the next packet that it can authenticate (Donenfeld 2017,
+    /// section 2.1).
+    Roams,
+    /// Its address is a home address of Mobile IP and stays what it was.
+    Stays,
+}
+
 /// What a policy leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -165,6 +181,11 @@ pub struct Options {
     pub ike_group: u16,
     /// Mobile IP registration after the link is up.
     pub mobile_ip: MobileIp,
+    /// Both ends of an IKEv2 tunnel say that it may move to other addresses (RFC 4555).
+    pub mobike: bool,
+    /// The end that stays checks that the other one receives at its new address before it believes
+    /// it (RFC 4555 section 3.7).
+    pub return_routability: bool,
     /// The PMK of an earlier association is still cached at both ends (802.11-2020, 12.6.10.3;
     /// with opportunistic key caching at another AP): SAE or EAP are left out.
     pub cached_pmk: bool,
@@ -188,6 +209,8 @@ impl Default for Options {
             anti_clogging: false,
             ike_group: 0,
             mobile_ip: MobileIp::default(),
+            mobike: false,
+            return_routability: false,
             cached_pmk: false,
             tls_resumption: false,
             faults: Faults::default(),

@@ -218,7 +218,7 @@ fn join(
     if let Some(group) = group_keys::common_cipher(scenario, bss) {
         policy.link.group_cipher = group;
     }
-    let negotiation = Negotiation::between(
+    let mut negotiation = Negotiation::between(
         policy,
         association.options.clone(),
         address::mac(host),
@@ -232,6 +232,11 @@ fn join(
         value: association.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
+    let gateway = nodes[Party::Gateway as usize];
+    if gateway != NONE {
+        let ends = [host, gateway].map(|node| address::ipv4(node).octets());
+        negotiation.set_tunnel_ends(ends.into());
+    }
     let cipher = scenario.nodes[station as usize].cipher;
     Ok(Join {
         nodes,

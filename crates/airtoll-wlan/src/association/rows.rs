@@ -113,7 +113,17 @@ impl Join {
 
     /// Messages emitted, repetitions included.
     pub(crate) fn messages(&self) -> u32 {
-        self.timeline.emitted.iter().map(|(_, count)| count).sum()
+        self.timeline.emitted.iter().map(|known| known.1).sum()
+    }
+
+    /// Messages of tunnels among them, and their octets.
+    pub(crate) fn tunnel_messages(&self) -> (u32, u64) {
+        let emitted = self.timeline.emitted.iter();
+        emitted
+            .filter(|known| TUNNELS.contains(&known.0))
+            .fold((0, 0), |(count, octets), known| {
+                (count + known.1, octets + known.2)
+            })
     }
 
     pub(super) fn failure(&self, now: Instant) -> String {
@@ -162,8 +172,8 @@ impl Join {
                 .timeline
                 .emitted
                 .iter()
-                .filter(|(known, _)| *known == protocol)
-                .map(|(_, count)| count)
+                .filter(|known| known.0 == protocol)
+                .map(|known| known.1)
                 .sum();
             if count > 0 {
                 rows.push((metric, f64::from(count), "1"));
@@ -172,6 +182,9 @@ impl Join {
         rows
     }
 }
+
+/// Protocols that set tunnels up and move them.
+const TUNNELS: [&str; 3] = ["IKEv1", "IKEv2", "WireGuard"];
 
 /// Metric and protocol of the counts by protocol.
 pub(super) const MESSAGES: [(&str, &str); 8] = [
@@ -195,5 +208,6 @@ const fn name(stage: Stage) -> &'static str {
         Stage::FastTransition => "fast transition",
         Stage::MobileIp => "Mobile IP registration",
         Stage::Tunnel => "tunnel",
+        Stage::TunnelMove => "move of the tunnel",
     }
 }

@@ -10,8 +10,8 @@ use airtoll_units::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     seen: Vec<Seen>,
-    /// Messages emitted, repetitions included, by protocol.
-    pub emitted: Vec<(&'static str, u32)>,
+    /// Messages emitted, repetitions included, and their octets, by protocol.
+    pub emitted: Vec<(&'static str, u32, u64)>,
     /// Messages emitted that are neither Open System authentication nor association nor RADIUS.
     pub counted: u32,
 }
@@ -39,13 +39,13 @@ impl Timeline {
     /// A message was sent.
     pub fn emitted(&mut self, message: &Message) {
         let (protocol, name) = describe(message);
-        match self
-            .emitted
-            .iter_mut()
-            .find(|(known, _)| *known == protocol)
-        {
-            Some((_, count)) => *count += 1,
-            None => self.emitted.push((protocol, 1)),
+        let new = message.octets.len() as u64;
+        match self.emitted.iter_mut().find(|known| known.0 == protocol) {
+            Some((_, count, octets)) => {
+                *count += 1;
+                *octets += new;
+            }
+            None => self.emitted.push((protocol, 1, new)),
         }
         self.counted += u32::from(counts(message, &name));
     }

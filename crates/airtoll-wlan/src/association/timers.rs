@@ -4,7 +4,7 @@
 //! happens then: the party does.
 
 use airtoll_security::handshake::link::Link;
-use airtoll_security::handshake::{Carrier, Party, Stage};
+use airtoll_security::handshake::{Carrier, Party, Stage, encapsulation};
 use airtoll_units::{Duration, Instant};
 
 /// A party's timer.
@@ -57,8 +57,9 @@ const MOBILE_IP_REPEAT: Duration = Duration::from_secs(1);
 const IKE_REPEAT: Duration = Duration::from_millis(500);
 /// WireGuard's Rekey-Timeout (Donenfeld 2017, section 6.1).
 const WIREGUARD_REPEAT: Duration = Duration::from_secs(5);
-/// The port of IKE.
+/// The ports of IKE (RFC 7296 section 2).
 const IKE_PORT: u16 = 500;
+const NAT_PORT: u16 = encapsulation::PORT;
 
 impl Timer {
     /// The party sent something.
@@ -104,8 +105,8 @@ impl Timer {
                 _ => KEY_LATER,
             },
             Stage::MobileIp => doubled(MOBILE_IP_REPEAT, self.tries, Duration::from_secs(60)),
-            Stage::Tunnel => match (party, self.carrier) {
-                (Party::Station, Some(Carrier::Udp(IKE_PORT)) | None) => {
+            Stage::Tunnel | Stage::TunnelMove => match (party, self.carrier) {
+                (Party::Station, Some(Carrier::Udp(IKE_PORT | NAT_PORT)) | None) => {
                     doubled(IKE_REPEAT, self.tries, Duration::from_secs(60))
                 }
                 (Party::Station, _) => WIREGUARD_REPEAT,

@@ -3,6 +3,7 @@
 mod addresses;
 mod by_level;
 mod over_the_ds;
+mod tunnels;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -9,7 +9,7 @@ use airtoll_security::{CipherSuite, TunnelSuite};
 
 use super::cipher::LinkCipher;
 use super::recorder::Recorder;
-use super::tunnel::{self, TunnelCipher};
+use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
 use crate::packet::NONE;
 use crate::scenario::{Role, Scenario};
@@ -174,40 +174,35 @@ impl Recorder {
     /// A station and its gateway agreed on the keys of their next tunnel.
     pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
         let (station, _, secrets) = world.association.agreed(join);
-        let agreed = self.agreed_tunnels.entry(station).or_default();
-        let number = *agreed;
-        *agreed += 1;
         let tunnels = &world.nodes[station as usize].tunnels;
-        let (Some(end), Some(spis)) = (tunnels.get(number), secrets.get(&SecretName::TunnelSpis))
+        if tunnels.is_empty() {
+            return;
+        }
+        let agreed = self.agreed_tunnels.entry(station).or_default();
+        // Who comes back agrees on all of them again.
+        let number = *agreed % tunnels.len();
+        *agreed += 1;
+        let end = &tunnels[number];
+        let (Some(encapsulation), Some(spis)) =
+            (end.encapsulation, secrets.get(&SecretName::TunnelSpis))
         else {
             return;
         };
-        let Some(encapsulation) = end.encapsulation else {
-            return;
-        };
-        // The far ends of a station's tunnels stand in the order of its own.
-        let before = tunnels[..number].iter().filter(|t| t.peer == end.peer);
-        let far = world.nodes[end.peer as usize]
-            .tunnels
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| t.peer == station)
-            .nth(before.count())
-            .map_or(u32::MAX, |(i, _)| i as u32);
+        let far = far_end(world, station, number);
         // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
-        let (there, back) = ((station, end.peer), (end.peer, station));
+        let outside = world.mobility.tunnel_end(station);
         for (ends, at, name, spi, earlier) in [
             (
-                there,
+                (outside, end.peer),
                 (station, number as u32),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
             ),
             (
-                back,
-                (end.peer, far),
+                (end.peer, outside),
+                far,
                 SecretName::TunnelBackward,
                 spis.last_chunk(),
                 0,
@@ -222,9 +217,47 @@ impl Recorder {
             let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
             debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
             if let Some(cipher) = cipher {
-                self.tunnels.insert(at, cipher.after(earlier));
+                let taken = taken(world, at);
+                let cipher = cipher.after(earlier).since(taken);
+                self.tunnels
+                    .entry(at)
+                    .or_default()
+                    .from_now_on(taken, cipher);
             }
         }
+    }
+
+    /// A station's tunnels go on where it is this other node.
+    pub fn tunnels_moved(&mut self, world: &World, from: u32, there: u32) {
+        let outside = world.mobility.tunnel_end(there);
+        for number in 0..world.nodes[from as usize].tunnels.len() as u32 {
+            let before = self.tunnels.get(&(from, number));
+            let Some(cipher) = before.and_then(TunnelDirection::last) else {
+                continue;
+            };
+            let cipher = cipher.between((outside, cipher.ends().1));
+            self.goes_on((there, number), world, cipher);
+        }
+    }
+
+    /// The far ends of a station's tunnels know its new address, where it is this node.
+    pub fn gateway_follows(&mut self, world: &World, there: u32) {
+        let outside = world.mobility.tunnel_end(there);
+        for number in 0..world.nodes[there as usize].tunnels.len() {
+            let far = far_end(world, there, number);
+            let before = self.tunnels.get(&far);
+            let Some(cipher) = before.and_then(TunnelDirection::last) else {
+                continue;
+            };
+            let cipher = cipher.between((cipher.ends().0, outside));
+            self.goes_on(far, world, cipher);
+        }
+    }
+
+    fn goes_on(&mut self, at: (u32, u32), world: &World, cipher: TunnelCipher) {
+        self.sink.key(&cipher.own_row());
+        let direction = self.tunnels.entry(at).or_default();
+        direction.from_now_on(taken(world, at), cipher);
     }
 
     pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
@@ -248,11 +281,34 @@ impl Recorder {
                 self.sink
                     .key(&TunnelCipher::row(encapsulation, ends, index, &key));
                 if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
-                    self.tunnels.insert((node as u32, number as u32), cipher);
+                    let at = (node as u32, number as u32);
+                    self.tunnels.entry(at).or_default().from_now_on(0, cipher);
                 }
             }
         }
     }
+}
+
+/// Node and number of the far end of a station's tunnel: those of its host stand in the order of its
+/// own.
+fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
+    let tunnels = &world.nodes[station as usize].tunnels;
+    let (peer, host) = (tunnels[number].peer, world.mobility.host(station));
+    let before = tunnels[..number].iter().filter(|t| t.peer == peer);
+    let far = world.nodes[peer as usize]
+        .tunnels
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.peer == host)
+        .nth(before.count())
+        .map_or(u32::MAX, |(i, _)| i as u32);
+    (peer, far)
+}
+
+/// Packets that a tunnel has taken at this end.
+fn taken(world: &World, (node, number): (u32, u32)) -> u32 {
+    let tunnels = &world.nodes[node as usize].tunnels;
+    tunnels.get(number as usize).map_or(0, |end| end.taken)
 }
 
 fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {

@@ -15,7 +15,7 @@ use airtoll_wire::ethernet::EthernetRepr;
 use super::cipher::LinkCipher;
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
-use super::tunnel::{self, TunnelCipher};
+use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, packet, resolving, signal};
 use crate::address;
 use crate::aggregation::Mpdu;
@@ -37,7 +37,7 @@ pub(crate) struct Recorder {
     /// By transmitter and receiver; by access point and [`NONE`] those of groups.
     pub(super) ciphers: HashMap<(u32, u32), LinkCipher>,
     /// By node and number of its tunnel.
-    pub(super) tunnels: HashMap<(u32, u32), TunnelCipher>,
+    pub(super) tunnels: HashMap<(u32, u32), TunnelDirection>,
     /// Tunnels that a station has agreed on.
     pub(super) agreed_tunnels: HashMap<u32, usize>,
     /// Where in its packet a fragment begins.
@@ -408,8 +408,9 @@ impl Recorder {
     fn layered(&self, world: &World, id: PacketId, p: &Packet, fragile: bool) -> Vec<u8> {
         if p.under != NONE {
             let inner = self.layered(world, id, &world.inside(p), false);
-            let outer = match self.tunnels.get(&(p.entered, p.end)) {
-                Some(cipher) => cipher.encapsulate(&inner, p.number.max(1), fragile),
+            let direction = self.tunnels.get(&(p.entered, p.end));
+            let outer = match direction.and_then(|d| d.encapsulate(&inner, p.number, fragile)) {
+                Some(outer) => outer,
                 None => tunnel::ip_in_ip(&inner, (p.entered, p.to), p.number, fragile),
             };
             debug_assert_eq!(outer.len(), p.ip_octets as usize);

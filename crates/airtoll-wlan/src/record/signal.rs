@@ -22,6 +22,8 @@ const REMOTE: u16 = 0x890d;
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
 const RADIUS: u16 = 1812;
+/// Ports of IKE and of WireGuard, whose messages go from where the tunnel does.
+const TUNNELS: [u16; 3] = [500, 4_500, 51_820];
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;
 
@@ -89,11 +91,17 @@ pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
         return vec![0; p.ip_octets as usize];
     };
     let (from, to) = world.association.ends(p.mark);
-    let (from, to) = (
-        address::ip(world.mobility.host(from), false),
-        address::ip(world.mobility.host(to), false),
-    );
     let message = &signal.message;
+    let of_tunnels = matches!(message.carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
+    let address = |node| {
+        let shown = if of_tunnels {
+            world.mobility.tunnel_end(node)
+        } else {
+            world.mobility.host(node)
+        };
+        address::ip(shown, false)
+    };
+    let (from, to) = (address(from), address(to));
     let asks = message.from < message.to;
     let ports = |server: u16| {
         if asks {

@@ -3,6 +3,8 @@
 //! Keys are given or drawn; IVs and counters follow from the packet's number in its tunnel, so that
 //! a packet reads the same on every hop.
 
+use std::rc::Rc;
+
 use airtoll_security::esp::EspKey;
 use airtoll_security::wireguard::WireGuardKey;
 use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
@@ -11,15 +13,46 @@ use airtoll_wire::udp::UdpRepr;
 use super::{Key, packet};
 use crate::address;
 
-/// One direction of a tunnel.
-#[derive(Debug)]
+/// One direction of a tunnel, with one key between two addresses.
+#[derive(Debug, Clone)]
 pub(crate) struct TunnelCipher {
     tunnel: Tunnel,
     from: u32,
     to: u32,
-    engine: Engine,
+    index: u32,
+    key: Rc<[u8]>,
+    engine: Rc<Engine>,
     /// Messages that the handshake had sent under the key.
     earlier: u64,
+    /// Packets that the tunnel had taken before the key.
+    before: u32,
+}
+
+/// One direction of a tunnel through all its keys and addresses.
+#[derive(Debug, Default)]
+pub(crate) struct TunnelDirection {
+    /// After how many packets each came into force.
+    ciphers: Vec<(u32, TunnelCipher)>,
+}
+
+impl TunnelDirection {
+    /// Another key, or another address, for what the tunnel takes after this many packets.
+    pub fn from_now_on(&mut self, taken: u32, cipher: TunnelCipher) {
+        self.ciphers.push((taken, cipher));
+    }
+
+    /// What is in force.
+    pub fn last(&self) -> Option<&TunnelCipher> {
+        self.ciphers.last().map(|(_, cipher)| cipher)
+    }
+
+    /// The outer packet of an inner one, the `number`-th of this direction (from 1 on).
+    pub fn encapsulate(&self, inner: &[u8], number: u32, fragile: bool) -> Option<Vec<u8>> {
+        let number = number.max(1);
+        let mut ciphers = self.ciphers.iter().rev();
+        let (_, cipher) = ciphers.find(|(taken, _)| *taken < number)?;
+        Some(cipher.encapsulate(inner, number, fragile))
+    }
 }
 
 #[derive(Debug)]
@@ -83,9 +116,37 @@ impl TunnelCipher {
             tunnel,
             from,
             to,
-            engine,
+            index,
+            key: Rc::from([encryption, integrity].concat()),
+            engine: Rc::new(engine),
             earlier: 0,
+            before: 0,
         })
+    }
+
+    /// The direction whose key comes after the tunnel took this many packets.
+    pub const fn since(mut self, taken: u32) -> Self {
+        self.before = taken;
+        self
+    }
+
+    /// The same key between other addresses.
+    pub fn between(&self, (from, to): (u32, u32)) -> Self {
+        Self {
+            from,
+            to,
+            ..self.clone()
+        }
+    }
+
+    /// Sender and receiver.
+    pub const fn ends(&self) -> (u32, u32) {
+        (self.from, self.to)
+    }
+
+    /// Its row of the key log.
+    pub fn own_row(&self) -> Key {
+        Self::row(self.tunnel, self.ends(), self.index, &self.key)
     }
 
     /// The direction after `count` messages under its key.
@@ -126,7 +187,8 @@ impl TunnelCipher {
         let (from, to) = (address::ip(self.from, six), address::ip(self.to, six));
         let mut message = Vec::with_capacity(inner.len() + 64);
         let mut port = 0;
-        let done = match &self.engine {
+        let sequence = number - self.before;
+        let done = match &*self.engine {
             Engine::Esp(key) => {
                 if self.tunnel.udp_encapsulation {
                     port = ESP_PORT;
@@ -136,12 +198,12 @@ impl TunnelCipher {
                 } else {
                     NEXT_IPV4
                 };
-                let iv = initial_vector(number, self.tunnel.suite.iv_octets());
-                key.encapsulate(number, &iv, inner, next, &mut message)
+                let iv = initial_vector(sequence, self.tunnel.suite.iv_octets());
+                key.encapsulate(sequence, &iv, inner, next, &mut message)
             }
             Engine::WireGuard(key) => {
                 port = WIREGUARD_PORT;
-                key.encapsulate(self.earlier + u64::from(number - 1), inner, &mut message)
+                key.encapsulate(self.earlier + u64::from(sequence - 1), inner, &mut message)
             }
         };
         debug_assert!(done.is_ok(), "{done:?}");

@@ -3,14 +3,12 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use airtoll_security::AkmSuite;
-
 use super::{
-    Bss, Cost, Flow, Handover, HandoverMethod, LinkBudget, Node, Pattern, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
+    Transport,
 };
 
-type Checked = Result<(), ScenarioError>;
+pub(super) type Checked = Result<(), ScenarioError>;
 
 impl Scenario {
     /// Checks what the types cannot express: references, ranges, combinations.
@@ -108,7 +106,7 @@ impl Scenario {
         unique("flows", self.flows.iter().map(|f| f.name.as_str()))
     }
 
-    fn node(&self, field: &str, name: &str) -> Result<&Node, ScenarioError> {
+    pub(super) fn node(&self, field: &str, name: &str) -> Result<&Node, ScenarioError> {
         self.nodes
             .iter()
             .find(|n| n.name == name)
@@ -189,76 +187,6 @@ impl Scenario {
                 node.mtu_octets,
                 "256 to 65,535",
             );
-        }
-        Ok(())
-    }
-
-    fn check_handover(&self, at: &str, handover: &Handover) -> Result<(), ScenarioError> {
-        match (handover.at_s, &handover.walk) {
-            (Some(at_s), None) => not_negative(&format!("{at}.at_s"), at_s)?,
-            (None, Some(walk)) => {
-                positive(&format!("{at}.walk.speed_m_s"), walk.speed_m_s)?;
-                not_negative(&format!("{at}.walk.hysteresis_db"), walk.hysteresis_db)?;
-                if handover.method == HandoverMethod::PreAuthentication {
-                    let allowed = "another one with walk: nobody knows when the station leaves";
-                    return invalid(&format!("{at}.method"), "pre-authentication", allowed);
-                }
-            }
-            _ => return invalid(at, "at_s and walk", "exactly one of the two"),
-        }
-        positive(&format!("{at}.again_s"), handover.again_s)?;
-        if let Some(scan) = &handover.scan {
-            if scan.channels == 0 {
-                return invalid(&format!("{at}.scan.channels"), 0, "at least 1");
-            }
-            positive(&format!("{at}.scan.min_channel_s"), scan.min_channel_s)?;
-            if scan.max_channel_s < scan.min_channel_s {
-                let field = format!("{at}.scan.max_channel_s");
-                return invalid(&field, scan.max_channel_s, "at least min_channel_s");
-            }
-            if handover.scan_s > 0.0 {
-                return invalid(&format!("{at}.scan_s"), handover.scan_s, "0 with scan");
-            }
-        }
-        not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
-        not_negative(&format!("{at}.ahead_s"), handover.ahead_s)?;
-        let field = format!("{at}.station");
-        let station = self.node(&field, &handover.station)?;
-        let joins = self
-            .associations
-            .iter()
-            .any(|a| a.station == handover.station);
-        if station.role != Role::Station || !joins {
-            return invalid(&field, &handover.station, "a station with an association");
-        }
-        let policy = &handover.association.policy;
-        let akm = policy.akm().ok().flatten();
-        let fast = matches!(
-            handover.method,
-            HandoverMethod::FastTransition | HandoverMethod::FastTransitionDs
-        );
-        if fast && !akm.is_some_and(AkmSuite::is_ft) {
-            let allowed = format!("another one: {} has no FT AKM", policy.name);
-            return invalid(&format!("{at}.method"), "fast-transition", &allowed);
-        }
-        let looks = handover.scan_s > 0.0 || handover.scan.is_some();
-        if handover.method == HandoverMethod::FastTransitionDs && looks {
-            let allowed = "0 and scan null with fast-transition-ds, which asks for an access point that is known";
-            return invalid(&format!("{at}.scan_s"), handover.scan_s, allowed);
-        }
-        let field = format!("{at}.association.station");
-        let name = &handover.association.station;
-        let there = self.node(&field, name)?;
-        if there.role != Role::Station || there.bss == station.bss {
-            return invalid(&field, name, "a station of another BSS");
-        }
-        if self.associations.iter().any(|a| a.station == *name)
-            || self
-                .flows
-                .iter()
-                .any(|f| f.source == *name || f.destination == *name)
-        {
-            return invalid(&field, name, "a station without flows and association");
         }
         Ok(())
     }
@@ -484,21 +412,21 @@ fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
     Ok(())
 }
 
-fn positive(field: &str, value: f64) -> Checked {
+pub(super) fn positive(field: &str, value: f64) -> Checked {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
     invalid(field, value, "above zero")
 }
 
-fn not_negative(field: &str, value: f64) -> Checked {
+pub(super) fn not_negative(field: &str, value: f64) -> Checked {
     if value >= 0.0 && value.is_finite() {
         return Ok(());
     }
     invalid(field, value, "zero or more")
 }
 
-fn invalid(field: &str, value: impl Display, allowed: impl Display) -> Checked {
+pub(super) fn invalid(field: &str, value: impl Display, allowed: impl Display) -> Checked {
     Err(ScenarioError::Invalid {
         field: field.to_owned(),
         value: value.to_string(),

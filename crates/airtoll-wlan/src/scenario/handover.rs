@@ -1,8 +1,11 @@
 //! Hand-overs: stations that leave one BSS for another in mid-trial.
 
+use airtoll_security::AkmSuite;
+use airtoll_security::handshake::{MobileIp, TunnelMove};
 use serde::{Deserialize, Serialize};
 
-use super::Association;
+use super::check::{Checked, invalid, not_negative, positive};
+use super::{Association, Role, Scenario, ScenarioError};
 
 /// How a station gets in at the new access point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -50,6 +53,10 @@ pub struct Handover {
     /// How it gets in.
     #[serde(default)]
     pub method: HandoverMethod,
+    /// What becomes of its tunnels, whose outer address is another one there unless the station
+    /// uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
+    #[serde(default)]
+    pub tunnel: TunnelMove,
     /// What it negotiates at the new access point. The association's `station` is the node that
     /// stands for the moving station in the new BSS: a station of that BSS without flows.
     pub association: Association,
@@ -88,4 +95,116 @@ pub struct Scan {
 
 const fn ahead() -> f64 {
     1.0
+}
+
+impl Scenario {
+    pub(super) fn check_handover(
+        &self,
+        at: &str,
+        handover: &Handover,
+    ) -> Result<(), ScenarioError> {
+        match (handover.at_s, &handover.walk) {
+            (Some(at_s), None) => not_negative(&format!("{at}.at_s"), at_s)?,
+            (None, Some(walk)) => {
+                positive(&format!("{at}.walk.speed_m_s"), walk.speed_m_s)?;
+                not_negative(&format!("{at}.walk.hysteresis_db"), walk.hysteresis_db)?;
+                if handover.method == HandoverMethod::PreAuthentication {
+                    let allowed = "another one with walk: nobody knows when the station leaves";
+                    return invalid(&format!("{at}.method"), "pre-authentication", allowed);
+                }
+            }
+            _ => return invalid(at, "at_s and walk", "exactly one of the two"),
+        }
+        positive(&format!("{at}.again_s"), handover.again_s)?;
+        if let Some(scan) = &handover.scan {
+            if scan.channels == 0 {
+                return invalid(&format!("{at}.scan.channels"), 0, "at least 1");
+            }
+            positive(&format!("{at}.scan.min_channel_s"), scan.min_channel_s)?;
+            if scan.max_channel_s < scan.min_channel_s {
+                let field = format!("{at}.scan.max_channel_s");
+                return invalid(&field, scan.max_channel_s, "at least min_channel_s");
+            }
+            if handover.scan_s > 0.0 {
+                return invalid(&format!("{at}.scan_s"), handover.scan_s, "0 with scan");
+            }
+        }
+        not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
+        not_negative(&format!("{at}.ahead_s"), handover.ahead_s)?;
+        let field = format!("{at}.station");
+        let station = self.node(&field, &handover.station)?;
+        let joins = self
+            .associations
+            .iter()
+            .any(|a| a.station == handover.station);
+        if station.role != Role::Station || !joins {
+            return invalid(&field, &handover.station, "a station with an association");
+        }
+        let policy = &handover.association.policy;
+        let akm = policy.akm().ok().flatten();
+        let fast = matches!(
+            handover.method,
+            HandoverMethod::FastTransition | HandoverMethod::FastTransitionDs
+        );
+        if fast && !akm.is_some_and(AkmSuite::is_ft) {
+            let allowed = format!("another one: {} has no FT AKM", policy.name);
+            return invalid(&format!("{at}.method"), "fast-transition", &allowed);
+        }
+        self.check_tunnels(at, handover)?;
+        let looks = handover.scan_s > 0.0 || handover.scan.is_some();
+        if handover.method == HandoverMethod::FastTransitionDs && looks {
+            let allowed = "0 and scan null with fast-transition-ds, which asks for an access point that is known";
+            return invalid(&format!("{at}.scan_s"), handover.scan_s, allowed);
+        }
+        let field = format!("{at}.association.station");
+        let name = &handover.association.station;
+        let there = self.node(&field, name)?;
+        if there.role != Role::Station || there.bss == station.bss {
+            return invalid(&field, name, "a station of another BSS");
+        }
+        if self.associations.iter().any(|a| a.station == *name)
+            || self
+                .flows
+                .iter()
+                .any(|f| f.source == *name || f.destination == *name)
+        {
+            return invalid(&field, name, "a station without flows and association");
+        }
+        Ok(())
+    }
+
+    fn check_tunnels(&self, at: &str, handover: &Handover) -> Checked {
+        let Association {
+            policy, options, ..
+        } = &handover.association;
+        let mobile_ip = options.mobile_ip != MobileIp::Off;
+        let only = match policy.tunnels.as_slice() {
+            [tunnel] => Some(tunnel.key_exchange.as_str()),
+            _ => None,
+        };
+        let before = self.associations.iter();
+        let movable = before
+            .filter(|a| a.station == handover.station)
+            .all(|a| a.options.mobike);
+        let (name, allowed) = match handover.tunnel {
+            TunnelMove::Anew => return Ok(()),
+            TunnelMove::Mobike if only != Some("ikev2") || !movable || !options.mobike => (
+                "mobike",
+                "another one: it takes one tunnel with IKEv2, and mobike in the options of both associations",
+            ),
+            TunnelMove::Roams if only != Some("noise") => {
+                ("roams", "another one: it takes one tunnel of WireGuard")
+            }
+            TunnelMove::Mobike | TunnelMove::Roams if mobile_ip => (
+                "mobike or roams",
+                "stays or anew: a home address of Mobile IP does not change",
+            ),
+            TunnelMove::Stays if !mobile_ip || policy.tunnels.is_empty() => (
+                "stays",
+                "another one: it takes a tunnel, and Mobile IP below it",
+            ),
+            _ => return Ok(()),
+        };
+        invalid(&format!("{at}.tunnel"), name, allowed)
+    }
 }

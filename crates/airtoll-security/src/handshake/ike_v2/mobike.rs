@@ -12,7 +12,7 @@ use super::nat;
 use super::sealed::Keys;
 use super::{REPEATS, header, parties};
 use crate::handshake::encapsulation::{Endpoint, PORT, carried, uncarried};
-use crate::handshake::exchange::{Context, Message, Party, Peer, Secrets, Status};
+use crate::handshake::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::handshake::failure::{Code, Failure};
 use crate::handshake::primitives::equal;
 use crate::handshake::resend::Resend;
@@ -69,6 +69,13 @@ impl IkeSa {
     #[must_use]
     pub const fn tunnel(&self) -> &Secrets {
         &self.tunnel
+    }
+
+    /// What an exchange that moved it agreed on: the tunnel as it was, and the SA for the next move.
+    fn moved(&self) -> Status {
+        let mut secrets = self.tunnel.clone();
+        secrets.insert(SecretName::IkeSa, self.to_octets());
+        Status::Established(secrets)
     }
 
     fn seal(
@@ -214,7 +221,11 @@ impl Peer for MobikeInitiator {
     }
 
     fn status(&self) -> Status {
-        self.state.clone()
+        match self.state {
+            // Questions of the other end that come later have message IDs, too.
+            Status::Established(_) => self.sa.moved(),
+            _ => self.state.clone(),
+        }
     }
 }
 
@@ -324,6 +335,10 @@ impl Peer for MobikeResponder {
     }
 
     fn status(&self) -> Status {
-        self.state.clone()
+        match self.state {
+            // Questions of the other end that come later have message IDs, too.
+            Status::Established(_) => self.sa.moved(),
+            _ => self.state.clone(),
+        }
     }
 }

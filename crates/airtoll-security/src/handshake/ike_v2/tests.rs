@@ -163,11 +163,24 @@ fn a_tunnel_moves_in_two_messages_or_four_and_keeps_its_keys() {
         ];
         let (log, outcome, exchange) = run(peers, 1);
         assert_eq!(log.len(), messages);
-        assert_eq!(outcome, Outcome::Established(secrets.clone()));
+        let Outcome::Established(mut moved) = outcome else {
+            panic!("{outcome:?}");
+        };
+        // Both ends know from which message ID on and from where the next move goes.
         assert_eq!(
             exchange.status(Party::Gateway),
-            Some(Status::Established(secrets))
+            Some(Status::Established(moved.clone()))
         );
+        let sa = moved.remove(&SecretName::IkeSa).unwrap();
+        assert_eq!(moved, secrets);
+        let sa = IkeSa::from_octets(&sa).unwrap();
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(MobikeInitiator::new(sa.clone(), [10, 0, 3, 20])),
+            Box::new(MobikeResponder::new(sa, [10, 0, 3, 20], checks)),
+        ];
+        let (log, outcome, _) = run(peers, 2);
+        assert_eq!(log.len(), messages);
+        assert!(matches!(outcome, Outcome::Established(_)));
     }
 }
 

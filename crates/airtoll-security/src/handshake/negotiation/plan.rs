@@ -6,11 +6,11 @@
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
-use super::{GroupRenewal, Negotiation, Stage, Transition};
+use super::{ENDS, GroupRenewal, Negotiation, Stage, Transition};
 use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::exchange::{SecretName, Secrets};
 use crate::handshake::link::{Link, ManagementProtection, MobilityDomain};
-use crate::handshake::policy::{MobileIp, Options, PolicySpec, SpecError};
+use crate::handshake::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::suite::CipherSuite;
 
 impl Negotiation {
@@ -119,6 +119,33 @@ impl Negotiation {
         Self::planned(policy, options, link, plan, before, rng)
     }
 
+    /// Sets the IPv4 addresses of the tunnels' ends, the station's first; before the tunnels' stage.
+    pub const fn set_tunnel_ends(&mut self, addresses: ([u8; 4], [u8; 4])) {
+        self.addresses = addresses;
+    }
+
+    /// Takes over the tunnels of an earlier association, of which these are the secrets; before the
+    /// tunnels' stage. They are not set up again; [`TunnelMove::Mobike`] moves the last one of them to
+    /// the station's present address.
+    pub fn keep_tunnels(&mut self, earlier: &Secrets, way: TunnelMove) {
+        if way == TunnelMove::Anew {
+            return;
+        }
+        self.plan.retain(|(stage, _)| *stage != Stage::Tunnel);
+        if way == TunnelMove::Mobike {
+            self.plan.push((Stage::TunnelMove, 0));
+        }
+        for name in [
+            SecretName::TunnelForward,
+            SecretName::TunnelBackward,
+            SecretName::TunnelSpis,
+            SecretName::IkeSa,
+        ] {
+            let secret = earlier.get(&name).cloned();
+            self.secrets.extend(secret.map(|secret| (name, secret)));
+        }
+    }
+
     /// Prepares a group key handshake between the ends of this negotiation, whose key handshake
     /// is done (802.11-2020, 12.7.7).
     ///
@@ -140,6 +167,7 @@ impl Negotiation {
             transition: None,
             renewal: Some(renewal),
             group_keys: None,
+            addresses: self.addresses,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)
@@ -168,6 +196,7 @@ impl Negotiation {
             transition,
             renewal: None,
             group_keys: None,
+            addresses: ENDS,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)

@@ -243,3 +243,54 @@ fn a_fast_transition_needs_what_the_first_association_left() {
     );
     assert!(refused.is_err_and(|problem| problem.to_string().contains("FT AKM")));
 }
+
+#[test]
+fn a_tunnel_that_moves_is_not_set_up_again() {
+    use crate::handshake::policy::TunnelMove;
+    const GCM: &str = r#"[{"kind": "esp", "encryption": "aes-gcm", "integrity": "none",
+        "key_exchange": "ikev2"}]"#;
+    let made = |return_routability, seed, ends| {
+        let options = Options {
+            mobike: true,
+            return_routability,
+            ..Options::default()
+        };
+        let made = Negotiation::new(policy(OPEN, GCM), options, generator(seed));
+        let mut made = made.unwrap();
+        made.set_tunnel_ends(ends);
+        made
+    };
+    let home = ([10, 0, 0, 1], [10, 0, 0, 9]);
+    let (_, secrets) = made(false, 1, home).run().unwrap();
+    for (checks, messages) in [(false, 2), (true, 4)] {
+        let away = ([10, 0, 0, 2], [10, 0, 0, 9]);
+        let mut moved = made(checks, 2, away);
+        moved.keep_tunnels(&secrets, TunnelMove::Mobike);
+        let (records, after) = moved.run().unwrap();
+        let last = records.last().unwrap();
+        assert_eq!(
+            (last.stage, last.emissions.len()),
+            (Stage::TunnelMove, messages)
+        );
+        assert!(matches!(last.outcome, Outcome::Established(_)));
+        for emission in &last.emissions {
+            let (protocol, name) = crate::handshake::describe(&emission.message);
+            assert_eq!((protocol, name.as_str()), ("IKEv2", "INFORMATIONAL"));
+        }
+        let key = SecretName::TunnelForward;
+        assert_eq!(after[&key], secrets[&key]);
+        assert_ne!(after[&SecretName::IkeSa], secrets[&SecretName::IkeSa]);
+    }
+    for (way, stages) in [
+        (TunnelMove::Anew, 3),
+        (TunnelMove::Roams, 2),
+        (TunnelMove::Stays, 2),
+    ] {
+        let mut kept = made(false, 2, home);
+        kept.keep_tunnels(&secrets, way);
+        let (records, after) = kept.run().unwrap();
+        assert_eq!(records.len(), stages);
+        let key = SecretName::TunnelForward;
+        assert_eq!(after[&key] == secrets[&key], way != TunnelMove::Anew);
+    }
+}

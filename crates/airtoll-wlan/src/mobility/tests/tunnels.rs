@@ -1,0 +1,132 @@
+//! Hand-overs of stations with tunnels: what moves them, and what goes on inside.
+
+use serde_json::{Value, json};
+
+use super::{ccmp, scenario, simulate, tcp, value, voice};
+use crate::Scenario;
+use crate::outcome::Outcome;
+
+const ESP: &str = "esp-aes-gcm";
+const WIREGUARD: &str = "wireguard";
+
+fn tunnelled(suite: &str, way: &str, options: &Value, flows: &Value) -> Value {
+    let mut policy = ccmp(2, "open");
+    let tunnel = if suite == ESP {
+        ("esp", "aes-gcm", "ikev2")
+    } else {
+        ("wireguard", "chacha20-poly1305", "noise")
+    };
+    policy["tunnels"] = json!([{"kind": tunnel.0, "encryption": tunnel.1, "integrity": "none",
+        "key_exchange": tunnel.2}]);
+    let mut value = scenario(&policy, options, &json!({"tunnel": way}), flows);
+    value["nodes"][0]["tunnels"] = json!([{"peer": "server", "encapsulation": {"suite": suite}}]);
+    value["associations"][0]["options"] = options.clone();
+    value
+}
+
+fn call(suite: &str, way: &str, options: &Value) -> Outcome {
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    let outcome = simulate(&tunnelled(suite, way, options, &calls), 1);
+    assert_eq!(outcome.failure, None);
+    outcome
+}
+
+fn parts(outcome: &Outcome) -> f64 {
+    ["scan", "association", "keys", "mobile_ip", "tunnel", "wait"]
+        .iter()
+        .map(|part| value(outcome, &format!("handover_{part}_s")))
+        .sum()
+}
+
+#[test]
+fn mobike_moves_what_would_be_set_up_anew() {
+    let mobike = json!({"mobike": true});
+    let anew = call(ESP, "anew", &json!({}));
+    let moved = call(ESP, "mobike", &mobike);
+    let checked = call(
+        ESP,
+        "mobike",
+        &json!({"mobike": true, "return_routability": true}),
+    );
+    for (outcome, messages) in [(&anew, 4.0), (&moved, 2.0), (&checked, 4.0)] {
+        let of = |metric| value(outcome, metric);
+        assert_eq!(of("handover_tunnel_messages"), messages);
+        assert!(of("handover_tunnel_octets") > 0.0 && of("handover_tunnel_s") > 0.0);
+        assert!((parts(outcome) - of("handover_gap_s")).abs() < 1e-9);
+    }
+    for metric in ["handover_tunnel_s", "handover_tunnel_octets"] {
+        let of = |outcome| value(outcome, metric);
+        assert!(
+            of(&moved) < of(&checked) && of(&checked) < of(&anew),
+            "{metric}"
+        );
+    }
+    // Link and tunnel together, and nothing of the call beyond the scan.
+    assert_eq!(value(&moved, "handover_messages"), 10.0);
+}
+
+#[test]
+fn tcp_goes_on_in_a_tunnel_that_moved() {
+    for (suite, way, options) in [
+        (ESP, "mobike", json!({"mobike": true})),
+        (WIREGUARD, "roams", json!({})),
+    ] {
+        let mut still = tunnelled(suite, way, &options, &json!([tcp()]));
+        let roamed = simulate(&still, 1);
+        still["handovers"] = json!([]);
+        let still = simulate(&still, 1);
+        let of = |outcome: &Outcome| outcome.value("throughput_bps", Some("f")).unwrap();
+        let lost = 1.0 - of(&roamed) / of(&still);
+        assert!((0.005..0.4).contains(&lost), "{way}: {lost}");
+        assert!(value(&roamed, "handover_gap_s") < 0.8);
+    }
+}
+
+#[test]
+fn wireguard_follows_the_next_packet_and_sends_none_of_its_own() {
+    let roamed = call(WIREGUARD, "roams", &json!({}));
+    assert_eq!(value(&roamed, "handover_tunnel_messages"), 0.0);
+    assert_eq!(value(&roamed, "handover_tunnel_s"), 0.0);
+    assert!((parts(&roamed) - value(&roamed, "handover_gap_s")).abs() < 1e-9);
+    let anew = call(WIREGUARD, "anew", &json!({}));
+    assert_eq!(value(&anew, "handover_tunnel_messages"), 3.0);
+    // Who only listens is not found at its new address.
+    let down = json!([voice("server", "s0")]);
+    let lost = |way| {
+        let outcome = simulate(&tunnelled(WIREGUARD, way, &json!({}), &down), 1);
+        outcome.value("packets_lost", Some("server-s0")).unwrap()
+    };
+    assert!(lost("roams") > 45.0 && lost("anew") < 5.0);
+}
+
+#[test]
+fn under_mobile_ip_a_tunnel_has_nothing_to_move() {
+    let options = json!({"mobile_ip": "home"});
+    let stays = call(ESP, "stays", &options);
+    let anew = call(ESP, "anew", &options);
+    assert_eq!(value(&stays, "handover_tunnel_messages"), 0.0);
+    assert!(value(&stays, "handover_mobile_ip_s") > 0.0);
+    assert!(value(&stays, "handover_join_s") < value(&anew, "handover_join_s"));
+    assert!((parts(&stays) - value(&stays, "handover_gap_s")).abs() < 1e-9);
+}
+
+#[test]
+fn a_tunnel_that_cannot_move_that_way_is_refused() {
+    let calls = json!([voice("s0", "server")]);
+    let mobike = json!({"mobike": true});
+    for (suite, way, options) in [
+        (ESP, "mobike", json!({})),
+        (ESP, "roams", json!({})),
+        (ESP, "stays", json!({})),
+        (WIREGUARD, "mobike", mobike.clone()),
+        (ESP, "mobike", json!({"mobike": true, "mobile_ip": "home"})),
+    ] {
+        let value = tunnelled(suite, way, &options, &calls);
+        let problem = Scenario::from_json(&value.to_string()).unwrap_err();
+        assert!(
+            problem.to_string().contains("handovers[0].tunnel"),
+            "{problem}"
+        );
+    }
+    assert!(Scenario::from_json(&tunnelled(ESP, "mobike", &mobike, &calls).to_string()).is_ok());
+}
