@@ -8,6 +8,7 @@
 //! When it leaves is stated, or a matter of levels (`walk`); it looks for the new access point for a
 //! stated time, or with frames (`scan`). Not modelled: buffering at the old access point.
 
+mod rows;
 mod scan;
 mod tunnels;
 mod walk;
@@ -15,14 +16,15 @@ mod walk;
 use std::collections::{HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_security::handshake::{MobileIp, Negotiation, Stage, Transition, TunnelMove};
+use airtoll_security::handshake::{MobileIp, Negotiation, Transition, TunnelMove};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
 use crate::address;
-use crate::association::{self, AssociationEvent, AssociationRow};
-use crate::packet::{NONE, Packet, PacketId};
+use crate::association::{self, AssociationEvent};
+use crate::network::Route;
+use crate::packet::{Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
 use scan::Scanning;
@@ -50,7 +52,16 @@ pub(crate) enum MobilityEvent {
 /// One hand-over.
 pub(crate) struct Handover {
     station: u32,
+    /// The nodes that it is before and behind.
+    from: u32,
     there: u32,
+    /// Ways of all nodes to the latter.
+    way: Vec<Route>,
+    /// The hand-over of the same station after this one.
+    next: Option<u32>,
+    previous: Option<u32>,
+    /// What of it came due while the one before it was under way.
+    overdue: Vec<MobilityEvent>,
     /// Number of the association at the new access point, and of the one before it.
     join: u32,
     before: u32,
@@ -112,15 +123,17 @@ impl Mobility {
         self.hosts.get(&node).copied().unwrap_or(node)
     }
 
-    /// Whether a node's station has left for another access point.
-    pub fn has_left(&self, station: u32) -> bool {
+    /// Whether the station of an association has left its access point.
+    pub fn has_left(&self, join: u32) -> bool {
         self.handovers
             .iter()
-            .any(|h| h.station == station && h.left.is_some())
+            .any(|h| h.before == join && h.left.is_some())
     }
 
-    fn of_station(&mut self, station: u32) -> Option<&mut Handover> {
-        self.handovers.iter_mut().find(|h| h.station == station)
+    /// The hand-over of a station that is under way, or that it made last.
+    fn last_of(&self, station: u32) -> Option<usize> {
+        let own = |h: &Handover| h.station == station && h.left.is_some();
+        self.handovers.iter().rposition(own)
     }
 
     /// The hand-over that an association belongs to.
@@ -143,6 +156,16 @@ pub(crate) fn prepare(
     for (number, handover) in scenario.handovers.iter().enumerate() {
         let station = index[handover.station.as_str()];
         let there = index[handover.association.station.as_str()];
+        let own = |h: &Handover| h.station == station;
+        let previous = world.mobility.handovers.iter().rposition(own);
+        let (from, before) = match previous {
+            Some(at) => {
+                world.mobility.handovers[at].next = Some(number as u32);
+                let previous = &world.mobility.handovers[at];
+                (previous.there, previous.join)
+            }
+            None => (station, world.association.of(station).unwrap_or(0)),
+        };
         let field = format!("handovers[{number}].association");
         let join = association::add(
             world,
@@ -161,7 +184,7 @@ pub(crate) fn prepare(
                 streams,
                 &field,
                 &handover.association,
-                station,
+                (from, station),
             )?;
             Some((number, Duration::from_secs_f64(handover.ahead_s)))
         } else {
@@ -171,19 +194,30 @@ pub(crate) fn prepare(
             method: handover.method,
             scenario: handover.association.clone(),
             generator: streams
-                .named(&format!("transition/{}", handover.station))
+                .named(&match previous {
+                    None => format!("transition/{}", handover.station),
+                    Some(_) => format!("transition/{}/{number}", handover.station),
+                })
                 .into_generator(),
         });
         let scanning = handover
             .scan
             .map(|plan| Scanning::new(world, scenario, there, plan));
-        world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
-        world.mobility.hosts.insert(there, station);
+        if there != station {
+            world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
+            world.mobility.hosts.insert(there, station);
+        }
+        let ways = world.routes.iter();
         world.mobility.handovers.push(Handover {
             station,
+            from,
             there,
+            way: ways.map(|ways| ways[there as usize]).collect(),
+            next: None,
+            previous: previous.map(|at| at as u32),
+            overdue: Vec::new(),
             join,
-            before: world.association.of(station).unwrap_or(0),
+            before,
             at: handover.at_s.map(Duration::from_secs_f64),
             walk: handover
                 .walk
@@ -219,11 +253,13 @@ impl World {
     pub(crate) fn schedule_handovers(&mut self) {
         let now = self.events.now();
         for number in 0..self.mobility.handovers.len() as u32 {
-            if self.mobility.handovers[number as usize].walk.is_some() {
-                self.begin_walk(number);
+            let handover = &self.mobility.handovers[number as usize];
+            if handover.walk.is_some() {
+                if handover.previous.is_none() {
+                    self.begin_walk(number);
+                }
                 continue;
             }
-            let handover = &self.mobility.handovers[number as usize];
             let departure = handover.at.unwrap_or(Duration::ZERO);
             let event = if handover.over_the_ds {
                 MobilityEvent::Ask { handover: number }
@@ -242,6 +278,15 @@ impl World {
 
     /// An event of a hand-over.
     pub(crate) fn mobility_due(&mut self, event: MobilityEvent) {
+        if let MobilityEvent::Ahead { handover }
+        | MobilityEvent::Leave { handover }
+        | MobilityEvent::Ask { handover } = event
+            && self.comes_too_early(handover)
+        {
+            let handover = &mut self.mobility.handovers[handover as usize];
+            handover.overdue.push(event);
+            return;
+        }
         match event {
             MobilityEvent::Ahead { handover } => {
                 if let Some((join, _)) = self.mobility.handovers[handover as usize].ahead {
@@ -269,12 +314,11 @@ impl World {
 
     /// The node that a host is on the air now; `None` while it is between two access points.
     pub(crate) fn present_node(&self, host: u32) -> Option<u32> {
-        let own = |h: &&Handover| h.station == host;
-        match self.mobility.handovers.iter().find(own) {
-            Some(handover) if handover.joined.is_some() => Some(handover.there),
-            Some(handover) if handover.left.is_some() => None,
-            _ => Some(host),
-        }
+        let Some(at) = self.mobility.last_of(host) else {
+            return Some(host);
+        };
+        let handover = &self.mobility.handovers[at];
+        handover.joined.map(|_| handover.there)
     }
 
     /// The node that sends a host's packet now; takes the packet while the host has no link.
@@ -282,14 +326,12 @@ impl World {
         if self.mobility.handovers.is_empty() {
             return Some(host);
         }
-        let Some(handover) = self.mobility.of_station(host) else {
+        let Some(at) = self.mobility.last_of(host) else {
             return Some(host);
         };
+        let handover = &mut self.mobility.handovers[at];
         if handover.joined.is_some() {
             return Some(handover.there);
-        }
-        if handover.left.is_none() {
-            return Some(host);
         }
         if handover.held.len() < handover.queue_limit {
             handover.held.push_back(packet);
@@ -307,7 +349,7 @@ impl World {
         if let Some((join, _)) = handover.ahead {
             handover.pmk = self.association.end_ahead(join);
         }
-        let station = handover.station;
+        let station = handover.from;
         let (_, access_point) = self.association.ends_of(handover.before);
         let levels = self.radio.part(station, access_point);
         self.forget_success(station);
@@ -315,6 +357,41 @@ impl World {
         self.mobility.handovers[number as usize].given_up = (levels, *lifetime);
         // What waits in its queue goes with the link: its lifetime is over.
         *lifetime = Duration::ZERO;
+        self.take_up_again(number);
+    }
+
+    /// What the station gave up when it left where it comes back to now.
+    fn take_up_again(&mut self, number: u32) {
+        let there = self.mobility.handovers[number as usize].there;
+        let mut earlier = self.mobility.handovers[..number as usize].iter();
+        let Some(gone) = earlier.rfind(|h| h.from == there) else {
+            return;
+        };
+        let (levels, lifetime) = gone.given_up;
+        let (_, access_point) = self.association.ends_of(gone.before);
+        self.nodes[there as usize].lifetime = lifetime;
+        self.radio.bring(there, access_point, levels);
+        self.forget_success(there);
+    }
+
+    /// Whether the station is still about the hand-over before this one.
+    fn comes_too_early(&self, number: u32) -> bool {
+        let handovers = &self.mobility.handovers;
+        let under_way = |at: u32| handovers[at as usize].joined.is_none();
+        handovers[number as usize].previous.is_some_and(under_way)
+    }
+
+    /// The station is in: what has come due of its next hand-over follows.
+    fn go_on(&mut self, number: u32) {
+        let Some(next) = self.mobility.handovers[number as usize].next else {
+            return;
+        };
+        self.walk_on(number, next);
+        let now = self.events.now();
+        let handover = &mut self.mobility.handovers[next as usize];
+        for event in std::mem::take(&mut handover.overdue) {
+            self.events.schedule(now, Event::Mobility(event));
+        }
     }
 
     /// The station leaves and looks for another access point.
@@ -336,7 +413,7 @@ impl World {
         let again = self.events.now() + self.mobility.handovers[number as usize].again;
         let handover = &mut self.mobility.handovers[number as usize];
         handover.left = None;
-        let station = handover.station;
+        let (station, host) = (handover.from, handover.station);
         let (levels, lifetime) = handover.given_up;
         let held = std::mem::take(&mut handover.held);
         let (_, access_point) = self.association.ends_of(handover.before);
@@ -350,7 +427,7 @@ impl World {
         }
         self.forget_success(station);
         for packet in held {
-            self.send_packet(station, packet);
+            self.send_packet(host, packet);
         }
     }
 
@@ -368,7 +445,7 @@ impl World {
         let now = self.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.asked = Some(now);
-        let (join, station) = (handover.join, handover.station);
+        let (join, station) = (handover.join, handover.from);
         if let Some(later) = handover.later.take()
             && let Some(made) = self.built_on_before(number, later)
         {
@@ -389,7 +466,7 @@ impl World {
             h.over_the_ds && h.asked.is_some() && h.left.is_none() && h.there == from
         };
         let number = self.mobility.handovers.iter().position(waits)?;
-        let station = self.mobility.handovers[number].station;
+        let station = self.mobility.handovers[number].from;
         let engaged = self.nodes[station as usize].engaged_until;
         if engaged > self.events.now() {
             return Some(engaged);
@@ -423,11 +500,17 @@ impl World {
     fn built_on_before(&mut self, number: u32, later: Later) -> Option<Negotiation> {
         let handover = &mut self.mobility.handovers[number as usize];
         let (before, station) = (handover.before, address::mac(handover.station));
-        let pmk = handover.pmk.take();
+        let mut pmk = handover.pmk.take();
         let (_, new) = self.association.ends_of(handover.join);
         let (policy, options) = (later.scenario.policy, later.scenario.options);
+        if later.method == HandoverMethod::PmksaCaching {
+            pmk = self.pmk_from_before(number, new);
+        }
         let (new, generator) = (address::mac(new), later.generator);
-        if later.method == HandoverMethod::PreAuthentication {
+        if matches!(
+            later.method,
+            HandoverMethod::PreAuthentication | HandoverMethod::PmksaCaching
+        ) {
             return Negotiation::cached(policy, options, station, new, pmk?, generator).ok();
         }
         let (_, old) = self.association.ends_of(before);
@@ -437,6 +520,20 @@ impl World {
             secrets: self.association.agreed(before).2,
         };
         Negotiation::transition(policy, options, station, new, transition, generator).ok()
+    }
+
+    /// The PMK of the last association that the station had with this access point.
+    fn pmk_from_before(&self, number: u32, access_point: u32) -> Option<Vec<u8>> {
+        let mut at = Some(number);
+        while let Some(handover) = at.map(|at| &self.mobility.handovers[at as usize]) {
+            if self.association.ends_of(handover.before).1 == access_point {
+                return self.association.joins[handover.before as usize]
+                    .negotiation
+                    .pmk();
+            }
+            at = handover.previous;
+        }
+        None
     }
 
     /// The station is in at the new access point, and its packets go there.
@@ -457,6 +554,7 @@ impl World {
             .association
             .ends_of(self.mobility.handovers[number as usize].before);
         self.renew_after_leaving(old);
+        self.go_on(number);
     }
 
     /// Notes a packet that reached its host.
@@ -499,87 +597,7 @@ impl World {
     pub(crate) fn anybody_moves(&self) -> bool {
         !self.mobility.handovers.is_empty()
     }
-
-    /// Station and rows of every hand-over that was carried out.
-    pub(crate) fn handover_rows(&self) -> Vec<(String, Vec<AssociationRow>)> {
-        let of = |handover: &Handover| {
-            let (left, joined) = (handover.left?, handover.joined?);
-            let name = self.nodes[handover.station as usize].name.clone();
-            let join = &self.association.joins[handover.join as usize];
-            let looked = handover.found.map_or(Duration::ZERO, |found| found - left);
-            let mut rows: Vec<AssociationRow> =
-                vec![("handover_scan_s", looked.as_secs_f64(), "s")];
-            if handover.walk.is_some() || handover.scanning.is_some() {
-                rows.push(("handover_scans", f64::from(handover.scans), "1"));
-            }
-            if let Some((old, new)) = handover.levels {
-                let began = self.association.complete_at();
-                rows.push(("handover_left_s", (left - began).as_secs_f64(), "s"));
-                rows.push(("handover_old_level_dbm", old, "dBm"));
-                rows.push(("handover_new_level_dbm", new, "dBm"));
-            }
-            // What was asked before it left is no part of the gap.
-            let before = handover.asked.map_or(Duration::ZERO, |asked| left - asked);
-            for (metric, stages) in PARTS {
-                let time: Duration = join
-                    .stages()
-                    .iter()
-                    .filter(|(stage, _)| stages.contains(stage))
-                    .map(|(stage, time)| match stage {
-                        Stage::FastTransition => time.saturating_sub(before),
-                        _ => *time,
-                    })
-                    .sum();
-                if time > Duration::ZERO {
-                    rows.push((metric, time.as_secs_f64(), "s"));
-                }
-            }
-            rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
-            rows.push(("handover_messages", f64::from(join.messages()), "1"));
-            if self.association.gateway_of(handover.join) != NONE {
-                let (count, octets) = join.tunnel_messages();
-                rows.push(("handover_tunnel_messages", f64::from(count), "1"));
-                rows.push(("handover_tunnel_octets", octets as f64, "octet"));
-            }
-            rows.push(("handover_packets_lost", handover.lost as f64, "1"));
-            if handover.over_the_ds {
-                rows.push(("handover_request_s", before.as_secs_f64(), "s"));
-            }
-            if let Some((ahead, _)) = handover.ahead {
-                let ahead = &self.association.joins[ahead as usize];
-                let messages = f64::from(ahead.messages());
-                rows.push(("preauthentication_messages", messages, "1"));
-                if let Some(time) = ahead.time() {
-                    rows.push(("preauthentication_time_s", time.as_secs_f64(), "s"));
-                }
-            }
-            if let (Some(last), Some(first)) = handover.delivered {
-                let gap = first - last;
-                rows.push(("handover_gap_s", gap.as_secs_f64(), "s"));
-                let wait = gap.saturating_sub(joined - left);
-                rows.push(("handover_wait_s", wait.as_secs_f64(), "s"));
-            }
-            Some((name, rows))
-        };
-        self.mobility.handovers.iter().filter_map(of).collect()
-    }
 }
-
-/// Parts of a hand-over beside the scan, and their stages.
-const PARTS: [(&str, &[Stage]); 5] = [
-    (
-        "handover_association_s",
-        &[
-            Stage::Authentication,
-            Stage::Association,
-            Stage::FastTransition,
-        ],
-    ),
-    ("handover_eap_s", &[Stage::Eap]),
-    ("handover_keys_s", &[Stage::Keys]),
-    ("handover_mobile_ip_s", &[Stage::MobileIp]),
-    ("handover_tunnel_s", &[Stage::Tunnel, Stage::TunnelMove]),
-];
 
 #[cfg(test)]
 mod tests;

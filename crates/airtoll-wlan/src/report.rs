@@ -50,12 +50,14 @@ impl World {
                 table.put(metric, value, unit);
             }
         }
-        for (station, rows) in self.handover_rows() {
+        for (station, second, rows) in self.handover_rows() {
             table.station = Some(station);
+            table.second = second;
             for (metric, value, unit) in rows {
                 table.put(metric, value, unit);
             }
         }
+        table.second = None;
         table.station = None;
         for (metric, value, unit) in self.association_cell_rows() {
             table.put(metric, value, unit);

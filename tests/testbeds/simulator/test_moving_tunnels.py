@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark i
 FRESH = "wlan.fc.retry == 0"
 ESP = "wpa2-psk-ccmp+ipsec-aes-gcm"
 WIREGUARD = "wpa2-psk-ccmp+wireguard"
+#: Small enough to pass the tunnels whole: tshark puts fragments together across cables.
+LOAD = {"transport": "udp", "offered_mbps": 1.6, "payload_bytes": 400, "duration_s": 0.3}
 #: The cable that packets take from either access point.
 CABLE = f'frame.interface_name contains "{SWITCH}" && frame.interface_name contains "server"'
 
@@ -55,7 +57,7 @@ def opened(trial: Any, *fields: str) -> list[list[str]]:
 def test_esp_opens_before_and_after_its_address_changes(
     options: dict[str, object], messages: int, tmp_path: Path, cell: Any, record: Any
 ) -> None:
-    planned = cell(ESP, handover={"at_s": 0.15, **options})
+    planned = cell(ESP, LOAD, handover={"at_s": 0.15, **options})
     trial = record(planned, tmp_path)
     assert trial.wrong() == []
     known = addresses(planned)
@@ -86,8 +88,9 @@ def test_esp_opens_before_and_after_its_address_changes(
 def test_wireguard_opens_before_and_after_its_address_changes(
     tunnel: str, tmp_path: Path, cell: Any, record: Any
 ) -> None:
-    load = {"transport": "udp", "offered_mbps": 1, "duration_s": 0.3, "direction": "both"}
-    planned = cell(WIREGUARD, load=load, handover={"at_s": 0.15, "tunnel": tunnel})
+    planned = cell(
+        WIREGUARD, {**LOAD, "direction": "both"}, handover={"at_s": 0.15, "tunnel": tunnel}
+    )
     trial = record(planned, tmp_path)
     assert trial.wrong() == []
     known = addresses(planned)
@@ -115,7 +118,7 @@ def test_wireguard_opens_before_and_after_its_address_changes(
 
 def test_under_mobile_ip_the_address_stays(tmp_path: Path, cell: Any, record: Any) -> None:
     handover = {"at_s": 0.15, "tunnel": "stays"}
-    planned = cell(ESP, handover=handover, join={"mobile_ip": "home"})
+    planned = cell(ESP, LOAD, handover=handover, join={"mobile_ip": "home"})
     trial = record(planned, tmp_path)
     assert trial.wrong() == []
     sent = opened(trial, "ip.src")

@@ -100,8 +100,8 @@ pub(crate) fn add(
     Ok(world.association.joins.len() as u32 - 1)
 }
 
-/// Adds a pre-authentication of `station` with the access point of `association`, and gives its
-/// number.
+/// Adds a pre-authentication of `station` with the access point of `association`, which it speaks with
+/// where it is the node `from`, and gives its number.
 ///
 /// # Errors
 /// As [`prepare`], and for a policy without EAP.
@@ -112,8 +112,9 @@ pub(crate) fn add_ahead(
     streams: &Streams,
     path: &str,
     association: &Association,
-    station: u32,
+    (from, station): (u32, u32),
 ) -> Result<u32, ScenarioError> {
+    let times = times_in(world, index[association.station.as_str()]) - 1;
     let mut join = join(
         world,
         scenario,
@@ -128,7 +129,7 @@ pub(crate) fn add_ahead(
         address::mac(station),
         address::mac(join.node(Party::AccessPoint)),
         streams
-            .named(&format!("pre-authentication/{}", association.station))
+            .named(&again("pre-authentication", association, times))
             .into_generator(),
     )
     .map_err(|problem| ScenarioError::Invalid {
@@ -136,7 +137,7 @@ pub(crate) fn add_ahead(
         value: association.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    join.nodes[Party::Station as usize] = station;
+    join.nodes[Party::Station as usize] = from;
     join.purpose = Purpose::Ahead;
     world.association.joins.push(join);
     Ok(world.association.joins.len() as u32 - 1)
@@ -224,7 +225,7 @@ fn join(
         address::mac(host),
         address::mac(access_point),
         streams
-            .named(&format!("negotiation/{}", association.station))
+            .named(&again("negotiation", association, times_in(world, station)))
             .into_generator(),
     )
     .map_err(|problem| ScenarioError::Invalid {
@@ -257,6 +258,21 @@ fn join(
         group_round: 0,
         key_frames: 0,
     })
+}
+
+/// Associations that a node has already.
+fn times_in(world: &World, station: u32) -> usize {
+    let joins = world.association.joins.iter();
+    let own = |j: &&Join| j.purpose == Purpose::Entry && j.node(Party::Station) == station;
+    joins.filter(own).count()
+}
+
+/// Name of the random stream of an association: nobody who comes back draws the same again.
+fn again(kind: &str, association: &Association, times: usize) -> String {
+    match times {
+        0 => format!("{kind}/{}", association.station),
+        _ => format!("{kind}/{}/{times}", association.station),
+    }
 }
 
 /// Links for management and EAPOL frames between every access point and its stations: without

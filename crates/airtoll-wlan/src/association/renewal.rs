@@ -185,12 +185,19 @@ impl World {
 
     /// Whether an association gave a station pairwise keys and it is still with its access point.
     fn is_in(&self, join: u32, access_point: u32) -> bool {
-        let join = &self.association.joins[join as usize];
-        join.purpose == Purpose::Entry
-            && join.node(Party::AccessPoint) == access_point
-            && matches!(join.standing, Standing::Joined(_))
-            && join.negotiation.link().akm.is_some()
-            && !self.mobility.has_left(join.node(Party::Station))
+        let state = &self.association.joins[join as usize];
+        state.purpose == Purpose::Entry
+            && state.node(Party::AccessPoint) == access_point
+            && matches!(state.standing, Standing::Joined(_))
+            && state.negotiation.link().akm.is_some()
+            && !self.mobility.has_left(join)
+    }
+
+    /// Whether the station that a renewal was for has left.
+    fn is_gone(&self, renewal: u32) -> bool {
+        let renewals = self.association.renewals.access_points.iter();
+        let mut pairs = renewals.flat_map(|r| &r.joins);
+        pairs.any(|(before, own)| *own == renewal && self.mobility.has_left(*before))
     }
 
     fn renew_with(&mut self, number: u32, before: u32, keys: GroupKeys, streams: &Streams) {
@@ -240,7 +247,7 @@ impl World {
         let state = &self.association.joins[join as usize];
         let access_point = state.node(Party::AccessPoint);
         let has_it = matches!(state.standing, Standing::Joined(_));
-        if !has_it && !self.mobility.has_left(state.node(Party::Station)) {
+        if !has_it && !self.is_gone(join) {
             self.end = self.end.min(now + AFTER_FAILURE);
             return;
         }
@@ -257,12 +264,12 @@ impl World {
 
     /// Which station an access point put off the network for want of an answer, in one line.
     pub(super) fn renewal_failure(&self) -> Option<String> {
-        let failed = |j: &&Join| {
+        let failed = |(number, j): &(usize, &Join)| {
             j.purpose == Purpose::Renewal
                 && matches!(j.standing, Standing::Failed(..))
-                && !self.mobility.has_left(j.node(Party::Station))
+                && !self.is_gone(*number as u32)
         };
-        let first = self.association.joins.iter().find(failed)?;
+        let (_, first) = self.association.joins.iter().enumerate().find(failed)?;
         let station = self.mobility.host(first.node(Party::Station));
         let name = &self.nodes[station as usize].name;
         let why = first.failure(self.events.now());

@@ -3,6 +3,7 @@
 mod addresses;
 mod by_level;
 mod over_the_ds;
+mod repeated;
 mod tunnels;
 
 use std::cell::RefCell;

@@ -49,7 +49,7 @@ impl World {
     /// go there at once.
     pub(super) fn keep_tunnels(&mut self, number: u32) -> bool {
         let handover = &mut self.mobility.handovers[number as usize];
-        let (from, there, way) = (handover.station, handover.there, handover.tunnel);
+        let (from, there, way) = (handover.from, handover.there, handover.tunnel);
         if way == TunnelMove::Anew {
             return true;
         }
@@ -98,9 +98,9 @@ impl World {
     /// Packets for the station of a hand-over go to where it is from now on.
     pub(super) fn turn_to(&mut self, number: u32) {
         let handover = &self.mobility.handovers[number as usize];
-        let (station, there) = (handover.station as usize, handover.there as usize);
-        for routes in &mut self.routes {
-            routes[station] = routes[there];
+        let station = handover.station as usize;
+        for (ways, way) in self.routes.iter_mut().zip(&handover.way) {
+            ways[station] = *way;
         }
     }
 }

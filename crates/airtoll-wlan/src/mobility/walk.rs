@@ -38,7 +38,13 @@ impl Walking {
         let square: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
         let length = libm::sqrt(square);
         let gone = self.walk.speed_m_s * (now - self.began).as_secs_f64();
-        let share = if gone < length { gone / length } else { 1.0 };
+        let turned = self.walk.back && gone > length;
+        let gone = if turned { 2.0 * length - gone } else { gone };
+        let share = if gone < length {
+            (gone / length).max(0.0)
+        } else {
+            1.0
+        };
         core::array::from_fn(|axis| from[axis] + share * (to[axis] - from[axis]))
     }
 }
@@ -64,7 +70,7 @@ impl World {
             return;
         };
         let position = walking.position(now);
-        let (station, there, away) = (handover.station, handover.there, handover.left.is_some());
+        let (station, there, away) = (handover.from, handover.there, handover.left.is_some());
         let (_, old) = self.association.ends_of(handover.before);
         self.radio.place(station, position);
         self.radio.place(there, position);
@@ -75,14 +81,38 @@ impl World {
         self.forget_success(there);
     }
 
+    /// The next hand-over of a station that walks begins where this one ended.
+    pub(super) fn walk_on(&mut self, number: u32, next: u32) {
+        let walking = &self.mobility.handovers[number as usize].walk;
+        let Some(began) = walking.as_ref().map(|walking| walking.began) else {
+            return;
+        };
+        if let Some(walking) = &mut self.mobility.handovers[next as usize].walk {
+            walking.began = began;
+        }
+    }
+
+    /// The hand-over that a station is about, of which this is the first.
+    fn on_the_way(&self, first: u32) -> u32 {
+        let mut number = first;
+        loop {
+            let handover = &self.mobility.handovers[number as usize];
+            match handover.next {
+                Some(next) if handover.joined.is_some() => number = next,
+                _ => return number,
+            }
+        }
+    }
+
     /// Another beacon interval is over: the station measures, and looks for another access point
     /// where its own is too weak.
-    pub(super) fn step(&mut self, number: u32) {
+    pub(super) fn step(&mut self, first: u32) {
         let now = self.events.now();
+        let number = self.on_the_way(first);
         self.put_in_place(number);
         let next = now + STEP;
         if next < self.end {
-            let event = MobilityEvent::Step { handover: number };
+            let event = MobilityEvent::Step { handover: first };
             self.events.schedule(next, Event::Mobility(event));
         }
         let handover = &self.mobility.handovers[number as usize];
@@ -112,7 +142,7 @@ impl World {
         let (_, old) = self.association.ends_of(handover.before);
         let (_, new) = self.association.ends_of(handover.join);
         (
-            self.radio.level(old, handover.station),
+            self.radio.level(old, handover.from),
             self.radio.level(new, handover.there),
         )
     }

@@ -219,10 +219,7 @@ impl Recorder {
             if let Some(cipher) = cipher {
                 let taken = taken(world, at);
                 let cipher = cipher.after(earlier).since(taken);
-                self.tunnels
-                    .entry(at)
-                    .or_default()
-                    .from_now_on(taken, cipher);
+                self.tunnels.entry(at).or_default().begin(taken, cipher);
             }
         }
     }
@@ -257,7 +254,7 @@ impl Recorder {
     fn goes_on(&mut self, at: (u32, u32), world: &World, cipher: TunnelCipher) {
         self.sink.key(&cipher.own_row());
         let direction = self.tunnels.entry(at).or_default();
-        direction.from_now_on(taken(world, at), cipher);
+        direction.begin(taken(world, at), cipher);
     }
 
     pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
@@ -282,7 +279,7 @@ impl Recorder {
                     .key(&TunnelCipher::row(encapsulation, ends, index, &key));
                 if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
                     let at = (node as u32, number as u32);
-                    self.tunnels.entry(at).or_default().from_now_on(0, cipher);
+                    self.tunnels.entry(at).or_default().begin(0, cipher);
                 }
             }
         }

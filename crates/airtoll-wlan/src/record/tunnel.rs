@@ -37,7 +37,7 @@ pub(crate) struct TunnelDirection {
 
 impl TunnelDirection {
     /// Another key, or another address, for what the tunnel takes after this many packets.
-    pub fn from_now_on(&mut self, taken: u32, cipher: TunnelCipher) {
+    pub fn begin(&mut self, taken: u32, cipher: TunnelCipher) {
         self.ciphers.push((taken, cipher));
     }
 

@@ -87,10 +87,6 @@ impl Scenario {
         for (i, handover) in self.handovers.iter().enumerate() {
             self.check_handover(&format!("handovers[{i}]"), handover)?;
         }
-        unique(
-            "handovers",
-            self.handovers.iter().map(|h| h.station.as_str()),
-        )?;
         if self.flows.is_empty() {
             return invalid("flows", "empty", "at least one flow");
         }

@@ -20,12 +20,15 @@ pub enum HandoverMethod {
     /// Fast BSS transition over the DS, asked for through the old access point before the station
     /// leaves (IEEE 802.11-2020, 13.5.3).
     FastTransitionDs,
+    /// Everything again at an access point where the station was not before; with the PMKSA of its
+    /// last association at one to which it comes back (IEEE 802.11-2020, 12.6.10.3).
+    PmksaCaching,
     /// EAP with the new access point through the old one before the station leaves, and the PMK
     /// from it (IEEE 802.11-2020, 12.6.10.2); everything again if that is not done by then.
     PreAuthentication,
 }
 
-/// One hand-over.
+/// One hand-over; those of one station follow one another in the order of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handover {
@@ -58,7 +61,8 @@ pub struct Handover {
     #[serde(default)]
     pub tunnel: TunnelMove,
     /// What it negotiates at the new access point. The association's `station` is the node that
-    /// stands for the moving station in the new BSS: a station of that BSS without flows.
+    /// stands for the moving station in the new BSS: a station of that BSS without flows, or the
+    /// station itself where it comes back.
     pub association: Association,
 }
 
@@ -70,6 +74,9 @@ pub struct Handover {
 pub struct Walk {
     /// Where it ends, metres.
     pub to_m: [f64; 3],
+    /// It goes back from there to where it began.
+    #[serde(default)]
+    pub back: bool,
     /// Speed, m/s.
     pub speed_m_s: f64,
     /// The station looks for another access point where its own is heard below this, dBm.
@@ -156,17 +163,46 @@ impl Scenario {
             let allowed = "0 and scan null with fast-transition-ds, which asks for an access point that is known";
             return invalid(&format!("{at}.scan_s"), handover.scan_s, allowed);
         }
+        self.check_place(at, handover)
+    }
+
+    /// Where a hand-over leads: to a node that stands for the station, or to the station itself.
+    fn check_place(&self, at: &str, handover: &Handover) -> Checked {
+        let same = |h: &&Handover| h.station == handover.station;
+        let earlier = self
+            .handovers
+            .iter()
+            .take_while(|h| !std::ptr::eq(*h, handover));
+        let before = earlier.filter(same).last();
+        if let Some(before) = before {
+            if before.walk.is_some() != handover.walk.is_some() {
+                return invalid(
+                    &format!("{at}.walk"),
+                    "not the same",
+                    "as in the one before",
+                );
+            }
+            if before.at_s > handover.at_s {
+                let allowed = "not before the same station's hand-over before it";
+                return invalid(&format!("{at}.at_s"), handover.at_s.unwrap_or(0.0), allowed);
+            }
+        }
         let field = format!("{at}.association.station");
         let name = &handover.association.station;
         let there = self.node(&field, name)?;
-        if there.role != Role::Station || there.bss == station.bss {
+        let from = before.map_or(&handover.station, |h| &h.association.station);
+        if there.role != Role::Station || there.bss == self.node(&field, from)?.bss {
             return invalid(&field, name, "a station of another BSS");
         }
-        if self.associations.iter().any(|a| a.station == *name)
-            || self
-                .flows
-                .iter()
-                .any(|f| f.source == *name || f.destination == *name)
+        let others = |h: &Handover| h.station != handover.station && h.association.station == *name;
+        let comes_back = *name == handover.station;
+        if !comes_back
+            && (self.associations.iter().any(|a| a.station == *name)
+                || self
+                    .flows
+                    .iter()
+                    .any(|f| f.source == *name || f.destination == *name)
+                || self.handovers.iter().any(others))
         {
             return invalid(&field, name, "a station without flows and association");
         }
