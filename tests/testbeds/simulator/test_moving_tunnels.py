@@ -1,4 +1,4 @@
-"""Captures of tunnels whose station moves: the outer address changes, and the key log opens both."""
+"""Captures of tunnels whose station moves: another outer address, and keys that open both."""
 
 from __future__ import annotations
 
