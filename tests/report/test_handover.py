@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from airtoll.report import write_report
 from airtoll.report.handover import gaps
 from airtoll.report.summary import headline, summarise
-from airtoll.report.write import write_report
 from airtoll.run import run
 
 STUDY = """

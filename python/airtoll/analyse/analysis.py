@@ -15,7 +15,6 @@ from typing import Any, Final, Protocol
 import numpy as np
 import polars as pl
 from attrs import frozen
-from scipy import stats
 
 from airtoll.analyse.comparison import holm_adjust, tost_p_values, verdict, welch_p_values
 from airtoll.analyse.estimate import Estimate
@@ -33,6 +32,7 @@ from airtoll.analyse.pairing import (
     paired_tost,
 )
 from airtoll.analyse.selection import select_rows
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 #: The metric that overhead is defined on.
@@ -207,7 +207,7 @@ def _estimates(rows: pl.DataFrame, by: list[str], level: float) -> pl.DataFrame:
     n = frame["n"].to_numpy().astype(np.float64)
     deviation = frame["deviation"].fill_null(math.nan).to_numpy()
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = stats.t.ppf((1 + level) / 2, n - 1) * deviation / np.sqrt(n)
+        half = t_quantile(level, n - 1) * deviation / np.sqrt(n)
     value = frame["value"].to_numpy()
     return frame.with_columns(
         low=pl.Series(value - half),
@@ -317,7 +317,7 @@ def _welch_interval(
     value = a["t2"] - a["t1"]
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = satterthwaite(a["v1"], a["v2"], a["n1"], a["n2"])
-        half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(a["v1"] + a["v2"])
+        half = t_quantile(level, degrees) * np.sqrt(a["v1"] + a["v2"])
     half = np.where((a["v1"] == 0) & (a["v2"] == 0), 0.0, half)
     return value, value - half, value + half
 

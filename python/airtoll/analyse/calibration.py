@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from attrs import frozen
-from scipy import optimize, stats
+from scipy import optimize
 
 from airtoll.analyse.estimate import Array, Estimate
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 #: How far below and above its start a parameter is searched.
@@ -272,7 +273,7 @@ def _predictions(
         moved[i] += 0.05 * max(abs(theta[i]), 0.05)
         gradient[:, i] = (model(moved, names) - centre) / (moved[i] - theta[i])
     covariance = np.atleast_2d(np.cov(draws, rowvar=False))
-    quantile = float(stats.t.ppf((1 + level) / 2, max(spare, 2)))
+    quantile = float(t_quantile(level, max(spare, 2)))
     found = []
     for index, (cell, out) in enumerate(cells):
         variance = float(gradient[index] @ covariance @ gradient[index])

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import scipy
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from airtoll.analyse.estimate import Array, Estimate, sample
 from airtoll.analyse.overhead import Summary, difference, satterthwaite
+from airtoll.analyse.student import t_above, t_below
 
 Method = Literal["welch", "mann-whitney"]
 
@@ -117,7 +118,7 @@ def welch_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array) -> 
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(va + vb)
-        p = 2 * stats.t.sf(np.abs(delta) / error, satterthwaite(va, vb, na, nb))
+        p = 2 * t_above(np.abs(delta) / error, satterthwaite(va, vb, na, nb))
     exact = error == 0
     return np.asarray(np.where(exact, np.where(delta == 0, 1.0, 0.0), p), dtype=np.float64)
 
@@ -153,8 +154,8 @@ def tost_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array, marg
         error = np.sqrt(va + vb)
         degrees = satterthwaite(va, vb, na, nb)
         p = np.maximum(
-            stats.t.sf((delta + margin) / error, degrees),
-            stats.t.cdf((delta - margin) / error, degrees),
+            t_above((delta + margin) / error, degrees),
+            t_below((delta - margin) / error, degrees),
         )
     exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
     return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
@@ -182,6 +183,6 @@ def verdict(
 def _mann_whitney(x: Array, y: Array) -> tuple[float, float]:
     if min(x.size, y.size) == 0:
         return math.nan, math.nan
-    result = stats.mannwhitneyu(x, y, alternative="two-sided")
+    result = scipy.stats.mannwhitneyu(x, y, alternative="two-sided")
     delta = 2 * float(result.statistic) / (x.size * y.size) - 1
     return float(result.pvalue), delta

@@ -19,9 +19,9 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from airtoll.analyse.overhead import Definition
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 #: ledger metric -> what a change of it means when security is switched on
@@ -223,7 +223,7 @@ def _intervals(frame: pl.DataFrame, level: float) -> pl.DataFrame:
     vb = frame["deviation_0"].fill_null(float("nan")).to_numpy() ** 2 / nb
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = (va + vb) ** 2 / (va**2 / (na - 1) + vb**2 / (nb - 1))
-        half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(va + vb)
+        half = t_quantile(level, degrees) * np.sqrt(va + vb)
     half = np.where(va + vb == 0, 0.0, half) * frame["scale"].to_numpy()
     value = frame["value"].to_numpy()
     return frame.with_columns(low=pl.Series(value - half), high=pl.Series(value + half))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import scipy
 from attrs import frozen
-from scipy import stats
 
 from airtoll.analyse.estimate import Estimate, mean_t
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 
@@ -47,8 +48,8 @@ def drift(hours: Sequence[float], values: Sequence[float], unit: str, level: flo
             math.nan, math.nan, math.nan, level, len(values), "least squares, t", f"{unit}/h"
         )
         return Drift(nothing, math.nan)
-    line = stats.linregress(hours, values)
-    half = float(stats.t.ppf((1 + level) / 2, len(values) - 2)) * float(line.stderr)
+    line = scipy.stats.linregress(hours, values)
+    half = float(t_quantile(level, len(values) - 2)) * float(line.stderr)
     slope = float(line.slope)
     return Drift(
         Estimate(

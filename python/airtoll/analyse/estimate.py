@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
+from airtoll.analyse.student import normal_below, normal_quantile, t_quantile
 from airtoll.errors import UsageError
 
 Array = NDArray[np.float64]
@@ -141,19 +141,14 @@ def bca(
     draws = np.sort(statistic(x[rng.integers(0, n, size=(resamples, n))]))
     below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / resamples
     below = min(max(below, 0.5 / resamples), 1 - 0.5 / resamples)
-    bias = stats.norm.ppf(below)
+    bias = normal_quantile(below)
     left_out = x[np.array([[j for j in range(n) if j != i] for i in range(n)])]
     jack = statistic(left_out)
     centred = jack.mean() - jack
     spread = float(np.sum(centred**2))
     acceleration = float(np.sum(centred**3)) / (6 * spread**1.5) if spread > 0 else 0.0
     ends = []
-    for z in stats.norm.ppf([(1 - level) / 2, (1 + level) / 2]):
+    for z in normal_quantile([(1 - level) / 2, (1 + level) / 2]):
         shifted = bias + (bias + z) / (1 - acceleration * (bias + z))
-        ends.append(float(np.quantile(draws, stats.norm.cdf(shifted))))
+        ends.append(float(np.quantile(draws, normal_below(shifted))))
     return Estimate(value, ends[0], ends[1], level, n, method, unit)
-
-
-def t_quantile(level: float, degrees: float) -> float:
-    """Two-sided quantile of Student's t: P(|t| <= q) = level."""
-    return float(stats.t.ppf((1 + level) / 2, degrees))

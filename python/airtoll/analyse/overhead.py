@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from airtoll.analyse.estimate import RESAMPLES, Array, Estimate, sample, t_quantile
+from airtoll.analyse.estimate import RESAMPLES, Array, Estimate, sample
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 Definition = Literal["of_baseline", "of_secured", "difference_bps"]
@@ -144,7 +144,7 @@ def fieller_ends(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / b
         degrees = satterthwaite(va, ratio**2 * vb, na, nb)
-        t2 = stats.t.ppf((1 + level) / 2, degrees) ** 2
+        t2 = t_quantile(level, degrees) ** 2
         t2 = np.where((va == 0) & (vb == 0), 0.0, t2)
         g = t2 * vb / b**2
         root = np.sqrt(np.maximum(t2 * (va * (1 - g) + ratio**2 * vb), 0.0)) / np.abs(b)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from airtoll.analyse.estimate import Array
+from airtoll.analyse.student import t_above, t_below, t_quantile
 
 #: Testbeds whose neighbouring trials share a state.
 _DRIFTING = ("linux",)
@@ -59,8 +59,8 @@ def paired_interval(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(variance)
-        half = np.where(error == 0, 0.0, stats.t.ppf((1 + level) / 2, n - 1) * error)
-        p = 2 * stats.t.sf(np.abs(delta) / error, n - 1)
+        half = np.where(error == 0, 0.0, t_quantile(level, n - 1) * error)
+        p = 2 * t_above(np.abs(delta) / error, n - 1)
     p = np.where(error == 0, np.where(delta == 0, 1.0, 0.0), p)
     return delta - half, delta + half, p
 
@@ -70,8 +70,8 @@ def paired_tost(delta: Array, variance: Array, n: Array, margin: Array) -> Array
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(variance)
         p = np.maximum(
-            stats.t.sf((delta + margin) / error, n - 1),
-            stats.t.cdf((delta - margin) / error, n - 1),
+            t_above((delta + margin) / error, n - 1),
+            t_below((delta - margin) / error, n - 1),
         )
     exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
     return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
@@ -86,7 +86,7 @@ def fieller_paired_ends(
     interval is the whole line.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        t2 = stats.t.ppf((1 + level) / 2, n - 1) ** 2
+        t2 = t_quantile(level, n - 1) ** 2
         t2 = np.where((va == 0) & (vb == 0), 0.0, t2)
         first = b**2 - t2 * vb
         middle = a * b - t2 * covariance

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+import scipy
 
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 #: More trials than this per cell and the answer is "not with trials".
@@ -29,10 +30,12 @@ def power_of(
         return 1.0 if effect != 0 else 1 - level
     degrees = (va + vb) ** 2 / ((va**2 + vb**2) / (n - 1))
     centre = abs(effect) / math.sqrt(va + vb)
-    critical = stats.t.ppf((1 + level) / 2, degrees)
-    power = stats.nct.sf(critical, degrees, centre) + stats.nct.cdf(-critical, degrees, centre)
+    critical = t_quantile(level, degrees)
+    power = scipy.stats.nct.sf(critical, degrees, centre) + scipy.stats.nct.cdf(
+        -critical, degrees, centre
+    )
     if np.isnan(power):  # far out the noncentral t underflows; the normal limit is exact there
-        power = stats.norm.sf(critical - centre)
+        power = scipy.stats.norm.sf(critical - centre)
     return float(power)
 
 
@@ -91,7 +94,7 @@ def trials_for_precision(half_width: float, deviation: float, level: float = 0.9
         raise UsageError("the wanted half-width must be above zero")
 
     def width(n: int) -> float:
-        return float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation / math.sqrt(n)
+        return float(t_quantile(level, n - 1)) * deviation / math.sqrt(n)
 
     low, high = 1, 2
     while width(high) > half_width:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import numpy as np
+import scipy
 import typer
 from attrs import asdict, frozen
 from numpy.typing import NDArray
-from scipy import stats
 
 from airtoll import _native
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
@@ -198,7 +198,7 @@ def median_cost(values: NDArray[np.float64]) -> Cost:
     """Median with the order-statistic interval of at least ``LEVEL`` (Conover 1999, 3.2)."""
     ordered = np.sort(values)
     count = len(ordered)
-    rank = max(int(stats.binom.ppf((1.0 - LEVEL) / 2.0, count, 0.5)) - 1, 0)
+    rank = max(int(scipy.stats.binom.ppf((1.0 - LEVEL) / 2.0, count, 0.5)) - 1, 0)
     return Cost(float(np.median(ordered)), float(ordered[rank]), float(ordered[count - 1 - rank]))
 
 

@@ -3,6 +3,29 @@
 Takes a run folder; gives HTML, figures and tables. Never measures anything.
 """
 
-from airtoll.report.write import FORMATS, write_report
+from __future__ import annotations
 
-__all__ = ["FORMATS", "write_report"]
+from collections.abc import Sequence
+from pathlib import Path
+
+from airtoll.errors import UsageError
+
+FORMATS = ("html", "markdown", "csv", "latex", "json")
+
+
+def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
+    """Write the report of a run; HTML brings its figures with it, and as CSV what its tables cut.
+
+    Several runs give one page (``comparison.*`` in the first folder) that sets them beside one
+    another.
+
+    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
+    """
+    # What draws takes longer to load than most commands run, and most commands draw nothing.
+    from airtoll.report.write import write
+
+    if form not in FORMATS:
+        raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
+    if not runs:
+        raise UsageError("report: name at least one run folder")
+    return write(runs, form, out)

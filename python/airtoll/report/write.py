@@ -11,29 +11,18 @@ from pathlib import Path
 from airtoll.drawing import Developed, develop, save
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
-from airtoll.report import imported, several, text
+from airtoll.report import imported, imported_page, several, several_page, text
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
 
-FORMATS = ("html", "markdown", "csv", "latex", "json")
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
 _FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
-def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
-    """Write the report of a run; HTML brings its figures with it, and as CSV what its tables cut.
-
-    Several runs give one page (``comparison.*`` in the first folder) that sets them beside one
-    another.
-
-    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
-    """
-    if form not in FORMATS:
-        raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
-    if not runs:
-        raise UsageError("report: name at least one run folder")
+def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
+    """Write the report of one run, or of several beside the first; see ``write_report``."""
     if len(runs) > 1:
         return _write_several(runs, form, out)
     if imported.is_imported(runs[0]):
@@ -80,9 +69,9 @@ def _write_imported(folder: Path, form: str, out: Path | None) -> Path:
     if form != "html":
         raise UsageError(f"--format {form}: imported readings have a page only (html)")
     readings = imported.read_imported(folder)
-    drawings = imported.developed(readings, _FIGURE_FORMATS)
+    drawings = imported_page.developed(readings, _FIGURE_FORMATS)
     target = out or folder / "report.html"
-    _put(imported.render(readings, drawings), target, drawings)
+    _put(imported_page.render(readings, drawings), target, drawings)
     return target
 
 
@@ -92,9 +81,9 @@ def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
     target = out or runs[0] / f"comparison.{_SUFFIX[form]}"
     drawings: list[Developed] = []
     if form == "html":
-        drawings = several.develop_all(pairs, _FIGURE_FORMATS)
+        drawings = several_page.develop_all(pairs, _FIGURE_FORMATS)
         commands = [command_of(summary) for summary in summaries]
-        page = several.render(pairs, drawings, commands=commands)
+        page = several_page.render(pairs, drawings, commands=commands)
     else:
         page = text.several(pairs, form)
     _put(page, target, drawings)

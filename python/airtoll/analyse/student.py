@@ -1,0 +1,44 @@
+"""Student's t distribution and the normal one: quantiles and tails.
+
+Takes probabilities or values, and degrees of freedom; gives what ``scipy.stats.t`` and
+``scipy.stats.norm`` give, from the special functions under them: ``scipy.stats`` takes longer to
+load than most studies take to analyse. Never raises: what has no answer is NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+
+def t_quantile(level: ArrayLike, degrees: ArrayLike) -> Any:
+    """Two-sided quantile of Student's t: P(|t| <= q) = level; NaN for no degrees of freedom.
+
+    Arguments broadcast; scalars give a scalar.
+    """
+    found = special.stdtrit(degrees, (1 + np.asarray(level)) / 2)
+    return np.where(np.asarray(degrees) > 0, found, np.nan)[()]
+
+
+def t_below(x: ArrayLike, degrees: ArrayLike) -> Any:
+    """The probability that Student's t lies below ``x``; NaN for no degrees of freedom."""
+    found = special.stdtr(degrees, x)
+    return np.where(np.asarray(degrees) > 0, found, np.nan)[()]
+
+
+def t_above(x: ArrayLike, degrees: ArrayLike) -> Any:
+    """The probability that Student's t lies above ``x``; NaN for no degrees of freedom."""
+    return t_below(-np.asarray(x), degrees)
+
+
+def normal_quantile(p: ArrayLike) -> Any:
+    """The value below which a standard normal variable lies with probability ``p``."""
+    return special.ndtri(p)
+
+
+def normal_below(x: ArrayLike) -> Any:
+    """The probability that a standard normal variable lies below ``x``."""
+    return special.ndtr(x)

@@ -1,0 +1,49 @@
+"""Student's t against scipy's own distribution."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from airtoll.analyse.student import (
+    normal_below,
+    normal_quantile,
+    t_above,
+    t_below,
+    t_quantile,
+)
+
+DEGREES = st.one_of(
+    st.floats(-2, 0),
+    st.floats(0.05, 1e6),
+    st.integers(1, 1000),
+    st.sampled_from([math.inf, math.nan]),
+)
+
+
+@given(st.floats(0.0005, 0.9995), DEGREES)
+def test_quantiles_are_scipys(p: float, degrees: float) -> None:
+    np.testing.assert_allclose(
+        t_quantile(p, degrees), stats.t.ppf((1 + p) / 2, degrees), rtol=1e-12
+    )
+    assert normal_quantile(p) == stats.norm.ppf(p)
+
+
+@given(st.one_of(st.floats(-1e4, 1e4), st.sampled_from([math.inf, -math.inf, math.nan])), DEGREES)
+def test_tails_are_scipys(x: float, degrees: float) -> None:
+    np.testing.assert_allclose(
+        t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-12, atol=1e-300
+    )
+    np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-12, atol=1e-300)
+    np.testing.assert_equal(normal_below(x), stats.norm.cdf(x))
+
+
+def test_arrays_broadcast() -> None:
+    found = t_quantile([[0.8], [0.95]], np.array([0, 1, 4]))
+    assert found.shape == (2, 3)
+    assert np.isnan(found[:, 0]).all()
+    np.testing.assert_allclose(found[1, 1:], [12.706205, 2.776445], rtol=1e-7)
