@@ -9,7 +9,8 @@ Never reads a file and never runs a trial.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -91,13 +92,13 @@ class Analysis:
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
     ) -> Estimate | None:
         """Estimate of one metric of one cell, or None if it was not observed."""
-        return self._one(self.estimates.filter(metric=metric), cell, flow, station)
+        return self._at(self.estimates, self._estimate_rows.get((cell, metric, flow, station)))
 
     def overhead(
         self, cell: str, flow: str | None = None, station: str | None = None
     ) -> Estimate | None:
         """Overhead of one secured cell, or None if there is no baseline cell for it."""
-        return self._one(self.overheads, cell, flow, station)
+        return self._at(self.overheads, self._overhead_rows.get((cell, flow, station)))
 
     def combined_overhead(self, cells: Sequence[str]) -> Estimate | None:
         """Mean of the overheads of some cells (TCP and UDP, say); None if one is missing."""
@@ -105,18 +106,23 @@ class Analysis:
         known = [part for part in parts if part is not None]
         return mean_of_estimates(known) if known and len(known) == len(parts) else None
 
-    def _one(
-        self, frame: pl.DataFrame, cell: str, flow: str | None, station: str | None
-    ) -> Estimate | None:
-        rows = frame.filter(
-            (pl.col("cell") == cell)
-            & pl.col("flow").eq_missing(flow)
-            & pl.col("station").eq_missing(station)
-        )
-        if rows.is_empty():
-            return None
-        row = rows.row(0, named=True)
-        return estimate_of_row(row, self.level)
+    # Looked up once per mark of a figure: to query the frame takes longer than to draw the mark.
+    @cached_property
+    def _estimate_rows(self) -> Mapping[Hashable, int]:
+        return rows_by(self.estimates, "cell", "metric", *_PART)
+
+    @cached_property
+    def _overhead_rows(self) -> Mapping[Hashable, int]:
+        return rows_by(self.overheads, "cell", *_PART)
+
+    def _at(self, frame: pl.DataFrame, row: int | None) -> Estimate | None:
+        return None if row is None else estimate_of_row(frame.row(row, named=True), self.level)
+
+
+def rows_by(frame: pl.DataFrame, *columns: str) -> dict[Hashable, int]:
+    """The number of the first row that holds each combination of these columns' values."""
+    keys = list(zip(*(frame[column].to_list() for column in columns), strict=True))
+    return {key: len(keys) - 1 - back for back, key in enumerate(reversed(keys))}
 
 
 def estimate_of_row(row: dict[str, Any], level: float) -> Estimate:

@@ -59,13 +59,10 @@ def exchanges(summary: RunSummary) -> list[Exchange]:
     found = []
     keys = ["scenario", "factors", "policy"]
     for (scenario, factors, policy), rows in frame.group_by(keys, maintain_order=True):
-        first = rows.filter(pl.col("cell") == rows["cell"][0]).unique(
-            "metric", keep="first", maintain_order=True
-        )
-        values = {
-            row["metric"]: estimate_of_row(row, summary.analysis.level)
-            for row in first.iter_rows(named=True)
-        }
+        values: dict[str, Estimate] = {}
+        for row in rows.iter_rows(named=True):
+            if row["cell"] == rows["cell"][0] and row["metric"] not in values:
+                values[row["metric"]] = estimate_of_row(row, summary.analysis.level)
         messages = values.pop(_MESSAGES, None)
         found.append(
             Exchange(

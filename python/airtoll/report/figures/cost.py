@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from airtoll.analyse import Comparison, Estimate
-from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.analysis import THROUGHPUT, rows_by
 from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
 from airtoll.drawing.plate import (
     INK,
@@ -151,10 +151,11 @@ def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
     factor, unit = _overhead_scale(summary)
     plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
     thick = 0.84 / max(1, len(traffics))
+    names = _cells(secured)
     for index, traffic in enumerate(traffics):
         first = True
         for place, policy in enumerate(policies):
-            cell = _cell_of(secured, policy, traffic)
+            cell = names.get((policy, traffic))
             estimate = summary.analysis.overhead(cell) if cell else None
             if estimate is None or cell is None or not math.isfinite(estimate.value):
                 continue
@@ -192,11 +193,12 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
     factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
     plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
     step = 0.8 / max(1, len(traffics))
+    names = _cells(rows)
     kinds = set()
     for index, traffic in enumerate(traffics):
         first = True
         for place, policy in enumerate(policies):
-            cell = _cell_of(rows, policy, traffic)
+            cell = names.get((policy, traffic))
             estimate = summary.analysis.estimate(cell, THROUGHPUT) if cell else None
             if estimate is None or cell is None:
                 continue
@@ -314,16 +316,9 @@ def _levels(frame: pl.DataFrame) -> pl.Series:
 
 def _interval(axes: Axes, estimate: Estimate, factor: float, at: float, ink: str = INK) -> None:
     if estimate.has_interval and math.isfinite(estimate.half_width):
-        middle = (estimate.low + estimate.high) / 2
-        axes.errorbar(
-            [factor * middle],
-            [at],
-            xerr=[factor * estimate.half_width],
-            fmt="none",
-            ecolor=ink,
-            capsize=1.8,
-            lw=0.9,
-        )
+        ends = [factor * estimate.low, factor * estimate.high]
+        # One line whose marks are the caps: an error bar is a container of three artists.
+        axes.plot(ends, [at, at], "|-", ms=3.6, mew=0.9, lw=0.9, color=ink)
 
 
 def _printed_style(above: bool) -> dict[str, Any]:
@@ -342,6 +337,6 @@ def _overhead_scale(summary: RunSummary) -> tuple[float, str]:
     return (1e-6, "Mb/s") if summary.analysis.definition == "difference_bps" else (100.0, "%")
 
 
-def _cell_of(rows: pl.DataFrame, policy: str, traffic: str) -> str | None:
-    hit = rows.filter(policy=policy, traffic=traffic)
-    return str(hit["cell"][0]) if hit.height else None
+def _cells(rows: pl.DataFrame) -> dict[Hashable, str]:
+    """The first cell of each policy and traffic."""
+    return {key: rows["cell"][row] for key, row in rows_by(rows, "policy", "traffic").items()}

@@ -176,8 +176,9 @@ def handovers(summary: RunSummary) -> Iterator[Picture]:
 def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
     plate, axes = new_plate(0.9 + 0.17 * max(3, cells.height), title)
     labels = []
+    by_cell = readings.partition_by("cell", as_dict=True)
     for place, (cell, policy, traffic, mean, index) in enumerate(cells.iter_rows()):
-        rows = readings.filter(cell=cell)
+        rows = by_cell[cell,]
         value = 100 * (rows["value"].to_numpy() / mean - 1) if mean else rows["value"].to_numpy()
         kept = rows["kept"].to_numpy()
         # Trials in their order from top to bottom within the row: drifts show.
