@@ -2,7 +2,11 @@
 //!
 //! Events are ordered by (time, priority, sequence): of two events at one instant the one with the
 //! lower priority number goes first, and of two with the same priority the one scheduled first.
-//! The order is total, so a run never depends on the layout of the heap.
+//! The order is total, so a run never depends on the layout of the queue.
+//!
+//! The next few events are kept sorted, the rest in a heap. Most events happen soon after they are
+//! scheduled, so they are put in and taken out near the end of a short array; a heap alone would
+//! move each of them up and down, and read back what it has just written.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -16,7 +20,10 @@ pub struct Priority(pub u8);
 /// Events in the order in which they happen, and the instant of the last one taken.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
-    heap: BinaryHeap<Entry<E>>,
+    /// The next events, the very next one last. Empty only if `later` is.
+    soon: Vec<Entry<E>>,
+    /// Those that come after all of `soon`.
+    later: BinaryHeap<Entry<E>>,
     sequence: u64,
     now: Instant,
 }
@@ -30,13 +37,16 @@ struct Entry<E> {
 }
 
 const SEQUENCE_BITS: u32 = 56;
+/// Most events kept sorted: about as many as a cell of some dozen stations has waiting.
+const SOON: usize = 64;
 
 impl<E> EventQueue<E> {
     /// An empty queue with the clock at the origin.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            heap: BinaryHeap::with_capacity(256),
+            soon: Vec::with_capacity(SOON + 1),
+            later: BinaryHeap::with_capacity(256),
             sequence: 0,
             now: Instant::ZERO,
         }
@@ -52,20 +62,20 @@ impl<E> EventQueue<E> {
     /// How many events are waiting.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.soon.len() + self.later.len()
     }
 
     /// Whether no event is waiting.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.soon.is_empty()
     }
 
     /// The instant of the next event, or [`Instant::MAX`] if there is none.
     #[must_use]
     #[inline]
     pub fn next_at(&self) -> Instant {
-        self.heap.peek().map_or(Instant::MAX, |entry| entry.at)
+        self.soon.last().map_or(Instant::MAX, |entry| entry.at)
     }
 
     /// Adds an event with the default priority.
@@ -90,14 +100,30 @@ impl<E> EventQueue<E> {
         );
         let rank = u64::from(priority.0) << SEQUENCE_BITS | self.sequence;
         self.sequence += 1;
-        self.heap.push(Entry { at, rank, event });
+        let entry = Entry { at, rank, event };
+        let last_soon = self.soon.first();
+        if last_soon.is_some_and(|last| entry.after(last)) && !self.later.is_empty() {
+            self.later.push(entry);
+            return;
+        }
+        let mut place = self.soon.len();
+        while place > 0 && entry.after(&self.soon[place - 1]) {
+            place -= 1;
+        }
+        self.soon.insert(place, entry);
+        if self.soon.len() > SOON {
+            self.later.extend(self.soon.drain(..SOON / 2));
+        }
     }
 
     /// Takes the next event and moves the clock to it.
     #[inline]
     pub fn pop(&mut self) -> Option<E> {
-        let entry = self.heap.pop()?;
+        let entry = self.soon.pop()?;
         self.now = entry.at;
+        if self.soon.is_empty() && !self.later.is_empty() {
+            self.look_ahead();
+        }
         Some(entry.event)
     }
 
@@ -112,6 +138,20 @@ impl<E> EventQueue<E> {
             "clock moved past an event"
         );
         self.now = to;
+    }
+
+    #[cold]
+    fn look_ahead(&mut self) {
+        self.soon
+            .extend(std::iter::from_fn(|| self.later.pop()).take(SOON / 2));
+        self.soon.reverse();
+    }
+}
+
+impl<E> Entry<E> {
+    #[inline]
+    fn after(&self, other: &Self) -> bool {
+        (self.at, self.rank) > (other.at, other.rank)
     }
 }
 
@@ -173,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_out_sorted(times in proptest::collection::vec((0_u64..50, 0_u8..3), 1..200)) {
+        fn events_come_out_sorted(times in proptest::collection::vec((0_u64..50, 0_u8..3), 1..300)) {
             let mut queue = EventQueue::new();
             for (sequence, (at, priority)) in times.iter().enumerate() {
                 let key = (*at, *priority, sequence);
@@ -182,6 +222,28 @@ mod tests {
             let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
             prop_assert_eq!(order.len(), times.len());
             prop_assert!(order.is_sorted());
+        }
+
+        #[test]
+        fn putting_in_and_taking_out_is_a_heaps_order(
+            steps in proptest::collection::vec(proptest::option::weighted(0.6, (0_u64..400, 0_u8..3)), 1..600)
+        ) {
+            let mut queue = EventQueue::new();
+            let mut model = std::collections::BTreeSet::new();
+            for (sequence, step) in steps.into_iter().enumerate() {
+                match step {
+                    Some((wait, priority)) => {
+                        let at = Instant::from_nanos(queue.now().as_nanos() + wait);
+                        queue.schedule_ranked(at, Priority(priority), (at, priority, sequence));
+                        model.insert((at, priority, sequence));
+                    }
+                    None => prop_assert_eq!(queue.pop(), model.pop_first()),
+                }
+                prop_assert_eq!(queue.len(), model.len());
+                prop_assert_eq!(queue.is_empty(), model.is_empty());
+                let next = model.first().map_or(Instant::MAX, |first| first.0);
+                prop_assert_eq!(queue.next_at(), next);
+            }
         }
     }
 }

@@ -85,6 +85,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         crypto_time: Duration::ZERO,
         cpu_ciphers: Duration::ZERO,
         earlier_nav: Instant::ZERO,
+        reservations: Slab::new(),
         winners: Vec::new(),
         association: Associations::default(),
         mobility: Mobility::default(),

@@ -348,12 +348,12 @@ impl World {
         let until = now + sifs + mode.cts + sifs + exchange.length + sifs + answer;
         let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
         if now + patience < until {
+            let reservation = self.reservations.insert((now, until));
             self.events.schedule(
                 now + patience,
                 Event::NavReset {
                     channel,
-                    heard: now,
-                    until,
+                    reservation,
                 },
             );
         }

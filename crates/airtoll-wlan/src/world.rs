@@ -47,12 +47,8 @@ pub(crate) enum Event {
     TransportTimer { flow: u32, receiver: bool },
     /// An AP's beacon is due.
     Beacon { node: u32 },
-    /// Nothing followed an RTS heard at `heard`, which had reserved the medium until `until`.
-    NavReset {
-        channel: u32,
-        heard: Instant,
-        until: Instant,
-    },
+    /// Nothing may have followed an RTS that had reserved the medium.
+    NavReset { channel: u32, reservation: u32 },
     /// The warm-up ends.
     WarmedUp,
     /// Something of a station's association is due.
@@ -148,6 +144,8 @@ pub(crate) struct World {
     pub cpu_ciphers: Duration,
     /// The NAV of an RTS's receiver before that RTS.
     pub earlier_nav: Instant,
+    /// When RTSs ended, and until when they had reserved the medium, for those who may forget it.
+    pub reservations: Slab<(Instant, Instant)>,
     /// Scratch space of `grant`.
     pub winners: Vec<u32>,
     pub association: Associations,
@@ -156,6 +154,9 @@ pub(crate) struct World {
     pub trace: Option<Box<dyn Trace>>,
     pub recorder: Option<Box<Recorder>>,
 }
+
+// The queue moves events about all the time.
+const _: () = assert!(size_of::<Event>() <= 16);
 
 /// Events between two looks at the caller's wish to stop.
 const EVENTS_PER_LOOK: u32 = 8192;
@@ -227,10 +228,10 @@ impl World {
             Event::Beacon { node } => self.beacon_due(node),
             Event::NavReset {
                 channel,
-                heard,
-                until,
+                reservation,
             } => {
                 let now = self.events.now();
+                let (heard, until) = self.reservations.remove(reservation);
                 self.channels[channel as usize].forget_reservation(now, heard, until);
             }
             Event::WarmedUp => self.warmed_up(),
