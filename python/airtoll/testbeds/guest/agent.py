@@ -96,8 +96,7 @@ class Agent:
         try:
             handler(request)
         except Exception as error:  # the host must hear of anything that went wrong here
-            detail = {"kind": type(error).__name__, "message": str(error)}
-            detail["trace"] = traceback.format_exc()
+            detail = {"message": str(error), "trace": traceback.format_exc()}
             self._say({"id": request["id"], "error": detail})
 
     def _run(self, request: dict[str, Any]) -> None:
@@ -127,7 +126,7 @@ class Agent:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            answer["error"] = {"kind": "TimeoutError", "message": "took too long"}
+            answer["error"] = {"message": "took too long"}
         for reader in readers:
             # A daemon that keeps the pipe open must not hold the answer back.
             reader.join(1.0)

@@ -183,7 +183,7 @@ class Guest(abc.ABC):
         except (OSError, ValueError):
             pass
         for waiting in list(self._answers.values()):
-            waiting.put({"error": {"kind": "GuestError", "message": "the guest died"}})
+            waiting.put({"error": {"message": "the guest died"}})
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._socket is None:
@@ -246,7 +246,7 @@ class Guest(abc.ABC):
     def call(self, function: str, argument: Any, *, timeout_s: float | None = None) -> Any:
         """Call ``package.module:function`` of airtoll in the guest with one JSON value.
 
-        Raises :class:`GuestError` with the error's own message; its ``kind`` is the class name.
+        Raises :class:`GuestError` with the error's own message.
         """
         with self._request("call", function=function, argument=argument) as (_, answers):
             try:

@@ -6,7 +6,6 @@ Takes an unpacked kernel and a share folder; gives a running :class:`Qemu`. Neve
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import socket
@@ -16,7 +15,8 @@ from typing import Final
 
 from airtoll.errors import EnvironmentProblem
 from airtoll.testbeds.guest import agent, initramfs, kernel
-from airtoll.testbeds.guest.contract import Guest, GuestError, boot_id, start_script
+from airtoll.testbeds.guest.contract import Guest, GuestError, start_script
+from airtoll.testbeds.guest.probe import PROBE_WORD, ends_in_time, remembered
 
 #: Emulated boots take 11-19 s on two busy cores; a loaded machine takes several times that.
 BOOT_LIMIT_S: Final = 240.0
@@ -110,32 +110,15 @@ def kvm_works(found: kernel.Kernel, archive: Path, *, remember: bool = True) -> 
     device = Path("/dev/kvm")
     if not os.access(device, os.R_OK | os.W_OK):
         return False
-    notes = kernel.cache_folder() / "kvm.json"
-    key = f"{os.uname().release} {boot_id()} {_qemu_version()}"
-    if remember and notes.exists():
-        with contextlib.suppress(ValueError, OSError):
-            known = json.loads(notes.read_text())
-            if key in known:
-                return bool(known[key])
     argv = [
         _qemu_program(),
         *("-M", "q35", "-accel", "kvm", "-cpu", "host", "-m", "256M", "-nodefaults"),
         *("-display", "none", "-no-reboot", "-kernel", str(found.image), "-initrd", str(archive)),
-        *("-append", "quiet panic=-1 airtoll.probe"),
+        *("-append", f"quiet panic=-1 {PROBE_WORD}"),
     ]
-    probe = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    return remembered(
+        "kvm", _qemu_version(), lambda: ends_in_time(argv, KVM_PROBE_LIMIT_S), remember=remember
     )
-    try:
-        works = probe.wait(KVM_PROBE_LIMIT_S) == 0
-    except subprocess.TimeoutExpired:
-        works = False
-    finally:
-        probe.kill()
-        probe.wait()
-    if remember:
-        notes.write_text(json.dumps({key: works}))
-    return works
 
 
 def _command(

@@ -9,19 +9,17 @@ the host's (hostfs), with the rights of whoever started it.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import shutil
 import socket
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.guest import initramfs, kernel, uml_kernel
-from airtoll.testbeds.guest.contract import Guest, boot_id, start_script
+from airtoll.testbeds.guest import initramfs, uml_kernel
+from airtoll.testbeds.guest.contract import Guest, start_script
+from airtoll.testbeds.guest.probe import PROBE_WORD, ends_in_time, remembered
 
 #: It boots in about a second; a loaded machine takes several times that.
 BOOT_LIMIT_S: Final = 60.0
@@ -83,35 +81,15 @@ def works(found: uml_kernel.UmlKernel, *, remember: bool = True) -> bool:
 
     The answer is kept in the cache for this boot of the host and this kernel.
     """
-    notes = kernel.cache_folder() / "uml.json"
-    key = f"{os.uname().release} {boot_id()} {found.root.name}"
-    if remember and notes.exists():
-        with contextlib.suppress(ValueError, OSError):
-            known = json.loads(notes.read_text())
-            if key in known:
-                return bool(known[key])
-    with tempfile.TemporaryDirectory(prefix="airtoll-uml-") as scratch:
-        argv = _command(
-            found, initramfs.for_uml(found.root), memory_mib=64, folder=Path(scratch), line=None
-        )
-        probe = subprocess.Popen(
-            [*argv, "airtoll.probe"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "TMPDIR": memory_folder(64)},
-            start_new_session=True,
-        )
-        try:
-            booted = probe.wait(PROBE_LIMIT_S) == 0
-        except subprocess.TimeoutExpired:
-            booted = False
-        finally:
-            probe.kill()
-            probe.wait()
-    if remember:
-        notes.write_text(json.dumps({key: booted}))
-    return booted
+
+    def probe() -> bool:
+        with tempfile.TemporaryDirectory(prefix="airtoll-uml-") as scratch:
+            archive = initramfs.for_uml(found.root)
+            argv = _command(found, archive, memory_mib=64, folder=Path(scratch), line=None)
+            environment = {**os.environ, "TMPDIR": memory_folder(64)}
+            return ends_in_time([*argv, PROBE_WORD], PROBE_LIMIT_S, environment)
+
+    return remembered("uml", found.root.name, probe, remember=remember)
 
 
 def memory_folder(memory_mib: int) -> str:
