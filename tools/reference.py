@@ -27,6 +27,7 @@ TABLES = [
     ("ap", "`ap = {...}`", model.AccessPoint),
     ("server", "`server = {...}`", model.WiredHost),
     ("wired", "`wired = {...}`", model.WiredLink),
+    ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
     ("radius", "`radius = {...}`", model.Radius),
     ("join", "`join = {...}`", model.Join),

@@ -43,3 +43,11 @@ def test_aggregates_are_bounded_by_their_length_and_their_window():
     for phy, rate in (("802.11n", 600.0), ("802.11ac", 866.7), ("802.11ax", 1201.0)):
         bound = ceiling_bps({"phy": phy, "rate_mbps": rate}, 16)
         assert 0.8 * rate < bound / 1e6 < rate
+
+
+def test_a_wireless_bridge_has_six_octets_more_to_carry() -> None:
+    for link in ({"phy": "802.11g", "rate_mbps": 54}, {"phy": "802.11n", "rate_mbps": 150.0}):
+        bridge = ceiling_bps({**link, "addresses": 4}, payload=100)
+        assert bridge == ceiling_bps(link, 6, payload=100) <= ceiling_bps(link, payload=100)
+    slow = {"phy": "802.11b", "rate_mbps": 1, "preamble": "long"}
+    assert ceiling_bps({**slow, "addresses": 4}) < ceiling_bps(slow)

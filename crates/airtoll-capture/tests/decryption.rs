@@ -3,6 +3,7 @@
 
 mod network;
 
+use airtoll_security::link::tkip::TkipKey;
 use airtoll_security::{AkmSuite, CipherSuite};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::amsdu::{self, Subframe};
@@ -200,6 +201,78 @@ fn aggregates_fragments_and_four_addresses() {
     assert_eq!(report.eapol_frames, 5);
     assert!(plain.iter().any(|(_, octets)| *octets == body));
     assert!(plain.iter().any(|(_, octets)| *octets == udp(90, 4)));
+}
+
+#[test]
+fn both_directions_of_a_wireless_bridge_open() {
+    for suite in [
+        CipherSuite::Wep104,
+        CipherSuite::Tkip,
+        CipherSuite::Ccmp128,
+        CipherSuite::Ccmp256,
+        CipherSuite::Gcmp128,
+        CipherSuite::Gcmp256,
+    ] {
+        let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+        let key: Vec<u8> = (1..=suite.key_octets() as u8).collect();
+        let mut frames = vec![link.beacon()];
+        for (number, (receiver, transmitter)) in [(AP, STATION), (STATION, AP)].iter().enumerate() {
+            let mut frame = Vec::new();
+            HeaderRepr {
+                control: FrameControl::new(Kind::Data, 8)
+                    .with_to_ds(true)
+                    .with_from_ds(true),
+                duration: 0,
+                address1: *receiver,
+                address2: *transmitter,
+                address3: MacAddress([4; 6]),
+                sequence_control: 0x100,
+                address4: Some(MacAddress([6; 6])),
+                qos_control: Some(0),
+                ht_control: None,
+            }
+            .emit(&mut frame);
+            frame.extend(udp(90, number as u8));
+            let frame = if suite == CipherSuite::Tkip {
+                // The sender's Michael key, whichever way the frame goes.
+                tkip(&key, AP, frame)
+            } else {
+                protect(suite, &key, 0, number as u64 + 1, frame)
+            };
+            frames.push(frame);
+        }
+        let hex: String = key.iter().map(|octet| format!("{octet:02x}")).collect();
+        let kind = if suite == CipherSuite::Wep104 {
+            "wep"
+        } else {
+            "tk"
+        };
+        let (report, plain) = report(&frames, &[format!("{kind}:{hex}")]);
+        assert_eq!((report.protected, report.decrypted), (2, 2), "{suite:?}");
+        assert_eq!(report.refused.get("Michael failure"), None, "{suite:?}");
+        for fill in [0, 1] {
+            assert!(plain.iter().any(|(_, octets)| *octets == udp(90, fill)));
+        }
+        // One client, whichever way its frames go.
+        assert!(report.roams.is_empty());
+    }
+}
+
+/// An MSDU under TKIP between an access point and a station.
+fn tkip(key: &[u8], access_point: MacAddress, mpdu: Vec<u8>) -> Vec<u8> {
+    let header = 32;
+    let mut frame = mpdu[..header].to_vec();
+    frame.resize(header + 8, 0);
+    frame.extend_from_slice(&mpdu[header..]);
+    frame.resize(frame.len() + 12, 0);
+    let key = TkipKey::new(key).unwrap().of_access_point(access_point.0);
+    key.encapsulate_msdu(&mut frame, 7, 0).unwrap();
+    // Neither the other end's Michael key nor the other direction fits.
+    let other = TkipKey::clone(&key).of_access_point([9; 6]);
+    let by_ap = mpdu[10..16] == access_point.0;
+    assert_eq!(other.decapsulate_msdu(&mut frame.clone()).is_err(), by_ap);
+    assert!(key.decapsulate_msdu(&mut frame.clone()).is_ok());
+    frame
 }
 
 #[test]

@@ -8,6 +8,9 @@ pub const FCS_OCTETS: u32 = 4;
 /// Data frame header with three addresses, without QoS control and FCS (9.3.2.1).
 pub const DATA_HEADER_OCTETS: u32 = 24;
 
+/// Fourth address, where To DS and From DS are both 1 (9.3.2.1).
+pub const ADDRESS_4_OCTETS: u32 = 6;
+
 /// QoS control field (9.2.4.5).
 pub const QOS_CONTROL_OCTETS: u32 = 2;
 

@@ -30,8 +30,8 @@ pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdu
 pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
 pub use format::{Format, TxVectorError};
 pub use frame_sizes::{
-    ACK_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS,
-    PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
+    ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS,
+    LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
 };
 pub use modulation::{CodeRate, Mcs, Modulation};
 pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};

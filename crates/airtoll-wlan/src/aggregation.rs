@@ -50,6 +50,8 @@ pub(crate) struct TxLink {
     pub peer: u32,
     pub cipher: CipherSuite,
     pub qos: bool,
+    /// Frames carry a fourth address.
+    pub four_address: bool,
     pub rate: RateControl,
     pub amsdu_octets: u32,
     pub max_attempts: u8,
@@ -88,8 +90,15 @@ pub(crate) struct MacQueue {
 }
 
 /// MAC header, FCS.
-pub(crate) const fn mac_octets(qos: bool) -> u32 {
-    phy::DATA_HEADER_OCTETS + phy::FCS_OCTETS + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
+pub(crate) const fn mac_octets(qos: bool, four_address: bool) -> u32 {
+    phy::DATA_HEADER_OCTETS
+        + phy::FCS_OCTETS
+        + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
+        + if four_address {
+            phy::ADDRESS_4_OCTETS
+        } else {
+            0
+        }
 }
 
 /// A-MSDU subframe header (9.3.2.2.2).
@@ -387,10 +396,11 @@ impl World {
         let since = self.queued_since(head, lifetime);
         let state = &self.links[link as usize];
         let cipher = state.cipher;
-        let frame_octets = mac_octets(state.qos) + cipher.mpdu_octets() as u32;
+        let around = mac_octets(state.qos, state.four_address);
+        let frame_octets = around + cipher.mpdu_octets() as u32;
         let msdu_of = |p: &crate::packet::Packet| phy::LLC_SNAP_OCTETS + p.ip_octets;
         let mut parts = Octets {
-            mac: u64::from(mac_octets(state.qos)),
+            mac: u64::from(around),
             security: cipher.frame_octets() as u64,
             ..Octets::default()
         };

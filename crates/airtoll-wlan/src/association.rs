@@ -87,6 +87,8 @@ enum Purpose {
 pub(crate) struct Join {
     /// Nodes of the parties, [`crate::packet::NONE`] where a party takes no part.
     nodes: [u32; PARTIES],
+    /// The node that sets up the tunnels: the station, or a host behind it.
+    tunnelling: u32,
     pub negotiation: Negotiation,
     /// Counts stages, so that late messages of an earlier one are known.
     stage: u32,
@@ -230,6 +232,17 @@ impl Associations {
         join.nodes[Party::OldAccessPoint as usize] = old;
     }
 
+    /// The node that sets up the tunnels of an association.
+    pub fn tunnelling(&self, join: u32) -> u32 {
+        self.joins[join as usize].tunnelling
+    }
+
+    /// Whether the keys of a node's tunnels come with a negotiation.
+    pub fn negotiates_tunnels(&self, node: u32) -> bool {
+        let own = |j: &Join| j.tunnelling == node || j.node(Party::Station) == node;
+        self.joins.iter().any(own)
+    }
+
     /// Station, access point and what they have agreed on so far.
     pub fn agreed(&self, join: u32) -> (u32, u32, Secrets) {
         let join = &self.joins[join as usize];
@@ -308,7 +321,7 @@ impl World {
                 && describe(&message).0 == "EAPOL-Key";
             let state = &mut self.association.joins[join as usize];
             let from = message.from;
-            let host = &mut self.nodes[state.nodes[from as usize] as usize].host;
+            let host = &mut self.nodes[state.worker(from) as usize].host;
             let octets = message.octets.len() as u32;
             let work = host.operations_time(&emission.operations) + host.transmit.of(octets);
             let at = host.cpu.work(now, work);
@@ -329,7 +342,7 @@ impl World {
             self.arm_party(join, from, at);
         }
         let state = &mut self.association.joins[join as usize];
-        let host = &mut self.nodes[state.nodes[party as usize] as usize].host;
+        let host = &mut self.nodes[state.worker(party) as usize].host;
         let work = host.operations_time(&reaction.operations);
         done = done.max(host.cpu.work(now, work));
         self.judge(join, done);
@@ -549,11 +562,21 @@ impl Join {
         self.nodes[party as usize]
     }
 
+    /// The node that does a party's work of the present stage.
+    fn worker(&self, party: Party) -> u32 {
+        match (party, self.negotiation.stage()) {
+            (Party::Station, Some(Stage::Tunnel)) => self.tunnelling,
+            _ => self.node(party),
+        }
+    }
+
     /// Nodes between which a message goes.
     fn ends(&self, message: &Message) -> (u32, u32) {
         let old = [message.from, message.to].contains(&Party::OldAccessPoint);
+        let tunnel = [message.from, message.to].contains(&Party::Gateway);
         let node = |party| match party {
             Party::Station if old => self.departing,
+            Party::Station if tunnel => self.tunnelling,
             _ => self.node(party),
         };
         (node(message.from), node(message.to))

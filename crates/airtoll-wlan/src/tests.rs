@@ -3,6 +3,8 @@
 use airtoll_engine::Digest;
 use airtoll_units::Duration;
 
+mod bridge;
+
 use crate::outcome::Outcome;
 use crate::world::World;
 use crate::{Scenario, build, run};
@@ -124,6 +126,8 @@ fn varied() -> Vec<Scenario> {
         cell(A54, two, ask, 1.0),
         hidden,
         faint,
+        bridge::bridged(2, A54, "", "udp", 1000, 1.0),
+        bridge::bridged(1, N40, WORK, "tcp", 1460, 1.0),
     ]
 }
 

@@ -17,6 +17,7 @@ from airtoll.plan import Cell
 
 _LEGACY = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _MAC = 28  # header 24, FCS 4
+_ADDRESS_4 = 6
 _LLC = 8
 _IP = {"ipv4": 20, "ipv6": 40}
 _UDP, _TCP = 8, 20
@@ -63,9 +64,10 @@ def full_frame(cell: Cell) -> FullFrame | None:
             packet = 1500  # IP fragments: all but the last are full
     else:
         packet = min(1500, head + _TCP + (load.mss_bytes or 1500 - head - _TCP))
+    mac = _MAC + (_ADDRESS_4 if settings.four_addresses else 0)
     return FullFrame(
         settings.phy,
         settings.rate_mbps or _LEGACY[settings.phy],
         settings.preamble or "short",
-        _MAC + _LLC + packet,
+        mac + _LLC + packet,
     )

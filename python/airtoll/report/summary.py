@@ -126,6 +126,7 @@ class RunSummary:
             "rate_mbps": settings.rate_mbps or _BEST_RATE[settings.phy],
             "preamble": settings.preamble or "short",
             "hops": 2 if settings.topology == "station-to-station" else 1,
+            "addresses": 4 if settings.four_addresses else 3,
             "senders": settings.clients or len(settings.stations),
         }
         added = policy.octets_per_mpdu + policy.octets_per_msdu

@@ -54,6 +54,9 @@ class Station(_Table):
     rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
+    bridge: bool | None = Field(
+        None, description="whether it bridges, in a scenario with `bridge`; default: it does"
+    )
     frame_bursting_us: NotNegative | None = Field(
         None,
         description="burst of this station's frames, microseconds; 0 = none; default: the longer "
@@ -90,6 +93,17 @@ class WiredLink(_Table):
     rate_mbps: Positive = Field(100.0, description="rate, Mb/s")
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
     queue_packets: Count = Field(1000, description="queue limit, packets")
+
+
+class Bridge(_Table):
+    """Wireless bridges: stations' data frames have four addresses, a wired host is behind each.
+
+    IEEE Std 802.11-2020, table 9-30; Linux calls it a 4-address or WDS station. The host behind a
+    station sends and gets its traffic in its place, and is the end of its tunnels.
+    """
+
+    host: WiredHost = Field(WiredHost(), description="the host behind each station")
+    wired: WiredLink = Field(WiredLink(), description="the link between the two")
 
 
 class Radius(_Table):
@@ -323,6 +337,10 @@ class Scenario(_Table):
     ap: AccessPoint = Field(AccessPoint(), description="the access point")
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")
+    bridge: Bridge | None = Field(
+        None,
+        description="stations are wireless bridges with a wired host behind each; default: none is",
+    )
     radio: Radio = Field(Radio(), description="propagation and receivers")
     authenticate: bool = Field(
         False,
@@ -355,7 +373,22 @@ class Scenario(_Table):
             raise ValueError("station-to-station needs two stations")
         if self.topology[0] in "nr" and (len(names) != 1 or self.clients):
             raise ValueError("two-domain topologies take one station, the mobile node")
+        if self.bridge is None:
+            for station in self.stations:
+                if station.bridge:
+                    raise ValueError(f"station {station.name}: bridge needs the scenario's bridge")
+        elif self.topology[0] in "nr":
+            raise ValueError("two-domain topologies have no wireless bridge")
         return self
+
+    def bridges(self, station: Station) -> bool:
+        """Whether a station is a wireless bridge."""
+        return self.bridge is not None and station.bridge is not False
+
+    @property
+    def four_addresses(self) -> bool:
+        """Whether every station is a wireless bridge, so that every data frame is longer."""
+        return all(self.bridges(station) for station in self.stations)
 
 
 class Traffic(_Table):

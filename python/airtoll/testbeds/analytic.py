@@ -11,6 +11,7 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
+from airtoll.testbeds import bridging
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json
 
@@ -23,6 +24,8 @@ class Analytic:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell has a closed form."""
+        if problem := bridging.why_not(cell):
+            return Skip(problem)
         try:
             problem = _native.check_analytic(scenario_json(cell))
         except ProfileError as error:

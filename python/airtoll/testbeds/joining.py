@@ -30,8 +30,12 @@ _AT_HOME = DOMAINS["n1"]
 
 @frozen
 class Parties:
-    """Nodes that take part beside a station and its AP; ``None`` where there is none."""
+    """Nodes that take part beside a station and its AP; ``None`` where there is none.
 
+    ``host``: the one behind a wireless bridge, which negotiates the tunnels.
+    """
+
+    host: str | None = None
     gateway: str | None = None
     authentication_server: str | None = None
     home_agent: str | None = None
@@ -118,6 +122,8 @@ def joining(
             "gateway": wanted[name].gateway,
             "home_agent": wanted[name].home_agent,
             "foreign_agent": wanted[name].foreign_agent,
+            # Left out where there is none, so that resolved scenarios stay as they were.
+            **({} if wanted[name].host is None else {"host": wanted[name].host}),
         }
         for name, policy in policies.items()
     ]

@@ -16,6 +16,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Scenario, Station, Traffic
+from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
 from airtoll.testbeds.roaming import roaming
@@ -70,16 +71,32 @@ def scenario(cell: Cell) -> dict[str, Any]:
         return {**_two_domains(cell), **_resolution(settings)}
     stations = station_list(settings)
     profiles = {s.name: load(cell.profile(s.profile)) for s in stations}
+    ends = {s.name: end_of(settings, s) for s in stations}
+    behind = settings.bridge.host.profile if settings.bridge else None
+    # What the ends of traffic and tunnels cost, by their names.
+    hosts = {
+        ends[s.name]: load(cell.profile(behind)) if settings.bridges(s) else profiles[s.name]
+        for s in stations
+    }
     ap = load(cell.profile(settings.ap.profile))
     server = load(cell.profile(settings.server.profile))
     wired = settings.topology != "station-to-station"
+    peers = {s.name: SERVER if wired else ends[_peer(settings, s)] for s in stations}
     nodes = []
-    for station in stations:
-        own = profiles[station.name]
-        far = server if wired else profiles[_peer(settings, station)]
-        nodes.append(_station_node(cell, station, own, far, wired))
-    nodes.append(_ap_node(cell, ap))
     links: list[dict[str, Any]] = []
+    for station in stations:
+        peer = peers[station.name]
+        node = _station_node(cell, station, profiles[station.name])
+        own, far = hosts[ends[station.name]], hosts.get(peer, server)
+        tunnels = station_policy(cell, station).tunnels
+        node["tunnels"] = [_tunnel(tunnel, own, peer, far) for tunnel in tunnels]
+        if not settings.bridges(station):
+            nodes.append(node)
+            continue
+        made, link = bridged(settings, node, _host(own, station_policy(cell, station)))
+        nodes += made
+        links.append(link)
+    nodes.append(_ap_node(cell, ap))
     if wired:
         nodes.append(_server_node(cell, server))
         links.append(
@@ -98,15 +115,18 @@ def scenario(cell: Cell) -> dict[str, Any]:
         "bss": [_bss(settings)],
         "nodes": nodes,
         "links": links,
-        "flows": _flows(settings, load_, stations, profiles, server),
+        "flows": _flows(settings, load_, stations, {**hosts, SERVER: server}),
         **_resolution(settings),
     }
-    ends = {s.name: SERVER if wired else _peer(settings, s) for s in stations}
     joined = joining(
         cell,
         resolved,
         {s.name: station_policy(cell, s) for s in stations},
-        lambda name: Parties(gateway=ends[name], home_agent=ends[name]),
+        lambda name: Parties(
+            host=None if ends[name] == name else ends[name],
+            gateway=peers[name],
+            home_agent=peers[name],
+        ),
         lambda profile: _host(load(cell.profile(profile)), cell.security),
         AP,
     )
@@ -132,9 +152,9 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         "delay_s": settings.wired.delay_us * 1e-6,
         "queue_packets": settings.wired.queue_packets,
     }
-    node = _station_node(cell, station, mobile, server, wired=True)
-    tunnels = node.pop("tunnels")
+    node = _station_node(cell, station, mobile)
     policy = station_policy(cell, station)
+    tunnels = [_tunnel(tunnel, mobile, SERVER, server) for tunnel in policy.tunnels]
     between = [_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels]
     parts = assemble(
         domains,
@@ -254,9 +274,7 @@ def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> dict[str, An
     return {"control": "fixed_mcs", "mcs": settings.mcs or 0, "streams": settings.streams}
 
 
-def _station_node(
-    cell: Cell, station: Station, profile: Profile, far: Profile, wired: bool
-) -> dict[str, Any]:
+def _station_node(cell: Cell, station: Station, profile: Profile) -> dict[str, Any]:
     settings = cell.settings
     policy = station_policy(cell, station)
     node: dict[str, Any] = {
@@ -268,10 +286,6 @@ def _station_node(
         "tx_power_dbm": settings.radio.tx_power_dbm,
         "queue": _queue(settings),
         "frame_burst_us": _burst(settings, station.frame_bursting_us, profile),
-        "tunnels": [
-            _tunnel(tunnel, profile, SERVER if wired else _peer(settings, station), far)
-            for tunnel in policy.tunnels
-        ],
     }
     if station.position_m is not None:
         node["position_m"] = [*station.position_m, 0.0]
@@ -424,19 +438,19 @@ def _flows(
     settings: Scenario,
     traffic: Traffic,
     stations: list[Station],
-    profiles: dict[str, Profile],
-    server: Profile,
+    hosts: dict[str, Profile],
 ) -> list[dict[str, Any]]:
+    ends = {s.name: end_of(settings, s) for s in stations}
     flows = []
-    for name, station, source, destination in _pairs(settings, traffic, stations):
-        ends = {**profiles, SERVER: server}
+    for name, station, near, far in _pairs(settings, traffic, stations):
+        source, destination = ends.get(near, near), ends.get(far, far)
         flow: dict[str, Any] = {
             "name": name,
             "station": station,
             "source": source,
             "destination": destination,
             "ip": traffic.ip,
-            "transport": _transport(traffic, ends[source], ends[destination]),
+            "transport": _transport(traffic, hosts[source], hosts[destination]),
             "pattern": _pattern(traffic),
             "access_category": traffic.wmm.replace("-", "_"),
         }
@@ -447,7 +461,7 @@ def _flows(
 def _pairs(
     settings: Scenario, traffic: Traffic, stations: list[Station]
 ) -> list[tuple[str, str, str, str]]:
-    """(flow name, station, source, destination) of every flow."""
+    """(flow name, station, source, destination) of every flow, in names of stations."""
     names = [s.name for s in stations]
     senders = [n for n in names if traffic.stations is None or n in traffic.stations]
     direction = traffic.direction

@@ -16,7 +16,7 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds import joining, roaming
+from airtoll.testbeds import bridging, joining, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -52,7 +52,11 @@ class Simulator:
             ):
                 return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
-        problem = roaming.why_not(cell, policies[0]) or joining.why_not(cell, policies)
+        problem = (
+            bridging.why_not(cell)
+            or roaming.why_not(cell, policies[0])
+            or joining.why_not(cell, policies)
+        )
         if problem:
             return Skip(problem)
         try:

@@ -151,7 +151,13 @@ impl TrafficKey {
         };
         let header = airtoll_security::link::mpdu::Header::parse(mpdu).ok()?;
         let (text, mic) = msdu.split_last_chunk::<8>()?;
-        Some(key.michael(&header, &[text]) == *mic)
+        let fits = |key: &TkipKey| key.michael(&header, &[text]) == *mic;
+        // With four addresses the header does not say which end is the AP, whose key it is.
+        let other = || {
+            let key = TkipKey::clone(key).of_access_point([0; 6]);
+            header.has_four_addresses() && fits(&key)
+        };
+        Some(fits(key) || other())
     }
 
     fn long_wep(&self, frame: &mut [u8]) -> Option<Opened> {

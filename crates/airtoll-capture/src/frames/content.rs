@@ -100,7 +100,7 @@ impl Frames<'_> {
                 return found;
             }
         };
-        let (station, ap) = roles(frame);
+        let (station, ap) = self.roles(frame);
         let (Some(station), Some(bssid)) = (station, ap) else {
             return found;
         };
@@ -263,6 +263,21 @@ impl Frames<'_> {
         self.count(found);
         found
     }
+
+    /// Station and AP of a data frame. Of one with four addresses the AP is the end that is known
+    /// as one, and the receiver where neither is.
+    pub(super) fn roles(&self, frame: &Frame<'_>) -> (Option<MacAddress>, Option<MacAddress>) {
+        let control = frame.control();
+        let unicast = |address: Option<MacAddress>| address.filter(|a| !a.is_group());
+        let is_ap = |address: MacAddress| self.keyring.bss(address).is_some();
+        let from_ap =
+            control.from_ds() && (!control.to_ds() || frame.transmitter().is_some_and(is_ap));
+        match (control.to_ds(), from_ap) {
+            (_, true) => (unicast(frame.receiver()), frame.transmitter()),
+            (true, false) => (frame.transmitter(), unicast(frame.receiver())),
+            (false, false) => (frame.transmitter(), unicast(frame.address3())),
+        }
+    }
 }
 
 fn association(elements: &Elements<'_>) -> Step {
@@ -282,15 +297,4 @@ fn suites(elements: &Elements<'_>) -> Option<(Box<RsnRepr>, bool)> {
     let body = elements.find_vendor(OUI_WPA, 1)?;
     let wpa = RsnRepr::parse_wpa(body).ok()?;
     Some((Box::new(wpa), true))
-}
-
-/// Station and AP of a data frame; in a four-address frame the receiver stands for the AP.
-pub(super) fn roles(frame: &Frame<'_>) -> (Option<MacAddress>, Option<MacAddress>) {
-    let control = frame.control();
-    let unicast = |address: Option<MacAddress>| address.filter(|a| !a.is_group());
-    match (control.to_ds(), control.from_ds()) {
-        (false, true) => (unicast(frame.receiver()), frame.transmitter()),
-        (true, _) => (frame.transmitter(), unicast(frame.receiver())),
-        (false, false) => (frame.transmitter(), unicast(frame.address3())),
-    }
 }

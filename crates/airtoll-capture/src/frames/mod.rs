@@ -15,7 +15,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
 
-use self::content::{Found, roles};
+use self::content::Found;
 use self::datagrams::Datagrams;
 use self::fragments::Fragments;
 use crate::analysis::{Slot, SlotKind, Watcher};
@@ -338,7 +338,7 @@ impl<'w> Frames<'w> {
             };
             return (status, Found::default());
         };
-        let (station, ap) = roles(&frame);
+        let (station, ap) = self.roles(&frame);
         if control.carries_data()
             && let (Some(station), Some(ap)) = (station, ap)
         {

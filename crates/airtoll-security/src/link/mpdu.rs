@@ -146,10 +146,16 @@ impl Header {
         self.protected
     }
 
-    /// Whether the frame comes from the distribution system, so that its transmitter is an AP.
+    /// Whether the From DS bit is set: without To DS its transmitter is an AP.
     #[must_use]
     pub const fn is_from_ds(&self) -> bool {
         self.from_ds
+    }
+
+    /// Whether it has four addresses, so that its bits do not tell which end is the AP.
+    #[must_use]
+    pub const fn has_four_addresses(&self) -> bool {
+        self.address4.is_some()
     }
 
     /// Whether it is one fragment of several.

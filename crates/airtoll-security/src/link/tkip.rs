@@ -32,6 +32,8 @@ pub struct TkipKey {
     authenticator: [u8; 8],
     supplicant: [u8; 8],
     #[zeroize(skip)]
+    access_point: Option<[u8; 6]>,
+    #[zeroize(skip)]
     engine: Engine,
 }
 
@@ -78,8 +80,18 @@ impl TkipKey {
             temporal_key: key[..16].try_into().expect("sixteen octets"),
             authenticator: part(16),
             supplicant: part(24),
+            access_point: None,
             engine,
         })
+    }
+
+    /// The key as the station of this access point and itself use it: in frames with four
+    /// addresses nothing else says whose Michael key is meant (12.8.1). Without it they are taken
+    /// as the access point's.
+    #[must_use]
+    pub const fn of_access_point(mut self, address: [u8; 6]) -> Self {
+        self.access_point = Some(address);
+        self
     }
 
     /// Michael's MIC of an MSDU with this frame's addresses and priority, under the key of the
@@ -348,7 +360,11 @@ impl TkipKey {
     }
 
     fn michael_key(&self, header: &Header) -> &[u8; 8] {
-        if header.is_from_ds() {
+        let by_station = header.has_four_addresses()
+            && self
+                .access_point
+                .is_some_and(|address| address != header.transmitter());
+        if header.is_from_ds() && !by_station {
             &self.authenticator
         } else {
             &self.supplicant

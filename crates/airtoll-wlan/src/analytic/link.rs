@@ -4,9 +4,9 @@
 //! simulator's own reading, so that a wrong rate or space in either shows as a difference.
 
 use airtoll_phy::{
-    Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, Format, GuardInterval,
-    LLC_SNAP_OCTETS, OfdmRate, Preamble, QOS_CONTROL_OCTETS, TimingSet, TxVector, Width,
-    ampdu_limits, control_response,
+    ADDRESS_4_OCTETS, Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, Format,
+    GuardInterval, LLC_SNAP_OCTETS, OfdmRate, Preamble, QOS_CONTROL_OCTETS, TimingSet, TxVector,
+    Width, ampdu_limits, control_response,
 };
 
 use super::answer::Cannot;
@@ -73,7 +73,14 @@ impl Link {
             return Err(Cannot::Option("aggregation.amsdu_max_octets"));
         }
         let limits = ampdu_limits(&data);
-        let header = DATA_HEADER_OCTETS + if qos { QOS_CONTROL_OCTETS } else { 0 } + FCS_OCTETS;
+        let header = DATA_HEADER_OCTETS
+            + if node.four_address {
+                ADDRESS_4_OCTETS
+            } else {
+                0
+            }
+            + if qos { QOS_CONTROL_OCTETS } else { 0 }
+            + FCS_OCTETS;
         let around = header + LLC_SNAP_OCTETS + node.cipher.frame_octets() as u32;
         let ampdu_octets = limits.map_or(0, |l| {
             bss.aggregation

@@ -44,12 +44,15 @@ impl Path {
         if ends.iter().any(|n| !n.tunnels.is_empty()) {
             return Err(Cannot::Option("nodes[].tunnels"));
         }
-        let stations: Vec<&Node> = ends
-            .into_iter()
-            .filter(|n| n.role == Role::Station)
-            .collect();
+        let wireless = ends.map(|end| wireless_end(scenario, end));
+        let stations: Vec<&Node> = wireless.into_iter().flatten().collect();
         let station = *stations.first().ok_or(Cannot::Path)?;
-        let downlink = ends[0].role != Role::Station;
+        if let [first, second] = stations.as_slice()
+            && first.name == second.name
+        {
+            return Err(Cannot::Path);
+        }
+        let downlink = wireless[0].is_none();
         let dsss_present = scenario
             .nodes
             .iter()
@@ -118,7 +121,14 @@ impl Path {
             payload_octets,
             offered_bps,
             tcp,
-            stage_bps: slowest_stage(scenario, flow, &ends, access_point, &sizes, payload_octets),
+            stage_bps: slowest_stage(
+                scenario,
+                &ends,
+                &wireless,
+                access_point,
+                &sizes,
+                payload_octets,
+            ),
         })
     }
 
@@ -196,6 +206,32 @@ pub(super) fn packets(datagram_octets: u32, ip: IpVersion, mtu: u32) -> Vec<u32>
     sizes
 }
 
+/// The station that carries what an end sends and gets: itself, or the one with four addresses on
+/// whose wires it is.
+fn wireless_end<'s>(scenario: &'s Scenario, end: &'s Node) -> Option<&'s Node> {
+    let mut seen = vec![end];
+    let mut at = 0;
+    while let Some(&node) = seen.get(at) {
+        at += 1;
+        match node.role {
+            Role::Station => return Some(node),
+            Role::AccessPoint => continue,
+            Role::Wired => {}
+        }
+        for link in &scenario.links {
+            let [a, b] = &link.nodes;
+            let other = match (*a == node.name, *b == node.name) {
+                (true, _) => b,
+                (_, true) => a,
+                _ => continue,
+            };
+            let next = scenario.nodes.iter().find(|n| n.name == *other);
+            seen.extend(next.filter(|n| seen.iter().all(|s| s.name != n.name)));
+        }
+    }
+    None
+}
+
 /// Refuses links on which noise would cost more than a frame in ten thousand.
 fn clean(scenario: &Scenario, ap: &Node, station: &Node, link: &Link) -> Result<(), Cannot> {
     let radio = &scenario.radio;
@@ -243,24 +279,20 @@ fn clean(scenario: &Scenario, ap: &Node, station: &Node, link: &Link) -> Result<
 /// The slowest of CPU, cipher engine and wire on the way, bit/s of application octets.
 fn slowest_stage(
     scenario: &Scenario,
-    flow: &Flow,
     ends: &[&Node; 2],
+    stations: &[Option<&Node>; 2],
     access_point: &Node,
     sizes: &[u32],
     payload_octets: u32,
 ) -> f64 {
     let mut longest_ns: f64 = 0.0;
-    let station = if ends[0].role == Role::Station {
-        ends[0]
-    } else {
-        ends[1]
-    };
+    let cipher_used = stations.iter().flatten().next().map(|s| s.cipher);
     let mut stage = |node: &Node, stack: &crate::scenario::Cost, cipher: bool, encrypt: bool| {
         let costs = node
             .host
             .ciphers
             .iter()
-            .find(|c| c.cipher == station.cipher);
+            .find(|c| Some(c.cipher) == cipher_used);
         let (mut cpu_ns, mut engine_ns) = (0.0, 0.0);
         for octets in sizes {
             cpu_ns += stack.fixed_ns + f64::from(*octets) * stack.per_octet_ns;
@@ -278,8 +310,13 @@ fn slowest_stage(
     let wireless = |n: &Node| n.role != Role::Wired;
     stage(ends[0], &ends[0].host.transmit, wireless(ends[0]), true);
     stage(ends[1], &ends[1].host.receive, wireless(ends[1]), false);
-    if flow.source != access_point.name && flow.destination != access_point.name {
-        let from_air = ends[0].role == Role::Station;
+    for (end, (station, sends)) in ends.iter().zip(stations.iter().zip([true, false])) {
+        if let Some(bridge) = station.filter(|s| s.name != end.name) {
+            stage(bridge, &bridge.host.forward, true, sends);
+        }
+    }
+    if ends.iter().all(|end| end.name != access_point.name) {
+        let from_air = stations[0].is_some();
         stage(access_point, &access_point.host.forward, true, !from_air);
     }
     let wire = scenario

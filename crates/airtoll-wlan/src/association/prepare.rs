@@ -215,6 +215,17 @@ fn join(
         }
         nodes[party as usize] = node;
     }
+    let tunnelling = association
+        .host
+        .as_ref()
+        .map_or(station, |name| index[name.as_str()]);
+    if world.routes[access_point as usize][tunnelling as usize] == crate::network::Route::None {
+        return Err(ScenarioError::Invalid {
+            field: at("host"),
+            value: association.host.clone().unwrap_or_default(),
+            allowed: "a host that the access point can reach over the links".to_owned(),
+        });
+    }
     let mut policy = association.policy.clone();
     if let Some(group) = group_keys::common_cipher(scenario, bss) {
         policy.link.group_cipher = group;
@@ -241,6 +252,7 @@ fn join(
     let cipher = scenario.nodes[station as usize].cipher;
     Ok(Join {
         nodes,
+        tunnelling,
         negotiation,
         stage: 0,
         advancing: false,
@@ -323,6 +335,7 @@ pub(crate) fn link(from: u32, peer: u32, mode: u32, max_attempts: u8) -> TxLink 
         peer,
         cipher: CipherSuite::Open,
         qos: false,
+        four_address: false,
         rate: RateControl::Fixed(mode),
         amsdu_octets: 0,
         max_attempts,

@@ -311,6 +311,7 @@ impl Join {
     fn renewal(first: &Self, negotiation: airtoll_security::handshake::Negotiation) -> Self {
         Self {
             nodes: first.nodes,
+            tunnelling: first.tunnelling,
             negotiation,
             stage: 0,
             advancing: false,

@@ -11,11 +11,12 @@ use crate::tunnel::{Takes, TunnelEnd};
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
         let nodes = self.world.nodes.len();
-        let mut exits: Vec<Vec<(u32, u32)>> = vec![Vec::new(); nodes];
+        let mut exits: Vec<Vec<(u32, Route)>> = vec![Vec::new(); nodes];
         for link in &self.scenario.links {
             let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
             for (from, to) in [(a, b), (b, a)] {
-                exits[from as usize].push((to, self.world.wires.len() as u32));
+                let wire = self.world.wires.len() as u32;
+                exits[from as usize].push((to, Route::Wire { wire }));
                 let name = format!("wire/{}", self.world.wires.len());
                 let stream = self.streams.named(&name);
                 self.world.wires.push(Wire::new(
@@ -27,19 +28,29 @@ impl Builder<'_> {
                 ));
             }
         }
+        // The air before a station that bridges is a link like a wire.
+        for phy in &self.phys {
+            for (neighbour, &station) in phy.members[1..].iter().enumerate() {
+                if self.scenario.nodes[station as usize].four_address {
+                    let neighbour = neighbour as u32;
+                    exits[phy.members[0] as usize].push((station, Route::Air { neighbour }));
+                    exits[station as usize].push((phy.members[0], Route::Air { neighbour: 0 }));
+                }
+            }
+        }
         let mut routes = vec![vec![Route::None; nodes]; nodes];
-        // The first wire on the shortest way, searched from every node that has wires.
+        // The first link on the shortest way, searched from every node that has some.
         for from in 0..nodes {
             let mut frontier = VecDeque::from([(from as u32, None)]);
             let mut seen = vec![false; nodes];
             seen[from] = true;
             while let Some((at, first)) = frontier.pop_front() {
-                if let Some(wire) = first {
-                    routes[from][at as usize] = Route::Wire { wire };
+                if let Some(exit) = first {
+                    routes[from][at as usize] = exit;
                 }
-                for &(to, wire) in &exits[at as usize] {
+                for &(to, exit) in &exits[at as usize] {
                     if !std::mem::replace(&mut seen[to as usize], true) {
-                        frontier.push_back((to, first.or(Some(wire))));
+                        frontier.push_back((to, first.or(Some(exit))));
                     }
                 }
             }
@@ -58,7 +69,9 @@ impl Builder<'_> {
         }
         for phy in &self.phys {
             for &station in &phy.members[1..] {
-                routes[station as usize].fill(Route::Air { neighbour: 0 });
+                if !self.scenario.nodes[station as usize].four_address {
+                    routes[station as usize].fill(Route::Air { neighbour: 0 });
+                }
             }
         }
         self.world.routes = routes;

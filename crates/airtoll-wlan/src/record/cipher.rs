@@ -7,6 +7,7 @@ use airtoll_security::link::gcmp::GcmpKey;
 use airtoll_security::link::mpdu::Header;
 use airtoll_security::link::tkip::TkipKey;
 use airtoll_security::link::wep::WepKey;
+use airtoll_wire::MacAddress;
 
 /// One transmitter's use of a key.
 #[derive(Debug)]
@@ -27,14 +28,18 @@ enum Engine {
 }
 
 impl LinkCipher {
-    /// The cipher with a key of the suite's length (TKIP: 32 octets, with the Michael keys);
-    /// `None` for suites that encrypt no data, and for keys of another length.
-    pub fn new(suite: CipherSuite, key: &[u8]) -> Option<Self> {
+    /// The cipher with a key of the suite's length (TKIP: 32 octets, with the Michael keys) that a
+    /// station shares with an access point; `None` for suites that encrypt no data, and for keys
+    /// of another length.
+    pub fn new(suite: CipherSuite, key: &[u8], access_point: MacAddress) -> Option<Self> {
         let engine = match suite {
             CipherSuite::Wep40 | CipherSuite::Wep104 => {
                 Engine::Wep(Box::new(WepKey::new(key).ok()?))
             }
-            CipherSuite::Tkip => Engine::Tkip(Box::new(TkipKey::new(key).ok()?)),
+            CipherSuite::Tkip => {
+                let key = TkipKey::new(key).ok()?;
+                Engine::Tkip(Box::new(key.of_access_point(access_point.0)))
+            }
             CipherSuite::Ccmp128 | CipherSuite::Ccmp256 => {
                 Engine::Ccmp(Box::new(CcmpKey::new(key).ok()?))
             }
@@ -113,8 +118,8 @@ pub(crate) struct Opener(LinkCipher);
 
 #[cfg(test)]
 impl Opener {
-    pub fn new(suite: CipherSuite, key: &[u8]) -> Option<Self> {
-        LinkCipher::new(suite, key).map(Self)
+    pub fn new(suite: CipherSuite, key: &[u8], access_point: MacAddress) -> Option<Self> {
+        LinkCipher::new(suite, key, access_point).map(Self)
     }
 
     /// As [`Self::open`] for a piece of an MSDU, whose share of Michael stays with it.
@@ -144,7 +149,8 @@ mod tests {
 
     #[test]
     fn packet_numbers_rise() {
-        let mut cipher = LinkCipher::new(CipherSuite::Ccmp128, &[7; 16]).unwrap();
+        let new = |suite, key: &[u8]| LinkCipher::new(suite, key, MacAddress([2; 6]));
+        let mut cipher = new(CipherSuite::Ccmp128, &[7; 16]).unwrap();
         for number in 1..4_u8 {
             let mut frame = vec![0; 24];
             frame[0] = 0x08;
@@ -152,7 +158,7 @@ mod tests {
             cipher.seal(&mut frame);
             assert_eq!((frame[1] & 0x40, frame[24]), (0x40, number));
         }
-        assert!(LinkCipher::new(CipherSuite::Ccmp128, &[7; 32]).is_none());
-        assert!(LinkCipher::new(CipherSuite::Open, &[]).is_none());
+        assert!(new(CipherSuite::Ccmp128, &[7; 32]).is_none());
+        assert!(new(CipherSuite::Open, &[]).is_none());
     }
 }

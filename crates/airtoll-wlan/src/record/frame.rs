@@ -36,6 +36,8 @@ pub(super) struct DataFrame {
     pub receiver: MacAddress,
     /// From an access point to a station.
     pub down: bool,
+    /// To or from a station that bridges.
+    pub four_address: bool,
     /// TID of a QoS data frame.
     pub tid: Option<u8>,
     pub sequence: u32,
@@ -44,17 +46,9 @@ pub(super) struct DataFrame {
 impl DataFrame {
     /// The MPDU with one MSDU or an A-MSDU, encrypted where there is a cipher.
     pub fn compose(&self, msdus: &[Msdu], cipher: Option<&mut LinkCipher>) -> Vec<u8> {
-        let aggregated = msdus.len() > 1;
-        let third = match msdus {
-            // 9.3.2.1, table 9-30: the BSSID stands where an A-MSDU has many.
-            [one] if self.down => one.source,
-            [one] => one.destination,
-            _ if self.down => self.transmitter,
-            _ => self.receiver,
-        };
         let room = 64 + msdus.iter().map(|m| m.payload.len() + 24).sum::<usize>();
         let mut out = Vec::with_capacity(room);
-        self.header(third, aggregated, None, &mut out);
+        self.header(msdus, None, &mut out);
         let head = cipher.as_ref().map_or(0, |c| c.header_octets());
         out.resize(out.len() + head, 0);
         match msdus {
@@ -95,15 +89,11 @@ impl DataFrame {
         piece: usize,
         mut cipher: Option<&mut LinkCipher>,
     ) -> Vec<Vec<u8>> {
-        let third = if self.down {
-            msdu.source
-        } else {
-            msdu.destination
-        };
+        let msdus = std::slice::from_ref(msdu);
         let mut body = Vec::with_capacity(msdu.payload.len() + 16);
         SnapRepr::rfc1042(msdu.ethertype, &msdu.payload).emit(&mut body);
         let mut header = Vec::new();
-        self.header(third, false, None, &mut header);
+        self.header(msdus, None, &mut header);
         let michael = cipher.as_ref().and_then(|c| c.michael(&header, &body));
         body.extend_from_slice(michael.as_ref().map_or(&[], |mic| &mic[..]));
         let count = body.len().div_ceil(piece);
@@ -112,7 +102,7 @@ impl DataFrame {
             .map(|(number, part)| {
                 let mut out = Vec::with_capacity(part.len() + 64);
                 let last = number + 1 == count;
-                self.header(third, false, Some((number, last)), &mut out);
+                self.header(msdus, Some((number, last)), &mut out);
                 let head = cipher.as_ref().map_or(0, |c| c.header_octets());
                 out.resize(out.len() + head, 0);
                 out.extend_from_slice(part);
@@ -126,26 +116,33 @@ impl DataFrame {
     }
 
     /// Appends the MAC header; `piece` is a fragment's number and whether it is the last.
-    fn header(
-        &self,
-        third: MacAddress,
-        aggregated: bool,
-        piece: Option<(usize, bool)>,
-        out: &mut Vec<u8>,
-    ) {
+    fn header(&self, msdus: &[Msdu], piece: Option<(usize, bool)>, out: &mut Vec<u8>) {
+        let bssid = if self.down {
+            self.transmitter
+        } else {
+            self.receiver
+        };
+        // 9.3.2.1, table 9-30: the BSSID stands where an A-MSDU has many.
+        let (third, fourth) = match msdus {
+            [one] if self.four_address => (one.destination, Some(one.source)),
+            [one] if self.down => (one.source, None),
+            [one] => (one.destination, None),
+            _ => (bssid, self.four_address.then_some(bssid)),
+        };
+        let aggregated = msdus.len() > 1;
         let subtype = if self.tid.is_some() { 8 } else { 0 };
         let (fragment, last) = piece.unwrap_or((0, true));
         HeaderRepr {
             control: FrameControl::new(Kind::Data, subtype)
-                .with_to_ds(!self.down)
-                .with_from_ds(self.down)
+                .with_to_ds(!self.down || self.four_address)
+                .with_from_ds(self.down || self.four_address)
                 .with_more_fragments(!last),
             duration: 0,
             address1: self.receiver,
             address2: self.transmitter,
             address3: third,
             sequence_control: (self.sequence << 4) as u16 | fragment as u16,
-            address4: None,
+            address4: fourth,
             qos_control: self
                 .tid
                 .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 }),

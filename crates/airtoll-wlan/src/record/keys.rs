@@ -64,7 +64,7 @@ impl Recorder {
                     name: station.name.clone(),
                 });
             }
-            self.install(node as u32, access_point, suite, &key);
+            self.install(world, (node as u32, access_point), suite, &key);
         }
         for (node, access_point) in scenario.nodes.iter().enumerate() {
             let suite = access_point.cipher;
@@ -122,16 +122,22 @@ impl Recorder {
                 bssid: world.mac(access_point).to_string(),
             });
         }
-        if let Some(cipher) = LinkCipher::new(suite, key) {
+        if let Some(cipher) = LinkCipher::new(suite, key, world.mac(access_point)) {
             self.ciphers
                 .insert((access_point, NONE), cipher.with_id(key_id));
         }
     }
 
     /// Uses a pairwise key in both directions from now on.
-    fn install(&mut self, station: u32, access_point: u32, suite: CipherSuite, key: &[u8]) {
+    fn install(
+        &mut self,
+        world: &World,
+        (station, access_point): (u32, u32),
+        suite: CipherSuite,
+        key: &[u8],
+    ) {
         for ends in [(station, access_point), (access_point, station)] {
-            if let Some(cipher) = LinkCipher::new(suite, key) {
+            if let Some(cipher) = LinkCipher::new(suite, key, world.mac(access_point)) {
                 self.ciphers.insert(ends, cipher);
             }
         }
@@ -161,19 +167,20 @@ impl Recorder {
                 bssid: ends.1,
                 name: name.clone(),
             });
-            self.install(station, access_point, suite, key);
+            self.install(world, (station, access_point), suite, key);
         } else if let Some(key) = secrets.get(&SecretName::WepKey) {
             self.sink.key(&Key::Wep {
                 index: "0".to_owned(),
                 key: hex(key),
             });
-            self.install(station, access_point, suite, key);
+            self.install(world, (station, access_point), suite, key);
         }
     }
 
     /// A station and its gateway agreed on the keys of their next tunnel.
     pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
-        let (station, _, secrets) = world.association.agreed(join);
+        let (.., secrets) = world.association.agreed(join);
+        let station = world.association.tunnelling(join);
         let tunnels = &world.nodes[station as usize].tunnels;
         if tunnels.is_empty() {
             return;
@@ -258,7 +265,7 @@ impl Recorder {
     }
 
     pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
-        let joins = |node: u32| world.association.negotiation(node).is_some();
+        let joins = |node: u32| world.association.negotiates_tunnels(node);
         for (node, state) in world.nodes.iter().enumerate() {
             for (number, end) in state.tunnels.iter().enumerate() {
                 let Some(encapsulation) = end.encapsulation else {

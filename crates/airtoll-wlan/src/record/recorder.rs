@@ -357,6 +357,7 @@ impl Recorder {
                 world.mac(peer)
             },
             down: world.nodes[link.from as usize].role == Role::AccessPoint,
+            four_address: link.four_address,
             tid: link.qos.then(|| tid(world, contender)),
             sequence: mpdu.sequence,
         };

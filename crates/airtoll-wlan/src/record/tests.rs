@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use airtoll_security::CipherSuite;
 use airtoll_units::Instant;
+use airtoll_wire::MacAddress;
 use airtoll_wire::checksum::Checksum;
 use airtoll_wire::ethernet::EthernetRepr;
 use airtoll_wire::ieee80211::amsdu::Subframes;
@@ -14,6 +15,7 @@ use airtoll_wire::radiotap::{Radiotap, RadiotapRepr};
 
 use super::cipher::Opener;
 use super::{Key, Medium, Sink};
+use crate::address;
 use crate::{Scenario, run, run_recorded};
 
 #[derive(Default)]
@@ -84,14 +86,15 @@ const AC: &str = r#""standard": "802.11ac", "width_mhz": 80, "beacons": {"ssids"
 const SATURATED: &str = r#"{"type": "saturated", "payload_octets": 1000}"#;
 
 fn opener(kept: &Kept, suite: CipherSuite) -> Option<Opener> {
-    let key = kept.keys.iter().find_map(|key| match key {
-        Key::Tk { key, .. } | Key::Wep { key, .. } => Some(key),
+    let (key, bssid) = kept.keys.iter().find_map(|key| match key {
+        Key::Tk { key, bssid, .. } => Some((key, bssid.parse().ok()?)),
+        Key::Wep { key, .. } => Some((key, MacAddress([0; 6]))),
         _ => None,
     })?;
     let octets: Vec<u8> = (0..key.len() / 2)
         .map(|i| u8::from_str_radix(&key[2 * i..2 * i + 2], 16).unwrap())
         .collect();
-    Opener::new(suite, &octets)
+    Opener::new(suite, &octets, bssid)
 }
 
 /// Source and destination port and the UDP or TCP payload of an intact IPv4 packet.
@@ -274,5 +277,99 @@ fn tunnels_fragments_collisions_and_ipv6_keep_their_lengths() {
             })
             .count();
         assert!(retries > 0);
+    }
+}
+
+/// A station whose host behind it sends UDP to the wired server and gets TCP from it.
+fn bridge(bss: &str, suite: CipherSuite) -> Scenario {
+    let node = format!(r#", "four_address": true, "cipher": "{}""#, suite.name());
+    let stations = [
+        station("s0", &node),
+        r#"{"name": "h0", "role": "wired"}"#.to_owned(),
+    ];
+    let flows = [
+        flow("server", "ap", "udp", SATURATED),
+        flow("ap", "server", "tcp", SATURATED),
+    ];
+    let mut scenario = scenario(bss, &stations.join(","), &flows.join(","), 0.1);
+    scenario.links.push(crate::scenario::WiredLink {
+        nodes: ["s0".to_owned(), "h0".to_owned()],
+        ..scenario.links[0].clone()
+    });
+    scenario.flows[0].source = "h0".to_owned();
+    scenario.flows[0].destination = "server".to_owned();
+    scenario.flows[1].source = "server".to_owned();
+    scenario.flows[1].destination = "h0".to_owned();
+    scenario.check().unwrap();
+    scenario
+}
+
+#[test]
+fn bridges_send_four_addresses() {
+    use CipherSuite as S;
+    // In the order of the scenario's nodes.
+    let [bridge_mac, host, bssid, server] = [0, 1, 2, 3].map(address::mac);
+    for suite in [
+        S::Open,
+        S::Wep104,
+        S::Tkip,
+        S::Ccmp128,
+        S::Ccmp256,
+        S::Gcmp128,
+        S::Gcmp256,
+    ] {
+        for bss in [G54, AC] {
+            let kept = record(&bridge(bss, suite));
+            let opener = opener(&kept, suite);
+            let (mut up, mut down, mut aggregates) = (0, 0, 0);
+            for (_, _, packet) in &kept.packets {
+                let Ok(radio) = Radiotap::new(packet) else {
+                    continue;
+                };
+                let mpdu = &radio.payload()[..radio.payload().len() - 4];
+                let frame = Frame::new(mpdu).unwrap();
+                if frame.control().kind() != Kind::Data {
+                    continue;
+                }
+                let rises = frame.transmitter() == Some(bridge_mac);
+                let ends = if rises {
+                    (server, host)
+                } else {
+                    (host, server)
+                };
+                let hop = if rises {
+                    (bssid, bridge_mac)
+                } else {
+                    (bridge_mac, bssid)
+                };
+                assert!(frame.control().to_ds() && frame.control().from_ds());
+                assert_eq!(
+                    (frame.receiver(), frame.transmitter()),
+                    (Some(hop.0), Some(hop.1))
+                );
+                let qos = if bss == AC { 2 } else { 0 };
+                assert_eq!(frame.header_len(), 30 + qos);
+                let mut octets = mpdu.to_vec();
+                let body = opener
+                    .as_ref()
+                    .map_or(frame.header_len()..mpdu.len(), |o| o.open(&mut octets));
+                let outer = (frame.address3(), frame.address4());
+                if frame.is_amsdu() {
+                    aggregates += 1;
+                    assert_eq!(outer, (Some(bssid), Some(bssid)));
+                    for subframe in Subframes::new(&octets[body]) {
+                        assert_eq!((subframe.destination, subframe.source), ends);
+                        check_ip(SnapRepr::parse(subframe.msdu).unwrap().payload);
+                    }
+                } else {
+                    assert_eq!(outer, (Some(ends.0), Some(ends.1)));
+                    check_ip(SnapRepr::parse(&octets[body]).unwrap().payload);
+                }
+                *(if rises { &mut up } else { &mut down }) += 1;
+            }
+            assert!(up > 20 && down > 5, "{suite:?} {up} {down}");
+            let high_throughput = bss == AC && suite.permits_high_throughput();
+            assert_eq!(aggregates > 0, high_throughput, "{suite:?}");
+        }
     }
 }

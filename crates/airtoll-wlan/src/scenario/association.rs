@@ -15,6 +15,10 @@ pub struct Association {
     /// What the policy leaves open, and what goes wrong.
     #[serde(default)]
     pub options: Options,
+    /// Host on the wires of a station with `four_address` that negotiates the tunnels in its place;
+    /// null: the station itself.
+    #[serde(default)]
+    pub host: Option<String>,
     /// Earliest start, us.
     #[serde(default)]
     pub start_us: u64,

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{
-    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
-    Transport,
+    AddressResolution, Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario,
+    ScenarioError, Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -46,11 +46,11 @@ impl Scenario {
             let at = format!("links[{i}]");
             for name in &link.nodes {
                 let end = self.node(&format!("{at}.nodes"), name)?;
-                if end.role == Role::Station {
+                if end.role == Role::Station && !end.four_address {
                     return invalid(
                         &format!("{at}.nodes"),
                         name,
-                        "an access point or a wired host",
+                        "an access point, a wired host or a station with four_address",
                     );
                 }
             }
@@ -75,6 +75,14 @@ impl Scenario {
             let station = self.node(&at, &association.station)?;
             if station.role != Role::Station {
                 return invalid(&at, &association.station, "a station");
+            }
+            if let Some(name) = &association.host {
+                let at = format!("associations[{i}].host");
+                let host = self.node(&at, name)?;
+                if !station.four_address || host.role != Role::Wired {
+                    let allowed = "a wired host behind a station with four_address";
+                    return invalid(&at, name, allowed);
+                }
             }
         }
         unique(
@@ -128,6 +136,16 @@ impl Scenario {
                     let standard = node.standard.unwrap_or(bss.standard);
                     check_rate(&format!("{at}.rate"), rate, standard)?;
                 }
+            }
+        }
+        if node.four_address {
+            let field = format!("{at}.four_address");
+            if node.role != Role::Station {
+                return invalid(&field, true, "false but for a station");
+            }
+            if self.address_resolution == AddressResolution::Dynamic {
+                let allowed = "false with address_resolution dynamic";
+                return invalid(&field, true, allowed);
             }
         }
         for (label, cost) in [

@@ -147,6 +147,10 @@ impl Scenario {
         if station.role != Role::Station || !joins {
             return invalid(&field, &handover.station, "a station with an association");
         }
+        if station.four_address {
+            let allowed = "a station without four_address";
+            return invalid(&field, &handover.station, allowed);
+        }
         let policy = &handover.association.policy;
         let akm = policy.akm().ok().flatten();
         let fast = matches!(

@@ -36,6 +36,11 @@ pub struct Node {
     /// EDCA parameters of this node alone, TXOP limits among them; null: the BSS's.
     #[serde(default)]
     pub edca_parameters: Option<[EdcaParameters; 4]>,
+    /// A station that bridges: data frames between it and its AP have four addresses (IEEE
+    /// 802.11-2020, table 9-30), and it passes on what is for or from hosts on its wired links.
+    /// EAPOL and management frames keep three, as Linux's do.
+    #[serde(default)]
+    pub four_address: bool,
     /// Link cipher between this station and its AP: `open`, `wep-40`, `wep-104`, `tkip`,
     /// `ccmp-128`, `ccmp-256`, `gcmp-128` or `gcmp-256`. WEP and TKIP forbid HT, VHT, HE and EHT
     /// (IEEE 802.11-2020 clause 12.3.1 and 12.5.2): such a station falls back to 802.11a or g.
@@ -209,7 +214,7 @@ pub enum Discipline {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WiredLink {
-    /// Its two ends: access points or wired hosts.
+    /// Its two ends: access points, wired hosts or stations with `four_address`.
     pub nodes: [String; 2],
     /// Rate, bit/s. Ethernet adds 38 octets to a packet (preamble, header, FCS, gap).
     pub rate_bps: f64,

@@ -24,6 +24,7 @@ _ACK: Final = 14
 _LARGEST_IP: Final = 1500
 _QOS: Final = 2
 _AMSDU: Final = 14
+_ADDRESS_4: Final = 6
 #: shortest SIFS (2.4 GHz), longest PPDU, block ack of 32 octets at 54 Mb/s; microseconds
 _SIFS_US: Final = 10.0
 _PPDU_US: Final = 5484.0
@@ -44,14 +45,16 @@ def ceiling_bps(
 
     ``link``: phy, rate_mbps, preamble, hops (times that a packet crosses the air), senders,
     counts (``payload``, the default, or ``ip``). ``payload``: UDP payload octets, 1472 by
-    default. HT and later PHYs fill the longest A-MPDU and never contend (see ``_aggregated``).
+    default; addresses: 4 for wireless bridges, whose MAC header is 6 octets longer. HT and later
+    PHYs fill the longest A-MPDU and never contend (see ``_aggregated``).
     """
     rate, hops = float(link["rate_mbps"]), int(link.get("hops", 1))
     size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
+    added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
     phy = str(link["phy"])
     if phy not in ("802.11b", "802.11a", "802.11g"):
-        return _aggregated(phy, rate, size, security_octets, link.get("counts") == "ip") / hops
-    frame = _MAC + _LLC + _IP_UDP + size + security_octets
+        return _aggregated(phy, rate, size, added, link.get("counts") == "ip") / hops
+    frame = _MAC + _LLC + _IP_UDP + size + added
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
     # Whoever forwards (the AP, at more than one hop) contends as well.
     most = int(link.get("senders", 1)) + (hops - 1)
@@ -62,7 +65,7 @@ def ceiling_bps(
     return 8 * counted / per_frame * 1e6 / hops
 
 
-def _aggregated(phy: str, rate_mbps: float, size: int, security_octets: int, whole: bool) -> float:
+def _aggregated(phy: str, rate_mbps: float, size: int, added: int, whole: bool) -> float:
     """Bit/s of back-to-back A-MPDUs of the greatest length, each with its block ack.
 
     One MSDU in an MPDU, or A-MSDUs so long that their MAC headers vanish, whichever is faster.
@@ -72,7 +75,7 @@ def _aggregated(phy: str, rate_mbps: float, size: int, security_octets: int, who
     """
     longest, window, preamble = _AGGREGATES[phy]
     most = min(longest, int(_PPDU_US * rate_mbps / 8))
-    mpdu = 4 + _padded(_MAC + _QOS + _LLC + _IP_UDP + size + security_octets)
+    mpdu = 4 + _padded(_MAC + _QOS + _LLC + _IP_UDP + size + added)
     msdu = _padded(_AMSDU + _LLC + _IP_UDP + size)
     counted = size + (_IP_UDP if whole else 0)
     best = 0.0

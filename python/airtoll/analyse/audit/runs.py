@@ -237,6 +237,7 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
             "rate_mbps": scenario.rate_mbps or _BEST_RATE[scenario.phy],
             "preamble": scenario.preamble or "short",
             "hops": 2 if scenario.topology == "station-to-station" else 1,
+            "addresses": 4 if scenario.four_addresses else 3,
             "senders": senders,
         }
         bound = ceiling_bps(link, _octets(policy_name), traffic.payload_bytes)

@@ -379,6 +379,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return f"{count} stations; this testbed drives {MAX_STATIONS}"
     if settings.phy not in _PHYS:
         return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
+    if settings.bridge is not None:
+        return "wireless bridges are not set up by this testbed"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
     if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):

@@ -1,0 +1,68 @@
+"""Wireless bridges: stations whose frames have four addresses, and the hosts behind them.
+
+Takes a cell and the resolved node of a station; gives the node as a bridge, its host and the link
+between the two (field by field in ``crates/airtoll-wlan/src/scenario/node.rs``). Never runs
+anything.
+
+    host -- station ))) AP -- server
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airtoll.plan import Cell
+from airtoll.study import Scenario, Station
+
+
+def host_behind(name: str) -> str:
+    """The name of the host behind the station of this name."""
+    return f"{name}-host"
+
+
+def end_of(settings: Scenario, station: Station) -> str:
+    """The node at which a station's traffic and tunnels end: itself, or the host behind it."""
+    return host_behind(station.name) if settings.bridges(station) else station.name
+
+
+def why_not(cell: Cell) -> str | None:
+    """Why the cell's bridges cannot be meant, or None."""
+    settings = cell.settings
+    bridges = [station for station in settings.stations if settings.bridges(station)]
+    if not bridges:
+        return None
+    names = {station.name for station in settings.stations}
+    for station in bridges:
+        if host_behind(station.name) in names:
+            return f"the host behind {station.name} has the name of another station"
+    if settings.address_resolution == "dynamic":
+        return "questions of address resolution are not passed on over a wireless bridge"
+    if settings.handover is not None:
+        return "a wireless bridge does not change its access point: who is behind it would be lost"
+    if settings.authenticate and settings.join.mobile_ip != "off":
+        return "a wireless bridge joins one subnet: it registers with no Mobile IP agent"
+    return None
+
+
+def bridged(
+    settings: Scenario, node: dict[str, Any], host: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The nodes of a station that bridges and of its host, and the link between them.
+
+    ``node`` is the station's without a bridge; its tunnels go to the host.
+    """
+    assert settings.bridge is not None
+    wired = settings.bridge.wired
+    behind = {
+        "name": host_behind(node["name"]),
+        "role": "wired",
+        "host": host,
+        "tunnels": node["tunnels"],
+    }
+    link = {
+        "nodes": [node["name"], behind["name"]],
+        "rate_bps": wired.rate_mbps * 1e6,
+        "delay_s": wired.delay_us * 1e-6,
+        "queue_packets": wired.queue_packets,
+    }
+    return [{**node, "four_address": True, "tunnels": []}, behind], link
