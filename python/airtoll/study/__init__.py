@@ -23,6 +23,7 @@ from airtoll.study.model import (
     Study,
     Traffic,
     Trials,
+    WiredLink,
     with_level,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "StudyFile",
     "Traffic",
     "Trials",
+    "WiredLink",
     "data_folder",
     "load",
     "parse",

@@ -25,8 +25,11 @@ def end_of(settings: Scenario, station: Station) -> str:
     return host_behind(station.name) if settings.bridges(station) else station.name
 
 
-def why_not(cell: Cell) -> str | None:
-    """Why the cell's bridges cannot be meant, or None."""
+def why_not(cell: Cell, *, floods: bool = False) -> str | None:
+    """Why the cell's bridges cannot be meant, or None.
+
+    ``floods``: the testbed passes group-addressed frames on over them.
+    """
     settings = cell.settings
     bridges = [station for station in settings.stations if settings.bridges(station)]
     if not bridges:
@@ -35,7 +38,7 @@ def why_not(cell: Cell) -> str | None:
     for station in bridges:
         if host_behind(station.name) in names:
             return f"the host behind {station.name} has the name of another station"
-    if settings.address_resolution == "dynamic":
+    if settings.address_resolution == "dynamic" and not floods:
         return "questions of address resolution are not passed on over a wireless bridge"
     if settings.handover is not None:
         return "a wireless bridge does not change its access point: who is behind it would be lost"

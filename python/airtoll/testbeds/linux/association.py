@@ -84,6 +84,7 @@ async def access_points(progress: Progress) -> None:
                 rate_mbps=job.rate_mbps,
                 bridge=stack.bridge(node),
                 beacon_interval_tu=job.beacon_interval_tu,
+                four_address=bool(job.bridges),
             ),
             f"{stack.folder}/hostapd-{node}",
             radius=address,

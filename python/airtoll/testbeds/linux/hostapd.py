@@ -49,7 +49,10 @@ _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
 
 @frozen
 class Radio:
-    """How the AP's radio is set. ``rate_mbps``: one fixed legacy rate, or None."""
+    """How the AP's radio is set.
+
+    ``rate_mbps``: one fixed legacy rate, or None. ``four_address``: stations may bridge.
+    """
 
     interface: str
     phy: str = "802.11g"
@@ -57,6 +60,7 @@ class Radio:
     rate_mbps: float | None = None
     bridge: str | None = None
     beacon_interval_tu: int = 100
+    four_address: bool = False
 
 
 @frozen
@@ -115,6 +119,8 @@ def configuration(
     ]
     if radio.bridge:
         lines.append(f"bridge={radio.bridge}")
+    if radio.four_address:
+        lines.append("wds_sta=1")
     if radio.phy == "802.11n" and policy.ht_allowed:
         lines += ["ieee80211n=1", "wmm_enabled=1"]
     if radio.rate_mbps is not None:

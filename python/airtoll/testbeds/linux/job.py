@@ -52,6 +52,7 @@ class Job:
     another network, reached by Mobile IPv4. ``domains``: a home and a foreign domain, and which
     scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
     whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
+    ``bridges``: stations with four addresses and a host on a cable behind them.
     ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or what goes
     wrong on purpose in a drill: password (the station's is wrong), radius (the server is stopped
     before the station comes), hostapd (killed during the traffic).
@@ -78,6 +79,7 @@ class Job:
     mobile_ip: bool = False
     domains: str | None = None
     registration: str = "off"
+    bridges: tuple[str, ...] = ()
     capture_traffic: bool = False
     connect_limit_s: float = 60.0
     fault: str = "none"
@@ -104,7 +106,8 @@ class Job:
             named = flow["stations"]
             flow = Flow(**{**flow, "stations": None if named is None else tuple(named)})
         pairs = {key: tuple(map(tuple, data[key])) for key in ("levels_dbm", "hidden")}
-        return Job(**{**data, **pairs, "stations": tuple(data["stations"]), "flow": flow})
+        names = {key: tuple(data[key]) for key in ("stations", "bridges")}
+        return Job(**{**data, **pairs, **names, "flow": flow})
 
 
 @frozen

@@ -91,8 +91,8 @@ class Layout:
         places = self.stack.monitors()
         if self._tunnel_between_stations:
             # Their packets never reach the switch, and on the air they may be encrypted.
-            node = self.nodes[self.job.stations[1]]
-            places["wire"] = (self.stack.hosts[node], self.stack.radios[node].interface)
+            second = self.job.stations[1]
+            places["wire"] = (self.stack.hosts[self.end(second)], self.interface(second))
         return places
 
     @property
@@ -121,11 +121,19 @@ class Layout:
         await self.stack.set_address(self.nodes[name])
         return {}
 
+    def end(self, name: str) -> str:
+        """The node at which a station's traffic and tunnels end: its own."""
+        return self.nodes[name]
+
+    def interface(self, name: str) -> str:
+        """The interface of that node."""
+        return self.stack.radios[self.nodes[name]].interface
+
     def target(self, name: str) -> str:
         """The node that a station's traffic goes to."""
         if not self.job.station_to_station:
             return SERVER
-        return next(self.nodes[other] for other in self.job.stations if other != name)
+        return next(self.end(other) for other in self.job.stations if other != name)
 
     def peer(self, name: str, ip: str = "ipv4") -> str:
         """The address that a station's traffic goes to."""
@@ -133,7 +141,7 @@ class Layout:
 
     def source(self, name: str, ip: str = "ipv4") -> str:
         """The address that a station's traffic comes from."""
-        return self._address(self.nodes[name], ip)
+        return self._address(self.end(name), ip)
 
     def flow_name(self, name: str) -> str:
         """The name of a station's flow."""
@@ -141,13 +149,13 @@ class Layout:
 
     def addresses(self) -> dict[str, tuple[str, ...]]:
         """Station -> its IPv4 addresses outside tunnels."""
-        return {name: (self.stack.address(node).outer(),) for name, node in self.nodes.items()}
+        return {name: (self.stack.address(self.end(name)).outer(),) for name in self.nodes}
 
     def tunnels(self) -> list[TunnelPlace]:
         """Where the policy's tunnel goes: from every station to the server, or between two."""
         names = self.job.stations[:1] if self.job.station_to_station else self.job.stations
         return [
-            TunnelPlace(self._end(self.nodes[name]), self._end(self.target(name)), name)
+            TunnelPlace(self._end(self.end(name)), self._end(self.target(name)), name)
             for name in names
         ]
 

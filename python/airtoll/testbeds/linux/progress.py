@@ -49,8 +49,8 @@ class Progress:
     undo: contextlib.AsyncExitStack = field(factory=contextlib.AsyncExitStack)
 
     def host(self, name: str) -> Host:
-        """The host of a station, by its name in the study."""
-        return self.stack.hosts[self.layout.nodes[name]]
+        """The host at which a station's traffic ends, by its name in the study."""
+        return self.stack.hosts[self.layout.end(name)]
 
     def address_of_radio(self, name: str) -> str:
         """The MAC address of a station, by its name in the study."""

@@ -6,6 +6,7 @@ or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
     ap1, ap2  access points    sta1, sta2  stations
+    lan1, lan2  hosts behind wireless bridges (``bridges``)
     ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
 """
 
@@ -18,6 +19,7 @@ from typing import Any, Final, Self
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import (
+    bridges,
     cleanup,
     freeradius,
     iperf3,
@@ -109,7 +111,7 @@ class Stack:
         kind, number = node[:-1], node[-1:]
         if kind == "ap":
             return Address(namespaces.FIRST_AP_NUMBER + int(number) - 1)
-        if kind == "sta":
+        if kind in ("sta", "lan"):
             return Address(namespaces.FIRST_STATION_NUMBER + int(number) - 1)
         return Address(namespaces.SERVER_NUMBER)
 
@@ -122,7 +124,16 @@ class Stack:
 
     def layout(self, job: Job, policy: Policy) -> Layout:
         """Where the parties of a job are."""
-        return Layout(self, job, policy) if job.domains is None else TwoDomains(self, job, policy)
+        if job.domains is not None:
+            return TwoDomains(self, job, policy)
+        return (bridges.Bridged if job.bridges else Layout)(self, job, policy)
+
+    async def behind(self, station: str, node: str) -> None:
+        """The host behind a station's node, made when first wanted."""
+        if node not in self.hosts:
+            near = self.hosts[station]
+            assert isinstance(near, LocalHost)
+            self.hosts[node] = await bridges.wire(self.root, self.run_id, node, near)
 
     async def plant(self) -> Plant:
         """The further nodes and cables of two domains, built when first wanted."""

@@ -24,8 +24,8 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy, resolve
-from airtoll.study import Scenario, Traffic
-from airtoll.testbeds import joining, roaming
+from airtoll.study import Scenario, Traffic, WiredLink
+from airtoll.testbeds import bridging, joining, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.guest import drivers
@@ -123,6 +123,7 @@ class Linux:
             self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
             or joining.why_not(cell, [cell.security])
+            or bridging.why_not(cell, floods=True)
             or roaming.why_not(cell, cell.security)
             or _scenario_reason(cell.settings)
             or _join_reason(cell.settings, cell.security)
@@ -258,6 +259,8 @@ class Linux:
             return f"the laboratory has {len(stations)} stations"
         if cell.settings.topology in DOMAINS:
             return "two domains are set up between namespaces only"
+        if cell.settings.bridge is not None:
+            return "wireless bridges are set up between namespaces only"
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
@@ -306,6 +309,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
         registration=_registration(settings),
+        bridges=tuple(bridging_names(settings)),
         roam="none" if moves is None else "forced",
         roams=0 if moves is None else handover.moves_before(moves.method),
         handover="none" if moves is None else moves.method,
@@ -373,14 +377,22 @@ def station_names(settings: Scenario) -> list[str]:
     return names[:count] + [f"{last}{i}" for i in range(2, count - len(names) + 2)]
 
 
+def bridging_names(settings: Scenario) -> list[str]:
+    """Names of the stations that are wireless bridges."""
+    count = len(settings.stations)
+    repeated = [*settings.stations, settings.stations[-1]]
+    names = station_names(settings)
+    return [n for i, n in enumerate(names) if settings.bridges(repeated[min(i, count)])]
+
+
 def _scenario_reason(settings: Scenario) -> str | None:
     count = len(station_names(settings))
     if count > MAX_STATIONS:
         return f"{count} stations; this testbed drives {MAX_STATIONS}"
     if settings.phy not in _PHYS:
         return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
-    if settings.bridge is not None:
-        return "wireless bridges are not set up by this testbed"
+    if settings.bridge is not None and settings.bridge.wired != WiredLink():
+        return "bridge.wired has no effect on cables between namespaces"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
     if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):

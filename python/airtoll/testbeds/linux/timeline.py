@@ -71,6 +71,8 @@ class Timeline:
     messages: list[Message] = field(factory=list)
     #: (time, station, what): auth, assoc-response of each attempt
     management: list[tuple[float, str, str, str]] = field(factory=list)
+    #: BSSIDs of the beacons
+    access_points: set[str] = field(factory=set)
     #: (time, station, BSSID, protected) of data frames that carry user data
     data: list[tuple[float, str, str, bool]] = field(factory=list)
 
@@ -212,6 +214,8 @@ def _management(
     timeline: Timeline,
 ) -> None:  # fmt: skip
     station = receiver if sender == bssid else sender
+    if subtype == 8:
+        timeline.access_points.add(bssid)
     if subtype == 11 and len(body) >= 6:
         algorithm, number, _ = struct.unpack_from("<HHH", body)
         name = {0: "", 1: "shared-key", 2: "ft", 3: "sae"}.get(algorithm, "")
@@ -225,12 +229,18 @@ def _management(
 
 
 def _data(at_s: float, frame: bytes, subtype: int, flags: int, timeline: Timeline) -> None:
-    to_ds, from_ds = flags & 1, flags & 2
-    if bool(to_ds) == bool(from_ds) or frame[4] & 1:
-        return  # direct, relayed, or to a group: no single station
-    station = _mac(frame[10:16]) if to_ds else _mac(frame[4:10])
-    bssid = _mac(frame[4:10]) if to_ds else _mac(frame[10:16])
-    body = frame[26:] if subtype & 8 else frame[24:]
+    to_ds, from_ds = bool(flags & 1), bool(flags & 2)
+    receiver, sender = _mac(frame[4:10]), _mac(frame[10:16])
+    header = 26 if subtype & 8 else 24
+    if to_ds and from_ds:
+        # A wireless bridge: the bits do not say which end is the access point.
+        header += 6
+        to_ds = receiver in timeline.access_points
+        from_ds = sender in timeline.access_points
+    if to_ds == from_ds or frame[4] & 1:
+        return  # direct, or to a group: no single station
+    station, bssid = (sender, receiver) if to_ds else (receiver, sender)
+    body = frame[header:]
     protected = bool(flags & 0x40)
     if not protected and body.startswith(_LLC_EAPOL):
         message = _eapol(body[8:])

@@ -93,7 +93,7 @@ async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: fl
     stack, job = progress.stack, progress.job
     assert stack.medium is not None
     kind = (flow.transport, flow.ip, flow.direction, flow.payload_octets, flow.offered_bps)
-    place = (job.station_to_station, job.domains)
+    place = (job.station_to_station, job.domains, job.bridges)
     key = (progress.policy.name, job.phy, place, len(names), *kind)
     if key not in stack.ceilings:
         # Enough to show the head-room; more would cost an emulated CPU minutes.
