@@ -288,7 +288,7 @@ def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, An
 
 def chain_of(kind: str) -> Chain:
     """The committed certificates of a kind, for daemons."""
-    stem = {"rsa2048": "rsa", "p256": "p256"}[kind]
+    stem = {"rsa2048": "rsa"}.get(kind, kind)
     issuing = pem(f"{stem}-issuing")
     return Chain(
         authority=pem(f"{stem}-root"),

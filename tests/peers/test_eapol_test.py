@@ -40,6 +40,9 @@ def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> 
         lines += ['password="correct horse"']
     if given["tls"] == "1.2-rsa":
         lines += ['openssl_ciphers="AES128-GCM-SHA256"']
+    if given.get("suite") == "aes256-gcm-sha384" and given["tls"] == "1.2":
+        strong = {"p384": 'openssl_ciphers="SUITEB192"'}
+        lines += [strong.get(given["chain"], 'openssl_ciphers="ECDHE-RSA-AES256-GCM-SHA384"')]
     path = folder / "eapol_test.conf"
     path.write_text("network={\n" + "\n".join(f"  {line}" for line in lines if line) + "\n}\n")
     return path
@@ -185,3 +188,30 @@ def test_a_resumed_tunnel_is_bound_as_eapol_test_has_it(
     talk, text = authenticate(peers, start, tmp_path, given, " crypto_binding=2", again=1)
     assert talk.status("authentication-server") == "established", text[-5000:]
     assert "MPPE keys OK: 2  mismatch: 0" in text
+
+
+@pytest.mark.parametrize("chain", ["rsa3072", "p384"])
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+def test_eapol_test_takes_the_192_bit_suite(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, tls: str, chain: str
+) -> None:
+    given = peers.eap_settings("tls", tls, chain, suite="aes256-gcm-sha384", remembers=True)
+    talk, text = authenticate(peers, start, tmp_path, given, again=1)
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert "MPPE keys OK: 2  mismatch: 0" in text
+    assert "resumed=1" in text
+
+
+@pytest.mark.parametrize("method", ["tls", "peap", "ttls"])
+def test_our_server_asks_eapol_test_for_another_share(
+    peers: Any, start: Callable[..., Any], tmp_path: Path, method: str
+) -> None:
+    # OpenSSL shows X25519 and knows P-384.
+    given = peers.eap_settings(method, "1.3", "p256", groups=["secp384r1"])
+    talk, text = authenticate(peers, start, tmp_path, given)
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    msk = talk.secrets("authentication-server")["msk"]
+    assert hexdump(text, "MS-MPPE-Recv-Key (crypt)") == msk[:32]
+    assert "MPPE keys OK: 1  mismatch: 0" in text
+    hellos = [m for m in talk.messages if bytes.fromhex("cf21ad74e59a6111") in m[3]]
+    assert len(hellos) == 1

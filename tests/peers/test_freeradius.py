@@ -19,7 +19,12 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
     programs = peers.needs("freeradius")
 
     def begin(
-        kind: str, method: str, shown: Chain | None = None, *, remembers: bool = False
+        kind: str,
+        method: str,
+        shown: Chain | None = None,
+        *,
+        remembers: bool = False,
+        curve: str = "",
     ) -> Any:
         none = dict.fromkeys((field.name for field in attrs.fields(Credentials)), "")
         credentials = Credentials(
@@ -38,6 +43,7 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
                 f"default_eap_type = {method}\n        timer",
             )
             text = text.replace('tls_max_version = "1.2"', 'tls_max_version = "1.3"')
+            text = text.replace('ecdh_curve = ""', f'ecdh_curve = "{curve}"')
             if remembers:
                 cache = (
                     f'enable = yes\nname = "airtoll"\nlifetime = 1\npersist_dir = {base}/sessions'
@@ -140,3 +146,35 @@ def test_freeradius_without_a_cache_makes_a_full_handshake(peers: Any, server: A
     real = freeradius.talk({**given, "session": own.session("station")})
     assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
     assert real.count("eapol") == own.count("eapol")
+
+
+@pytest.mark.parametrize("chain", ["rsa3072", "p384"])
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+def test_freeradius_takes_the_192_bit_suite(peers: Any, server: Any, tls: str, chain: str) -> None:
+    given = peers.eap_settings("tls", tls, chain, suite="aes256-gcm-sha384")
+    freeradius = server(chain, "tls", remembers=True)
+    real = freeradius.talk(given)
+    own = peers.Conversation(given, ALL).run()
+    assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    suite = {"1.2": "AES256-GCM-SHA384", "1.3": "TLS_AES_256_GCM_SHA384"}[tls]
+    assert f'{suite}"' in freeradius.daemon.text()
+    assert real.count("eapol") == own.count("eapol")
+    again = freeradius.talk({**given, "session": real.session("station")})
+    assert again.status("station") == "established", freeradius.daemon.text()[-6000:]
+    assert again.octets("radius") < real.octets("radius") / 2
+
+
+@pytest.mark.parametrize(("method", "more"), [("tls", 0), ("peap", DIFFERENCES["peap", "1.3"])])
+def test_our_station_gives_freeradius_the_share_that_it_asks_for(
+    peers: Any, server: Any, method: str, more: int
+) -> None:
+    groups = ["secp256r1", "secp384r1"]
+    given = peers.eap_settings(method, "1.3", "rsa2048", groups=groups)
+    freeradius = server("rsa2048", method, curve="secp384r1")
+    real = freeradius.talk(given)
+    assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    # A hello and a request more than with a server that takes the first share.
+    own = peers.Conversation(given, ALL).run()
+    assert real.count("eapol") == own.count("eapol") + 2 + more

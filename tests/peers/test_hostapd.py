@@ -149,3 +149,30 @@ def test_hostapd_ends_a_resumed_eap_tls_1_3_without_the_indication_that_we_wait_
     again = hostapd.talk(resumed, over)
     assert "EAP-TLS: Send Commitment Message" in hostapd.daemon.text().split("resumed=1")[1]
     assert (again.status("access-point"), again.status("station")) == ("established", "waiting")
+
+
+@pytest.mark.parametrize("chain", ["rsa3072", "p384"])
+@pytest.mark.parametrize("tls", ["1.2", "1.3"])
+def test_hostapd_takes_the_192_bit_suite(peers: Any, server: Any, tls: str, chain: str) -> None:
+    given = peers.eap_settings("tls", tls, chain, suite="aes256-gcm-sha384")
+    hostapd = server(given, "openssl_ciphers=SUITEB192\n" if chain == "p384" else "")
+    real = hostapd.talk(given)
+    own = peers.Conversation(given, ALL).run()
+    assert real.status("station") == "established", hostapd.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    assert real.count("eapol") == own.count("eapol")
+
+
+@pytest.mark.parametrize("method", ["tls", "ttls"])
+def test_our_station_gives_hostapd_the_share_that_it_asks_for(
+    peers: Any, server: Any, method: str
+) -> None:
+    groups = ["secp256r1", "secp384r1"]
+    given = peers.eap_settings(method, "1.3", "rsa2048", groups=groups)
+    hostapd = server(given, "openssl_ecdh_curves=P-384\n")
+    real = hostapd.talk(given)
+    assert real.status("station") == "established", hostapd.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    # A hello and its request more than with a server that takes the first share.
+    own = peers.Conversation(given, ALL).run()
+    assert real.count("eapol") == own.count("eapol") + 2

@@ -156,6 +156,20 @@ def test_a_session_that_nobody_resumes_is_refused(
     assert said in skip.reason
 
 
+def test_the_192_bit_mode_takes_no_rsa_key_transport() -> None:
+    policy = "wpa3-eap-tls-gcmp-256"
+    skip = Simulator().check(cell(policy, join={"tls": "1.2-rsa"}))
+    assert skip is not None
+    assert "ECDHE" in skip.reason
+    radius = {"profile": "xeon-2.1ghz"}
+    usual, strong = (
+        values(cell(name, radius=radius, join={"chain": "p256"}))
+        for name in ("wpa2-eap-tls-ccmp", policy)
+    )
+    # ECDHE and ECDSA on P-384 in the place of P-256.
+    assert strong["eap_time_s"] > usual["eap_time_s"] + 5e-3
+
+
 def test_without_authenticate_nothing_is_added() -> None:
     plain = scenario(cell("wpa2-eap-tls-ccmp", authenticate=False))
     assert "associations" not in plain

@@ -46,6 +46,8 @@ pub mod handshake {
     pub const CLIENT_KEY_EXCHANGE: u8 = 16;
     /// Finished.
     pub const FINISHED: u8 = 20;
+    /// The hash of a first ClientHello in a transcript (RFC 8446 section 4.4.1); never sent.
+    pub const MESSAGE_HASH: u8 = 254;
 }
 
 /// Extension numbers (IANA "TLS ExtensionType Values").
@@ -62,6 +64,8 @@ pub mod extension {
     pub const PRE_SHARED_KEY: u16 = 41;
     /// supported_versions (RFC 8446 section 4.2.1).
     pub const SUPPORTED_VERSIONS: u16 = 43;
+    /// cookie (RFC 8446 section 4.2.2).
+    pub const COOKIE: u16 = 44;
     /// psk_key_exchange_modes (RFC 8446 section 4.2.9).
     pub const PSK_KEY_EXCHANGE_MODES: u16 = 45;
     /// key_share (RFC 8446 section 4.2.8).

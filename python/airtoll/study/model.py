@@ -133,7 +133,11 @@ class Join(_Table):
         description="TLS of EAP-TLS, TTLS and PEAP: 1.2 with ECDHE, 1.2 with RSA key transport "
         "(usual in the 2000s), 1.3",
     )
-    chain: Literal["rsa2048", "p256"] = Field("rsa2048", description="kind of the certificates")
+    chain: Literal["rsa2048", "p256", "rsa3072", "p384"] = Field(
+        "rsa2048",
+        description="kind of the certificates; the 192-bit mode of WPA3-Enterprise has RSA-3072 or "
+        "P-384 in the place of RSA-2048 and P-256",
+    )
     cached_pmk: bool = Field(
         False, description="PMK of an earlier association still cached (PMKSA caching)"
     )

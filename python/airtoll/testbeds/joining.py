@@ -23,6 +23,8 @@ CONTROLLER = "controller"
 _REQUESTS = 16_384
 #: SAE's AKMs, with FT and with extended keys (IEEE Std 802.11-2020, table 9-151; 802.11be).
 _SAE_AKMS = (8, 9, 24, 25)
+#: WPA3-Enterprise's 192-bit mode, without and with FT (802.11-2020, table 9-151).
+_STRONG_AKMS = (12, 13)
 #: EAP methods with a TLS session.
 _TLS_METHODS = ("tls", "ttls", "peap")
 _AT_HOME = DOMAINS["n1"]
@@ -56,6 +58,9 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for policy in policies:
             if policy.link.akm is None:
                 return f"{policy.name} has no group key handshake to renew a key with"
+    strong = all(policy.link.akm in _STRONG_AKMS for policy in policies)
+    if cell.settings.authenticate and join.tls == "1.2-rsa" and strong:
+        return "tls = '1.2-rsa': the 192-bit mode asks for ECDHE"
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
         return reason
     if not join.anti_clogging:

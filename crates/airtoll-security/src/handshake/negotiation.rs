@@ -27,7 +27,7 @@ use super::operation::{HashAlgorithm, Operation};
 use super::owe::OwePeer;
 use super::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelSpec};
 use super::sae::{SaeConfig, SaePeer};
-use super::tls::{Credential, Session};
+use super::tls::{Credential, Session, TlsSuite};
 use super::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
 use crate::akm::AkmSuite;
 use crate::keys::{Ptk, pairwise, pmkid, psk};
@@ -342,12 +342,23 @@ impl Negotiation {
             return Vec::new();
         };
         let faults = self.options.faults;
-        let chain = self.options.chain;
+        // WPA3-Enterprise's 192-bit mode leaves neither suite nor strength of the chain open.
+        let strong = matches!(
+            self.link.akm,
+            Some(AkmSuite::SuiteB192 | AkmSuite::Ft8021xSha384)
+        );
+        let (chain, suite) = if strong {
+            (self.options.chain.strong(), TlsSuite::Aes256GcmSha384)
+        } else {
+            (self.options.chain, TlsSuite::default())
+        };
         let server = EapConfig {
             method,
             identity: IDENTITY.to_vec(),
             password: PASSPHRASE.as_bytes().to_vec(),
             tls: self.options.tls,
+            suite,
+            groups: Vec::new(),
             credential: Some(if faults.wrong_certificate {
                 Credential::rogue_server()
             } else {
@@ -357,7 +368,7 @@ impl Negotiation {
             resume: self
                 .options
                 .tls_resumption
-                .then(|| Session::drawn(context, self.options.tls)),
+                .then(|| Session::drawn(context, self.options.tls, suite)),
             remembers: self.options.tls_resumption,
             fragment_octets: self.options.fragment_octets,
             cryptobinding: self.options.cryptobinding,

@@ -99,6 +99,12 @@ pub enum SignatureAlgorithm {
     /// ECDSA on P-256.
     #[serde(rename = "ecdsa-p-256")]
     EcdsaP256,
+    /// RSA with a 3072-bit modulus.
+    #[serde(rename = "rsa-3072")]
+    Rsa3072,
+    /// ECDSA on P-384.
+    #[serde(rename = "ecdsa-p-384")]
+    EcdsaP384,
 }
 
 impl Curve {
@@ -121,6 +127,8 @@ impl SignatureAlgorithm {
         match self {
             Self::Rsa2048 => "rsa-2048",
             Self::EcdsaP256 => "ecdsa-p-256",
+            Self::Rsa3072 => "rsa-3072",
+            Self::EcdsaP384 => "ecdsa-p-384",
         }
     }
 }

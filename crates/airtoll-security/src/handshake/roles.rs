@@ -13,7 +13,7 @@ use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
 use super::operation::HashAlgorithm;
-use super::tls::{ChainKind, Credential, Session, TlsVersion};
+use super::tls::{ChainKind, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use crate::akm::{AkmHash, AkmSuite};
 use crate::suite::CipherSuite;
@@ -40,6 +40,12 @@ pub enum RoleSettings {
         /// Which TLS, for the methods that use it.
         #[serde(default)]
         tls: TlsVersion,
+        /// Its suite.
+        #[serde(default)]
+        suite: TlsSuite,
+        /// Its groups, where they are not the suite's usual ones.
+        #[serde(default)]
+        groups: Vec<NamedGroup>,
         /// Certificates of both ends.
         #[serde(default)]
         chain: ChainKind,
@@ -172,6 +178,8 @@ impl RoleSettings {
         let Self::Eap {
             method,
             tls,
+            suite,
+            groups,
             chain,
             shown,
             identity,
@@ -196,6 +204,8 @@ impl RoleSettings {
             identity: identity.clone().into_bytes(),
             password: password.clone().into_bytes(),
             tls: *tls,
+            suite: *suite,
+            groups: groups.clone(),
             credential: Some(match shown {
                 Shown::Own => own,
                 Shown::Rogue => Credential::rogue_server(),

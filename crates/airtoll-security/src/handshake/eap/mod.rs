@@ -26,7 +26,7 @@ pub use supplicant::EapSupplicant;
 use super::exchange::{Carrier, Context, Message};
 use super::failure::{Code, Failure, reason};
 use super::primitives::written;
-use super::tls::{Credential, Session, TlsVersion};
+use super::tls::{Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
 /// An EAP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,6 +75,10 @@ pub struct EapConfig {
     pub password: Vec<u8>,
     /// Which TLS, for the methods that use it.
     pub tls: TlsVersion,
+    /// Its suite.
+    pub suite: TlsSuite,
+    /// Its groups, where they are not the suite's usual ones.
+    pub groups: Vec<NamedGroup>,
     /// The own chain; the client's matters in EAP-TLS alone.
     pub credential: Option<Credential>,
     /// The kind of the root that is trusted.

@@ -5,7 +5,7 @@ use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
 use crate::handshake::exchange::{Emission, Exchange, Outcome, Party, Peer, SecretName, Status};
 use crate::handshake::link::{Link, ManagementProtection};
-use crate::handshake::tls::ChainKind;
+use crate::handshake::tls::{ChainKind, TlsSuite};
 use crate::suite::CipherSuite;
 use airtoll_wire::MacAddress;
 use proptest::prelude::*;
@@ -41,6 +41,8 @@ fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, E
         identity: b"alice@example.org".to_vec(),
         password: b"correct horse".to_vec(),
         tls,
+        suite: TlsSuite::default(),
+        groups: Vec::new(),
         credential: Some(Credential::client(kind)),
         trusted: kind,
         resume: None,
@@ -144,7 +146,7 @@ fn a_resumed_session_spares_certificates_and_what_runs_inside() {
             assert!(octets(&short) < octets(&full) / 2);
             // A session that was drawn costs what one of a full handshake does.
             let mut rng = ChaCha8Rng::seed_from_u64(9);
-            let drawn = Session::drawn(&mut Context::new(&mut rng), tls);
+            let drawn = Session::drawn(&mut Context::new(&mut rng), tls, TlsSuite::default());
             station.resume = Some(drawn.clone());
             server.resume = Some(drawn);
             let (again, ..) = run(peers(station, server), 2);
@@ -176,7 +178,11 @@ fn a_server_that_forgot_the_session_makes_a_full_handshake() {
             let (mut station, server) = configs(method, tls, ChainKind::P256);
             let (full, ..) = run(peers(station.clone(), server.clone()), 1);
             let mut rng = ChaCha8Rng::seed_from_u64(9);
-            station.resume = Some(Session::drawn(&mut Context::new(&mut rng), tls));
+            station.resume = Some(Session::drawn(
+                &mut Context::new(&mut rng),
+                tls,
+                TlsSuite::default(),
+            ));
             let (log, outcome, _) = run(peers(station, server), 1);
             assert!(
                 matches!(outcome, Outcome::Established(_)),
@@ -192,7 +198,11 @@ fn a_resumed_tunnel_is_bound_with_its_own_keys() {
     for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
         let (mut station, mut server) = configs(EapMethod::Peap, tls, ChainKind::P256);
         let mut rng = ChaCha8Rng::seed_from_u64(9);
-        station.resume = Some(Session::drawn(&mut Context::new(&mut rng), tls));
+        station.resume = Some(Session::drawn(
+            &mut Context::new(&mut rng),
+            tls,
+            TlsSuite::default(),
+        ));
         server.resume.clone_from(&station.resume);
         let (plain_log, plain, _) = run(peers(station.clone(), server.clone()), 1);
         server.cryptobinding = true;

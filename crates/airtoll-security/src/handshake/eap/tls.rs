@@ -88,6 +88,8 @@ fn tls_config(config: &EapConfig, server: bool) -> TlsConfig {
     let mutual = config.method == EapMethod::Tls;
     TlsConfig {
         version: config.tls,
+        suite: config.suite,
+        groups: config.groups.clone(),
         credential: config.credential.clone().filter(|_| server || mutual),
         trusted: config.trusted,
         client_certificate: mutual,

@@ -43,6 +43,51 @@ const TLS: &str = r#"{"generation": "802.1x", "cipher": "wep-104", "group_cipher
 const IPSEC: &str = r#"[{"kind": "esp", "encryption": "3des", "integrity": "sha1",
     "key_exchange": "ikev1"}]"#;
 
+/// EAP-TLS with 00-0F-AC:12.
+const WPA3_192: &str = r#"{"generation": "wpa3", "cipher": "gcmp-256", "group_cipher": "gcmp-256",
+    "akm": 12, "eap_method": "tls", "pmf": "required"}"#;
+
+#[test]
+fn the_192_bit_mode_has_its_own_suite_curve_and_chains() {
+    use crate::handshake::operation::{Curve, SignatureAlgorithm, merge};
+    use crate::handshake::tls::{ChainKind, TlsVersion};
+    for (chain, strong) in [
+        (ChainKind::Rsa2048, SignatureAlgorithm::Rsa3072),
+        (ChainKind::P256, SignatureAlgorithm::EcdsaP384),
+    ] {
+        for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+            let options = Options {
+                chain,
+                tls,
+                ..Options::default()
+            };
+            let records = run(policy(WPA3_192, "[]"), options);
+            assert!(
+                records
+                    .iter()
+                    .all(|r| matches!(r.outcome, Outcome::Established(_)))
+            );
+            let all = records.iter().flat_map(|r| &r.emissions);
+            let work = merge(all.flat_map(|e| &e.operations));
+            for operation in &work {
+                match *operation {
+                    Operation::Sign { algorithm, .. } | Operation::Verify { algorithm, .. } => {
+                        assert_eq!(algorithm, strong);
+                    }
+                    Operation::EcScalarMul { curve, .. } => assert_eq!(curve, Curve::P384),
+                    Operation::Aes { key_bits, .. } => assert_eq!(key_bits, 256),
+                    _ => {}
+                }
+            }
+            let drawn = |curve| {
+                work.iter()
+                    .any(|o| matches!(o, Operation::EcScalarMul { curve: c, .. } if *c == curve))
+            };
+            assert!(drawn(Curve::P384));
+        }
+    }
+}
+
 #[test]
 fn stages_follow_from_the_policy() {
     use Stage::{Association, Authentication, Eap, Keys, MobileIp as Registration, Tunnel};

@@ -6,17 +6,16 @@ use airtoll_wire::tls::{
     ClientHelloRepr, Extension, ServerHelloRepr, content, emit_certificates, emit_handshake,
     emit_record, extension, handshake, parse_certificates,
 };
-use num_bigint::BigUint;
 
 use super::certificate::{PublicKey, verify_chain};
+use super::key_share::KeyShare;
 use super::schedule::{
     Protection, Secrets13, finished12, finished13, key_block, master_secret, signed13,
 };
 use super::{
-    AES_128_GCM_SHA256, CODE, Core, Item, Refusal, SECP256R1, Session, TlsConfig, TlsVersion,
-    alert, read_signed, signed, suite12, vector16,
+    CODE, Core, Item, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert,
+    read_signed, signed, vector16,
 };
-use crate::handshake::ec_group::Group;
 use crate::handshake::exchange::Context;
 use crate::handshake::failure::Failure;
 use crate::handshake::primitives::{equal, written};
@@ -25,9 +24,10 @@ use crate::handshake::primitives::{equal, written};
 pub struct TlsClient {
     config: TlsConfig,
     core: Core,
-    private: Option<BigUint>,
+    share: Option<KeyShare>,
+    retried: bool,
     server_key: Option<PublicKey>,
-    server_share: Vec<u8>,
+    server_share: Option<(NamedGroup, Vec<u8>)>,
     certificate_wanted: bool,
     resumed: bool,
     session: Option<Session>,
@@ -41,11 +41,12 @@ impl TlsClient {
     #[must_use]
     pub fn new(config: TlsConfig) -> Self {
         Self {
+            core: Core::new(config.suite),
             config,
-            core: Core::default(),
-            private: None,
+            share: None,
+            retried: false,
             server_key: None,
-            server_share: Vec::new(),
+            server_share: None,
             certificate_wanted: false,
             resumed: false,
             session: None,
@@ -59,76 +60,125 @@ impl TlsClient {
         self.config.version == TlsVersion::Tls13
     }
 
+    /// The groups that are offered.
+    fn groups(&self) -> Vec<NamedGroup> {
+        if self.config.groups.is_empty() {
+            self.config.suite.offered().to_vec()
+        } else {
+            self.config.groups.clone()
+        }
+    }
+
     /// ClientHello in its record.
     pub fn start(&mut self, context: &mut Context<'_>) -> Vec<u8> {
-        let random: [u8; 32] = context.random();
-        self.core.client_random = random.to_vec();
-        let group = p256();
-        let private = group.random_scalar(context);
+        self.core.client_random = context.random_octets(32);
+        let first = self.groups().first().copied();
+        let share = KeyShare::draw(context, first.unwrap_or(NamedGroup::Secp256r1));
+        let flight = self.client_hello(context, &share, None);
+        self.share = Some(share);
+        written(|o| emit_record(content::HANDSHAKE, 0x0301, &flight, o))
+    }
+
+    /// ClientHello with this share (TLS 1.3) and a server's cookie.
+    fn client_hello(
+        &mut self,
+        context: &mut Context<'_>,
+        share: &KeyShare,
+        cookie: Option<Vec<u8>>,
+    ) -> Vec<u8> {
+        let suite = self.config.suite;
+        let groups: Vec<u8> = self
+            .groups()
+            .iter()
+            .flat_map(|group| group.number().to_be_bytes())
+            .collect();
         let mut extensions: Vec<Extension> = vec![
-            (
-                extension::SUPPORTED_GROUPS,
-                vector16(&SECP256R1.to_be_bytes()),
-            ),
+            (extension::SUPPORTED_GROUPS, vector16(&groups)),
             (extension::EC_POINT_FORMATS, vec![1, 0]),
             (
                 extension::SIGNATURE_ALGORITHMS,
-                vector16(&[4, 3, 8, 4, 4, 1]),
+                vector16(&self.config.trusted.schemes()),
             ),
             (extension::EXTENDED_MASTER_SECRET, Vec::new()),
             (extension::RENEGOTIATION_INFO, vec![0]),
         ];
         let mut session_id = Vec::new();
         if self.tls13() {
-            let share = group.multiply_base(context, &private).unwrap_or_default();
-            let entry = [&SECP256R1.to_be_bytes()[..], &vector16(&point(&share))].concat();
+            let public = vector16(&share.public(context));
+            let entry = [&share.group().number().to_be_bytes()[..], &public].concat();
             extensions.truncate(3);
             extensions.push((extension::SUPPORTED_VERSIONS, vec![2, 3, 4]));
             extensions.push((extension::PSK_KEY_EXCHANGE_MODES, vec![1, 1]));
             extensions.push((extension::KEY_SHARE, vector16(&entry)));
+            extensions.extend(cookie.map(|cookie| (extension::COOKIE, cookie)));
         } else if let Some(session) = &self.config.resume {
             session_id = session.identifier.clone();
         }
-        self.private = Some(private);
-        let cipher_suites = if self.tls13() {
-            vec![AES_128_GCM_SHA256]
-        } else {
-            vec![suite12(self.config.version, self.config.trusted)]
-        };
         let mut hello = ClientHelloRepr {
             version: 0x0303,
-            random,
+            random: self.core.client_random[..].try_into().unwrap_or_default(),
             session_id,
-            cipher_suites,
+            cipher_suites: vec![suite.number(self.config.version, self.config.trusted)],
             extensions,
         };
         let psk = self.config.resume.clone().filter(|_| self.tls13());
         let secret = psk.as_ref().map(|session| session.secret.clone());
         if self.tls13() {
-            self.core.secrets13 = Secrets13::early(context, secret.as_deref());
+            self.core.secrets13 = Secrets13::early(context, suite, secret.as_deref());
         }
         if let Some(session) = psk {
+            let octets = suite.hash().digest_octets();
             let mut identity = vector16(&session.identifier);
             // No time has passed since the ticket came: there is no clock.
             identity.extend(session.age_add.to_be_bytes());
             let mut offer = vector16(&identity);
-            offer.extend([0, 33, 32]);
-            offer.extend([0; 32]);
+            let mut binders = vec![0; 1 + octets];
+            binders[0] = u8::try_from(octets).unwrap_or(u8::MAX);
+            offer.extend(vector16(&binders));
             hello.extensions.push((extension::PRE_SHARED_KEY, offer));
             let draft = written(|o| emit_handshake(handshake::CLIENT_HELLO, &body(&hello), o));
-            let binder = self
-                .core
-                .secrets13
-                .binder(context, &draft[..draft.len() - 35]);
+            let mut truncated = self.core.transcript.clone();
+            truncated.extend(&draft[..draft.len() - 3 - octets]);
+            let binder = self.core.secrets13.binder(context, &truncated);
             if let Some((_, offer)) = hello.extensions.last_mut() {
-                let at = offer.len() - 32;
+                let at = offer.len() - octets;
                 offer[at..].copy_from_slice(&binder);
             }
         }
         let mut flight = Vec::new();
         self.core
             .handshake(&mut flight, handshake::CLIENT_HELLO, &body(&hello));
-        written(|o| emit_record(content::HANDSHAKE, 0x0301, &flight, o))
+        flight
+    }
+
+    /// A HelloRetryRequest: the same again with a share of the group that the server names
+    /// (RFC 8446 section 4.1.4).
+    fn retry(
+        &mut self,
+        context: &mut Context<'_>,
+        hello: &ServerHelloRepr,
+        whole: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        let find = |wanted| {
+            let mut all = hello.extensions.iter();
+            all.find(|(number, _)| *number == wanted)
+                .map(|(_, data)| data.clone())
+        };
+        let named = find(extension::KEY_SHARE);
+        let shown = self.share.as_ref().map(KeyShare::group);
+        let group = self.groups().into_iter().find(|group| {
+            named.as_deref() == Some(&group.number().to_be_bytes()) && Some(*group) != shown
+        });
+        let Some(group) = group.filter(|_| !self.retried) else {
+            return Err(self.illegal(context));
+        };
+        self.retried = true;
+        self.core.hash_first_hello(context);
+        self.core.transcript.extend(whole);
+        let share = KeyShare::draw(context, group);
+        let flight = self.client_hello(context, &share, find(extension::COOKIE));
+        self.share = Some(share);
+        Ok(self.core.record(context, content::HANDSHAKE, &flight))
     }
 
     /// Takes a flight; gives the answer, empty when there is nothing to say.
@@ -205,6 +255,11 @@ impl TlsClient {
             .refuse(context, alert::UNEXPECTED_MESSAGE, failure)
     }
 
+    fn illegal(&mut self, context: &mut Context<'_>) -> Refusal {
+        let failure = Failure::IntegrityFailure { code: CODE };
+        self.core.refuse(context, alert::ILLEGAL_PARAMETER, failure)
+    }
+
     fn integrity(&mut self, context: &mut Context<'_>) -> Refusal {
         let failure = Failure::IntegrityFailure { code: CODE };
         self.core.refuse(context, alert::DECRYPT_ERROR, failure)
@@ -219,7 +274,7 @@ impl TlsClient {
         answer: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         match kind {
-            handshake::SERVER_HELLO => self.server_hello(context, body, whole)?,
+            handshake::SERVER_HELLO => answer.extend(self.server_hello(context, body, whole)?),
             handshake::ENCRYPTED_EXTENSIONS => self.core.transcript.extend(whole),
             handshake::CERTIFICATE_REQUEST => {
                 self.certificate_wanted = true;
@@ -237,7 +292,7 @@ impl TlsClient {
                 self.core.transcript.extend(whole);
             }
             handshake::CERTIFICATE_VERIFY => {
-                let message = signed13(context, false, &self.core.transcript);
+                let message = signed13(context, self.core.suite, false, &self.core.transcript);
                 let right = match (&self.server_key, read_signed(body)) {
                     (Some(key), Some((scheme, signature))) => {
                         key.clone().verify(context, scheme, &message, signature)
@@ -269,18 +324,17 @@ impl TlsClient {
         context: &mut Context<'_>,
         body: &[u8],
         whole: &[u8],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Vec<u8>, Refusal> {
         let Ok(hello) = ServerHelloRepr::parse(body) else {
             return Err(self.unexpected(context));
         };
-        let expected = if self.tls13() {
-            AES_128_GCM_SHA256
-        } else {
-            suite12(self.config.version, self.config.trusted)
-        };
-        if hello.cipher_suite != expected {
+        let config = &self.config;
+        if hello.cipher_suite != config.suite.number(config.version, config.trusted) {
             let failure = Failure::NothingInCommon { code: CODE };
             return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+        }
+        if self.tls13() && hello.random == RETRY {
+            return self.retry(context, &hello, whole);
         }
         self.core.server_random = hello.random.to_vec();
         self.core.transcript.extend(whole);
@@ -292,9 +346,12 @@ impl TlsClient {
                 .map(|(_, data)| data.as_slice())
         };
         if self.tls13() {
-            let share = find(extension::KEY_SHARE).and_then(|data| data.get(5..));
-            let shared = match (share, &self.private) {
-                (Some(share), Some(private)) => p256().multiply(context, share, private),
+            let shared = match (find(extension::KEY_SHARE), &self.share) {
+                (Some([high, low, _, _, theirs @ ..]), Some(own))
+                    if own.group().number() == u16::from_be_bytes([*high, *low]) =>
+                {
+                    own.agree(context, theirs)
+                }
                 _ => None,
             };
             let Some(shared) = shared else {
@@ -307,15 +364,15 @@ impl TlsClient {
                 _ => return Err(self.unexpected(context)),
             };
             if !self.resumed {
-                self.core.secrets13 = Secrets13::early(context, None);
+                self.core.secrets13 = Secrets13::early(context, self.core.suite, None);
             }
             let transcript = self.core.transcript.clone();
             self.core
                 .secrets13
-                .enter_handshake(context, &shared[..32], &transcript);
+                .enter_handshake(context, &shared, &transcript);
             let secret = self.core.secrets13.server_handshake.clone();
-            self.core.read = Some(Protection::tls13(context, &secret));
-            return Ok(());
+            self.core.read = Some(Protection::tls13(context, self.core.suite, &secret));
+            return Ok(Vec::new());
         }
         let offered = self.config.resume.clone();
         if let Some(session) = offered.filter(|s| s.identifier == hello.session_id) {
@@ -331,12 +388,13 @@ impl TlsClient {
                 age_add: 0,
             });
         }
-        Ok(())
+        Ok(Vec::new())
     }
 
     fn derive12(&mut self, context: &mut Context<'_>) {
         let (client, server) = key_block(
             context,
+            self.core.suite,
             &self.core.master,
             &self.core.client_random,
             &self.core.server_random,
@@ -351,10 +409,13 @@ impl TlsClient {
         context: &mut Context<'_>,
         body: &[u8],
     ) -> Result<(), Refusal> {
-        let right = body.split_at_checked(69).and_then(|(parameters, rest)| {
+        let groups = self.groups();
+        let right = body.split_first_chunk::<4>().and_then(|(head, _)| {
+            let number = u16::from_be_bytes([head[1], head[2]]);
+            let group = groups.into_iter().find(|g| g.number() == number)?;
+            let (parameters, rest) = body.split_at_checked(4 + usize::from(head[3]))?;
+            let key = self.server_key.clone().filter(|_| head[0] == 3)?;
             let (scheme, signature) = read_signed(rest)?;
-            let known = parameters[..5] == [3, 0, 23, 65, 4];
-            let key = self.server_key.clone().filter(|_| known)?;
             let message = [
                 &self.core.client_random[..],
                 &self.core.server_random,
@@ -362,11 +423,11 @@ impl TlsClient {
             ]
             .concat();
             key.verify(context, scheme, &message, signature)
-                .then(|| parameters[5..].to_vec())
+                .then(|| (group, parameters[4..].to_vec()))
         });
         match right {
             Some(share) => {
-                self.server_share = share;
+                self.server_share = Some(share);
                 Ok(())
             }
             None => Err(self.integrity(context)),
@@ -392,20 +453,25 @@ impl TlsClient {
                 .unwrap_or_default();
             (Some(premaster), vector16(&sealed))
         } else {
-            let private = self.private.clone().unwrap_or_default();
-            let own = p256().multiply_base(context, &private).unwrap_or_default();
-            let own = point(&own);
-            let shared = p256().multiply(context, &self.server_share, &private);
-            let mut exchange = vec![65];
+            let Some((group, theirs)) = self.server_share.clone() else {
+                return Err(self.unexpected(context));
+            };
+            let share = match self.share.clone() {
+                Some(share) if share.group() == group => share,
+                _ => KeyShare::draw(context, group),
+            };
+            let own = share.public(context);
+            let mut exchange = vec![u8::try_from(own.len()).unwrap_or(u8::MAX)];
             exchange.extend(own);
-            (shared.map(|point| point[..32].to_vec()), exchange)
+            (share.agree(context, &theirs), exchange)
         };
         let Some(premaster) = premaster else {
             return Err(self.unexpected(context));
         };
         self.core
             .handshake(&mut flight, handshake::CLIENT_KEY_EXCHANGE, &exchange);
-        self.core.master = master_secret(context, &premaster, &self.core.transcript);
+        self.core.master =
+            master_secret(context, self.core.suite, &premaster, &self.core.transcript);
         if let Some(session) = &mut self.session {
             session.secret.clone_from(&self.core.master);
         }
@@ -423,7 +489,13 @@ impl TlsClient {
 
     fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
         let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
-        let verify = finished12(context, &self.core.master, true, &self.core.transcript);
+        let verify = finished12(
+            context,
+            self.core.suite,
+            &self.core.master,
+            true,
+            &self.core.transcript,
+        );
         self.core.write = self.application.clone().map(|(client, _)| client);
         let mut flight = Vec::new();
         self.core
@@ -443,9 +515,15 @@ impl TlsClient {
         }
         let expected = if self.tls13() {
             let base = self.core.secrets13.server_handshake.clone();
-            finished13(context, &base, &self.core.transcript)
+            finished13(context, self.core.suite, &base, &self.core.transcript)
         } else {
-            finished12(context, &self.core.master, false, &self.core.transcript)
+            finished12(
+                context,
+                self.core.suite,
+                &self.core.master,
+                false,
+                &self.core.transcript,
+            )
         };
         let authenticated = self.resumed || self.server_key.is_some();
         if !equal(&expected, body) || !authenticated {
@@ -466,7 +544,7 @@ impl TlsClient {
         let transcript = self.core.transcript.clone();
         let (client, server) = self.core.secrets13.enter_application(context, &transcript);
         let base = self.core.secrets13.client_handshake.clone();
-        self.core.write = Some(Protection::tls13(context, &base));
+        self.core.write = Some(Protection::tls13(context, self.core.suite, &base));
         let mut flight = Vec::new();
         if self.certificate_wanted {
             let credential = self.config.credential.clone();
@@ -475,14 +553,14 @@ impl TlsClient {
             self.core
                 .handshake(&mut flight, handshake::CERTIFICATE, &body);
             if let Some(credential) = credential {
-                let message = signed13(context, true, &self.core.transcript);
+                let message = signed13(context, self.core.suite, true, &self.core.transcript);
                 let signature = credential.sign(context, true, &message);
                 let body = signed(credential.kind().scheme(true), &signature);
                 self.core
                     .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
             }
         }
-        let verify = finished13(context, &base, &self.core.transcript);
+        let verify = finished13(context, self.core.suite, &base, &self.core.transcript);
         self.core
             .handshake(&mut flight, handshake::FINISHED, &verify);
         let out = self.core.record(context, content::HANDSHAKE, &flight);
@@ -515,17 +593,4 @@ impl TlsClient {
 
 fn body(hello: &ClientHelloRepr) -> Vec<u8> {
     written(|o| hello.emit(o))
-}
-
-/// An uncompressed point as TLS writes it.
-fn point(xy: &[u8]) -> Vec<u8> {
-    let mut out = vec![4];
-    out.extend(xy);
-    out
-}
-
-/// secp256r1.
-fn p256() -> Group {
-    // Group 19 is one of the three that exist.
-    Group::from_number(19).unwrap_or_else(|| unreachable!("group 19"))
 }

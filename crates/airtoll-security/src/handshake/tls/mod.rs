@@ -1,23 +1,30 @@
 //! TLS 1.2 and 1.3 handshakes, as EAP-TLS, PEAP and TTLS carry them.
 //!
 //! Takes a [`TlsConfig`] and whole flights of records; gives flights, exported keys and a
-//! session to resume. Suites: AES-128-GCM with SHA-256, keys from ECDHE on P-256 or, in 1.2,
-//! RSA key transport; certificates RSA-2048 or ECDSA P-256. Equal seeds give equal octets.
+//! session to resume. Suites: AES-GCM with 128 bits and SHA-256 or 256 bits and SHA-384, keys from
+//! ECDHE on P-256, P-384 or X25519 or, in 1.2, RSA key transport; certificates RSA-2048, RSA-3072,
+//! ECDSA P-256 or P-384. Equal seeds give equal octets.
 //! Never splits a flight: `eap` fragments.
 
 pub mod certificate;
 mod client;
+mod key_share;
 mod schedule;
 mod server;
 mod session;
+mod suite;
 
-use airtoll_wire::tls::{HandshakeView, RecordView, content, emit_handshake, emit_record};
+use airtoll_wire::tls::{
+    HandshakeView, RecordView, content, emit_handshake, emit_record, handshake,
+};
 use serde::{Deserialize, Serialize};
 
 pub use certificate::{ChainKind, Credential};
 pub use client::TlsClient;
+pub use key_share::NamedGroup;
 pub use server::TlsServer;
 pub use session::Session;
+pub use suite::TlsSuite;
 
 use self::schedule::Protection;
 use super::exchange::Context;
@@ -44,6 +51,11 @@ pub enum TlsVersion {
 pub struct TlsConfig {
     /// Which TLS.
     pub version: TlsVersion,
+    /// Which suite.
+    pub suite: TlsSuite,
+    /// Groups in the place of the suite's usual ones: a client shows a share of the first, a server
+    /// asks for the first where it gets a share of none.
+    pub groups: Vec<NamedGroup>,
     /// The chain to show; a client without one is anonymous.
     pub credential: Option<Credential>,
     /// The root to trust.
@@ -68,6 +80,7 @@ mod alert {
     pub const UNEXPECTED_MESSAGE: u8 = 10;
     pub const BAD_RECORD_MAC: u8 = 20;
     pub const HANDSHAKE_FAILURE: u8 = 40;
+    pub const ILLEGAL_PARAMETER: u8 = 47;
     pub const UNKNOWN_CA: u8 = 48;
     pub const DECRYPT_ERROR: u8 = 51;
 }
@@ -84,6 +97,7 @@ enum Item {
 /// The parts that client and server share: keys of both directions and the transcript.
 #[derive(Default)]
 struct Core {
+    suite: TlsSuite,
     write: Option<Protection>,
     read: Option<Protection>,
     transcript: Vec<u8>,
@@ -95,6 +109,19 @@ struct Core {
 }
 
 impl Core {
+    fn new(suite: TlsSuite) -> Self {
+        Self {
+            suite,
+            ..Self::default()
+        }
+    }
+
+    /// Puts its hash in the place of the first ClientHello (RFC 8446 section 4.4.1).
+    fn hash_first_hello(&mut self, context: &mut Context<'_>) {
+        let hash = context.hash(self.suite.hash(), &[&self.transcript]);
+        self.transcript = written(|o| emit_handshake(handshake::MESSAGE_HASH, &hash, o));
+    }
+
     /// A record under the current keys, or a plain one.
     fn record(&mut self, context: &mut Context<'_>, kind: u8, octets: &[u8]) -> Vec<u8> {
         match &mut self.write {
@@ -179,10 +206,11 @@ impl Core {
         octets: usize,
     ) -> Vec<u8> {
         if tls13 {
-            return schedule::export13(context, &self.secrets13.exporter, label, value, octets);
+            let exporter = &self.secrets13.exporter;
+            return schedule::export13(context, self.suite, exporter, label, value, octets);
         }
         let seed = [&self.client_random[..], &self.server_random].concat();
-        schedule::prf(context, &self.master, label, &seed, octets)
+        schedule::prf(context, self.suite, &self.master, label, &seed, octets)
     }
 }
 
@@ -211,21 +239,11 @@ fn vector16(octets: &[u8]) -> Vec<u8> {
     out
 }
 
-/// secp256r1 (RFC 8446 section 4.2.7).
-const SECP256R1: u16 = 23;
-/// x25519, which a server takes when a client offers nothing else that it knows.
-const X25519: u16 = 29;
-/// TLS_AES_128_GCM_SHA256.
-const AES_128_GCM_SHA256: u16 = 0x1301;
-
-/// The TLS 1.2 suite for a key exchange and a chain (RFC 5288, RFC 5289).
-const fn suite12(version: TlsVersion, kind: ChainKind) -> u16 {
-    match (version, kind) {
-        (TlsVersion::Tls12Rsa, _) => 0x009c,
-        (_, ChainKind::Rsa2048) => 0xc02f,
-        (_, ChainKind::P256) => 0xc02b,
-    }
-}
+/// The random value that makes a ServerHello a HelloRetryRequest (RFC 8446 section 4.1.3).
+const RETRY: [u8; 32] = [
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+];
 
 #[cfg(test)]
 mod tests;

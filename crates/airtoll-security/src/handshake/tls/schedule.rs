@@ -1,18 +1,14 @@
 //! Keys of TLS 1.2 (RFC 5246 section 6.3) and 1.3 (RFC 8446 section 7), and the record layer
-//! with AES-128-GCM under them.
+//! with AES-GCM under them.
 //!
 //! Takes secrets and transcripts; gives traffic keys, finished values, exported keys and
 //! records. Never decides what comes next: `client` and `server` do.
 
 use airtoll_wire::tls::{RecordView, content, emit_record};
 
+use super::TlsSuite;
 use crate::handshake::exchange::Context;
-use crate::handshake::operation::HashAlgorithm;
 use crate::handshake::primitives::written;
-
-const HASH: HashAlgorithm = HashAlgorithm::Sha256;
-/// Octets of an AES-128 key.
-const KEY: usize = 16;
 
 /// One direction's protection.
 #[derive(Clone)]
@@ -35,10 +31,10 @@ impl Protection {
     }
 
     /// TLS 1.3 from a traffic secret (RFC 8446 section 7.3).
-    pub fn tls13(context: &mut Context<'_>, secret: &[u8]) -> Self {
+    pub fn tls13(context: &mut Context<'_>, suite: TlsSuite, secret: &[u8]) -> Self {
         Self {
-            key: expand_label(context, secret, b"key", &[], KEY),
-            iv: expand_label(context, secret, b"iv", &[], 12),
+            key: expand_label(context, suite, secret, b"key", &[], suite.key_octets()),
+            iv: expand_label(context, suite, secret, b"iv", &[], 12),
             sequence: 0,
             tls13: true,
         }
@@ -109,19 +105,20 @@ fn aad12(sequence: [u8; 8], kind: u8, length: usize) -> Vec<u8> {
     aad
 }
 
-/// The PRF of TLS 1.2 (RFC 5246 section 5) with SHA-256.
+/// The PRF of TLS 1.2 (RFC 5246 section 5) with the suite's hash.
 pub fn prf(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     secret: &[u8],
     label: &[u8],
     seed: &[u8],
     octets: usize,
 ) -> Vec<u8> {
-    let mut a = context.hmac(HASH, secret, &[label, seed]);
+    let mut a = context.hmac(suite.hash(), secret, &[label, seed]);
     let mut out = Vec::new();
     while out.len() < octets {
-        out.extend(context.hmac(HASH, secret, &[&a, label, seed]));
-        a = context.hmac(HASH, secret, &[&a]);
+        out.extend(context.hmac(suite.hash(), secret, &[&a, label, seed]));
+        a = context.hmac(suite.hash(), secret, &[&a]);
     }
     out.truncate(octets);
     out
@@ -129,22 +126,43 @@ pub fn prf(
 
 /// The master secret, extended (RFC 7627 section 4): bound to the transcript up to
 /// ClientKeyExchange.
-pub fn master_secret(context: &mut Context<'_>, premaster: &[u8], transcript: &[u8]) -> Vec<u8> {
-    let hash = context.hash(HASH, &[transcript]);
-    prf(context, premaster, b"extended master secret", &hash, 48)
+pub fn master_secret(
+    context: &mut Context<'_>,
+    suite: TlsSuite,
+    premaster: &[u8],
+    transcript: &[u8],
+) -> Vec<u8> {
+    let hash = context.hash(suite.hash(), &[transcript]);
+    prf(
+        context,
+        suite,
+        premaster,
+        b"extended master secret",
+        &hash,
+        48,
+    )
 }
 
 /// The client's and the server's protection of TLS 1.2 (RFC 5246 section 6.3).
 pub fn key_block(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     master: &[u8],
     client_random: &[u8],
     server_random: &[u8],
 ) -> (Protection, Protection) {
     let seed = [server_random, client_random].concat();
-    let block = prf(context, master, b"key expansion", &seed, 2 * (KEY + 4));
-    let (client_key, rest) = block.split_at(KEY);
-    let (server_key, rest) = rest.split_at(KEY);
+    let octets = suite.key_octets();
+    let block = prf(
+        context,
+        suite,
+        master,
+        b"key expansion",
+        &seed,
+        2 * (octets + 4),
+    );
+    let (client_key, rest) = block.split_at(octets);
+    let (server_key, rest) = rest.split_at(octets);
     let (client_iv, server_iv) = rest.split_at(4);
     (
         Protection::tls12(client_key, client_iv),
@@ -155,22 +173,24 @@ pub fn key_block(
 /// verify_data of TLS 1.2 (RFC 5246 section 7.4.9).
 pub fn finished12(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     master: &[u8],
     client: bool,
     transcript: &[u8],
 ) -> Vec<u8> {
-    let hash = context.hash(HASH, &[transcript]);
+    let hash = context.hash(suite.hash(), &[transcript]);
     let label: &[u8] = if client {
         b"client finished"
     } else {
         b"server finished"
     };
-    prf(context, master, label, &hash, 12)
+    prf(context, suite, master, label, &hash, 12)
 }
 
 /// HKDF-Expand-Label (RFC 8446 section 7.1).
 pub fn expand_label(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     secret: &[u8],
     label: &[u8],
     hash: &[u8],
@@ -185,23 +205,32 @@ pub fn expand_label(
     info.extend(label);
     info.push(u8::try_from(hash.len()).unwrap_or(u8::MAX));
     info.extend(hash);
-    context.hkdf_expand(HASH, secret, &info, octets)
+    context.hkdf_expand(suite.hash(), secret, &info, octets)
 }
 
 /// Derive-Secret (RFC 8446 section 7.1).
 pub fn derive_secret(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     secret: &[u8],
     label: &[u8],
     transcript: &[u8],
 ) -> Vec<u8> {
-    let hash = context.hash(HASH, &[transcript]);
-    expand_label(context, secret, label, &hash, 32)
+    let hash = context.hash(suite.hash(), &[transcript]);
+    expand_label(
+        context,
+        suite,
+        secret,
+        label,
+        &hash,
+        suite.hash().digest_octets(),
+    )
 }
 
 /// The secrets of TLS 1.3 up to the server's Finished.
 #[derive(Clone, Default)]
 pub struct Secrets13 {
+    suite: TlsSuite,
     early: Vec<u8>,
     handshake: Vec<u8>,
     master: Vec<u8>,
@@ -215,29 +244,41 @@ pub struct Secrets13 {
 
 impl Secrets13 {
     /// The early secret of a pre-shared key, or of none.
-    pub fn early(context: &mut Context<'_>, psk: Option<&[u8]>) -> Self {
-        let zero = [0; 32];
+    pub fn early(context: &mut Context<'_>, suite: TlsSuite, psk: Option<&[u8]>) -> Self {
+        let zero = vec![0; suite.hash().digest_octets()];
         Self {
-            early: context.hmac(HASH, &zero, &[psk.unwrap_or(&zero)]),
+            suite,
+            early: context.hmac(suite.hash(), &zero, &[psk.unwrap_or(&zero)]),
             ..Self::default()
         }
     }
 
     /// The binder of a resumption PSK over a ClientHello without its binders (section 4.2.11.2).
     pub fn binder(&self, context: &mut Context<'_>, truncated: &[u8]) -> Vec<u8> {
-        let key = derive_secret(context, &self.early, b"res binder", &[]);
-        let finished = expand_label(context, &key, b"finished", &[], 32);
-        let hash = context.hash(HASH, &[truncated]);
-        context.hmac(HASH, &finished, &[&hash])
+        let suite = self.suite;
+        let key = derive_secret(context, suite, &self.early, b"res binder", &[]);
+        let finished = expand_label(
+            context,
+            suite,
+            &key,
+            b"finished",
+            &[],
+            suite.hash().digest_octets(),
+        );
+        let hash = context.hash(suite.hash(), &[truncated]);
+        context.hmac(suite.hash(), &finished, &[&hash])
     }
 
     /// Goes on with the Diffie-Hellman secret; `transcript` ends with ServerHello.
     pub fn enter_handshake(&mut self, context: &mut Context<'_>, shared: &[u8], transcript: &[u8]) {
-        let salt = derive_secret(context, &self.early, b"derived", &[]);
-        self.handshake = context.hmac(HASH, &salt, &[shared]);
+        let suite = self.suite;
+        let salt = derive_secret(context, suite, &self.early, b"derived", &[]);
+        self.handshake = context.hmac(suite.hash(), &salt, &[shared]);
         let handshake = self.handshake.clone();
-        self.client_handshake = derive_secret(context, &handshake, b"c hs traffic", transcript);
-        self.server_handshake = derive_secret(context, &handshake, b"s hs traffic", transcript);
+        self.client_handshake =
+            derive_secret(context, suite, &handshake, b"c hs traffic", transcript);
+        self.server_handshake =
+            derive_secret(context, suite, &handshake, b"s hs traffic", transcript);
     }
 
     /// Goes on to application keys (client, server); `transcript` ends with the server's
@@ -247,15 +288,17 @@ impl Secrets13 {
         context: &mut Context<'_>,
         transcript: &[u8],
     ) -> (Protection, Protection) {
-        let salt = derive_secret(context, &self.handshake, b"derived", &[]);
-        self.master = context.hmac(HASH, &salt, &[&[0; 32]]);
+        let suite = self.suite;
+        let zero = vec![0; suite.hash().digest_octets()];
+        let salt = derive_secret(context, suite, &self.handshake, b"derived", &[]);
+        self.master = context.hmac(suite.hash(), &salt, &[&zero]);
         let master = self.master.clone();
-        let client = derive_secret(context, &master, b"c ap traffic", transcript);
-        let server = derive_secret(context, &master, b"s ap traffic", transcript);
-        self.exporter = derive_secret(context, &master, b"exp master", transcript);
+        let client = derive_secret(context, suite, &master, b"c ap traffic", transcript);
+        let server = derive_secret(context, suite, &master, b"s ap traffic", transcript);
+        self.exporter = derive_secret(context, suite, &master, b"exp master", transcript);
         (
-            Protection::tls13(context, &client),
-            Protection::tls13(context, &server),
+            Protection::tls13(context, suite, &client),
+            Protection::tls13(context, suite, &server),
         )
     }
 
@@ -266,40 +309,66 @@ impl Secrets13 {
         transcript: &[u8],
         nonce: &[u8],
     ) -> Vec<u8> {
-        let secret = derive_secret(context, &self.master, b"res master", transcript);
-        expand_label(context, &secret, b"resumption", nonce, 32)
+        let suite = self.suite;
+        let secret = derive_secret(context, suite, &self.master, b"res master", transcript);
+        expand_label(
+            context,
+            suite,
+            &secret,
+            b"resumption",
+            nonce,
+            suite.hash().digest_octets(),
+        )
     }
 }
 
 /// verify_data of TLS 1.3 (RFC 8446 section 4.4.4).
-pub fn finished13(context: &mut Context<'_>, base: &[u8], transcript: &[u8]) -> Vec<u8> {
-    let key = expand_label(context, base, b"finished", &[], 32);
-    let hash = context.hash(HASH, &[transcript]);
-    context.hmac(HASH, &key, &[&hash])
+pub fn finished13(
+    context: &mut Context<'_>,
+    suite: TlsSuite,
+    base: &[u8],
+    transcript: &[u8],
+) -> Vec<u8> {
+    let key = expand_label(
+        context,
+        suite,
+        base,
+        b"finished",
+        &[],
+        suite.hash().digest_octets(),
+    );
+    let hash = context.hash(suite.hash(), &[transcript]);
+    context.hmac(suite.hash(), &key, &[&hash])
 }
 
 /// What CertificateVerify of TLS 1.3 signs (RFC 8446 section 4.4.3).
-pub fn signed13(context: &mut Context<'_>, client: bool, transcript: &[u8]) -> Vec<u8> {
+pub fn signed13(
+    context: &mut Context<'_>,
+    suite: TlsSuite,
+    client: bool,
+    transcript: &[u8],
+) -> Vec<u8> {
     let mut out = vec![0x20; 64];
     let who: &[u8] = if client { b"client" } else { b"server" };
     out.extend(b"TLS 1.3, ");
     out.extend(who);
     out.extend(b" CertificateVerify\0");
-    out.extend(context.hash(HASH, &[transcript]));
+    out.extend(context.hash(suite.hash(), &[transcript]));
     out
 }
 
 /// The exporter of TLS 1.3 (RFC 8446 section 7.5).
 pub fn export13(
     context: &mut Context<'_>,
+    suite: TlsSuite,
     exporter: &[u8],
     label: &[u8],
     value: &[u8],
     octets: usize,
 ) -> Vec<u8> {
-    let secret = derive_secret(context, exporter, label, &[]);
-    let hash = context.hash(HASH, &[value]);
-    expand_label(context, &secret, b"exporter", &hash, octets)
+    let secret = derive_secret(context, suite, exporter, label, &[]);
+    let hash = context.hash(suite.hash(), &[value]);
+    expand_label(context, suite, &secret, b"exporter", &hash, octets)
 }
 
 #[cfg(test)]
@@ -313,13 +382,13 @@ mod tests {
     fn early_and_derived_secrets_are_those_of_rfc_8448() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut cx = Context::new(&mut rng);
-        let secrets = Secrets13::early(&mut cx, None);
+        let secrets = Secrets13::early(&mut cx, TlsSuite::default(), None);
         assert_eq!(
             secrets.early,
             hex!("33ad0a1c607ec03b09e6cd9893680ce210adf300aa1f2660e1b22e10f170f92a")
         );
         assert_eq!(
-            derive_secret(&mut cx, &secrets.early, b"derived", &[]),
+            derive_secret(&mut cx, secrets.suite, &secrets.early, b"derived", &[]),
             hex!("6f2615a108c702c5678f54fc9dbab69716c076189c48250cebeac3576c3611ba")
         );
     }

@@ -6,17 +6,16 @@ use airtoll_wire::tls::{
     ClientHelloRepr, Extension, ServerHelloRepr, content, emit_certificates, emit_extensions,
     extension, handshake, parse_certificates,
 };
-use num_bigint::BigUint;
 
 use super::certificate::{PublicKey, verify_chain};
+use super::key_share::KeyShare;
 use super::schedule::{
     Protection, Secrets13, finished12, finished13, key_block, master_secret, signed13,
 };
 use super::{
-    AES_128_GCM_SHA256, CODE, Core, Item, Refusal, SECP256R1, Session, TlsConfig, TlsVersion,
-    X25519, alert, read_signed, signed, suite12, vector16,
+    CODE, Core, Item, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert,
+    read_signed, signed, vector16,
 };
-use crate::handshake::ec_group::Group;
 use crate::handshake::exchange::Context;
 use crate::handshake::failure::Failure;
 use crate::handshake::primitives::{equal, written};
@@ -25,8 +24,9 @@ use crate::handshake::primitives::{equal, written};
 pub struct TlsServer {
     config: TlsConfig,
     core: Core,
-    group: Group,
-    private: BigUint,
+    share: Option<KeyShare>,
+    /// The group of which a share was asked for.
+    asked: Option<NamedGroup>,
     client_key: Option<PublicKey>,
     resumed: bool,
     session: Option<Session>,
@@ -41,10 +41,10 @@ impl TlsServer {
     pub fn new(config: TlsConfig) -> Option<Self> {
         config.credential.as_ref()?;
         Some(Self {
+            core: Core::new(config.suite),
             config,
-            core: Core::default(),
-            group: Group::from_number(19)?,
-            private: BigUint::ZERO,
+            share: None,
+            asked: None,
             client_key: None,
             resumed: false,
             session: None,
@@ -146,7 +146,7 @@ impl TlsServer {
         answer: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         match kind {
-            handshake::CLIENT_HELLO if self.core.transcript.is_empty() => {
+            handshake::CLIENT_HELLO if self.core.transcript.is_empty() || self.asked.is_some() => {
                 answer.extend(self.client_hello(context, body, whole)?);
             }
             handshake::CERTIFICATE => {
@@ -163,7 +163,7 @@ impl TlsServer {
             handshake::CLIENT_KEY_EXCHANGE => self.client_key_exchange(context, body, whole)?,
             handshake::CERTIFICATE_VERIFY => {
                 let message = if self.tls13() {
-                    signed13(context, true, &self.core.transcript)
+                    signed13(context, self.core.suite, true, &self.core.transcript)
                 } else {
                     self.core.transcript.clone()
                 };
@@ -184,6 +184,15 @@ impl TlsServer {
         Ok(())
     }
 
+    /// The groups that are taken.
+    fn groups(&self) -> Vec<NamedGroup> {
+        if self.config.groups.is_empty() {
+            self.config.suite.taken().to_vec()
+        } else {
+            self.config.groups.clone()
+        }
+    }
+
     fn client_hello(
         &mut self,
         context: &mut Context<'_>,
@@ -198,11 +207,7 @@ impl TlsServer {
             .credential
             .as_ref()
             .map_or(self.config.trusted, super::Credential::kind);
-        let suite = if self.tls13() {
-            AES_128_GCM_SHA256
-        } else {
-            suite12(self.config.version, kind)
-        };
+        let suite = self.config.suite.number(self.config.version, kind);
         if !hello.cipher_suites.contains(&suite) {
             let failure = Failure::NothingInCommon { code: CODE };
             return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
@@ -210,9 +215,21 @@ impl TlsServer {
         self.core.client_random = hello.random.to_vec();
         let random: [u8; 32] = context.random();
         self.core.server_random = random.to_vec();
-        self.private = self.group.random_scalar(context);
+        let groups = self.groups();
+        let first = groups.first().copied().unwrap_or(NamedGroup::Secp256r1);
+        self.share = Some(KeyShare::draw(context, first));
         if self.tls13() {
             return self.answer13(context, &hello, whole, random);
+        }
+        let ephemeral = self.config.version != TlsVersion::Tls12Rsa;
+        if let (true, Some(offer)) = (ephemeral, find(&hello, extension::SUPPORTED_GROUPS)) {
+            let Some(group) = common(&groups, offer) else {
+                let failure = Failure::NothingInCommon { code: CODE };
+                return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+            };
+            if group != first {
+                self.share = Some(KeyShare::draw(context, group));
+            }
         }
         self.core.transcript.extend(whole);
         self.answer12(context, &hello, random, suite)
@@ -275,12 +292,14 @@ impl TlsServer {
         self.core
             .handshake(&mut flight, handshake::CERTIFICATE, &chain);
         if self.config.version != TlsVersion::Tls12Rsa {
-            let share = self
-                .group
-                .multiply_base(context, &self.private)
-                .unwrap_or_default();
-            let mut body = vec![3, 0, 23, 65, 4];
-            body.extend(share);
+            let Some(share) = self.share.clone() else {
+                return Err(self.unexpected(context));
+            };
+            let public = share.public(context);
+            let mut body = vec![3];
+            body.extend(share.group().number().to_be_bytes());
+            body.push(u8::try_from(public.len()).unwrap_or(u8::MAX));
+            body.extend(public);
             let message = [
                 &self.core.client_random[..],
                 &self.core.server_random,
@@ -294,7 +313,8 @@ impl TlsServer {
         }
         if self.config.client_certificate {
             // rsa_sign and ecdsa_sign, two schemes, no named authorities (RFC 5246 section 7.4.4).
-            let body = [2, 1, 64, 0, 4, 4, 3, 4, 1, 0, 0];
+            let [ecdsa, curve, .., pkcs1, rsa] = self.config.trusted.schemes();
+            let body = [2, 1, 64, 0, 4, ecdsa, curve, pkcs1, rsa, 0, 0];
             self.core
                 .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
         }
@@ -310,19 +330,12 @@ impl TlsServer {
         whole: &[u8],
         random: [u8; 32],
     ) -> Result<Vec<u8>, Refusal> {
-        let find = |wanted| {
-            hello
-                .extensions
-                .iter()
-                .find(|(number, _)| *number == wanted)
-                .map(|(_, data)| data.as_slice())
-        };
-        let agreed = find(extension::KEY_SHARE).and_then(|data| self.agree13(context, data));
+        let agreed = find(hello, extension::KEY_SHARE).and_then(|data| self.agree13(context, data));
         let Some((group, own, shared)) = agreed else {
-            let failure = Failure::NothingInCommon { code: CODE };
-            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+            return self.ask_again(context, hello, whole);
         };
-        let psk = self.accepted_psk(context, find(extension::PRE_SHARED_KEY), whole)?;
+        self.asked = None;
+        let psk = self.accepted_psk(context, find(hello, extension::PRE_SHARED_KEY), whole)?;
         self.core.transcript.extend(whole);
         let entry = [&group.to_be_bytes()[..], &vector16(&own)].concat();
         let mut extensions = vec![
@@ -338,17 +351,25 @@ impl TlsServer {
             &mut flight,
             random,
             hello.session_id.clone(),
-            AES_128_GCM_SHA256,
+            self.suite_number(),
             extensions,
         );
         let mut out = self.core.record(context, content::HANDSHAKE, &flight);
         let mut secrets = match psk {
             Some(secrets) => secrets,
-            None => Secrets13::early(context, None),
+            None => Secrets13::early(context, self.core.suite, None),
         };
         secrets.enter_handshake(context, &shared, &self.core.transcript);
-        self.core.write = Some(Protection::tls13(context, &secrets.server_handshake));
-        self.core.read = Some(Protection::tls13(context, &secrets.client_handshake));
+        self.core.write = Some(Protection::tls13(
+            context,
+            self.core.suite,
+            &secrets.server_handshake,
+        ));
+        self.core.read = Some(Protection::tls13(
+            context,
+            self.core.suite,
+            &secrets.client_handshake,
+        ));
         let mut flight = Vec::new();
         let none = written(|o| emit_extensions(&[], o));
         self.core
@@ -357,7 +378,7 @@ impl TlsServer {
             if self.config.client_certificate {
                 let schemes = vec![(
                     extension::SIGNATURE_ALGORITHMS,
-                    vector16(&[4, 3, 8, 4, 4, 1]),
+                    vector16(&self.config.trusted.schemes()),
                 )];
                 let mut body = vec![0];
                 emit_extensions(&schemes, &mut body);
@@ -367,13 +388,18 @@ impl TlsServer {
             let chain = written(|o| emit_certificates(credential.chain(), true, o));
             self.core
                 .handshake(&mut flight, handshake::CERTIFICATE, &chain);
-            let message = signed13(context, false, &self.core.transcript);
+            let message = signed13(context, self.core.suite, false, &self.core.transcript);
             let signature = credential.sign(context, true, &message);
             let body = signed(credential.kind().scheme(true), &signature);
             self.core
                 .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
         }
-        let verify = finished13(context, &secrets.server_handshake, &self.core.transcript);
+        let verify = finished13(
+            context,
+            self.core.suite,
+            &secrets.server_handshake,
+            &self.core.transcript,
+        );
         self.core
             .handshake(&mut flight, handshake::FINISHED, &verify);
         out.extend(self.core.record(context, content::HANDSHAKE, &flight));
@@ -384,31 +410,63 @@ impl TlsServer {
         Ok(out)
     }
 
-    /// Group, own share and shared secret of the first offered share that is known (RFC 8446
-    /// section 4.2.8); nobody is asked for another.
+    fn suite_number(&self) -> u16 {
+        let config = &self.config;
+        config.suite.number(config.version, config.trusted)
+    }
+
+    /// Group, own share and shared secret of the first offered share that is taken (RFC 8446
+    /// section 4.2.8).
     fn agree13(&self, context: &mut Context<'_>, offer: &[u8]) -> Option<(u16, Vec<u8>, Vec<u8>)> {
+        let groups = self.groups();
         let mut entries = offer.get(2..)?;
         while let Some((header, rest)) = entries.split_first_chunk::<4>() {
-            let group = u16::from_be_bytes([header[0], header[1]]);
+            let number = u16::from_be_bytes([header[0], header[1]]);
             let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
             let (theirs, rest) = rest.split_at_checked(length)?;
-            if group == SECP256R1 {
-                let own = self.group.multiply_base(context, &self.private)?;
-                let shared = self
-                    .group
-                    .multiply(context, theirs.get(1..)?, &self.private)?;
-                return Some((group, [&[4][..], &own].concat(), shared[..32].to_vec()));
-            }
-            if let (X25519, Ok(theirs)) = (group, theirs.try_into()) {
-                let private: [u8; 32] = context.random();
-                let own = context.x25519(&private, &x25519_dalek::X25519_BASEPOINT_BYTES);
-                let shared = context.x25519(&private, &theirs);
-                // A share of low order would make the secret one that everybody knows.
-                return (shared != [0; 32]).then(|| (group, own.to_vec(), shared.to_vec()));
+            let group = groups.iter().find(|group| group.number() == number);
+            if let Some(&group) = group.filter(|g| self.asked.is_none_or(|asked| asked == **g)) {
+                let share = match self.share.clone() {
+                    Some(share) if share.group() == group => share,
+                    _ => KeyShare::draw(context, group),
+                };
+                let own = share.public(context);
+                return Some((number, own, share.agree(context, theirs)?));
             }
             entries = rest;
         }
         None
+    }
+
+    /// HelloRetryRequest, once, for a group that the client knows and shows no share of (RFC 8446
+    /// section 4.1.4).
+    fn ask_again(
+        &mut self,
+        context: &mut Context<'_>,
+        hello: &ClientHelloRepr,
+        whole: &[u8],
+    ) -> Result<Vec<u8>, Refusal> {
+        if self.asked.is_some() {
+            let failure = Failure::IntegrityFailure { code: CODE };
+            return Err(self.core.refuse(context, alert::ILLEGAL_PARAMETER, failure));
+        }
+        let offer = find(hello, extension::SUPPORTED_GROUPS);
+        let Some(group) = offer.and_then(|offer| common(&self.groups(), offer)) else {
+            let failure = Failure::NothingInCommon { code: CODE };
+            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+        };
+        self.asked = Some(group);
+        self.core.transcript.extend(whole);
+        self.core.hash_first_hello(context);
+        let extensions = vec![
+            (extension::SUPPORTED_VERSIONS, vec![3, 4]),
+            (extension::KEY_SHARE, group.number().to_be_bytes().to_vec()),
+        ];
+        let mut flight = Vec::new();
+        let number = self.suite_number();
+        let session_id = hello.session_id.clone();
+        self.hello(&mut flight, RETRY, session_id, number, extensions);
+        Ok(self.core.record(context, content::HANDSHAKE, &flight))
     }
 
     /// The early secrets of an offered PSK that we know and whose binder is right.
@@ -421,14 +479,18 @@ impl TlsServer {
         let (Some(offer), Some(session)) = (offer, self.config.resume.clone()) else {
             return Ok(None);
         };
+        let octets = self.core.suite.hash().digest_octets();
         let length = session.identifier.len();
-        if offer.get(4..4 + length) != Some(&session.identifier) {
+        let known = offer.get(4..4 + length) == Some(&session.identifier);
+        // A PSK goes with the hash that it was derived with (RFC 8446 section 4.2.11).
+        if !known || session.secret.len() != octets {
             return Ok(None);
         }
-        let secrets = Secrets13::early(context, Some(&session.secret));
-        let truncated = &whole[..whole.len().saturating_sub(35)];
-        let binder = secrets.binder(context, truncated);
-        if offer.len() < 32 || !equal(&offer[offer.len() - 32..], &binder) {
+        let secrets = Secrets13::early(context, self.core.suite, Some(&session.secret));
+        let mut truncated = self.core.transcript.clone();
+        truncated.extend(&whole[..whole.len().saturating_sub(3 + octets)]);
+        let binder = secrets.binder(context, &truncated);
+        if offer.len() < octets || !equal(&offer[offer.len() - octets..], &binder) {
             return Err(self.integrity(context));
         }
         Ok(Some(secrets))
@@ -437,6 +499,7 @@ impl TlsServer {
     fn derive12(&mut self, context: &mut Context<'_>) {
         let (client, server) = key_block(
             context,
+            self.core.suite,
             &self.core.master,
             &self.core.client_random,
             &self.core.server_random,
@@ -456,16 +519,18 @@ impl TlsServer {
             let credential = self.config.credential.clone();
             credential.and_then(|credential| credential.decrypt(context, sealed))
         } else {
-            body.get(2..)
-                .and_then(|share| self.group.multiply(context, share, &self.private))
-                .map(|point| point[..32].to_vec())
+            match (body, &self.share) {
+                ([_, theirs @ ..], Some(share)) => share.agree(context, theirs),
+                _ => None,
+            }
         };
         let missing = self.config.client_certificate && self.client_key.is_none();
         let Some(premaster) = premaster.filter(|_| !missing) else {
             return Err(self.integrity(context));
         };
         self.core.transcript.extend(whole);
-        self.core.master = master_secret(context, &premaster, &self.core.transcript);
+        self.core.master =
+            master_secret(context, self.core.suite, &premaster, &self.core.transcript);
         if let Some(session) = &mut self.session {
             session.secret.clone_from(&self.core.master);
         }
@@ -475,7 +540,13 @@ impl TlsServer {
 
     fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
         let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
-        let verify = finished12(context, &self.core.master, false, &self.core.transcript);
+        let verify = finished12(
+            context,
+            self.core.suite,
+            &self.core.master,
+            false,
+            &self.core.transcript,
+        );
         self.core.write = self.keys.clone().map(|(_, server)| server);
         let mut flight = Vec::new();
         self.core
@@ -495,9 +566,15 @@ impl TlsServer {
         }
         let expected = if self.tls13() {
             let base = self.core.secrets13.client_handshake.clone();
-            finished13(context, &base, &self.core.transcript)
+            finished13(context, self.core.suite, &base, &self.core.transcript)
         } else {
-            finished12(context, &self.core.master, true, &self.core.transcript)
+            finished12(
+                context,
+                self.core.suite,
+                &self.core.master,
+                true,
+                &self.core.transcript,
+            )
         };
         let authenticated =
             self.resumed || !self.config.client_certificate || self.client_key.is_some();
@@ -541,4 +618,22 @@ impl TlsServer {
         self.core.transcript = transcript;
         self.core.record(context, content::HANDSHAKE, &flight)
     }
+}
+
+/// An extension of a ClientHello.
+fn find(hello: &ClientHelloRepr, wanted: u16) -> Option<&[u8]> {
+    let mut all = hello.extensions.iter();
+    all.find(|(number, _)| *number == wanted)
+        .map(|(_, data)| data.as_slice())
+}
+
+/// The first of `groups` in a list of supported_groups.
+fn common(groups: &[NamedGroup], offer: &[u8]) -> Option<NamedGroup> {
+    let listed = |group: &&NamedGroup| {
+        let pairs = offer.get(2..).unwrap_or_default();
+        pairs
+            .chunks(2)
+            .any(|pair| pair == group.number().to_be_bytes())
+    };
+    groups.iter().find(listed).copied()
 }

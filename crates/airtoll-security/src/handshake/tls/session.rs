@@ -7,7 +7,7 @@
 //! In TLS 1.2 the server remembers the session (no tickets of RFC 5077): FreeRADIUS, hostapd and
 //! wpa_supplicant all switch those off for EAP.
 
-use super::TlsVersion;
+use super::{TlsSuite, TlsVersion};
 use crate::handshake::exchange::Context;
 
 /// A session that both ends remember.
@@ -24,12 +24,16 @@ pub struct Session {
 impl Session {
     /// What a full handshake between ends of ours leaves, without the handshake: the same lengths,
     /// and values as random as its.
-    pub fn drawn(context: &mut Context<'_>, version: TlsVersion) -> Self {
+    pub fn drawn(context: &mut Context<'_>, version: TlsVersion, suite: TlsSuite) -> Self {
         let identifier = context.random_octets(32);
         let tls13 = version == TlsVersion::Tls13;
         Self {
             identifier,
-            secret: context.random_octets(if tls13 { 32 } else { 48 }),
+            secret: context.random_octets(if tls13 {
+                suite.hash().digest_octets()
+            } else {
+                48
+            }),
             age_add: if tls13 {
                 u32::from_be_bytes(context.random())
             } else {
@@ -74,7 +78,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut cx = Context::new(&mut rng);
         for version in [TlsVersion::Tls12, TlsVersion::Tls13] {
-            let session = Session::drawn(&mut cx, version);
+            let session = Session::drawn(&mut cx, version, TlsSuite::default());
             let octets = session.to_octets();
             assert_eq!(Session::from_octets(&octets), Some(session));
             assert_eq!(Session::from_octets(&octets[..38]), None);

@@ -1,7 +1,7 @@
 //! Client and server against each other.
 
 use super::*;
-use crate::handshake::operation::{Operation, SignatureAlgorithm, merge};
+use crate::handshake::operation::{Curve, Operation, SignatureAlgorithm, merge};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -9,6 +9,8 @@ use rand_chacha::rand_core::SeedableRng;
 fn configs(version: TlsVersion, kind: ChainKind, mutual: bool) -> (TlsConfig, TlsConfig) {
     let client = TlsConfig {
         version,
+        suite: TlsSuite::default(),
+        groups: Vec::new(),
         credential: mutual.then(|| Credential::client(kind)),
         trusted: kind,
         client_certificate: mutual,
@@ -28,7 +30,7 @@ fn run(client: TlsConfig, server: TlsConfig, cx: &mut Context<'_>) -> (Vec<Vec<u
     let mut client = TlsClient::new(client);
     let mut server = TlsServer::new(server).unwrap();
     let mut flights = vec![client.start(cx)];
-    for _ in 0..4 {
+    for _ in 0..6 {
         let flight = flights.last().cloned().unwrap();
         let answer = if flights.len() % 2 == 1 {
             server.receive(cx, &flight)
@@ -75,6 +77,94 @@ fn both_ends_export_the_same_keys_and_resume() {
             assert!(size(&short) < size(&flights) / 2);
         }
     }
+}
+
+const STRONG: [(TlsVersion, ChainKind); 4] = [
+    (TlsVersion::Tls12, ChainKind::Rsa3072),
+    (TlsVersion::Tls12, ChainKind::P384),
+    (TlsVersion::Tls13, ChainKind::Rsa3072),
+    (TlsVersion::Tls13, ChainKind::P384),
+];
+
+#[test]
+fn the_suite_of_192_bits_agrees_and_resumes_and_takes_no_weaker_one() {
+    for (version, kind) in STRONG {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (mut client, mut server) = configs(version, kind, true);
+        let weaker = client.clone();
+        client.suite = TlsSuite::Aes256GcmSha384;
+        server.suite = client.suite;
+        let (a, b) = run(client.clone(), server.clone(), &mut cx).1.unwrap();
+        let keys = a.export(&mut cx, b"label", &[], 64);
+        assert_eq!(keys, b.export(&mut cx, b"label", &[], 64));
+        client.resume = a.session().cloned();
+        let refusal = run(weaker, server.clone(), &mut cx).1.err().unwrap();
+        assert_eq!(refusal.failure, Failure::NothingInCommon { code: CODE });
+        server.resume = b.session().cloned();
+        let (a, b) = run(client, server, &mut cx).1.unwrap();
+        assert!(a.is_done() && a.is_resumed() && b.is_resumed());
+        let operations = cx.finish().operations;
+        let p384 = |operation: &Operation| matches!(operation, Operation::EcScalarMul { curve, .. } if *curve == Curve::P384);
+        assert!(operations.iter().any(p384), "{version:?} {kind:?}");
+    }
+}
+
+#[test]
+fn a_server_asks_once_for_a_share_of_a_group_that_it_takes() {
+    for resumed in [false, true] {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, true);
+        if resumed {
+            let session = Session::drawn(&mut cx, client.version, client.suite);
+            client.resume = Some(session.clone());
+            server.resume = Some(session);
+        }
+        client.groups = vec![
+            NamedGroup::X25519,
+            NamedGroup::Secp384r1,
+            NamedGroup::Secp256r1,
+        ];
+        server.groups = vec![NamedGroup::Secp384r1, NamedGroup::Secp256r1];
+        let (flights, ends) = run(client.clone(), server.clone(), &mut cx);
+        let (a, b) = ends.unwrap();
+        assert!(a.is_done() && b.is_done());
+        assert_eq!((a.is_resumed(), b.is_resumed()), (resumed, resumed));
+        // Two hellos each; the request has the random value of RFC 8446 section 4.1.3.
+        assert_eq!(flights[1][11..43], RETRY);
+        assert_eq!((flights[0][5], flights[2][5]), (1, 1));
+        assert_eq!(
+            a.export(&mut cx, b"l", &[], 32),
+            b.export(&mut cx, b"l", &[], 32)
+        );
+        // Without a group in common there is nothing to ask for.
+        client.groups = vec![NamedGroup::X25519];
+        let refusal = run(client, server, &mut cx).1.err().unwrap();
+        assert_eq!(refusal.failure, Failure::NothingInCommon { code: CODE });
+    }
+}
+
+#[test]
+fn a_client_gives_no_second_share_twice_and_none_that_it_did_not_offer() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut cx = Context::new(&mut rng);
+    let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, false);
+    client.groups = vec![NamedGroup::X25519, NamedGroup::Secp256r1];
+    server.groups = vec![NamedGroup::Secp256r1];
+    let mut a = TlsClient::new(client);
+    let mut b = TlsServer::new(server).unwrap();
+    let hello = a.start(&mut cx);
+    let request = b.receive(&mut cx, &hello).unwrap();
+    let mut other = request.clone();
+    let last = other.len() - 1;
+    other[last] = 24;
+    let refusal = a.receive(&mut cx, &other).err().unwrap();
+    assert_eq!(refusal.alert[6], alert::ILLEGAL_PARAMETER);
+    assert!(a.receive(&mut cx, &request).is_ok());
+    assert!(a.receive(&mut cx, &request).is_err());
+    // Nor does the server ask twice.
+    assert!(b.receive(&mut cx, &hello).is_err());
 }
 
 #[test]
