@@ -76,6 +76,10 @@ def test_the_second_access_point_stands_beside_the_first() -> None:
         ("open", {"at_s": 3.0}, {}, "after the traffic's end"),
         ("open", {}, {"authenticate": False}, "authenticate = true"),
         ("open", {}, {"topology": "r1"}, "two-domain"),
+        ("open", {"path": [2, 2]}, {}, "another AP than it is at"),
+        ("open", {"path": [1]}, {}, "another AP than it is at"),
+        ("open", {"path": [2, 1]}, {}, "at 1.507 s comes after"),
+        ("wpa2-psk-ccmp", {"method": "pmksa-caching"}, {}, "no PMK to cache"),
         ("open", {"tunnel": "mobike"}, {}, "no tunnel that could move"),
         ("wpa2-psk-ccmp+wireguard", {"tunnel": "mobike"}, {}, "IKEv2"),
         ("wpa2-psk-ccmp+ipsec-3des-sha1", {"tunnel": "mobike"}, {}, "IKEv2"),
@@ -185,3 +189,41 @@ def test_a_tunnel_takes_the_messages_of_its_way_to_move(
     if messages == 4:
         return
     assert rows["handover_packets_lost"] == 0
+
+
+def test_a_station_walks_on_and_comes_back() -> None:
+    path = {"path": [2, 3, 1], "at_s": 0.1, "every_s": 0.3, "method": "pmksa-caching"}
+    of = cell("wpa3-sae-ccmp", path)
+    resolved = scenario(of)
+    names = [h["association"]["station"] for h in resolved["handovers"]]
+    assert names == ["phone at ap-2", "phone at ap-3", "phone"]
+    assert len({bss.get("channel", 0) for bss in resolved["bss"]}) == 3
+    trial = Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=1))
+    assert trial.failure is None
+    messages = [row.value for row in trial.rows if row.metric == "handover_messages"]
+    # Two access points that do not know the station, one that does, and the mean.
+    assert messages == [10, 10, 8, pytest.approx(28 / 3)]
+    rows = {row.metric: row.value for row in trial.rows if row.station == "phone"}
+    assert rows["handovers"] == 3
+    parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
+    assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
+
+
+def test_a_walk_past_three_access_points_and_back() -> None:
+    walk = {"to_m": [120, 1], "speed_m_s": 20, "threshold_dbm": -72, "hysteresis_db": 6}
+    walk["back"] = True
+    given = {"walk": walk, "path": [2, 3, 2, 1], "again_s": 0.2}
+    of = cell("wpa2-psk-ccmp", given, **WALKER, rate_control="minstrel")
+    longer = evolve(of, load=of.load.model_copy(update={"duration_s": 12.0}))
+    places = {n["name"]: n.get("position_m") for n in scenario(longer)["nodes"]}
+    assert places["ap-3"] == [120.0, 0.0, 0.0]
+    assert places["phone at ap-2"] == [60.0, 1.0, 0.0]
+    trial = Simulator().measure(Trial(cell=longer, number=1, attempt=1, seed=1))
+    assert trial.failure is None
+    rows = [row for row in trial.rows if row.metric == "handover_left_s"]
+    left = [row.value for row in rows if row.second is not None]
+    assert len(left) == 4
+    assert [int(at) for at in left] == [row.second for row in rows if row.second is not None]
+    # 12 s are there and back: as far from the turn on both ways.
+    assert left == sorted(left)
+    assert left[2] > 6 > left[1]

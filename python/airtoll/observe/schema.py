@@ -94,6 +94,10 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "group_rekey_messages": ("1", "messages of that, repetitions included"),
     "group_rekey_time_s": ("s", "new group keys until the last station has them, mean"),
     "group_rekey_longest_s": ("s", "the longest of these times"),
+    "handovers": (
+        "1",
+        "hand-overs of a station to which several were set; the rest are their means",
+    ),
     "handover_gap_s": ("s", "last data frame by the old AP to the first by the new one"),
     "handover_scan_s": ("s", "of the gap: looking for the new AP"),
     "handover_association_s": (

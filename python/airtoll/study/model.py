@@ -182,6 +182,7 @@ class Walk(_Table):
     """A walk in a straight line from the station's position, which begins with the traffic."""
 
     to_m: tuple[float, float] = Field((60.0, 0.0), description="where it ends, metres")
+    back: bool = Field(False, description="it turns there and goes back to where it began")
     speed_m_s: Positive = Field(1.4, description="speed, m/s")
     threshold_dbm: float = Field(
         -70.0, description="the station looks for another AP where its own is heard below this, dBm"
@@ -211,17 +212,27 @@ class Scan(_Table):
 
 
 class Handover(_Table):
-    """The first station leaves its access point for a second one in mid-trial.
+    """The first station leaves its access point for a second one in mid-trial, or for several.
 
-    The second is as well heard as the first, unless the station walks.
+    The others are as well heard as the first, unless the station walks.
     """
 
     at_s: NotNegative = Field(1.0, description="when it leaves, seconds after the traffic's start")
+    path: tuple[Count, ...] = Field(
+        (2,),
+        min_length=1,
+        description="numbers of the APs that it moves to, one after the other; it begins at 1",
+    )
+    every_s: Positive = Field(
+        1.0, description="time between two departures of a `path`, seconds; with `walk`: levels"
+    )
     walk: Walk | None = Field(
         None, description="it leaves where the levels say so, in the place of `at_s`"
     )
     next_ap_m: tuple[float, float] = Field(
-        (60.0, 0.0), description="where the second AP stands, with `walk`, metres"
+        (60.0, 0.0),
+        description="where the second AP stands, with `walk`, metres; further ones in the same "
+        "direction at the same distance from one another",
     )
     scan: Scan | None = Field(
         None, description="it looks for the new AP with frames, in the place of `scan_ms`"
@@ -235,10 +246,16 @@ class Handover(_Table):
         "(802.11k), or scanned before it left",
     )
     method: Literal[
-        "full", "cached-pmk", "pre-authentication", "fast-transition", "fast-transition-ds"
+        "full",
+        "cached-pmk",
+        "pmksa-caching",
+        "pre-authentication",
+        "fast-transition",
+        "fast-transition-ds",
     ] = Field(
         "full",
-        description="everything again; with the PMK cached at the new AP (OKC); with EAP run "
+        description="everything again; with the PMK cached at the new AP (OKC); with the PMKSA "
+        "from before where it comes back, everything again elsewhere; with EAP run "
         "through the old AP before it leaves (802.11i); or 802.11r over the air, or over the "
         "DS: asked for through the old AP before it leaves",
     )

@@ -1,13 +1,15 @@
-"""Hand-overs: the second access point, and what the station that moves negotiates there.
+"""Hand-overs: the further access points, and what the station that moves negotiates there.
 
 Takes a cell and its resolved scenario with associations; gives it with a switch, a second access
-point on a channel of its own, as well heard as the first unless the station walks, and the
-hand-over that the native code carries out (``crates/airtoll-wlan/src/scenario/handover.rs``). Never
-runs anything.
+point on a channel of its own and further ones, as well heard as the first unless the station
+walks, and the hand-overs that the native code carries out
+(``crates/airtoll-wlan/src/scenario/handover.rs``). Never runs anything.
 """
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import Any
 
 from airtoll.plan import Cell
@@ -15,6 +17,8 @@ from airtoll.policies import Policy
 from airtoll.study.model import Handover
 
 NEXT_AP = "ap-2"
+#: The number of the AP that a single hand-over leads to.
+FIRST_NEXT = 2
 SWITCH = "switch"
 _NEXT_BSS = "next-cell"
 #: FT AKMs (IEEE Std 802.11-2020, table 9-151).
@@ -31,20 +35,25 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "a hand-over needs authenticate = true"
     if cell.settings.topology[0] in "nr":
         return "the two-domain topologies have no hand-over in mid-trial"
+    if any(old == new for old, new in pairwise((1, *handover.path))):
+        return "handover.path: a station moves to another AP than it is at, and begins at 1"
     looks = handover.scan_ms > 0 or handover.scan is not None
     if handover.walk is not None:
         problem = _no_walk(cell)
         if problem is not None:
             return problem
-    elif handover.at_s >= cell.load.duration_s:
-        return f"the hand-over at {handover.at_s:g} s comes after the traffic's end"
+    else:
+        last_s = handover.at_s + handover.every_s * (len(handover.path) - 1)
+        if last_s >= cell.load.duration_s:
+            return f"the hand-over at {last_s:g} s comes after the traffic's end"
     if handover.scan_ms > 0 and handover.scan is not None:
         return "scan_ms and scan are two answers to one question: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
         return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
     if handover.method.startswith("fast-transition") and link.akm not in FT_AKMS:
         return f"{policy.name} has no FT AKM"
-    if handover.method == "cached-pmk" and (link.akm is None or not _caches(policy)):
+    caches = ("cached-pmk", "pmksa-caching")
+    if handover.method in caches and (link.akm is None or not _caches(policy)):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
     if handover.method == "pre-authentication":
         problem = _no_preauthentication(policy)
@@ -56,18 +65,24 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
 def roaming(
     cell: Cell, resolved: dict[str, Any], station: str, access_point: str
 ) -> dict[str, Any]:
-    """``resolved`` with the hand-over of ``station`` from ``access_point`` to a second one."""
+    """``resolved`` with the hand-overs of ``station``, which begins at ``access_point``."""
     handover = cell.settings.handover
     if handover is None:
         return resolved
-    there = f"{station} at {NEXT_AP}"
     (bss,) = resolved["bss"]
     nodes = {node["name"]: node for node in resolved["nodes"]}
-    twin = {**nodes[station], "name": there, "bss": _NEXT_BSS, "tunnels": []}
-    second = {**nodes[access_point], "name": NEXT_AP, "bss": _NEXT_BSS}
-    if handover.walk is not None:
-        twin["position_m"] = [*handover.walk.to_m, 0.0]
-        second["position_m"] = [*handover.next_ap_m, 0.0]
+    cells, twins, points = [], [], []
+    for number in range(2, max(handover.path) + 1):
+        name = _NEXT_BSS if number == FIRST_NEXT else f"cell-{number}"
+        cells.append({**bss, "name": name, "channel": bss.get("channel", 0) + number - 1})
+        twin = {**nodes[station], "name": _there(station, number), "bss": name, "tunnels": []}
+        point = {**nodes[access_point], "name": f"ap-{number}", "bss": name}
+        if handover.walk is not None:
+            place = _place(cell, number)
+            twin["position_m"] = [*_nearest(cell, place), 0.0]
+            point["position_m"] = [*place, 0.0]
+        twins.append(twin)
+        points.append(point)
     wired = cell.settings.wired
     cable = {
         "rate_bps": wired.rate_mbps * 1e6,
@@ -78,14 +93,16 @@ def roaming(
         {**link, "nodes": [SWITCH if name == access_point else name for name in link["nodes"]]}
         for link in resolved["links"]
     ]
-    links += [{**cable, "nodes": [ap, SWITCH]} for ap in (access_point, NEXT_AP)]
+    names = [access_point, *(point["name"] for point in points)]
+    links += [{**cable, "nodes": [ap, SWITCH]} for ap in names]
     budgets = [
         budget
         for budget in resolved["radio"]["budgets"]
         if handover.walk is None or station not in budget["nodes"]
     ]
     heard = [
-        {**budget, "nodes": [there, NEXT_AP]}
+        {**budget, "nodes": [twin["name"], point["name"]]}
+        for twin, point in zip(twins, points, strict=True)
         for budget in budgets
         if budget["nodes"] == [station, access_point]
     ]
@@ -93,31 +110,69 @@ def roaming(
     before = {**first, "options": {**first["options"], **_tunnel_options(handover)}}
     options = {**before["options"], "cached_pmk": handover.method == "cached-pmk"}
     method = "full" if handover.method == "cached-pmk" else handover.method
+    added = [node for pair in zip(twins, points, strict=True) for node in pair]
     return {
         **resolved,
-        "bss": [bss, {**bss, "name": _NEXT_BSS, "channel": bss.get("channel", 0) + 1}],
-        "nodes": [*resolved["nodes"], twin, second, {"name": SWITCH, "role": "wired"}],
+        "bss": [bss, *cells],
+        "nodes": [*resolved["nodes"], *added, {"name": SWITCH, "role": "wired"}],
         "links": links,
         "radio": {**resolved["radio"], "budgets": [*budgets, *heard]},
         "associations": [before if a is first else a for a in resolved["associations"]],
         "handovers": [
             {
                 "station": station,
-                **_departure(handover),
+                **_departure(handover, number),
                 "scan_s": handover.scan_ms / 1e3,
                 "ahead_s": handover.ahead_ms / 1e3,
                 "method": method,
-                "association": {**before, "station": there, "options": options},
+                "association": {**before, "station": _there(station, to), "options": options},
             }
+            for number, to in enumerate(handover.path)
         ],
     }
 
 
-def _departure(handover: Handover) -> dict[str, Any]:
+def _there(station: str, number: int) -> str:
+    """The node that a station is at the AP with this number."""
+    return station if number == 1 else f"{station} at ap-{number}"
+
+
+def _place(cell: Cell, number: int) -> tuple[float, float]:
+    """Where the AP with this number stands, metres: all of them in a row."""
+    handover = cell.settings.handover
+    assert handover is not None
+    (x, y), (next_x, next_y) = cell.settings.ap.position_m, handover.next_ap_m
+    steps = number - 1
+    return (x + steps * (next_x - x), y + steps * (next_y - y))
+
+
+def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
+    """Where on its walk the station is nearest to an AP; past the last one the walk's end."""
+    handover, station = cell.settings.handover, cell.settings.stations[0]
+    assert handover is not None
+    assert handover.walk is not None
+    end = handover.walk.to_m
+    begin = station.position_m
+    if begin is None or max(handover.path) == FIRST_NEXT:
+        return end
+    way = (end[0] - begin[0], end[1] - begin[1])
+    length = math.hypot(*way) ** 2
+    if length == 0:
+        return end
+    along = (place[0] - begin[0]) * way[0] + (place[1] - begin[1]) * way[1]
+    share = min(max(along / length, 0.0), 1.0)
+    # Rounded, so that the last bit of a platform's root changes nothing.
+    return (round(begin[0] + share * way[0], 6), round(begin[1] + share * way[1], 6))
+
+
+def _departure(handover: Handover, number: int) -> dict[str, Any]:
     # What is not asked for is left out, so that resolved scenarios stay as they were.
-    given: dict[str, Any] = {} if handover.walk else {"at_s": handover.at_s}
+    at_s = handover.at_s + number * handover.every_s
+    given: dict[str, Any] = {} if handover.walk else {"at_s": at_s}
     if handover.walk is not None:
         walk = handover.walk.model_dump()
+        if not walk["back"]:
+            del walk["back"]
         given["walk"] = {**walk, "to_m": [*handover.walk.to_m, 0.0]}
     if handover.scan is not None:
         given["scan"] = {

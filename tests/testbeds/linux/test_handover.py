@@ -77,6 +77,8 @@ def test_the_way_in_is_read_from_the_air() -> None:
         ({"method": "full"}, "wpa2-ft-psk-ccmp", "fast transition wherever it can"),
         ({"scan_ms": 50}, "wpa2-psk-ccmp", "scan"),
         ({}, "ipsec-3des-sha1", "tunnel"),
+        ({"path": [2, 1]}, "wpa2-psk-ccmp", "handover.path"),
+        ({"method": "pmksa-caching"}, "wpa3-sae-ccmp", "pmksa-caching"),
     ],
 )
 def test_what_linux_cannot_do_is_said_before(settings, policy, why) -> None:

@@ -84,7 +84,10 @@ impl World {
             }
         }
         if let (Some(last), Some(first)) = handover.delivered {
-            let gap = first - last;
+            // What was on its way when the station left may arrive so late that less than the
+            // hand-over lies between the two: then the gap begins with leaving.
+            let late = last > left && first < joined + (last - left);
+            let gap = first - if late { left } else { last };
             rows.push(("handover_gap_s", gap.as_secs_f64(), "s"));
             let wait = gap.saturating_sub(joined - left);
             rows.push(("handover_wait_s", wait.as_secs_f64(), "s"));

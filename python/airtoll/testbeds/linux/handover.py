@@ -39,6 +39,10 @@ def why_not(settings: Scenario, policy: Policy) -> str | None:
         return "handover.walk: the medium is not told where a study's station walks"
     if handover.scan is not None or handover.scan_ms:
         return "handover.scan: wpa_supplicant scans as it does, before it leaves"
+    if len(handover.path) > 1:
+        return "handover.path: this testbed moves the station once, to the other access point"
+    if handover.tunnel != "anew":
+        return "a tunnel's outer address does not move with the station in this testbed"
     if handover.method not in _METHODS:
         return f"handover.method = {handover.method!r} is not set up by this testbed"
     if handover.method in ("full", "cached-pmk") and policy.link.akm in FT_AKMS:

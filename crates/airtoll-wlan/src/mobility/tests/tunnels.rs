@@ -66,6 +66,22 @@ fn mobike_moves_what_would_be_set_up_anew() {
 }
 
 #[test]
+fn parts_add_up_also_where_the_far_end_is_far_away() {
+    let options = json!({"mobike": true});
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    for number in 0..20 {
+        let mut far = tunnelled(ESP, "mobike", &options, &calls);
+        far["links"][2]["delay_s"] = json!(0.01);
+        far["handovers"][0]["scan_s"] = json!(0.0);
+        // Wherever in the call's 20 ms the station leaves.
+        far["handovers"][0]["at_s"] = json!(1.0 + 0.001 * f64::from(number));
+        let outcome = simulate(&far, 1);
+        assert!((parts(&outcome) - value(&outcome, "handover_gap_s")).abs() < 1e-9);
+        assert!(value(&outcome, "handover_tunnel_s") > 0.02);
+    }
+}
+
+#[test]
 fn tcp_goes_on_in_a_tunnel_that_moved() {
     for (suite, way, options) in [
         (ESP, "mobike", json!({"mobike": true})),
