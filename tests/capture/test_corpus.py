@@ -12,6 +12,7 @@ from airtoll.capture import capture_frames, capture_report
 
 CORPUS = Path(__file__).parent / "corpus" / "linux"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/air.pcap"))
+BRIDGES = sorted(path.parent for path in CORPUS.with_name("linux-bridges").glob("*/air.pcap"))
 AKMS = {
     "owe-ccmp": ("owe", "ccmp-128"),
     "wep-40": ("open", "wep-40"),
@@ -59,6 +60,28 @@ def test_everything_opens(folder: Path) -> None:
     )
     by_log = capture_report([folder / "air.pcap"], key_logs=[folder / "keys.json"])
     assert by_log.data["decrypted"] == data["decrypted"]
+
+
+@pytest.mark.parametrize("folder", BRIDGES, ids=lambda folder: folder.name)
+def test_wireless_bridges_open_in_both_directions(folder: Path) -> None:
+    report = capture_report([folder / "air.pcap"], _texts(folder))
+    data = report.data
+    assert (data["damage"], data["undecrypted"], data["refused"]) == (None, {}, {})
+    assert data["decrypted"] == data["protected"] > 10
+    # One client of one AP, whichever way its four-address frames go.
+    (session,) = report.sessions
+    assert (session["station"], session["bssid"]) == ("02:00:00:00:02:00", "02:00:00:00:00:00")
+    assert (session["akm"], session["cipher"]) == AKMS[folder.name]
+    assert data["roams"] == []
+    opened = [f.plain for f in capture_frames([folder / "air.pcap"], _texts(folder)) if f.plain]
+    # ICMP echo requests and replies of the host behind the bridge, IPv4 after LLC/SNAP: type and
+    # sequence number.
+    pings = {
+        (plain[28], plain[35])
+        for plain in opened
+        if plain[6:9] == b"\x08\x00\x45" and plain[17] == 1
+    }
+    assert pings >= {(kind, number) for kind in (8, 0) for number in (1, 2, 3)}
 
 
 def test_eap_is_timed_and_named() -> None:

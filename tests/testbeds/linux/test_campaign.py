@@ -18,13 +18,22 @@ from pathlib import Path
 
 import pytest
 
+from airtoll.capture import capture_report
 from airtoll.errors import StorageError, TestbedError
 from airtoll.policies import catalogue, resolve
 from airtoll.run import Run, run
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.linux import credentials, environment, handover, hostapd, medium
+from airtoll.testbeds.linux import (
+    credentials,
+    environment,
+    handover,
+    hostapd,
+    ledger,
+    medium,
+    timeline,
+)
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -117,6 +126,31 @@ def test_a_roam_with_fast_transition(testbed: Linux, tmp_path: Path) -> None:
     values = rows(testbed.carry_out(job, tmp_path))
     assert 0 < values["handover_gap_s"] < 10
     assert negotiated(tmp_path)["bssid"] == "02:00:00:00:01:00"
+
+
+@pytest.mark.parametrize("policy", ["open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp+wireguard"])
+def test_a_host_behind_a_wireless_bridge(testbed: Linux, tmp_path: Path, policy: str) -> None:
+    job = Job("bridge", policy, flow=UDP, bridges=("A",), capture_traffic=True)
+    values = rows(testbed.carry_out(job, tmp_path))
+    assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
+    assert "[WDS]" in negotiated(tmp_path)["ap:flags"]
+    keys = json.loads((tmp_path / "keys.json").read_text())
+    report = capture_report([tmp_path / "air.pcap"], list(ledger.key_words(keys))).data
+    assert (report["undecrypted"], report["refused"]) == ({}, {})
+    assert report["decrypted"] == report["protected"]
+    # To DS and From DS, protected or not, of data frames: those of the flow at least.
+    _, packets = timeline.read_pcap(tmp_path / "air.pcap")
+    frames = [p.data[int.from_bytes(p.data[2:4], "little") :] for p in packets]
+    four = [f for f in frames if f[0] & 12 == 8 and f[1] & 3 == 3]
+    assert len(four) > 100
+    # The next trial finds an ordinary station.
+    assert testbed.carry_out(Job("afterwards", "open", flow=None)).failure is None
+
+
+def test_hosts_behind_two_bridges_meet(testbed: Linux) -> None:
+    both = ("A", "B")
+    job = Job("two", "wpa2-psk-ccmp", both, flow=UDP, bridges=both, station_to_station=True)
+    assert rows(testbed.carry_out(job))["throughput_bps"] == pytest.approx(1e6, rel=0.25)
 
 
 def test_a_wrong_password_is_said_and_the_next_trial_runs(testbed: Linux, tmp_path: Path) -> None:

@@ -183,3 +183,12 @@ def test_channels() -> None:
     assert found == [2412, 2437, 2472, 2484, 5180, 5825]
     radio = hostapd.Radio("wlan0", phy="802.11n", channel=36)
     assert "hw_mode=a\n" in hostapd.configuration(resolve("open"), secret(), radio, "/r/ctl")
+
+
+def test_only_an_access_point_of_bridges_takes_four_addresses() -> None:
+    def lines(four: bool) -> list[str]:
+        radio = hostapd.Radio("wlan0", bridge="br0", four_address=four)
+        text = hostapd.configuration(resolve("wpa2-psk-ccmp"), secret(), radio, "/r/ctl")
+        return text.splitlines()
+
+    assert set(lines(four=True)) - set(lines(four=False)) == {"wds_sta=1"}

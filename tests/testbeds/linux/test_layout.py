@@ -9,6 +9,7 @@ import pytest
 from airtoll.policies import resolve
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.linux import credentials
+from airtoll.testbeds.linux.bridges import Bridged
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.stack import Stack
@@ -39,6 +40,23 @@ def test_two_stations_have_one_tunnel_between_them(stack: Stack) -> None:
     assert (layout.peer("A"), layout.peer("B")) == ("10.78.0.12", "10.78.0.11")
     plain = stack.layout(job, resolve("open"))
     assert plain.peer("A") == "10.77.0.12"
+
+
+def test_traffic_and_tunnels_end_at_hosts_behind_bridges(stack: Stack) -> None:
+    job = Job("x", "wireguard", stations=("A", "B"), bridges=("A",))
+    layout = stack.layout(job, resolve("wireguard"))
+    assert isinstance(layout, Bridged)
+    # The radios are the stations' own; the addresses go to the host behind.
+    assert layout.nodes == {"A": "sta1", "B": "sta2"}
+    assert [layout.end(name) for name in ("A", "B")] == ["lan1", "sta2"]
+    assert [p.near.node for p in layout.tunnels()] == ["lan1", "sta2"]
+    assert layout.addresses() == {"A": ("10.77.0.11",), "B": ("10.77.0.12",)}
+    assert layout.source("A") == "10.78.0.11"
+    between = Job("x", "open", stations=("A", "B"), bridges=("A", "B"), station_to_station=True)
+    both = stack.layout(between, resolve("open"))
+    assert (both.target("A"), both.target("B")) == ("lan2", "lan1")
+    assert both.peer("A") == "10.77.0.12"
+    assert Job.from_json(between.to_json()) == between
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,17 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
             "asks no RADIUS server",
         ),
         (
+            "8021x-leap+wep-104",
+            {"scenario": "bridge = {}"},
+            "LEAP's WEP keys",
+        ),
+        ("open", {"scenario": "bridge = { wired = { delay_us = 9 } }"}, "bridge.wired"),
+        (
+            "wpa2-psk-ccmp",
+            {"scenario": "bridge = {}\nauthenticate = true\nhandover = {}"},
+            "does not change its access point",
+        ),
+        (
             "wpa2-psk-ccmp",
             {"scenario": "authenticate = true\nhandover = { at_s = 1, scan_ms = 50 }"},
             "wpa_supplicant scans as it does",
@@ -145,6 +156,18 @@ def test_two_domains_become_a_job() -> None:
     assert job("r1").stations == ("mobile", "peer")
     assert job("r1").registration == "foreign"  # nothing would reach it otherwise
     assert (job("r1").domains, job("r1").between_stations) == ("r1", True)
+
+
+def test_bridges_become_a_job(linux: Linux) -> None:
+    stations = 'stations = [{ name = "A", bridge = false }, { name = "B" }]'
+    one = plan(["wpa2-psk-ccmp"], f"bridge = {{}}\n{stations}")
+    assert linux.check(one.cells[0]) is None
+    assert testbed.job_of(one.trial(one.cells[0], 1, 1)).bridges == ("B",)
+    # What is flooded goes over real bridges.
+    asks = 'bridge = {}\naddress_resolution = "dynamic"\nclients = 2'
+    two = plan(["open"], asks)
+    assert linux.check(two.cells[0]) is None
+    assert testbed.job_of(two.trial(two.cells[0], 1, 1)).bridges == ("A", "A2")
 
 
 def test_a_trial_becomes_a_job() -> None:

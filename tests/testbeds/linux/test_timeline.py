@@ -49,6 +49,24 @@ def test_messages_of_real_handshakes(policy: str, messages: dict[str, int]) -> N
         assert values["negotiation_time_s"] > parts
 
 
+@pytest.mark.parametrize(
+    ("policy", "messages"),
+    [
+        ("wep-104", {}),
+        ("wpa-psk-tkip", {"eapol-key": 4}),
+        ("wpa2-psk-ccmp", {"eapol-key": 4}),
+        ("wpa3-sae-ccmp", {"sae": 4, "eapol-key": 4}),
+    ],
+)
+def test_frames_with_four_addresses_are_the_stations(policy: str, messages: dict[str, int]) -> None:
+    seen = timeline.read(CORPUS.with_name("linux-bridges") / policy / "air.pcap")
+    assert dict(seen.counts(STATION)) == messages
+    protected, clear = seen.protected(STATION)
+    assert protected > 10
+    assert clear == 0
+    assert {(who, bssid) for _, who, bssid, _ in seen.data} == {(STATION, "02:00:00:00:00:00")}
+
+
 def test_protection_is_read_from_the_air() -> None:
     protected, clear = read("open").protected(STATION)
     assert (protected, clear > 5) == (0, True)

@@ -6,6 +6,7 @@ Takes a trial's progress; gives running daemons and the negotiated state in it. 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from typing import Final
@@ -20,6 +21,8 @@ from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.progress import Progress
 from airtoll.testbeds.linux.prompts import Terminal
 
+#: How long after a station is connected hostapd may take to notice that it bridges.
+_BRIDGE_LIMIT_S: Final = 5.0
 _REPORTED: Final = (
     "bssid",
     "freq",
@@ -187,12 +190,26 @@ async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
     progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
         f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
     }
+    if name in progress.job.bridges and not await _bridges(progress, name, status):
+        wrong.append("the AP takes it for no wireless bridge: no frame with four addresses came")
     if "[AUTHORIZED]" not in seen.get("flags", ""):
         wrong.append(f"the AP has flags {seen.get('flags', 'none')}, not AUTHORIZED")
     if wrong:
         raise TestbedError(
             f"{name}: policy {progress.policy.name} did not come about: {'; '.join(wrong)}"
         )
+
+
+async def _bridges(progress: Progress, name: str, status: dict[str, str]) -> bool:
+    """Whether the AP has made an interface for a bridge, as it does at its first frame."""
+    give_up = time.monotonic() + _BRIDGE_LIMIT_S
+    while True:
+        seen = await _ap_of(progress, status).station(progress.address_of_radio(name))
+        if "[WDS]" in seen.get("flags", ""):
+            return True
+        if time.monotonic() > give_up:
+            return False
+        await asyncio.sleep(0.1)
 
 
 def _ap_of(progress: Progress, status: dict[str, str]) -> hostapd.AccessPoint:

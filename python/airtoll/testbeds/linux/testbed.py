@@ -408,6 +408,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
 def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
     if len(policy.tunnels) > 1:
         return "one tunnel at a time"
+    if settings.bridge and policy.link.eap_method == "leap" and policy.link.dynamic_wep:
+        return "LEAP's WEP keys do not reach the interface that hostapd makes for a wireless bridge"
     if load.application in ("http", "ftp"):
         return f"{load.application} exchanges are not carried out by this testbed"
     if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
