@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import scipy
 from attrs import frozen
-from scipy import optimize
 
 from airtoll.analyse.estimate import Array, Estimate
 from airtoll.analyse.student import t_quantile
@@ -145,7 +145,7 @@ def calibrate(
         return np.asarray((model(theta, cells) / target - 1) * weight)
 
     start = _search(residuals, parameters, scale, rng, generations)
-    fit = optimize.least_squares(
+    fit = scipy.optimize.least_squares(
         residuals,
         start,
         bounds=(
@@ -201,7 +201,7 @@ def _search(
     first = np.array([p.start for p in parameters]) / scale
     low = np.array([max(p.low, abs(p.start) / _REACH[0], 1e-12) for p in parameters]) / scale
     high = np.array([min(p.high, abs(p.start) * _REACH[1]) for p in parameters]) / scale
-    found = optimize.differential_evolution(
+    found = scipy.optimize.differential_evolution(
         lambda log: float(np.sum(residuals(np.exp(log)) ** 2)),
         list(zip(np.log(low), np.log(high), strict=True)),
         x0=np.log(np.clip(first, low, high)),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 
 def t_quantile(level: ArrayLike, degrees: ArrayLike) -> Any:
@@ -19,13 +19,13 @@ def t_quantile(level: ArrayLike, degrees: ArrayLike) -> Any:
 
     Arguments broadcast; scalars give a scalar.
     """
-    found = special.stdtrit(degrees, (1 + np.asarray(level)) / 2)
+    found = scipy.special.stdtrit(degrees, (1 + np.asarray(level)) / 2)
     return np.where(np.asarray(degrees) > 0, found, np.nan)[()]
 
 
 def t_below(x: ArrayLike, degrees: ArrayLike) -> Any:
     """The probability that Student's t lies below ``x``; NaN for no degrees of freedom."""
-    found = special.stdtr(degrees, x)
+    found = scipy.special.stdtr(degrees, x)
     return np.where(np.asarray(degrees) > 0, found, np.nan)[()]
 
 
@@ -36,9 +36,9 @@ def t_above(x: ArrayLike, degrees: ArrayLike) -> Any:
 
 def normal_quantile(p: ArrayLike) -> Any:
     """The value below which a standard normal variable lies with probability ``p``."""
-    return special.ndtri(p)
+    return scipy.special.ndtri(p)
 
 
 def normal_below(x: ArrayLike) -> Any:
     """The probability that a standard normal variable lies below ``x``."""
-    return special.ndtr(x)
+    return scipy.special.ndtr(x)
