@@ -203,6 +203,23 @@ def test_a_station_that_leaves_makes_the_old_access_point_renew_its_keys() -> No
     assert (whole["group_rekeys"], whole["group_rekey_messages"]) == (1, 4)
 
 
+def test_a_cell_that_is_put_off_comes_back_amid_the_traffic() -> None:
+    of = cell("wpa3-sae-ccmp", clients=3, join={"deauthenticate_at_s": 0.1})
+    longer = evolve(of, load=of.load.model_copy(update={"duration_s": 2.0}))
+    trial = measured(longer)
+    assert trial.failure is None
+    whole = {row.metric: row.value for row in trial.rows if row.station is None}
+    assert (whole["associations_lost"], whole["rejoins"]) == (3, 3)
+    # At once, or after SA Query where the frame was missed.
+    assert 0.1 < whole["rejoin_gap_s"] <= whole["rejoin_gap_longest_s"] < 1.3
+    gaps = [row.value for row in trial.rows if row.metric == "rejoin_gap_s" and row.station]
+    assert len(gaps) == 3
+    still = cell("open", authenticate=False, join={"deauthenticate_at_s": 0.1})
+    skip = Simulator().check(still)
+    assert skip is not None
+    assert "authenticate = true" in skip.reason
+
+
 @pytest.mark.parametrize(
     ("policy", "settings", "words"),
     [

@@ -261,7 +261,7 @@ impl World {
     }
 
     /// Whether the receivers of a contender are served in turn.
-    fn in_turn(&self, contender: u32) -> bool {
+    pub(crate) fn in_turn(&self, contender: u32) -> bool {
         let node = self.contenders[contender as usize].node;
         self.nodes[node as usize].discipline == Discipline::RoundRobin
     }
@@ -532,12 +532,23 @@ impl World {
                 continue;
             }
             mpdu.delivered = true;
-            let (peer, cipher) = (state.peer, state.cipher);
+            let (from, peer, cipher) = (state.from, state.peer, state.cipher);
+            // Data of a station that is not associated are of a class that it must not send.
+            let refused = !state.signalling
+                && self.association.anybody_is_off()
+                && self.association.is_off(from);
             let mut packet = mpdu.head;
             while packet != NONE {
                 let next = self.packets[packet].next;
-                self.receive_from_air(peer, cipher, packet);
+                if refused {
+                    self.lose(packet);
+                } else {
+                    self.receive_from_air(peer, cipher, packet);
+                }
                 packet = next;
+            }
+            if refused {
+                self.refuse_class_3(from);
             }
         }
     }

@@ -12,6 +12,7 @@
 mod carry;
 mod group_keys;
 mod prepare;
+mod rejoin;
 mod renewal;
 mod rows;
 mod timeline;
@@ -29,6 +30,7 @@ pub(crate) use rows::AssociationRow;
 
 use crate::packet::NONE;
 use crate::world::{Event, World};
+use rejoin::Rejoins;
 use renewal::Renewals;
 use timeline::Timeline;
 use timers::Timer;
@@ -46,6 +48,12 @@ pub(crate) enum AssociationEvent {
     Timer { join: u32, party: Party },
     /// An access point renews its group keys.
     Renew { renewal: u32, again: bool },
+    /// An access point puts everybody off the network.
+    Deauthenticate { number: u32 },
+    /// A station asks whether its association stands.
+    Query { entry: u32 },
+    /// A station that was put off comes back.
+    Rejoin { entry: u32 },
 }
 
 /// A message under way.
@@ -81,6 +89,8 @@ enum Purpose {
     Ahead,
     /// New group keys for the station of an association that stands.
     Renewal,
+    /// To get in again where the station was before.
+    Return,
 }
 
 /// One station's association.
@@ -128,6 +138,7 @@ pub(crate) struct Associations {
     duration: Duration,
     warm_up: Duration,
     renewals: Renewals,
+    rejoins: Rejoins,
     /// Open SAE sessions from which an access point asks for tokens.
     token_thresholds: Vec<(u32, u32)>,
     /// Whether the traffic began, and when.
@@ -138,6 +149,8 @@ pub(crate) struct Associations {
 const PARTIES: usize = 7;
 /// The stage of frames that belong to a scan.
 const PROBE: u32 = u32::MAX;
+/// The stage of frames about associations that ended.
+const STRAY: u32 = u32::MAX - 1;
 /// What is still under way when the last station fails may leave within this.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
@@ -285,6 +298,9 @@ impl World {
             AssociationEvent::Advance { join } => self.advance(join),
             AssociationEvent::Send { signal } => self.send_signal(signal),
             AssociationEvent::Renew { renewal, again } => self.renew(renewal, again),
+            AssociationEvent::Deauthenticate { number } => self.deauthenticate(number),
+            AssociationEvent::Query { entry } => self.query(entry),
+            AssociationEvent::Rejoin { entry } => self.rejoin(entry),
             AssociationEvent::Timer { join, party } => self.timer_due(join, party),
         }
     }
@@ -409,6 +425,7 @@ impl World {
             // The station asks for its outcome when it leaves.
             Purpose::Ahead => return,
             Purpose::Renewal => return self.renewed(join),
+            Purpose::Return => return self.returned(join),
         }
         let Some(handover) = self.mobility.of_join(join) else {
             self.one_less();
@@ -463,6 +480,7 @@ impl World {
         }
         self.schedule_handovers();
         self.schedule_renewals();
+        self.schedule_deauthentications();
         if self.warm_up > now {
             let at = self.warm_up;
             self.events.schedule(at, Event::WarmedUp);
@@ -481,6 +499,14 @@ impl World {
         if signal.stage == PROBE {
             self.probe_arrived(join, &signal.message);
             return;
+        }
+        if self.association.anybody_is_off() {
+            if signal.stage == STRAY {
+                self.stray_arrived(&signal);
+                return;
+            }
+            let station = self.association.joins[join as usize].node(Party::Station);
+            self.note_leaving(station, &signal.message, signal.protected);
         }
         let state = &mut self.association.joins[join as usize];
         let current = state.standing == Standing::Negotiating && state.stage == signal.stage;
@@ -521,7 +547,9 @@ impl World {
 
     /// A message was lost on its way.
     pub(crate) fn signal_lost(&mut self, mark: u32) {
-        self.association.take(mark);
+        if let Some(signal) = self.association.take(mark) {
+            self.association.told(&signal);
+        }
     }
 
     /// Starts a party's timer anew.

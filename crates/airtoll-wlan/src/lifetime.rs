@@ -122,6 +122,56 @@ impl World {
         self.queues[contender as usize].unfinished = left.then_some(link);
     }
 
+    /// Drops what a node has for another, messages of negotiations aside; what is on the air goes on.
+    pub(crate) fn flush(&mut self, from: u32, to: u32) {
+        let state = &self.nodes[from as usize];
+        let several = state.contenders[0] != state.contenders[1];
+        let rows = if several { 4 } else { 1 };
+        let links: Vec<(u32, u32)> = (0..rows)
+            .flat_map(|category: u8| {
+                let contender = state.contenders[usize::from(category)];
+                let of = move |n| (state.link(n, category), contender);
+                (0..state.neighbours).map(of)
+            })
+            .filter(|(link, _)| self.links[*link as usize].peer == to)
+            .collect();
+        for (link, contender) in links {
+            self.flush_link(link, contender);
+        }
+    }
+
+    fn flush_link(&mut self, link: u32, contender: u32) {
+        let in_turn = self.in_turn(contender);
+        while let Some(packet) = self.links[link as usize].queue.pop_front() {
+            let queue = &mut self.queues[contender as usize];
+            queue.packets -= 1;
+            // As where packets are taken to be sent.
+            if !in_turn && queue.order.front() == Some(&link) {
+                queue.order.pop_front();
+            } else if !in_turn {
+                self.links[link as usize].taken_early += 1;
+            }
+            self.lose(packet);
+        }
+        for at in 0..self.links[link as usize].window.len() {
+            let mpdu = &self.links[link as usize].window[at];
+            if !mpdu.acknowledged && !mpdu.in_flight {
+                self.give_up(link, at);
+            }
+        }
+        self.links[link as usize].request_due = false;
+        self.deliver_in_sequence(link);
+        self.shrink_window(contender, link);
+        let left = self.links[link as usize]
+            .window
+            .iter()
+            .any(|m| !m.acknowledged);
+        let queue = &mut self.queues[contender as usize];
+        if queue.unfinished == Some(link) && !left {
+            queue.unfinished = None;
+        }
+    }
+
     /// Stops trying to send an MPDU; its receiver stops waiting for it.
     pub(crate) fn give_up(&mut self, link: u32, at: usize) {
         let mpdu = &mut self.links[link as usize].window[at];

@@ -323,6 +323,14 @@ impl World {
 
     /// The node that sends a host's packet now; takes the packet while the host has no link.
     pub(crate) fn sending_node(&mut self, host: u32, packet: PacketId) -> Option<u32> {
+        let node = self.node_with_a_link(host, packet)?;
+        if self.association.anybody_is_off() && self.keep_until_back(node, packet) {
+            return None;
+        }
+        Some(node)
+    }
+
+    fn node_with_a_link(&mut self, host: u32, packet: PacketId) -> Option<u32> {
         if self.mobility.handovers.is_empty() {
             return Some(host);
         }
@@ -358,6 +366,9 @@ impl World {
         // What waits in its queue goes with the link: its lifetime is over.
         *lifetime = Duration::ZERO;
         self.take_up_again(number);
+        if self.association.anybody_is_off() {
+            self.forget_return(station);
+        }
     }
 
     /// What the station gave up when it left where it comes back to now.

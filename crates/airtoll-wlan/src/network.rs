@@ -267,6 +267,13 @@ impl World {
         let state = &self.nodes[node as usize];
         let contender = state.contenders[usize::from(category)];
         let link = state.link(neighbour, category);
+        if self
+            .association
+            .parted(node, self.links[link as usize].peer)
+        {
+            self.lose(packet);
+            return;
+        }
         if !self.enqueue(link, contender, packet) {
             self.lose(packet);
         }

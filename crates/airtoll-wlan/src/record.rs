@@ -98,6 +98,15 @@ pub enum Key {
         /// Whose it is.
         bssid: String,
     },
+    /// An integrity group temporal key.
+    Igtk {
+        /// Key ID.
+        index: String,
+        /// The key.
+        key: String,
+        /// Whose it is.
+        bssid: String,
+    },
     /// One direction of an ESP tunnel.
     Esp {
         /// Address of the sender.

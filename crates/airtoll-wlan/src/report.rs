@@ -57,8 +57,18 @@ impl World {
                 table.put(metric, value, unit);
             }
         }
+        let (rejoined, of_the_cell) = self.rejoin_rows();
+        for (station, rows) in rejoined {
+            table.station = Some(station);
+            for (metric, value, unit) in rows {
+                table.put(metric, value, unit);
+            }
+        }
         table.second = None;
         table.station = None;
+        for (metric, value, unit) in of_the_cell {
+            table.put(metric, value, unit);
+        }
         for (metric, value, unit) in self.association_cell_rows() {
             table.put(metric, value, unit);
         }

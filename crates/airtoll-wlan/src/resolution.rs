@@ -332,6 +332,9 @@ impl World {
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
         let (octets, head) = (mpdu.octets, mpdu.head);
+        if self.links[link as usize].signalling && self.is_to_everybody(head) {
+            return self.told_everybody(id, head, reception);
+        }
         self.ledger.octets_management += u64::from(octets);
         let asked = self.packets[head].to;
         let state = &self.nodes[node as usize];
@@ -341,6 +344,7 @@ impl World {
         let listens = own.into_iter().any(|l| self.links[l as usize].peer == here);
         let asked = here;
         let arrives = listens
+            && !self.association.is_off(here)
             && reception(self, asked)
                 .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
         self.queues[id as usize].unfinished = None;
@@ -352,6 +356,42 @@ impl World {
         } else {
             self.packets.remove(head);
         }
+        self.end_unanswered(id);
+    }
+
+    fn is_to_everybody(&self, packet: PacketId) -> bool {
+        let p = &self.packets[packet];
+        p.flow == NONE && self.association.is_for_everybody(p.mark) && {
+            let (from, _) = self.association.ends(p.mark);
+            self.nodes[from as usize].role == Role::AccessPoint
+        }
+    }
+
+    /// A management frame to all stations left the air.
+    fn told_everybody(
+        &mut self,
+        id: u32,
+        packet: PacketId,
+        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
+    ) {
+        let exchange = &self.exchanges[id as usize];
+        let (link, mode) = (exchange.link, exchange.mode);
+        let octets = self.packets[packet].ip_octets;
+        self.ledger.octets_management += u64::from(octets);
+        let node = self.contenders[id as usize].node;
+        let vector = self.modes[mode as usize].vector;
+        let mut hearers = Vec::new();
+        for station in self.off_at(node) {
+            let heard = reception(self, station)
+                .is_some_and(|r| self.control_arrives(node, station, &vector, octets, r));
+            if heard {
+                hearers.push(station);
+            }
+        }
+        self.queues[id as usize].unfinished = None;
+        self.shrink_window(id, link);
+        self.everybody_told(self.packets[packet].mark, &hearers);
+        self.lose(packet);
         self.end_unanswered(id);
     }
 

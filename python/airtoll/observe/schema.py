@@ -94,6 +94,11 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "group_rekey_messages": ("1", "messages of that, repetitions included"),
     "group_rekey_time_s": ("s", "new group keys until the last station has them, mean"),
     "group_rekey_longest_s": ("s", "the longest of these times"),
+    "associations_lost": ("1", "times that an AP put a station off the network during the traffic"),
+    "rejoins": ("1", "times that such a station came back"),
+    "rejoin_gap_s": ("s", "from being put off the network to being in again, mean"),
+    "rejoin_gap_longest_s": ("s", "the longest of these times"),
+    "rejoin_messages": ("1", "messages of coming back, repetitions included"),
     "handovers": (
         "1",
         "hand-overs of a station to which several were set; the rest are their means",

@@ -175,6 +175,12 @@ class Join(_Table):
         description="it renews them, too, half a second after a station left for another AP "
         "(hostapd's wpa_strict_rekey)",
     )
+    deauthenticate_at_s: Positive | None = Field(
+        None,
+        description="the AP puts everybody off the network this long after the traffic's start, "
+        "s, by one deauthentication frame to all (under BIP with PMF), and they come back; "
+        "default: never",
+    )
     limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
 
 

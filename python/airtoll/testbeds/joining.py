@@ -50,6 +50,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
     if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
         return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
+    if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
+        return "join.deauthenticate_at_s needs authenticate = true"
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
         if not cell.settings.authenticate:
             return "new group keys need authenticate = true"
@@ -149,6 +151,8 @@ def _access_point(cell: Cell) -> dict[str, Any]:
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
         given["group_rekey_s"] = join.group_rekey_s
         given["group_rekey_on_leave"] = join.group_rekey_on_leave
+    if join.deauthenticate_at_s is not None:
+        given["deauthenticate_at_s"] = join.deauthenticate_at_s
     if join.anti_clogging and join.anti_clogging_threshold:
         given["sae_anti_clogging_threshold"] = join.anti_clogging_threshold
     return given

@@ -6,6 +6,7 @@
 //! changes a message's octets.
 
 use airtoll_phy as phy;
+use airtoll_security::handshake::link::leaving_reason;
 use airtoll_security::handshake::{Carrier, Message, Party, describe};
 use airtoll_units::{Duration, Instant};
 
@@ -76,7 +77,9 @@ impl World {
             Carrier::Management => {
                 // A WEP-protected body of shared-key authentication has its overhead in its octets.
                 // FT Action frames are robust (802.11-2020, table 9-51); those before the keys are not.
-                let robust = [message.from, message.to].contains(&Party::OldAccessPoint);
+                // Deauthentication is robust, too, once there are keys (12.2.7).
+                let robust = [message.from, message.to].contains(&Party::OldAccessPoint)
+                    || (join.purpose == Purpose::Renewal && leaving_reason(message).is_some());
                 signal.protected = robust && join.negotiation.link().group_management().is_some();
                 let protection = u32::from(signal.protected) * join.protection_octets;
                 packet.ip_octets = octets + phy::FCS_OCTETS + protection;
@@ -129,15 +132,35 @@ impl World {
     /// Sends a frame of a scan, which belongs to no stage of a negotiation: by `link`, or by the
     /// sender's own one to the receiver.
     pub(crate) fn send_probe(&mut self, join: u32, message: Message, link: Option<u32>) {
+        self.send_alone(join, message, link, PROBE, false);
+    }
+
+    /// The same for any frame of no negotiation's stage.
+    pub(super) fn send_alone(
+        &mut self,
+        join: u32,
+        message: Message,
+        link: Option<u32>,
+        stage: u32,
+        protected: bool,
+    ) {
         let now = self.events.now();
-        let (from, to) = self.association.joins[join as usize].ends(&message);
-        let octets = message.octets.len() as u32 + phy::FCS_OCTETS;
+        let state = &self.association.joins[join as usize];
+        let (from, to) = state.ends(&message);
+        let management = state.negotiation.link().group_management();
+        let protection = match (protected, link) {
+            (false, _) => 0,
+            (true, None) => state.protection_octets,
+            // The MME: identifier, length, key ID, IPN and MIC (802.11-2020, 9.4.2.54).
+            (true, Some(_)) => management.map_or(0, |suite| 10 + suite.mic_octets() as u32),
+        };
+        let octets = message.octets.len() as u32 + phy::FCS_OCTETS + protection;
         let mark = self.association.insert(Signal {
             join,
-            stage: PROBE,
+            stage,
             message,
             seen: true,
-            protected: false,
+            protected,
         });
         let mut made = packet(to, octets, mark, now);
         made.category = SIGNALLING_CATEGORY;

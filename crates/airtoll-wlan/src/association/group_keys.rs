@@ -99,14 +99,24 @@ impl Associations {
     /// Group cipher and keys under which an access point sends to groups once the present round
     /// of renewals is over; `None` where none of its stations has to join, or none has keys.
     pub fn group_keys(&self, access_point: u32) -> Option<(CipherSuite, GroupKeys)> {
-        let join = self.joins.iter().position(|j| {
-            j.purpose == Purpose::Entry
-                && j.node(Party::AccessPoint) == access_point
-                && j.protection_octets > 0
-        })?;
+        let join = self.first_with_keys(access_point)?;
         let round = self.renewals.rounds(access_point);
         let keys = self.keys_for(join as u32, round)?;
         Some((self.joins[join].negotiation.link().group, keys))
+    }
+
+    /// The cipher of its management frames to groups, where they are protected.
+    pub fn group_management(&self, access_point: u32) -> Option<CipherSuite> {
+        let join = self.first_with_keys(access_point)?;
+        self.joins[join].negotiation.link().group_management()
+    }
+
+    fn first_with_keys(&self, access_point: u32) -> Option<usize> {
+        self.joins.iter().position(|j| {
+            j.purpose == Purpose::Entry
+                && j.node(Party::AccessPoint) == access_point
+                && j.protection_octets > 0
+        })
     }
 }
 
@@ -114,7 +124,7 @@ impl World {
     /// Has an access point hand out the keys of its BSS in the key handshake to come.
     pub(super) fn hand_out_group_keys(&mut self, join: u32) {
         let state = &self.association.joins[join as usize];
-        if state.purpose != Purpose::Entry {
+        if !matches!(state.purpose, Purpose::Entry | Purpose::Return) {
             return;
         }
         let access_point = state.node(Party::AccessPoint);

@@ -301,6 +301,15 @@ fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<
         let mode = lowest_mode(world, scenario, at);
         let ap = of(Role::AccessPoint).next().map(|n| index[n.name.as_str()]);
         let Some(ap) = ap else { continue };
+        if let Some(after) = bss.deauthenticate_at_s {
+            let number = world.links.len() as u32;
+            world.links.push(TxLink {
+                group: true,
+                ..link(ap, ap, mode, 1)
+            });
+            let after = Duration::from_secs_f64(after);
+            world.association.rejoins.groups.push((ap, number, after));
+        }
         let stations: Vec<u32> = of(Role::Station).map(|n| index[n.name.as_str()]).collect();
         world.nodes[ap as usize].signalling = world.links.len() as u32;
         for &station in &stations {

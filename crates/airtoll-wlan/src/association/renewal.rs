@@ -3,7 +3,7 @@
 //!
 //! Takes periods of BSSs and associations that stand; gives a negotiation per station and round,
 //! and in the end how long the rounds took. A lost message is repeated, and a station that never
-//! answers put off the network, as hostapd does it. Never renews pairwise keys.
+//! answers put off the network, as hostapd does it; it comes back by `rejoin`. Never renews pairwise keys.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,7 @@ use airtoll_security::CipherSuite;
 use airtoll_security::handshake::{GroupKeys, GroupRenewal, Operation, Party};
 use airtoll_units::{Duration, Instant};
 
-use super::{
-    AFTER_FAILURE, AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline, group_keys,
-};
+use super::{AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline, group_keys};
 use crate::scenario::{Role, Scenario};
 use crate::world::{Event, World};
 
@@ -32,6 +30,15 @@ impl Renewals {
         own.find(|r| r.access_point == access_point)
             .map_or(0, |r| r.rounds)
     }
+
+    /// Number of the renewals' negotiation of an association.
+    pub(super) fn join_of(&self, entry: u32) -> Option<u32> {
+        let mut joins = self
+            .access_points
+            .iter()
+            .filter_map(|r| r.joins.get(&entry));
+        joins.next().copied()
+    }
 }
 
 /// Renewals of one access point.
@@ -45,6 +52,8 @@ struct Renewal {
     began: Instant,
     /// Stations of the present round that do not have the keys yet.
     waiting: u32,
+    /// Whether some station of it did not get them.
+    broken: bool,
     /// How long each round took that every station of it lived to see.
     times: Vec<Duration>,
     /// Number of the renewal's negotiation by that of the association.
@@ -73,6 +82,7 @@ pub(super) fn prepare(
             rounds: 0,
             began: Instant::ZERO,
             waiting: 0,
+            broken: false,
             times: Vec::new(),
             joins: HashMap::new(),
         })
@@ -137,6 +147,7 @@ impl World {
         renewal.rounds += 1;
         renewal.began = now;
         renewal.waiting = 0;
+        renewal.broken = false;
         let (access_point, round) = (renewal.access_point, renewal.rounds);
         let stations: Vec<u32> = (0..self.association.joins.len() as u32)
             .filter(|join| self.is_in(*join, access_point))
@@ -191,13 +202,7 @@ impl World {
             && matches!(state.standing, Standing::Joined(_))
             && state.negotiation.link().akm.is_some()
             && !self.mobility.has_left(join)
-    }
-
-    /// Whether the station that a renewal was for has left.
-    fn is_gone(&self, renewal: u32) -> bool {
-        let renewals = self.association.renewals.access_points.iter();
-        let mut pairs = renewals.flat_map(|r| &r.joins);
-        pairs.any(|(before, own)| *own == renewal && self.mobility.has_left(*before))
+            && !self.association.is_off(state.node(Party::Station))
     }
 
     fn renew_with(&mut self, number: u32, before: u32, keys: GroupKeys, streams: &Streams) {
@@ -247,33 +252,22 @@ impl World {
         let state = &self.association.joins[join as usize];
         let access_point = state.node(Party::AccessPoint);
         let has_it = matches!(state.standing, Standing::Joined(_));
-        if !has_it && !self.is_gone(join) {
-            self.end = self.end.min(now + AFTER_FAILURE);
-            return;
+        let station = state.node(Party::Station);
+        if !has_it {
+            self.put_off(access_point, station);
         }
         let renewals = &mut self.association.renewals.access_points;
         let Some(renewal) = renewals.iter_mut().find(|r| r.access_point == access_point) else {
             return;
         };
         renewal.waiting -= 1;
+        renewal.broken |= !has_it;
         if renewal.waiting == 0 {
-            renewal.times.push(now - renewal.began);
+            if !renewal.broken {
+                renewal.times.push(now - renewal.began);
+            }
             self.record_group_keys(access_point);
         }
-    }
-
-    /// Which station an access point put off the network for want of an answer, in one line.
-    pub(super) fn renewal_failure(&self) -> Option<String> {
-        let failed = |(number, j): &(usize, &Join)| {
-            j.purpose == Purpose::Renewal
-                && matches!(j.standing, Standing::Failed(..))
-                && !self.is_gone(*number as u32)
-        };
-        let (_, first) = self.association.joins.iter().enumerate().find(failed)?;
-        let station = self.mobility.host(first.node(Party::Station));
-        let name = &self.nodes[station as usize].name;
-        let why = first.failure(self.events.now());
-        Some(format!("{name} lost its association: {why}"))
     }
 
     /// Rows of the whole cell: rounds of new group keys, messages and the mean time of a round.
@@ -307,8 +301,11 @@ impl World {
 }
 
 impl Join {
-    /// A negotiation of new group keys beside an association that stands.
-    fn renewal(first: &Self, negotiation: airtoll_security::handshake::Negotiation) -> Self {
+    /// A negotiation beside an association that stands, or stood.
+    pub(super) fn renewal(
+        first: &Self,
+        negotiation: airtoll_security::handshake::Negotiation,
+    ) -> Self {
         Self {
             nodes: first.nodes,
             tunnelling: first.tunnelling,

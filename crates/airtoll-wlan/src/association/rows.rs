@@ -27,9 +27,7 @@ impl World {
                 .map(|(_, j)| j)
         };
         let mut missing = needed().filter(|j| !matches!(j.standing, Standing::Joined(_)));
-        let Some(first) = missing.next() else {
-            return self.renewal_failure();
-        };
+        let first = missing.next()?;
         let others = missing.count();
         let station = self.mobility.host(first.node(Party::Station));
         let name = &self.nodes[station as usize].name;

@@ -2,6 +2,7 @@
 //! they travel. Counts packet numbers; never chooses keys.
 
 use airtoll_security::CipherSuite;
+use airtoll_security::link::bip::BipKey;
 use airtoll_security::link::ccmp::CcmpKey;
 use airtoll_security::link::gcmp::GcmpKey;
 use airtoll_security::link::mpdu::Header;
@@ -17,6 +18,32 @@ pub(crate) struct LinkCipher {
     key_id: u8,
     /// Number of the last frame: packet number, TSC or IV.
     last: u64,
+}
+
+/// An access point's use of an IGTK.
+pub(crate) struct GroupIntegrity {
+    key: BipKey,
+    key_id: u16,
+    last: u64,
+}
+
+impl GroupIntegrity {
+    /// The key with its suite and its identifier; `None` for a key of another length.
+    pub fn new(suite: CipherSuite, key: &[u8], key_id: u16) -> Option<Self> {
+        Some(Self {
+            key: BipKey::new(suite, key).ok()?,
+            key_id,
+            last: 0,
+        })
+    }
+
+    /// The frame with its MME.
+    pub fn protect(&mut self, mut frame: Vec<u8>) -> Vec<u8> {
+        self.last += 1;
+        let done = self.key.protect(&mut frame, self.last, self.key_id);
+        debug_assert!(done.is_ok(), "{done:?}");
+        frame
+    }
 }
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use airtoll_engine::{Stream, Streams};
 use airtoll_security::handshake::{Negotiation, SecretName};
 use airtoll_security::{CipherSuite, TunnelSuite};
 
-use super::cipher::LinkCipher;
+use super::cipher::{GroupIntegrity, LinkCipher};
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
@@ -98,6 +98,19 @@ impl Recorder {
     pub fn group_keys(&mut self, world: &World, access_point: u32) {
         if let Some((suite, keys)) = world.association.group_keys(access_point) {
             self.install_group(world, access_point, suite, (keys.key_id, &keys.gtk));
+            let management = world.association.group_management(access_point);
+            let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
+                return;
+            };
+            let key_id = u16::from(keys.key_id) + 3;
+            self.sink.key(&Key::Igtk {
+                index: key_id.to_string(),
+                key: hex(&keys.igtk),
+                bssid: world.mac(access_point).to_string(),
+            });
+            if let Some(groups) = GroupIntegrity::new(management, &keys.igtk, key_id) {
+                self.integrity.insert(access_point, groups);
+            }
         }
     }
 

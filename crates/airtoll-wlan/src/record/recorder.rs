@@ -12,7 +12,7 @@ use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
 
-use super::cipher::LinkCipher;
+use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
@@ -36,6 +36,8 @@ pub(crate) struct Recorder {
     links: Vec<VecDeque<Composed>>,
     /// By transmitter and receiver; by access point and [`NONE`] those of groups.
     pub(super) ciphers: HashMap<(u32, u32), LinkCipher>,
+    /// By access point.
+    pub(super) integrity: HashMap<u32, GroupIntegrity>,
     /// By node and number of its tunnel.
     pub(super) tunnels: HashMap<(u32, u32), TunnelDirection>,
     /// Tunnels that a station has agreed on.
@@ -88,6 +90,7 @@ impl Recorder {
             wires: Vec::new(),
             links: world.links.iter().map(|_| VecDeque::new()).collect(),
             ciphers: HashMap::new(),
+            integrity: HashMap::new(),
             tunnels: HashMap::new(),
             agreed_tunnels: HashMap::new(),
             offsets: HashMap::new(),
@@ -364,7 +367,11 @@ impl Recorder {
         if link.signalling {
             let cipher = self.ciphers.get_mut(&(link.from, link.peer));
             let packet = &world.packets[mpdu.head];
-            return vec![signal::frame(world, packet, &header, cipher)];
+            let groups = link
+                .group
+                .then(|| self.integrity.get_mut(&link.from))
+                .flatten();
+            return vec![signal::frame(world, packet, &header, cipher, groups)];
         }
         let mut msdus = Vec::new();
         let mut id = mpdu.head;

@@ -5,7 +5,7 @@ use airtoll_security::handshake::Carrier;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::udp::UdpRepr;
 
-use super::cipher::LinkCipher;
+use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{DataFrame, Msdu};
 use super::packet::wrap;
 use crate::address;
@@ -33,6 +33,7 @@ pub(super) fn frame(
     p: &Packet,
     header: &DataFrame,
     cipher: Option<&mut LinkCipher>,
+    groups: Option<&mut GroupIntegrity>,
 ) -> Vec<u8> {
     let Some(signal) = world.association.signal(p.mark) else {
         return Vec::new();
@@ -43,9 +44,13 @@ pub(super) fn frame(
         if let Some(field) = octets.get_mut(22..24) {
             field.copy_from_slice(&control.to_le_bytes());
         }
-        return match cipher.filter(|_| signal.protected) {
-            Some(cipher) => robust(&octets, cipher),
-            None => octets,
+        if !signal.protected {
+            return octets;
+        }
+        return match (groups, cipher) {
+            (Some(groups), _) => groups.protect(octets),
+            (None, Some(cipher)) => robust(&octets, cipher),
+            (None, None) => octets,
         };
     }
     let msdu = Msdu {

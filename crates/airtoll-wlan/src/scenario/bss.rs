@@ -83,6 +83,10 @@ pub struct Bss {
     /// It renews them, too, when a station has left for another access point.
     #[serde(default)]
     pub group_rekey_on_leave: bool,
+    /// The access point puts all of its stations off the network so long after the traffic began, by
+    /// one Deauthentication frame to everybody, s; null: never. They have to join first.
+    #[serde(default)]
+    pub deauthenticate_at_s: Option<f64>,
 }
 
 /// PHY generation.

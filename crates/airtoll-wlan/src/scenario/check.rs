@@ -206,6 +206,9 @@ impl Scenario {
     }
 
     fn check_group_keys(&self, at: &str, bss: &Bss) -> Checked {
+        if let Some(after) = bss.deauthenticate_at_s {
+            positive(&format!("{at}.deauthenticate_at_s"), after)?;
+        }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;
             format!("{at}.group_rekey_s")

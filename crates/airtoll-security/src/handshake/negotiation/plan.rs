@@ -13,6 +13,14 @@ use crate::handshake::link::{Link, ManagementProtection, MobilityDomain};
 use crate::handshake::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::suite::CipherSuite;
 
+/// Secrets of tunnels.
+const TUNNEL: [SecretName; 4] = [
+    SecretName::TunnelForward,
+    SecretName::TunnelBackward,
+    SecretName::TunnelSpis,
+    SecretName::IkeSa,
+];
+
 impl Negotiation {
     /// Prepares the first stage between a station and an AP with these addresses.
     ///
@@ -135,15 +143,52 @@ impl Negotiation {
         if way == TunnelMove::Mobike {
             self.plan.push((Stage::TunnelMove, 0));
         }
-        for name in [
-            SecretName::TunnelForward,
-            SecretName::TunnelBackward,
-            SecretName::TunnelSpis,
-            SecretName::IkeSa,
-        ] {
+        for name in TUNNEL {
             let secret = earlier.get(&name).cloned();
             self.secrets.extend(secret.map(|secret| (name, secret)));
         }
+    }
+
+    /// Prepares another association of the same two, without what comes after the link: from the PMK
+    /// of this one where the AKM lets both ends keep it (802.11-2020, 12.6.10.3), else from the start.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::between`].
+    pub fn again(&self, rng: Box<dyn CryptoRng>) -> Result<Self, SpecError> {
+        let kept = self.link.akm.is_some_and(|akm| {
+            (akm.is_8021x() || akm.is_sae() || akm == AkmSuite::Owe) && !akm.is_ft()
+        });
+        let pmk = self.pmk().filter(|_| kept);
+        let options = Options {
+            cached_pmk: pmk.is_some(),
+            mobile_ip: MobileIp::Off,
+            ..self.options.clone()
+        };
+        let policy = PolicySpec {
+            tunnels: Vec::new(),
+            ..self.policy.clone()
+        };
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if policy.link.eap_method.is_some() && pmk.is_none() {
+            plan.push((Stage::Eap, 0));
+        }
+        if self.link.akm.is_some() || policy.link.dynamic_wep {
+            plan.push((Stage::Keys, 0));
+        }
+        // Tunnels stand, and may move later.
+        let tunnel = TUNNEL
+            .into_iter()
+            .filter_map(|name| Some((name, self.secrets.get(&name)?.clone())));
+        let pmk = pmk.map(|pmk| (SecretName::Pmk, pmk));
+        let secrets = tunnel.chain(pmk).collect();
+        Self::planned(
+            policy,
+            options,
+            self.link.clone(),
+            plan,
+            (secrets, None),
+            rng,
+        )
     }
 
     /// Prepares a group key handshake between the ends of this negotiation, whose key handshake

@@ -1,0 +1,199 @@
+//! Stations that are put off the network and come back: how long it takes, and with what frames.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use airtoll_security::CipherSuite;
+use airtoll_security::link::bip::BipKey;
+use airtoll_units::Instant;
+use airtoll_wire::radiotap::Radiotap;
+
+use crate::association::tests::{Set, policies, policy, scenario};
+use crate::record::{Key, Medium, Sink};
+use crate::scenario::Scenario;
+use crate::{Outcome, run, run_recorded};
+
+fn putting_off(name: &str, stations: usize, rssi_dbm: f64) -> Scenario {
+    let set = Set {
+        stations,
+        rssi_dbm,
+        ..Set::default()
+    };
+    let mut scenario = scenario(&policy(name), &set);
+    scenario.duration_s = 2.0;
+    // Between two packets of the stations, which send every 40 ms.
+    scenario.bss[0].deauthenticate_at_s = Some(0.215);
+    scenario
+}
+
+fn simulate(scenario: &Scenario, seed: u64) -> Outcome {
+    run(scenario, seed, &mut || false).unwrap()
+}
+
+fn cell(outcome: &Outcome, metric: &str) -> f64 {
+    outcome
+        .rows
+        .iter()
+        .find(|r| r.metric == metric && r.station.is_none())
+        .map_or(0.0, |r| r.value)
+}
+
+#[test]
+fn whoever_is_put_off_comes_back_whatever_the_policy() {
+    for policy in policies() {
+        let name = policy["name"].as_str().unwrap();
+        for stations in [1, 4] {
+            let scenario = putting_off(name, stations, -50.0);
+            let outcome = simulate(&scenario, 3);
+            assert_eq!(outcome.failure, None, "{name}");
+            assert_eq!(
+                cell(&outcome, "associations_lost"),
+                stations as f64,
+                "{name}"
+            );
+            assert_eq!(cell(&outcome, "rejoins"), stations as f64, "{name}");
+            // wpa_supplicant waits for 100 ms.
+            let (gap, longest) = (
+                cell(&outcome, "rejoin_gap_s"),
+                cell(&outcome, "rejoin_gap_longest_s"),
+            );
+            assert!(0.1 < gap && gap <= longest && longest < 0.3, "{name} {gap}");
+            // The packets of the gap waited in the host.
+            let received = outcome.value("packets_received", Some("s0")).unwrap();
+            let lost = outcome.value("packets_lost", Some("s0")).unwrap();
+            assert!(received + lost >= 49.0 && lost <= 3.0, "{name} {lost}");
+        }
+    }
+}
+
+#[test]
+fn a_pmksa_spares_eap_and_sae() {
+    let messages = |name: &str| {
+        cell(
+            &simulate(&putting_off(name, 1, -50.0), 1),
+            "rejoin_messages",
+        )
+    };
+    // Open System authentication, association, 4-way handshake.
+    for name in ["wpa2-psk-ccmp", "wpa3-sae", "peap", "tls"] {
+        assert_eq!(messages(name), 8.0, "{name}");
+    }
+    // And the group key handshake of WPA.
+    assert_eq!(messages("wpa-psk-tkip"), 10.0);
+    assert_eq!(messages("open"), 4.0);
+}
+
+#[test]
+fn keys_are_renewed_for_who_came_back() {
+    let mut scenario = putting_off("wpa3-sae", 3, -50.0);
+    scenario.bss[0].group_rekey_s = Some(0.25);
+    let outcome = simulate(&scenario, 2);
+    assert_eq!(outcome.failure, None);
+    assert_eq!(cell(&outcome, "group_rekeys"), 7.0);
+    // In the first round all are off the network and are handed its keys when they come back.
+    assert_eq!(cell(&outcome, "group_rekey_messages"), 6.0 * 3.0 * 2.0);
+    assert_eq!(cell(&outcome, "associations_lost"), 3.0);
+}
+
+#[derive(Default)]
+struct Kept {
+    frames: Vec<Vec<u8>>,
+    integrity: Vec<(String, String)>,
+}
+
+struct Shelf(Rc<RefCell<Kept>>);
+
+impl Sink for Shelf {
+    fn interface(&mut self, medium: Medium, _: &str) -> u32 {
+        u32::from(medium == Medium::Wire)
+    }
+    fn packet(&mut self, interface: u32, _: Instant, octets: &[u8]) {
+        if interface == 0 {
+            let header = Radiotap::new(octets).unwrap().len();
+            let frame = octets[header..octets.len() - 4].to_vec();
+            self.0.borrow_mut().frames.push(frame);
+        }
+    }
+    fn key(&mut self, key: &Key) {
+        if let Key::Igtk { index, key, .. } = key {
+            let pair = (index.clone(), key.clone());
+            self.0.borrow_mut().integrity.push(pair);
+        }
+    }
+}
+
+fn recorded(scenario: &Scenario, seed: u64) -> Kept {
+    let kept = Rc::new(RefCell::new(Kept::default()));
+    let with = run_recorded(scenario, seed, &mut || false, Box::new(Shelf(kept.clone()))).unwrap();
+    assert_eq!(with, simulate(scenario, seed));
+    drop(with);
+    kept.take()
+}
+
+#[test]
+fn the_frame_to_everybody_has_a_mic_where_frames_are_protected() {
+    for (name, suite) in [
+        ("wpa2-psk-ccmp", None),
+        ("wpa3-sae", Some(CipherSuite::BipGmac256)),
+    ] {
+        let kept = recorded(&putting_off(name, 2, -50.0), 4);
+        let told: Vec<&Vec<u8>> = kept
+            .frames
+            .iter()
+            .filter(|f| f[0] == 0xc0 && f[4..10] == [0xff; 6])
+            .collect();
+        assert_eq!(told.len(), 1, "{name}");
+        let Some(suite) = suite else {
+            assert_eq!((told[0].len(), kept.integrity.len()), (26, 0));
+            continue;
+        };
+        assert_eq!(told[0].len(), 26 + 26);
+        let (index, key) = &kept.integrity[0];
+        let octets: Vec<u8> = (0..key.len() / 2)
+            .map(|i| u8::from_str_radix(&key[2 * i..2 * i + 2], 16).unwrap())
+            .collect();
+        let verified = BipKey::new(suite, &octets)
+            .unwrap()
+            .verify(told[0])
+            .unwrap();
+        assert_eq!(verified.key_id.to_string(), *index);
+    }
+}
+
+#[test]
+fn who_did_not_hear_it_is_told_when_it_sends_and_asks_under_protection() {
+    for (name, protected) in [("wpa2-psk-ccmp", false), ("wpa3-sae", true)] {
+        let mut scenario = putting_off(name, 1, -50.0);
+        // The station's packet comes at the same instant, and the two frames collide.
+        scenario.bss[0].deauthenticate_at_s = Some(0.2);
+        let outcome = simulate(&scenario, 1);
+        assert_eq!(cell(&outcome, "rejoins"), 1.0, "{name}");
+        let gap = cell(&outcome, "rejoin_gap_s");
+        let kept = recorded(&scenario, 1);
+        let of = |kind: u8, own: bool| {
+            let frames = kept.frames.iter().filter(|f| f[0] == kind);
+            frames
+                .filter(|f| (f[10..16] == f[16..22]) != own)
+                .collect::<Vec<_>>()
+        };
+        // Reason 7 in clear: the access point has no keys any more.
+        let refused = of(0xc0, false);
+        assert!(
+            refused
+                .iter()
+                .all(|f| f[24..26] == [7, 0] && f[1] & 0x40 == 0)
+        );
+        let asked = of(0xd0, true);
+        let left = of(0xc0, true);
+        if !protected {
+            assert_eq!((refused.len(), asked.len(), left.len()), (1, 0, 0));
+            assert!(gap < 0.05, "{gap}");
+            continue;
+        }
+        // Anybody could have sent that: five SA Queries within 1000 TU, then a farewell.
+        assert!(!refused.is_empty());
+        assert_eq!((asked.len(), left.len()), (5, 1));
+        assert!(asked.iter().chain(&left).all(|f| f[1] & 0x40 != 0));
+        assert!((1.124..1.2).contains(&gap), "{gap}");
+    }
+}
