@@ -1,7 +1,6 @@
 """Real peers for our handshakes: daemons started for one test, and sockets to them.
 
-The state machines know no socket: :class:`Conversation` carries their octets, keeps every message
-that passed, and lets their timers run out when nothing came.
+The state machines know no socket: ``conversation.py`` carries their octets.
 """
 
 from __future__ import annotations
@@ -9,41 +8,42 @@ from __future__ import annotations
 import base64
 import contextlib
 import ctypes
-import json
+import importlib.util
 import os
-import select
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import pytest
 
-from airtoll import _native
 from airtoll.testbeds.linux.credentials import USER, Chain
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CLONE_NEWNET = 0x40000000
+
+
+def _module(name: str) -> Any:
+    """A file of this folder as a module: the tests are no package."""
+    full = f"airtoll_peers_{name}"
+    spec = importlib.util.spec_from_file_location(full, Path(__file__).parent / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+Conversation = _module("conversation").Conversation
 FIXTURES = Path(__file__).parents[2] / "crates/airtoll-security/src/handshake/tls/fixtures"
-
-
-class Wire(Protocol):
-    """A way to parties that are not ours: what it takes and how a message of theirs is named."""
-
-    def fileno(self) -> int:
-        """What to wait on."""
-
-    def take(self, message: tuple[str, str, str, bytes]) -> bool:
-        """Send a message if this is its way; whether it was."""
-
-    def give(self) -> list[tuple[str, str, str, bytes]]:
-        """What came."""
 
 
 class UdpWire:
@@ -84,89 +84,6 @@ class Server(NamedTuple):
             wire = UdpWire("access-point", "authentication-server", "radius", sock)
             wire.address = ("127.0.0.1", self.port)
             return Conversation(given, ["station", "access-point"], [wire]).run(done)
-
-
-class Conversation:
-    """Parties of ours in a handshake with strangers."""
-
-    def __init__(
-        self,
-        settings: Mapping[str, Any],
-        ours: Sequence[str],
-        wires: Sequence[Wire] = (),
-        seed: int = 1,
-    ) -> None:
-        self.machine = _native.Handshake(json.dumps(settings), list(ours), seed)
-        self.ours, self.wires = list(ours), list(wires)
-        self.messages: list[tuple[str, str, str, bytes]] = []
-
-    def status(self, party: str) -> str:
-        return self.machine.status(party)[0]
-
-    def why(self, party: str) -> str:
-        return self.machine.status(party)[1]
-
-    def secrets(self, party: str) -> dict[str, bytes]:
-        return {name: bytes(value) for name, value in self.machine.status(party)[2]}
-
-    def session(self, party: str) -> list[int]:
-        """The TLS session that a party of ours remembers, as settings take it."""
-        return list(dict(self.machine.agreed(party))["tls-session"])
-
-    def remembers(self, party: str) -> bool:
-        return "tls-session" in dict(self.machine.agreed(party))
-
-    def octets(self, carrier: str) -> int:
-        return sum(len(message[3]) for message in self.messages if message[2] == carrier)
-
-    def count(self, carrier: str) -> int:
-        return sum(message[2] == carrier for message in self.messages)
-
-    def run(
-        self,
-        done: Callable[[Conversation], bool] | None = None,
-        *,
-        limit_s: float = 20.0,
-        timer_s: float = 3.0,
-    ) -> Conversation:
-        """Carry messages until ``done`` (every party of ours decided, if not given)."""
-
-        def decided(self: Conversation) -> bool:
-            return all(self.status(party) != "waiting" for party in self.ours)
-
-        done = done or decided
-        give_up = time.monotonic() + limit_s
-        self._carry(self.machine.start())
-        while not done(self) and time.monotonic() < give_up:
-            ready, _, _ = select.select(self.wires, [], [], timer_s)
-            for wire in ready:
-                for message in wire.give():
-                    self.messages.append(message)
-                    self._carry(self.machine.deliver(*message))
-            if not ready:
-                for party in self.ours:
-                    self._carry(self.machine.time_out(party))
-        return self
-
-    def listen(self, seconds: float) -> Conversation:
-        """Go on for a while, without timers."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            for wire in select.select(self.wires, [], [], left)[0]:
-                for message in wire.give():
-                    self.messages.append(message)
-                    self._carry(self.machine.deliver(*message))
-        return self
-
-    def _carry(self, queue: list[tuple[str, str, str, bytes]]) -> None:
-        while queue:
-            message = queue.pop(0)
-            message = (*message[:3], bytes(message[3]))
-            self.messages.append(message)
-            if message[1] in self.ours:
-                queue += self.machine.deliver(*message)
-            else:
-                any(wire.take(message) for wire in self.wires)
 
 
 class Daemon:
@@ -349,7 +266,6 @@ def peers() -> Any:
         Conversation=Conversation,
         Server=Server,
         UdpWire=UdpWire,
-        Wire=Wire,
         chain_of=chain_of,
         echo=echo,
         eap_settings=eap_settings,

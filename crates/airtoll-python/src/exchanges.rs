@@ -3,7 +3,9 @@
 //! Takes settings as JSON, messages and time-outs; gives messages and, in the end, secrets or a
 //! failure. Never opens a socket and never waits: the caller carries the octets.
 
+use airtoll_security::akm::AkmHash;
 use airtoll_security::handshake::roles::RoleSettings;
+use airtoll_security::handshake::roles::air::LinkSettings;
 use airtoll_security::handshake::{Carrier, Emission, Exchange, Message, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -96,11 +98,35 @@ impl Handshake {
         };
         Ok((status.to_owned(), why, secrets))
     }
+
+    /// The code on the air with which a party failed, `("status" | "reason" | ..., number)`;
+    /// `None` where it did not fail or its protocol stays silent.
+    fn code(&self, party: &str) -> PyResult<Option<(String, u64)>> {
+        let Some(Status::Failed(failure)) = self.exchange.status(named(party)?) else {
+            return Ok(None);
+        };
+        let code = json!(failure.code());
+        let pair = code.as_object().and_then(|object| object.iter().next());
+        Ok(pair.and_then(|(kind, number)| Some((kind.clone(), number.as_u64()?))))
+    }
+}
+
+/// The elements of an access point's beacons on this link (JSON as in a stage's `link`), from the
+/// SSID on. Raises `ValueError` for settings that are unknown.
+#[pyfunction]
+fn link_elements(link_json: &str) -> PyResult<Vec<u8>> {
+    let settings: LinkSettings = serde_json::from_str(link_json)
+        .map_err(|error| PyValueError::new_err(format!("link: {error}")))?;
+    let link = settings
+        .link(AkmHash::Sha256)
+        .map_err(PyValueError::new_err)?;
+    Ok(link.elements(&[]))
 }
 
 /// Adds this room to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Handshake>()
+    module.add_class::<Handshake>()?;
+    module.add_function(wrap_pyfunction!(link_elements, module)?)
 }
 
 fn sent(emissions: Vec<Emission>) -> Vec<Sent> {

@@ -336,6 +336,7 @@ fn sae_frames_have_the_recorded_form_and_name_the_pmk_as_hostapd_did() {
         password: b"correct horse".to_vec(),
         identifier: None,
         group: 19,
+        further_groups: Vec::new(),
         anti_clogging: false,
     };
     let peers: Vec<Box<dyn Peer>> = vec![

@@ -10,7 +10,7 @@ use airtoll_wire::ieee80211::{Management, ManagementRepr};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, element, failure_of_reason, leaving_reason, read_management};
+use super::link::{Link, failure_of_reason, leaving_reason, rate_elements, read_management};
 use super::resend::Resend;
 
 const REPEATS: u8 = 2;
@@ -140,12 +140,16 @@ impl Peer for AssociationAccessPoint {
                 None => answer = status::INVALID_AKMP,
             }
         }
-        let mut rest = element(
-            id::SUPPORTED_RATES,
-            &[0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36],
-        );
-        rest.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
+        let mut rest = rate_elements();
         rest.extend(self.link.mobility_element());
+        if let Some(mic) = self
+            .link
+            .key_mic()
+            .filter(|_| self.link.mobility_domain.is_some())
+        {
+            rest.extend(self.link.key_holder_element(mic.octets()));
+        }
+        rest.extend(self.link.extension_element());
         let body =
             ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
         let frame = self

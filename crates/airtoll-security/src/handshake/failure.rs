@@ -155,6 +155,8 @@ pub mod status {
     pub const ANTI_CLOGGING_TOKEN_REQUIRED: u16 = 76;
     /// Finite cyclic group not supported.
     pub const GROUP_UNSUPPORTED: u16 = 77;
+    /// Unknown password identifier.
+    pub const UNKNOWN_PASSWORD_IDENTIFIER: u16 = 123;
     /// SAE with the hash-to-element method.
     pub const SAE_HASH_TO_ELEMENT: u16 = 126;
 }

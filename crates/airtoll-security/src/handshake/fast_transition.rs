@@ -19,7 +19,7 @@ use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
 use super::key_handshake::GroupKeys;
-use super::link::{Link, element, read_management};
+use super::link::{Link, element, rate_elements, read_management};
 use super::resend::Resend;
 use crate::keys::{Ptk, wrap};
 
@@ -76,11 +76,11 @@ impl FtStation {
             &snonce,
             self.config.r0_key_holder(),
         );
-        own.mic_control = [0, 3];
         let ap = *self.config.link.access_point.octets();
         own.r1kh_id = Some(&ap);
         let protect = Some((5, derived.ptk.kck()));
         let mut rest = element(id::SSID, &self.config.link.ssid);
+        rest.extend(rate_elements());
         rest.extend(
             self.config
                 .elements(context, derived.r1_name, &own, protect),
@@ -191,8 +191,10 @@ impl Peer for FtStation {
             return;
         }
         let refused = |number| {
-            Status::Failed(Failure::WrongPassphrase {
-                code: Code::Status(number),
+            let code = Code::Status(number);
+            Status::Failed(match number {
+                status::INVALID_PMKID | status::INVALID_FTE => Failure::WrongPassphrase { code },
+                _ => Failure::NothingInCommon { code },
             })
         };
         match read_management(message) {
@@ -370,15 +372,16 @@ impl FtTarget {
             &snonce,
             self.config.r0_key_holder(),
         );
-        own.mic_control = [0, 3];
         let ap = *self.config.link.access_point.octets();
         own.r1kh_id = Some(&ap);
         own.gtk = Some(&gtk);
         own.igtk = igtk.as_deref();
         let protect = Some((6, derived.ptk.kck()));
-        let rest = self
-            .config
-            .elements(context, derived.r1_name, &own, protect);
+        let mut rest = rate_elements();
+        rest.extend(
+            self.config
+                .elements(context, derived.r1_name, &own, protect),
+        );
         self.state = Status::Established(secrets(&derived.ptk, &keys.gtk, &keys.igtk));
         Ok(rest)
     }

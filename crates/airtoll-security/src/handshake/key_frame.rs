@@ -8,7 +8,6 @@ use airtoll_wire::eapol::{Eapol, EapolRepr, packet_type};
 use airtoll_wire::eapol_key::{DESCRIPTOR_RSN, DESCRIPTOR_WPA, EapolKeyRepr, KeyInformation};
 use airtoll_wire::ieee80211::RsnRepr;
 use airtoll_wire::ieee80211::element::{Elements, id};
-use airtoll_wire::ieee80211::ft::FteRepr;
 use airtoll_wire::key_data::pad_for_wrap;
 
 use super::exchange::{Carrier, Context, Message, SecretName, Secrets};
@@ -54,8 +53,7 @@ impl KeyConfig {
     }
 
     pub(super) fn mic(&self) -> KeyMic {
-        KeyMic::of(self.akm(), self.link.akm_hash(), self.descriptor_version())
-            .unwrap_or(KeyMic::HmacSha1)
+        self.link.key_mic().unwrap_or(KeyMic::HmacSha1)
     }
 
     pub(super) fn mic_octets(&self) -> usize {
@@ -123,21 +121,7 @@ impl KeyConfig {
 
     /// The FT element of the initial association, unprotected (13.4.2).
     pub(super) fn ft_element(&self) -> Vec<u8> {
-        let Some(domain) = &self.link.mobility_domain else {
-            return Vec::new();
-        };
-        let zero = [0; 32];
-        let fte = FteRepr {
-            mic_control: [0, 0],
-            mic: &zero[..self.mic_octets().min(32)],
-            anonce: &zero,
-            snonce: &zero,
-            r1kh_id: Some(self.link.access_point.octets()),
-            gtk: None,
-            r0kh_id: Some(&domain.r0_key_holder),
-            igtk: None,
-        };
-        element(id::FAST_TRANSITION, &written(|o| fte.emit(o)))
+        self.link.key_holder_element(self.mic_octets())
     }
 
     /// An EAPOL-Key frame; `kck` puts its MIC in.

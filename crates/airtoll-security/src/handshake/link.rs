@@ -6,21 +6,24 @@
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::{Element, extension, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
-use airtoll_wire::ieee80211::ft::MdeRepr;
+use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::rsne::{CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_H2E, emit_rsnxe};
 use airtoll_wire::ieee80211::{
     Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, RsnRepr, suite,
 };
+use serde::Deserialize;
 
 use super::exchange::{Carrier, Context, Message, Party};
 use super::failure::{Code, Failure, reason};
 use super::operation::{HashAlgorithm, Operation};
 use super::primitives::written;
 use crate::akm::{AkmHash, AkmSuite};
+use crate::keys::KeyMic;
 use crate::suite::CipherSuite;
 
 /// Protected management frames (802.11-2020, 12.6.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ManagementProtection {
     /// Neither side can.
     #[default]
@@ -32,7 +35,8 @@ pub enum ManagementProtection {
 }
 
 /// A mobility domain of fast transition (802.11-2020, 13.2).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MobilityDomain {
     /// Mobility domain identifier.
     pub identifier: [u8; 2],
@@ -72,6 +76,14 @@ impl Link {
     #[must_use]
     pub fn akm_hash(&self) -> AkmHash {
         self.akm.and_then(AkmSuite::hash).unwrap_or(self.hash)
+    }
+
+    /// What protects EAPOL-Key frames and FT elements; `None` without an AKM.
+    #[must_use]
+    pub fn key_mic(&self) -> Option<KeyMic> {
+        let akm = self.akm?;
+        let version = akm.descriptor_version(self.pairwise == CipherSuite::Tkip);
+        KeyMic::of(akm, self.akm_hash(), version).ok()
     }
 
     /// Whether keys use the descriptor of WPA version 1.
@@ -152,16 +164,32 @@ impl Link {
         })
     }
 
+    /// The whole FT element of an initial association in a mobility domain, unprotected (13.4.2);
+    /// empty without a domain. The access point is the R1 key holder.
+    #[must_use]
+    pub fn key_holder_element(&self, mic_octets: usize) -> Vec<u8> {
+        let Some(domain) = &self.mobility_domain else {
+            return Vec::new();
+        };
+        let zero = [0; 32];
+        let fte = FteRepr {
+            mic_control: [0, 0],
+            mic: &zero[..mic_octets.min(32)],
+            anonce: &zero,
+            snonce: &zero,
+            r1kh_id: Some(self.access_point.octets()),
+            gtk: None,
+            r0kh_id: Some(&domain.r0_key_holder),
+            igtk: None,
+        };
+        element(id::FAST_TRANSITION, &written(|out| fte.emit(out)))
+    }
+
     /// Elements of every (re)association request and beacon: SSID, rates of 802.11g, security.
     #[must_use]
     pub fn elements(&self, pmkids: &[[u8; 16]]) -> Vec<u8> {
         let mut out = element(id::SSID, &self.ssid);
-        // Basic 1, 2, 5.5 and 11 Mb/s, then OFDM rates, in units of 500 kb/s (9.4.2.3).
-        out.extend(element(
-            id::SUPPORTED_RATES,
-            &[0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36],
-        ));
-        out.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
+        out.extend(rate_elements());
         out.extend(self.security_element(pmkids));
         out.extend(self.mobility_element());
         out.extend(self.extension_element());
@@ -238,6 +266,16 @@ pub const fn other(party: Party) -> Party {
         Party::Station => Party::AccessPoint,
         _ => Party::Station,
     }
+}
+
+/// Supported rates of 802.11g: basic 1, 2, 5.5 and 11 Mb/s, then OFDM rates, in units of 500 kb/s
+/// (9.4.2.3, 9.4.2.13). Every (re)association request and response carries them.
+#[must_use]
+pub fn rate_elements() -> Vec<u8> {
+    let supported = [0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36];
+    let mut out = element(id::SUPPORTED_RATES, &supported);
+    out.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
+    out
 }
 
 /// A whole element.

@@ -280,6 +280,7 @@ impl Negotiation {
                 password: password.as_bytes().to_vec(),
                 identifier: None,
                 group: self.options.group,
+                further_groups: Vec::new(),
                 anti_clogging: self.options.anti_clogging,
             };
             return Ok(vec![

@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 use super::ec_group::Group;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, extended_element, read_management};
+use super::link::{Link, extended_element, rate_elements, read_management};
 use super::resend::Resend;
 
 const REPEATS: u8 = 2;
@@ -20,6 +20,7 @@ const REPEATS: u8 = 2;
 pub struct OwePeer {
     link: Link,
     group: Option<Group>,
+    further_groups: Vec<u16>,
     party: Party,
     private: Option<BigUint>,
     public: Vec<u8>,
@@ -34,14 +35,23 @@ impl OwePeer {
         Self::new(link, group, Party::Station, REPEATS)
     }
 
-    /// The AP, which accepts this group alone.
+    /// The AP, which accepts this group.
     #[must_use]
     pub fn access_point(link: Link, group: u16) -> Self {
         Self::new(link, group, Party::AccessPoint, REPEATS + 2)
     }
 
+    /// Groups that a station tries next, in this order, when its group is refused; groups that an
+    /// AP accepts as well.
+    #[must_use]
+    pub fn with_further_groups(mut self, groups: Vec<u16>) -> Self {
+        self.further_groups = groups;
+        self
+    }
+
     fn new(link: Link, group: u16, party: Party, repeats: u8) -> Self {
         Self {
+            further_groups: Vec::new(),
             link,
             group: Group::from_number(group),
             party,
@@ -98,6 +108,7 @@ impl OwePeer {
     }
 
     fn answer(&mut self, elements: &Elements<'_>, context: &mut Context<'_>) {
+        self.follow(elements);
         let (answer, secrets) = match self.read_parameter(elements) {
             Some(peer) => {
                 if self.private.is_none() {
@@ -111,20 +122,59 @@ impl OwePeer {
             }
             None => (status::GROUP_UNSUPPORTED, None),
         };
-        let mut rest = self.link.security_element(&[]);
-        rest.extend(self.element());
+        let mut rest = rate_elements();
+        rest.extend(self.link.security_element(&[]));
+        if secrets.is_some() {
+            rest.extend(self.element());
+        }
         let body =
             ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
         let frame = self
             .link
             .management(self.party, subtype::ASSOCIATION_RESPONSE, &body);
         context.send(self.party, Party::Station, Carrier::Management, frame);
-        self.state = match secrets {
-            Some(secrets) => Status::Established(secrets),
-            None => Status::Failed(Failure::NothingInCommon {
-                code: Code::Status(answer),
-            }),
-        };
+        match secrets {
+            Some(secrets) => self.state = Status::Established(secrets),
+            // The station may try another group: this ends nothing here.
+            None if answer == status::GROUP_UNSUPPORTED => {}
+            None => {
+                self.state = Status::Failed(Failure::NothingInCommon {
+                    code: Code::Status(answer),
+                });
+            }
+        }
+    }
+
+    /// An AP takes the group of a request that it accepts.
+    fn follow(&mut self, elements: &Elements<'_>) {
+        let asked = elements
+            .find_extension(OWE_DH_PARAMETER)
+            .and_then(|body| body.split_first_chunk::<2>())
+            .map(|(number, _)| u16::from_le_bytes(*number));
+        let current = self.group.as_ref().map_or(0, Group::number);
+        let other = asked.filter(|n| *n != current && self.further_groups.contains(n));
+        if let (Some(number), Status::Waiting) = (other, &self.state) {
+            self.further_groups.push(current);
+            self.group = Group::from_number(number);
+            self.private = None;
+        }
+    }
+
+    fn ask(&mut self, context: &mut Context<'_>) {
+        self.draw(context);
+        let mut elements = self.link.elements(&[]);
+        elements.extend(self.element());
+        let body = ManagementRepr::AssociationRequest(self.link.capability(), 1, &elements);
+        let frame = self
+            .link
+            .management(self.party, subtype::ASSOCIATION_REQUEST, &body);
+        self.resend.send(
+            context,
+            self.party,
+            Party::AccessPoint,
+            Carrier::Management,
+            frame,
+        );
     }
 
     fn read_parameter(&self, elements: &Elements<'_>) -> Option<Vec<u8>> {
@@ -145,20 +195,7 @@ impl Peer for OwePeer {
         if self.party != Party::Station {
             return;
         }
-        self.draw(context);
-        let mut elements = self.link.elements(&[]);
-        elements.extend(self.element());
-        let body = ManagementRepr::AssociationRequest(self.link.capability(), 1, &elements);
-        let frame = self
-            .link
-            .management(self.party, subtype::ASSOCIATION_REQUEST, &body);
-        self.resend.send(
-            context,
-            self.party,
-            Party::AccessPoint,
-            Carrier::Management,
-            frame,
-        );
+        self.ask(context);
     }
 
     fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
@@ -177,6 +214,11 @@ impl Peer for OwePeer {
                     },
                 )),
             ) if self.state == Status::Waiting => {
+                if status == status::GROUP_UNSUPPORTED && !self.further_groups.is_empty() {
+                    self.group = Group::from_number(self.further_groups.remove(0));
+                    self.ask(context);
+                    return;
+                }
                 let own = self.public.clone();
                 let secrets = self
                     .read_parameter(&elements)
@@ -225,8 +267,8 @@ mod tests {
     use crate::suite::CipherSuite;
     use airtoll_wire::MacAddress;
 
-    fn peers(groups: (u16, u16)) -> Vec<Box<dyn Peer>> {
-        let link = Link {
+    fn link() -> Link {
+        Link {
             ssid: b"airtoll".to_vec(),
             station: MacAddress([2, 0, 0, 0, 0, 1]),
             access_point: MacAddress([2, 0, 0, 0, 0, 2]),
@@ -237,10 +279,13 @@ mod tests {
             protection: ManagementProtection::Required,
             hash_to_element: false,
             mobility_domain: None,
-        };
+        }
+    }
+
+    fn peers(groups: (u16, u16)) -> Vec<Box<dyn Peer>> {
         vec![
-            Box::new(OwePeer::station(link.clone(), groups.0)),
-            Box::new(OwePeer::access_point(link, groups.1)),
+            Box::new(OwePeer::station(link(), groups.0)),
+            Box::new(OwePeer::access_point(link(), groups.1)),
         ]
     }
 
@@ -263,6 +308,22 @@ mod tests {
             code: Code::Status(77),
         };
         assert_eq!(run(peers((19, 20)), 1).1, Outcome::Failed(failure));
+    }
+
+    #[test]
+    fn a_refused_group_is_followed_by_the_next() {
+        let link = link();
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(OwePeer::station(link.clone(), 21).with_further_groups(vec![20])),
+            Box::new(OwePeer::access_point(link, 19).with_further_groups(vec![20])),
+        ];
+        let (log, outcome, exchange) = run(peers, 1);
+        assert_eq!(log.len(), 4);
+        assert!(matches!(outcome, Outcome::Established(_)));
+        assert_eq!(
+            exchange.status(Party::Station),
+            exchange.status(Party::AccessPoint)
+        );
     }
 
     #[test]

@@ -4,8 +4,12 @@
 //! Never plays both sides by itself and never opens a socket: whoever carries the octets decides
 //! who is at the other end.
 
+pub mod air;
+
 use airtoll_wire::MacAddress;
 use serde::Deserialize;
+
+use self::air::AirSettings;
 
 use super::eap::{EapAuthenticator, EapConfig, EapMethod, EapServer, EapSupplicant};
 use super::exchange::{Party, Peer};
@@ -123,7 +127,12 @@ pub enum RoleSettings {
         #[serde(default)]
         checks: bool,
     },
-    /// WireGuard likewise.
+    /// A stage between station and access point.
+    Air {
+        /// Which, and what it is given.
+        settings: AirSettings,
+    },
+    /// WireGuard, the station being the initiator and the gateway the responder.
     WireGuard {
         /// Our static private key.
         private: [u8; 32],
@@ -152,6 +161,7 @@ impl RoleSettings {
     pub fn party(&self, party: Party) -> Result<Box<dyn Peer>, String> {
         let peer: Option<Box<dyn Peer>> = match (self, party) {
             (Self::Eap { .. }, _) => return self.eap(party),
+            (Self::Air { settings }, _) => return settings.party(party),
             (Self::IkeV1 { .. }, _) => self.ike_v1(party),
             (Self::IkeV2 { .. }, _) => self.ike_v2(party),
             (

@@ -4,28 +4,25 @@
 //! Both ways to a password element: hunting and pecking (12.4.4.2.2) and hash-to-element
 //! (12.4.4.2.3), in groups 19 to 21; anti-clogging tokens. Never caches a PMK: the caller does.
 
-use airtoll_wire::MacAddress;
-use airtoll_wire::ieee80211::Management;
-use airtoll_wire::ieee80211::management::{Sae, algorithm};
-use num_bigint::BigUint;
+mod half;
 
+use airtoll_wire::ieee80211::Management;
+use airtoll_wire::ieee80211::element::{Elements, extension, id};
+use airtoll_wire::ieee80211::management::{Sae, algorithm};
+
+use self::half::{Half, Shared};
 use super::ec_group::Group;
 use super::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, read_management};
+use super::link::{Link, element, read_management};
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
-use crate::akm::AkmSuite;
 
-/// Iterations that hunting and pecking always makes, found or not (12.4.4.2.2).
-const ITERATIONS: u8 = 40;
 /// How often a station repeats a frame: Linux mac80211 tries three times
 /// (`IEEE80211_AUTH_MAX_TRIES` in net/mac80211/mlme.c).
 const REPEATS: u8 = 2;
 /// Time-outs that an AP sits through; it outlasts the station's tries of both frames.
 const PATIENCE: u8 = 15;
-/// Element ID extension of the anti-clogging token container (9.4.2.247).
-const TOKEN_CONTAINER: u8 = 93;
 
 /// A password and how it becomes a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,233 +35,11 @@ pub struct SaeConfig {
     pub identifier: Option<Vec<u8>>,
     /// IANA number of the group: 19, 20 or 21.
     pub group: u16,
+    /// Groups that a station tries next, in this order, when an AP refuses one; groups that an AP
+    /// takes as well.
+    pub further_groups: Vec<u16>,
     /// Whether the AP is busy and asks for a token first.
     pub anti_clogging: bool,
-}
-
-/// One end's half of the protocol, without frames.
-struct Half {
-    group: Group,
-    hash: HashAlgorithm,
-    rand: BigUint,
-    scalar: BigUint,
-    element: Vec<u8>,
-    pwe: Vec<u8>,
-}
-
-/// What both ends share after the commits.
-#[derive(Clone)]
-struct Shared {
-    kck: Vec<u8>,
-    pmk: Vec<u8>,
-    pmkid: Vec<u8>,
-    peer_commit: Vec<u8>,
-}
-
-impl Half {
-    fn new(config: &SaeConfig, context: &mut Context<'_>) -> Option<Self> {
-        let group = Group::from_number(config.group)?;
-        // Without hash-to-element, SAE is bound to SHA-256 whatever the group (12.4.2).
-        let hash = if config.link.hash_to_element {
-            group.hash()
-        } else {
-            HashAlgorithm::Sha256
-        };
-        let link = &config.link;
-        let pwe = if link.hash_to_element {
-            let pt = password_to_point(
-                context,
-                &group,
-                &link.ssid,
-                &config.password,
-                config.identifier.as_deref(),
-            )?;
-            point_to_element(context, &group, &pt, link.station, link.access_point)?
-        } else {
-            hunt_and_peck(
-                context,
-                &group,
-                &config.password,
-                link.station,
-                link.access_point,
-            )?
-        };
-        let rand = group.random_scalar(context);
-        let mask = group.random_scalar(context);
-        Self::with(context, group, hash, pwe, rand, &mask)
-    }
-
-    fn with(
-        context: &mut Context<'_>,
-        group: Group,
-        hash: HashAlgorithm,
-        pwe: Vec<u8>,
-        rand: BigUint,
-        mask: &BigUint,
-    ) -> Option<Self> {
-        let scalar = (&rand + mask) % &group.order;
-        let product = group.multiply(context, &pwe, mask)?;
-        Some(Self {
-            element: group.negate(&product),
-            group,
-            hash,
-            rand,
-            scalar,
-            pwe,
-        })
-    }
-
-    /// Scalar and element as they travel.
-    fn commit(&self) -> Vec<u8> {
-        let mut out = self.group.pad(&self.scalar);
-        out.extend(&self.element);
-        out
-    }
-
-    /// 12.4.5.4: keys from the peer's commit; `None` when it is out of range or reflected.
-    fn process(
-        &self,
-        context: &mut Context<'_>,
-        peer: &[u8],
-        akm: Option<AkmSuite>,
-    ) -> Option<Shared> {
-        let size = self.group.octets();
-        if peer.len() != 3 * size || peer == self.commit() {
-            return None;
-        }
-        let (scalar, element) = peer.split_at(size);
-        let scalar = BigUint::from_bytes_be(scalar);
-        if scalar <= BigUint::from(1_u8) || scalar >= self.group.order {
-            return None;
-        }
-        let product = self.group.multiply(context, &self.pwe, &scalar)?;
-        let sum = self.group.add(&product, element)?;
-        let k = self.group.multiply(context, &sum, &self.rand)?;
-        let zero = vec![0; self.hash.digest_octets()];
-        let seed = context.hmac(self.hash, &zero, &[&k[..size]]);
-        let both = self
-            .group
-            .pad(&((&self.scalar + &scalar) % &self.group.order));
-        let kck_octets = self.hash.digest_octets();
-        let pmk_octets = match akm {
-            Some(AkmSuite::SaeExtKey | AkmSuite::FtSaeExtKey) => self.hash.digest_octets(),
-            _ => 32,
-        };
-        let keys = kdf(
-            context,
-            self.hash,
-            &seed,
-            b"SAE KCK and PMK",
-            &both,
-            kck_octets + pmk_octets,
-        );
-        Some(Shared {
-            kck: keys[..kck_octets].to_vec(),
-            pmk: keys[kck_octets..].to_vec(),
-            pmkid: both[..16].to_vec(),
-            peer_commit: peer.to_vec(),
-        })
-    }
-
-    /// 12.4.5.5: the confirmation that `first` sends to `second`.
-    fn confirmation(
-        &self,
-        context: &mut Context<'_>,
-        kck: &[u8],
-        counter: u16,
-        first: &[u8],
-        second: &[u8],
-    ) -> Vec<u8> {
-        context.hmac(self.hash, kck, &[&counter.to_le_bytes(), first, second])
-    }
-}
-
-/// Octets of the hash-to-element secret PT (12.4.4.2.3).
-fn password_to_point(
-    context: &mut Context<'_>,
-    group: &Group,
-    ssid: &[u8],
-    password: &[u8],
-    identifier: Option<&[u8]>,
-) -> Option<Vec<u8>> {
-    let hash = group.hash();
-    let seed = context.hmac(hash, ssid, &[password, identifier.unwrap_or_default()]);
-    let length = group.octets() + group.octets() / 2;
-    let mut points = Vec::new();
-    for label in ["SAE Hash to Element u1 P1", "SAE Hash to Element u2 P2"] {
-        let value = context.hkdf_expand(hash, &seed, label.as_bytes(), length);
-        let u = BigUint::from_bytes_be(&value) % &group.prime;
-        points.push(group.map_to_curve(context, &u)?);
-    }
-    group.add(&points[0], &points[1])
-}
-
-fn point_to_element(
-    context: &mut Context<'_>,
-    group: &Group,
-    pt: &[u8],
-    a: MacAddress,
-    b: MacAddress,
-) -> Option<Vec<u8>> {
-    let zero = vec![0; group.hash().digest_octets()];
-    let (low, high) = (a.min(b), a.max(b));
-    let value = context.hmac(group.hash(), &zero, &[high.octets(), low.octets()]);
-    let value = BigUint::from_bytes_be(&value) % (&group.order - 1_u8) + 1_u8;
-    group.multiply(context, pt, &value)
-}
-
-/// 12.4.4.2.2; every iteration is made whether or not an earlier one found a point.
-fn hunt_and_peck(
-    context: &mut Context<'_>,
-    group: &Group,
-    password: &[u8],
-    a: MacAddress,
-    b: MacAddress,
-) -> Option<Vec<u8>> {
-    let hash = HashAlgorithm::Sha256;
-    let addresses = [a.max(b).0, a.min(b).0].concat();
-    let bits = usize::try_from(group.prime.bits()).unwrap_or(0);
-    let prime = group.pad(&group.prime);
-    let mut found = None;
-    for counter in 1..=u8::MAX {
-        if counter > ITERATIONS && found.is_some() {
-            break;
-        }
-        let seed = context.hmac(hash, &addresses, &[password, &[counter]]);
-        let label = b"SAE Hunting and Pecking";
-        let value = kdf(context, hash, &seed, label, &prime, group.octets());
-        // The key derivation gives whole octets; P-521 keeps the first 521 bits.
-        let value = BigUint::from_bytes_be(&value) >> (group.octets() * 8 - bits);
-        if value >= group.prime {
-            continue;
-        }
-        let odd = seed.last().is_some_and(|octet| octet & 1 == 1);
-        if let Some(point) = group.lift(context, &value, odd) {
-            found.get_or_insert(point);
-        }
-    }
-    found
-}
-
-/// KDF-Hash-Length (12.7.1.6.2) with its work named.
-fn kdf(
-    context: &mut Context<'_>,
-    hash: HashAlgorithm,
-    key: &[u8],
-    label: &[u8],
-    input: &[u8],
-    octets: usize,
-) -> Vec<u8> {
-    let bits = if octets == 66 { 521 } else { octets * 8 };
-    let length = u16::try_from(bits).unwrap_or(u16::MAX).to_le_bytes();
-    let mut out = Vec::new();
-    let mut counter = 1_u16;
-    while out.len() < octets {
-        out.extend(context.hmac(hash, key, &[&counter.to_le_bytes(), label, input, &length]));
-        counter += 1;
-    }
-    out.truncate(octets);
-    out
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -282,6 +57,8 @@ pub struct SaePeer {
     half: Option<Half>,
     shared: Option<Shared>,
     token: Option<Vec<u8>>,
+    group: u16,
+    rejected: Vec<u8>,
     counter: u16,
     waited: u8,
     left: u8,
@@ -292,18 +69,20 @@ pub struct SaePeer {
 impl SaePeer {
     /// The station, which commits first.
     #[must_use]
-    pub const fn station(config: SaeConfig) -> Self {
+    pub fn station(config: SaeConfig) -> Self {
         Self::new(config, Party::Station)
     }
 
     /// The AP, which answers.
     #[must_use]
-    pub const fn access_point(config: SaeConfig) -> Self {
+    pub fn access_point(config: SaeConfig) -> Self {
         Self::new(config, Party::AccessPoint)
     }
 
-    const fn new(config: SaeConfig, party: Party) -> Self {
+    fn new(config: SaeConfig, party: Party) -> Self {
         Self {
+            group: config.group,
+            rejected: Vec::new(),
             config,
             party,
             half: None,
@@ -336,15 +115,24 @@ impl SaePeer {
         let Some(half) = &self.half else {
             return;
         };
-        let commit = half.commit();
-        let rest = match (&self.token, self.config.link.hash_to_element) {
-            (Some(token), false) => [&token[..], &commit[..]].concat(),
-            (Some(token), true) => [&commit[..], &container(token)[..]].concat(),
-            (None, _) => commit,
-        };
+        let mut rest = half.commit();
+        let token = self.token.as_deref();
+        if self.config.link.hash_to_element {
+            if let Some(identifier) = &self.config.identifier {
+                rest.extend(extended(extension::PASSWORD_IDENTIFIER, identifier));
+            }
+            if self.party == Party::Station && !self.rejected.is_empty() {
+                rest.extend(extended(extension::REJECTED_GROUPS, &self.rejected));
+            }
+            if let Some(token) = token {
+                rest.extend(extended(extension::ANTI_CLOGGING_TOKEN, token));
+            }
+        } else if let Some(token) = token {
+            rest = [token, &rest].concat();
+        }
         let body = written(|out| {
             Sae::Commit {
-                group: self.config.group,
+                group: self.group,
                 rest: &rest,
             }
             .emit(out);
@@ -383,30 +171,40 @@ impl SaePeer {
     }
 
     fn receive_commit(&mut self, number: u16, rest: &[u8], context: &mut Context<'_>) {
-        if number != self.config.group {
-            if self.party == Party::AccessPoint && self.phase == Phase::Nothing {
-                self.reject(context, 1, status::GROUP_UNSUPPORTED, &number.to_le_bytes());
+        let new = self.party == Party::AccessPoint && self.phase == Phase::Nothing;
+        if new && (number == self.config.group || self.config.further_groups.contains(&number)) {
+            self.group = number;
+        }
+        if number != self.group {
+            if new {
+                // The station may try another group: this ends nothing here.
+                self.send(context, 1, status::GROUP_UNSUPPORTED, &number.to_le_bytes());
             }
             return;
         }
         let size = 3 * Group::from_number(number).map_or(0, |group| group.octets());
-        let (commit, token) = if rest.len() <= size {
-            (rest, None)
-        } else if self.config.link.hash_to_element {
-            let (commit, tail) = rest.split_at(size);
-            (commit, tail.get(3..))
+        let h2e = self.config.link.hash_to_element;
+        let (commit, token, tail) = if h2e {
+            let Some((commit, tail)) = rest.split_at_checked(size) else {
+                return;
+            };
+            let tail = Elements::new(tail);
+            let token = tail.find_extension(extension::ANTI_CLOGGING_TOKEN);
+            (commit, token, tail)
         } else {
-            let (token, commit) = rest.split_at(rest.len() - size);
-            (commit, Some(token))
+            let Some(at) = rest.len().checked_sub(size) else {
+                return;
+            };
+            let (token, commit) = rest.split_at(at);
+            (commit, Some(token), Elements::new(&[]))
         };
         // Who has shown a token, or came while the AP was idle, is not asked again.
-        let new = self.party == Party::AccessPoint && self.phase == Phase::Nothing;
         if new && self.config.anti_clogging {
             let expected = self.expected_token(context);
             if !token.is_some_and(|token| equal(token, &expected)) {
                 let mut body = number.to_le_bytes().to_vec();
-                if self.config.link.hash_to_element {
-                    body.extend(container(&expected));
+                if h2e {
+                    body.extend(extended(extension::ANTI_CLOGGING_TOKEN, &expected));
                 } else {
                     body.extend(expected);
                 }
@@ -427,13 +225,17 @@ impl SaePeer {
             }
             _ => return,
         }
+        if new && h2e && !self.accepts_elements(&tail, context) {
+            return;
+        }
         if self.half.is_none() {
-            self.half = Half::new(&self.config, context);
+            self.half = Half::new(&self.config, self.group, context);
         }
         let Some(half) = &self.half else {
             return;
         };
-        let Some(shared) = half.process(context, commit, self.config.link.akm) else {
+        let akm = self.config.link.akm;
+        let Some(shared) = half.process(context, commit, &self.rejected, akm) else {
             // 12.4.8.6.4: a commit that fails its checks is dropped.
             return;
         };
@@ -446,6 +248,33 @@ impl SaePeer {
             self.left = REPEATS;
             self.send_confirm(context);
         }
+    }
+
+    /// An AP's look at the elements behind a station's first commit with hash-to-element.
+    fn accepts_elements(&mut self, tail: &Elements<'_>, context: &mut Context<'_>) -> bool {
+        let identifier = tail.find_extension(extension::PASSWORD_IDENTIFIER);
+        if identifier != self.config.identifier.as_deref() {
+            let code = status::UNKNOWN_PASSWORD_IDENTIFIER;
+            self.send(context, 1, code, &self.group.to_le_bytes());
+            self.failure = Some(Failure::WrongPassphrase {
+                code: Code::Status(code),
+            });
+            return false;
+        }
+        let rejected = tail
+            .find_extension(extension::REJECTED_GROUPS)
+            .unwrap_or(&[]);
+        let ours = |group: &[u8]| {
+            let number = u16::from_le_bytes([group[0], group[1]]);
+            number == self.config.group || self.config.further_groups.contains(&number)
+        };
+        if rejected.chunks_exact(2).any(ours) {
+            // 12.4.7.4: somebody else refused a group that this AP takes.
+            self.reject(context, 1, status::UNSPECIFIED, &self.group.to_le_bytes());
+            return false;
+        }
+        self.rejected = rejected.to_vec();
+        true
     }
 
     fn receive_confirm(&mut self, counter: u16, rest: &[u8], context: &mut Context<'_>) {
@@ -486,22 +315,53 @@ impl SaePeer {
         let code = Code::Status(status);
         match (transaction, status) {
             (1, status::ANTI_CLOGGING_TOKEN_REQUIRED) if self.phase == Phase::Committed => {
-                let skip = if self.config.link.hash_to_element {
-                    5
-                } else {
-                    2
+                let Some((group, token)) = rest.split_first_chunk::<2>() else {
+                    return;
                 };
-                self.token = rest.get(skip..).map(<[u8]>::to_vec);
+                if u16::from_le_bytes(*group) != self.group {
+                    return;
+                }
+                self.token = if self.config.link.hash_to_element {
+                    Elements::new(token)
+                        .find_extension(extension::ANTI_CLOGGING_TOKEN)
+                        .map(<[u8]>::to_vec)
+                } else {
+                    Some(token.to_vec())
+                };
                 self.send_commit(context);
             }
             (2, status::CHALLENGE_FAILURE) if self.phase == Phase::Confirmed => {
                 self.failure = Some(Failure::WrongPassphrase { code });
             }
             (1, status::GROUP_UNSUPPORTED) if self.phase == Phase::Committed => {
-                self.failure = Some(Failure::NothingInCommon { code });
+                let refused = rest.split_first_chunk::<2>();
+                if refused.is_none_or(|(group, _)| u16::from_le_bytes(*group) == self.group) {
+                    self.try_another_group(code, context);
+                }
+            }
+            (1, status::UNKNOWN_PASSWORD_IDENTIFIER) if self.phase == Phase::Committed => {
+                self.failure = Some(Failure::WrongPassphrase { code });
             }
             _ => {}
         }
+    }
+}
+
+impl SaePeer {
+    /// A station whose group was refused takes the next one it has (12.4.8.6.4).
+    fn try_another_group(&mut self, code: Code, context: &mut Context<'_>) {
+        if self.config.further_groups.is_empty() {
+            self.failure = Some(Failure::NothingInCommon { code });
+            return;
+        }
+        if self.config.link.hash_to_element {
+            self.rejected.extend(self.group.to_le_bytes());
+        }
+        self.group = self.config.further_groups.remove(0);
+        self.token = None;
+        self.half = Half::new(&self.config, self.group, context);
+        self.left = REPEATS;
+        self.send_commit(context);
     }
 }
 
@@ -512,7 +372,7 @@ impl Peer for SaePeer {
 
     fn start(&mut self, context: &mut Context<'_>) {
         if self.party == Party::Station {
-            self.half = Half::new(&self.config, context);
+            self.half = Half::new(&self.config, self.group, context);
             self.phase = Phase::Committed;
             self.send_commit(context);
         }
@@ -599,10 +459,8 @@ impl Peer for SaePeer {
     }
 }
 
-fn container(token: &[u8]) -> Vec<u8> {
-    let mut body = vec![TOKEN_CONTAINER];
-    body.extend(token);
-    super::link::element(airtoll_wire::ieee80211::element::id::EXTENSION, &body)
+fn extended(number: u8, body: &[u8]) -> Vec<u8> {
+    element(id::EXTENSION, &[&[number], body].concat())
 }
 
 #[cfg(test)]

@@ -41,8 +41,14 @@ pub mod id {
 pub mod extension {
     /// OWE Diffie-Hellman parameter (RFC 8110 section 4.3).
     pub const OWE_DH_PARAMETER: u8 = 32;
+    /// Password identifier of SAE.
+    pub const PASSWORD_IDENTIFIER: u8 = 33;
     /// HE capabilities.
     pub const HE_CAPABILITIES: u8 = 35;
+    /// Groups of SAE that an access point refused.
+    pub const REJECTED_GROUPS: u8 = 92;
+    /// Container of SAE's anti-clogging token.
+    pub const ANTI_CLOGGING_TOKEN: u8 = 93;
     /// EHT capabilities.
     pub const EHT_CAPABILITIES: u8 = 108;
 }

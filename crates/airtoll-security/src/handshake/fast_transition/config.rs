@@ -50,8 +50,7 @@ impl FtConfig {
     }
 
     pub(super) fn mic(&self) -> KeyMic {
-        let version = self.akm().descriptor_version(false);
-        KeyMic::of(self.akm(), self.link.akm_hash(), version).unwrap_or(KeyMic::AesCmac)
+        self.link.key_mic().unwrap_or(KeyMic::AesCmac)
     }
 
     pub(super) fn r0(&self) -> Option<PmkR0> {
@@ -93,7 +92,8 @@ impl FtConfig {
         })
     }
 
-    /// RSN, mobility domain and FT elements; `protect` is the transaction and the KCK.
+    /// RSN, mobility domain, FT and RSN extension elements; `protect` is the transaction and the
+    /// KCK.
     pub(super) fn elements(
         &self,
         context: &mut Context<'_>,
@@ -103,36 +103,37 @@ impl FtConfig {
     ) -> Vec<u8> {
         let rsne = self.link.security_element(&[name]);
         let mde = self.link.mobility_element();
+        let rsnxe = self.link.extension_element();
         let mut body = written(|out| fte.emit(out));
         if let Some((transaction, kck)) = protect {
-            let mic = self.compute_mic(context, transaction, kck, &rsne, &mde, &body);
+            body[1] = if rsnxe.is_empty() { 3 } else { 4 };
+            let fte = element(id::FAST_TRANSITION, &body);
+            let mic = self.compute_mic(context, transaction, kck, &[&rsne, &mde, &fte, &rsnxe]);
             body[2..2 + mic.len()].copy_from_slice(&mic);
         }
-        [rsne, mde, element(id::FAST_TRANSITION, &body)].concat()
+        let fte = element(id::FAST_TRANSITION, &body);
+        [rsne, mde, fte, rsnxe].concat()
     }
 
-    /// 13.8.4 and 13.8.5, over an FT element whose MIC is zero.
+    /// 13.8.4 and 13.8.5, over RSN, mobility domain, FT (its MIC zero) and RSN extension element.
     pub(super) fn compute_mic(
         &self,
         context: &mut Context<'_>,
         transaction: u8,
         kck: &[u8],
-        rsne: &[u8],
-        mde: &[u8],
-        fte: &[u8],
+        protected: &[&[u8]; 4],
     ) -> Vec<u8> {
-        let fte = element(id::FAST_TRANSITION, fte);
-        context.record_aes(
-            16,
-            1 + (13 + rsne.len() + mde.len() + fte.len()).div_ceil(16),
-        );
-        let parts: [&[u8]; 6] = [
+        let octets: usize = protected.iter().map(|element| element.len()).sum();
+        context.record_aes(16, 1 + (13 + octets).div_ceil(16));
+        let [rsne, mde, fte, rsnxe] = *protected;
+        let parts: [&[u8]; 7] = [
             self.link.station.octets(),
             self.link.access_point.octets(),
             &[transaction],
             rsne,
             mde,
-            &fte,
+            fte,
+            rsnxe,
         ];
         self.mic()
             .compute(kck, &parts)
@@ -164,7 +165,12 @@ impl FtConfig {
         let mut zeroed = fte.to_vec();
         zeroed[2..2 + octets].fill(0);
         let rsne = element(id::RSN, rsne);
-        let mic = self.compute_mic(context, protect.0, protect.1, &rsne, &mde, &zeroed);
+        let zeroed = element(id::FAST_TRANSITION, &zeroed);
+        let rsnxe = elements
+            .find_id(id::RSN_EXTENSION)
+            .map_or(Vec::new(), |body| element(id::RSN_EXTENSION, body));
+        let protected = [&rsne[..], &mde, &zeroed, &rsnxe];
+        let mic = self.compute_mic(context, protect.0, protect.1, &protected);
         named && mde == self.link.mobility_element() && equal(found, &mic)
     }
 }

@@ -1,12 +1,15 @@
 //! SAE against the vectors of 802.11-2020, J.10, and against itself.
 
+use super::half::{hunt_and_peck, password_to_point, point_to_element};
 use super::*;
-use crate::akm::AkmHash;
+use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
 use crate::handshake::exchange::Outcome;
 use crate::handshake::link::ManagementProtection;
 use crate::suite::CipherSuite;
+use airtoll_wire::MacAddress;
 use hex_literal::hex;
+use num_bigint::BigUint;
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -28,6 +31,7 @@ fn config(group: u16, hash_to_element: bool) -> SaeConfig {
         password: b"mekmitasdigoat".to_vec(),
         identifier: None,
         group,
+        further_groups: Vec::new(),
         anti_clogging: false,
     }
 }
@@ -94,6 +98,7 @@ fn hunting_and_pecking_gives_the_commit_and_keys_of_annex_j() {
                 "e71b9bb048d3873f20556953a96c91536fd8ee6ca9b4a68a148b056a909be03e"
                 "83ae208f60f8ef5537858074db06687032399862999b511e0a1552a5fea317c2"
             ),
+            &[],
             Some(AkmSuite::Sae),
         )
         .unwrap();
@@ -151,6 +156,74 @@ fn a_wrong_password_ends_with_status_15_and_another_group_with_77() {
         code: Code::Status(77),
     };
     assert_eq!(run(peers, 1).1, Outcome::Failed(failure));
+}
+
+#[test]
+fn a_refused_group_is_followed_by_the_next_and_is_part_of_the_keys() {
+    for hash_to_element in [false, true] {
+        let station = SaeConfig {
+            further_groups: vec![20, 19],
+            ..config(21, hash_to_element)
+        };
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(SaePeer::station(station)),
+            Box::new(SaePeer::access_point(config(19, hash_to_element))),
+        ];
+        let (log, outcome, exchange) = run(peers, 2);
+        assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+        assert_eq!(log.len(), 8);
+        assert_eq!(
+            exchange.status(Party::Station),
+            exchange.status(Party::AccessPoint)
+        );
+    }
+    // A refusal that the AP did not make: it takes group 20 itself.
+    let station = SaeConfig {
+        further_groups: vec![19],
+        ..config(20, true)
+    };
+    let busy = SaeConfig {
+        further_groups: vec![20],
+        ..config(19, true)
+    };
+    let peers: Vec<Box<dyn Peer>> = vec![
+        Box::new(SaePeer::station(station)),
+        Box::new(SaePeer::access_point(busy)),
+    ];
+    let mut exchange = crate::handshake::adverse::exchange(peers, 2);
+    let first = exchange.start().remove(0).message;
+    let mut refusal = Message {
+        from: first.to,
+        to: first.from,
+        ..first
+    };
+    refusal.octets.truncate(24);
+    refusal.octets.extend([3, 0, 1, 0, 77, 0, 20, 0]);
+    let second = exchange.deliver(&refusal).emissions.remove(0).message;
+    assert_eq!(exchange.deliver(&second).emissions.len(), 1);
+    let failure = Failure::NothingInCommon {
+        code: Code::Status(1),
+    };
+    let status = exchange.status(Party::AccessPoint);
+    assert_eq!(status, Some(Status::Failed(failure)));
+}
+
+#[test]
+fn an_identifier_that_the_ap_does_not_know_is_status_123() {
+    let named = |name: &[u8]| SaeConfig {
+        identifier: Some(name.to_vec()),
+        ..config(19, true)
+    };
+    let (_, outcome, _) = run(peers(&named(b"guest")), 1);
+    assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+    let strangers: Vec<Box<dyn Peer>> = vec![
+        Box::new(SaePeer::station(named(b"guest"))),
+        Box::new(SaePeer::access_point(named(b"staff"))),
+    ];
+    let failure = Failure::WrongPassphrase {
+        code: Code::Status(123),
+    };
+    assert_eq!(run(strangers, 1).1, Outcome::Failed(failure));
 }
 
 proptest! {

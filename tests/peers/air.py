@@ -1,0 +1,391 @@
+"""A program for a guest: our state machines and a real daemon on virtual radios, frame by frame.
+
+Takes a scene as JSON on standard input; gives as JSON on standard output what both ends say when it
+is over. Runs as root in a guest only: it loads mac80211_hwsim. Judges nothing: the tests do.
+
+Our frames are injected through a monitor interface. The virtual radios acknowledge frames to the
+addresses of interfaces that are up, so each radio that speaks for us has one with our address.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from conversation import Conversation
+
+from airtoll import _native
+
+FREQUENCY_MHZ: Final = 2412
+FOLDER: Final = Path("/run/airtoll-air")
+RADIOTAP: Final = bytes([0, 0, 8, 0, 0, 0, 0, 0])
+EAPOL: Final = bytes.fromhex("aaaa03000000888e")
+DSSS, TIM, RSN = 3, 5, 48
+ASSOCIATION_REQUEST, PROBE_REQUEST, PROBE_RESPONSE, BEACON = 0, 4, 5, 8
+ESS, PRIVACY = 0x0001, 0x0010
+Message = tuple[str, str, str, bytes]
+
+
+def octets(address: str) -> bytes:
+    """The octets of a colon-separated address."""
+    return bytes.fromhex(address.replace(":", ""))
+
+
+def elements(body: bytes) -> dict[int, bytes]:
+    """The first whole element of each identifier in a list of elements."""
+    found: dict[int, bytes] = {}
+    while len(body) >= 2 and len(body) >= 2 + body[1]:
+        found.setdefault(body[0], body[: 2 + body[1]])
+        body = body[2 + body[1] :]
+    return found
+
+
+def run(*argv: str) -> str:
+    """A command's output; raises where it fails."""
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Air:
+    """What is on the channel, as a wire between parties of ours and parties of theirs.
+
+    ``ours`` and ``theirs``: party -> address. Frames between others are not given.
+    """
+
+    def __init__(self, interface: str, ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.sock.bind((interface, 3))
+        self.ours = {octets(address): party for party, address in ours.items()}
+        self.theirs = {octets(address): party for party, address in theirs.items()}
+        self._addresses = {**ours, **theirs}
+        self._last: dict[bytes, bytes] = {}
+
+    def move(self, cells: Mapping[str, str]) -> None:
+        """Change which access point has which part; the station's is as it was."""
+        side = self.ours if "access-point" in self.ours.values() else self.theirs
+        side.clear()
+        side.update({octets(address): party for party, address in cells.items()})
+        self._addresses |= cells
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def send(self, frame: bytes) -> None:
+        """Put a frame on the air."""
+        self.sock.send(RADIOTAP + frame)
+
+    def frame(self) -> bytes:
+        """The next frame, whoever sent it."""
+        heard = self.sock.recv(4096)
+        return heard[int.from_bytes(heard[2:4], "little") :]
+
+    def take(self, message: Message) -> bool:
+        sender, receiver, carrier, body = message
+        if receiver not in self._addresses or carrier not in ("management", "eapol"):
+            return False
+        if carrier == "eapol":
+            source, target = (octets(self._addresses[party]) for party in (sender, receiver))
+            upwards = sender == "station"
+            bssid = target if upwards else source
+            header = bytes([8, 1 if upwards else 2, 0, 0]) + target + source + bssid + b"\0\0"
+            body = header + EAPOL + body
+        self.send(body)
+        return True
+
+    def give(self) -> list[Message]:
+        frame = self.frame()
+        receiver, sender = (table.get(frame[at : at + 6]) for table, at in
+                            ((self.ours, 4), (self.theirs, 10)))  # fmt: skip
+        if receiver is None or sender is None or len(frame) < 24 or frame[1] & 0x40:
+            return []
+        source, number = frame[10:16], frame[22:24]
+        if frame[1] & 0x08 and self._last.get(source) == number:
+            return []  # sent again although it had come
+        self._last[source] = number
+        if frame[0] & 0x0C == 0:
+            return [(sender, receiver, "management", frame)]
+        body = frame[26 if frame[0] & 0x80 else 24 :]
+        if frame[0] & 0x0C == 8 and body.startswith(EAPOL):
+            # What follows the packet's own length is padding.
+            length = 4 + int.from_bytes(body[10:12], "big")
+            return [(sender, receiver, "eapol", body[8 : 8 + length])]
+        return []
+
+    def beacon(self, address: str, limit_s: float = 10.0) -> bytes:
+        """The elements of a beacon from this address."""
+        give_up = time.monotonic() + limit_s
+        while time.monotonic() < give_up:
+            frame = self.frame()
+            if frame[0] == BEACON << 4 and frame[10:16] == octets(address):
+                return frame[36:]
+        raise RuntimeError(f"no beacon from {address}")
+
+
+class Beacons:
+    """Beacons and probe responses of our access points, from a thread of its own."""
+
+    def __init__(self, interface: str) -> None:
+        self._air = Air(interface, {}, {})
+        self._cells: dict[bytes, bytes] = {}
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=work) for work in (self._beacon, self._answer)]
+        self._air.sock.settimeout(0.2)
+
+    def add(self, link: Mapping[str, Any]) -> None:
+        """Let the access point of this link be heard."""
+        found = elements(_native.link_elements(json.dumps(link)))
+        # Where the medium stands, and that nothing waits for a station: no part of the link.
+        found |= {DSSS: bytes([DSSS, 1, 1]), TIM: bytes([TIM, 4, 0, 1, 0, 0])}
+        whole = b"".join(found[number] for number in sorted(found))
+        self._cells = {**self._cells, octets(link["access_point"]): whole}
+
+    def __enter__(self) -> Beacons:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        self._air.sock.close()
+
+    def _frame(self, subtype: int, to: bytes, cell: bytes) -> bytes:
+        fixed = struct.pack("<QHH", time.monotonic_ns() // 1000, 100, ESS | PRIVACY)
+        header = bytes([subtype << 4, 0, 0, 0]) + to + cell + cell + b"\0\0"
+        return header + fixed + self._cells[cell]
+
+    def _beacon(self) -> None:
+        while not self._over.wait(0.1):
+            for cell in list(self._cells):
+                self._air.send(self._frame(BEACON, b"\xff" * 6, cell))
+
+    def _answer(self) -> None:
+        while not self._over.is_set():
+            with contextlib.suppress(TimeoutError):
+                frame = self._air.frame()
+                if frame[0] == PROBE_REQUEST << 4:
+                    for cell in list(self._cells):
+                        self._air.send(self._frame(PROBE_RESPONSE, frame[10:16], cell))
+
+
+class Daemon:
+    """hostapd or wpa_supplicant, its log and its control socket."""
+
+    def __init__(self, argv: Sequence[str], control: str) -> None:
+        self.log = FOLDER / "daemon.log"
+        self._own = FOLDER / "own.sock"
+        self._control = control
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(argv, stdout=out, stderr=subprocess.STDOUT)
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, text: str, times: int = 1, limit_s: float = 15.0) -> None:
+        """Until the log has this text so often."""
+        give_up = time.monotonic() + limit_s
+        while self.text().count(text) < times:
+            if self.process.poll() is not None or time.monotonic() > give_up:
+                raise RuntimeError(f"no {text}: {self.text()[-3000:]}")
+            time.sleep(0.01)
+
+    def ask(self, command: str, interface: str) -> str:
+        """The answer to a command of the control interface."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            self._own.unlink(missing_ok=True)
+            sock.bind(str(self._own))
+            sock.settimeout(10)
+            sock.sendto(command.encode(), f"{self._control}/{interface}")
+            return sock.recv(65536).decode(errors="replace").strip()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Scene:
+    """One conversation on three virtual radios: theirs first, ours last."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+        self.link: dict[str, Any] = dict(given["link"])
+        self.secrets: dict[str, bytes] = {}
+        self.stages: list[dict[str, Any]] = []
+
+    def radios(self, ours: Sequence[int]) -> None:
+        """Load the radios; those of ours get a monitor interface each."""
+        subprocess.run(["modprobe", "-r", "mac80211_hwsim"], check=False, capture_output=True)
+        run("modprobe", "mac80211_hwsim", "radios=3")
+        run("iw", "reg", "set", "US")
+        for number in ours:
+            # A monitor's channel can be set while nothing else is up.
+            monitor = f"mon{number}"
+            run("iw", "dev", f"wlan{number}", "interface", "add", monitor, "type", "monitor")
+            run("ip", "link", "set", monitor, "up")
+            run("iw", "dev", monitor, "set", "freq", str(FREQUENCY_MHZ))
+            run("ip", "link", "set", f"wlan{number}", "up")
+
+    def play(self, wire: Air, ours: Sequence[str], stage: Mapping[str, Any]) -> bool:
+        """One stage after those before it; whether every party of ours established it."""
+        settings = dict(stage)
+        name = settings["stage"]
+        if name == "eap":
+            settings = {"handshake": "eap", **settings, **self._addresses()}
+            del settings["stage"]
+        else:
+            settings.setdefault("link", self.link)
+            if name in ("keys", "fast-transition") and "master" not in settings:
+                kind = "pmk" if "pmk" in self.secrets else "msk"
+                settings["master"] = {kind: list(self.secrets[kind])}
+            if name == "keys" and "pmkid" in self.secrets:
+                settings.setdefault("pmkid", list(self.secrets["pmkid"]))
+            settings = {"handshake": "air", "settings": settings}
+        seed = int.from_bytes(os.urandom(7))
+        talk = Conversation(settings, ours, [wire], seed).run(limit_s=12.0, timer_s=1.0)
+        ends = {
+            party: {
+                "status": talk.status(party),
+                "why": talk.why(party),
+                "code": talk.machine.code(party),
+                "secrets": {name: value.hex() for name, value in talk.secrets(party).items()},
+            }
+            for party in ours
+        }
+        messages = [[*message[:3], message[3].hex()] for message in talk.messages]
+        self.stages.append({"stage": name, "ends": ends, "messages": messages})
+        for party in ours:
+            self.secrets |= {} if name == "keys" else talk.secrets(party)
+        return all(end["status"] == "established" for end in ends.values())
+
+    def _addresses(self) -> dict[str, str]:
+        return {name: self.link[name] for name in ("station", "access_point")}
+
+    def asked_with(self) -> bytes:
+        """The RSN element of the station's latest association request."""
+        heard = (message for stage in self.stages for message in stage["messages"])
+        bodies = [bytes.fromhex(body) for *_, carrier, body in heard if carrier == "management"]
+        requests = [body for body in bodies if body[0] == ASSOCIATION_REQUEST << 4]
+        return elements(requests[-1][28:])[RSN]
+
+    def files(self) -> list[Path]:
+        """The scene's files, written; those of the daemon's configuration first."""
+        FOLDER.mkdir(exist_ok=True)
+        for name, text in self.given.get("files", {}).items():
+            (FOLDER / name).write_text(text)
+        paths = []
+        for number, text in enumerate(self.given["configurations"]):
+            paths.append(FOLDER / f"daemon{number}.conf")
+            paths[-1].write_text(text)
+        return paths
+
+
+def join(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Our station with hostapd, which has one radio for each configuration."""
+    scene = Scene(given)
+    scene.radios([2])
+    paths = scene.files()
+    control = str(FOLDER / "hostapd")
+    daemon = Daemon(["hostapd", "-ddKt", *map(str, paths)], control)
+    try:
+        daemon.wait_for("AP-ENABLED", len(paths))
+        parties = ["access-point", "old-access-point"][: len(paths)]
+        cells = [f"02:00:00:00:0{number}:00" for number in range(len(paths))]
+        air = Air(
+            "mon2", {"station": scene.link["station"]}, dict(zip(parties, cells, strict=True))
+        )
+        heard = {cell: air.beacon(cell) for cell in cells}
+        for stage in given["stages"]:
+            wanted = dict(stage)
+            if wanted["stage"] == "keys":
+                wanted["access_point_element"] = list(elements(heard[cells[0]])[RSN])
+            if wanted["stage"] == "fast-transition":
+                air.move({"access-point": cells[1], "old-access-point": cells[0]})
+                wanted["link"] = {**scene.link, "access_point": cells[1]}
+                wanted["old_access_point"] = cells[0]
+            if not scene.play(air, ["station"], wanted):
+                break
+        asked = {
+            f"wlan{number}": {
+                command: daemon.ask(f"{command} {scene.link['station']}", f"wlan{number}")
+                for command in ("STA", "GET_PMK")
+            }
+            for number in range(len(paths))
+        }
+    finally:
+        daemon.stop()
+    return {
+        "stages": scene.stages,
+        "asked": asked,
+        "beacons": {cell: body.hex() for cell, body in heard.items()},
+        "log": daemon.text(),
+    }
+
+
+def serve(given: Mapping[str, Any]) -> dict[str, Any]:
+    """wpa_supplicant with our access point, and with a second one where a transition is asked."""
+    scene = Scene(given)
+    scene.radios([1, 2])
+    (path,) = scene.files()
+    cells = [scene.link["access_point"], "02:00:00:00:01:00"]
+    station = {"station": scene.link["station"]}
+    air = Air("mon2", {"access-point": cells[0]}, station)
+    with Beacons("mon2") as beacons:
+        beacons.add(scene.link)
+        argv = ["wpa_supplicant", "-ddKt", "-Dnl80211", "-iwlan0", f"-c{path}"]
+        daemon = Daemon(argv, str(FOLDER / "wpa_supplicant"))
+        try:
+            for stage in given["stages"]:
+                wanted = dict(stage)
+                ours = ["access-point"]
+                if wanted["stage"] == "eap":
+                    ours.append("authentication-server")
+                if wanted["stage"] == "keys":
+                    wanted["station_element"] = list(scene.asked_with())
+                if wanted["stage"] == "fast-transition":
+                    air.move({"access-point": cells[1], "old-access-point": cells[0]})
+                    over_the_ds = wanted.get("over_the_ds", False)
+                    ours += ["old-access-point"] if over_the_ds else []
+                    wanted["link"] = {**scene.link, "access_point": cells[1]}
+                    wanted["old_access_point"] = cells[0]
+                    daemon.wait_for("CTRL-EVENT-CONNECTED")
+                    beacons.add(wanted["link"])
+                    known = daemon.text().count("CTRL-EVENT-SCAN-RESULTS")
+                    daemon.ask(f"SCAN freq={FREQUENCY_MHZ}", "wlan0")
+                    daemon.wait_for("CTRL-EVENT-SCAN-RESULTS", known + 1)
+                    daemon.ask(f"{'FT_DS' if over_the_ds else 'ROAM'} {cells[1]}", "wlan0")
+                if not scene.play(air, ours, wanted):
+                    break
+            else:
+                moves = sum(stage["stage"] == "fast-transition" for stage in given["stages"])
+                daemon.wait_for("CTRL-EVENT-CONNECTED", 1 + moves)
+            asked = {command: daemon.ask(command, "wlan0") for command in ("STATUS", "PMKSA")}
+        finally:
+            daemon.stop()
+    return {"stages": scene.stages, "asked": asked, "log": daemon.text()}
+
+
+def main() -> None:
+    """One scene."""
+    given = json.loads(sys.stdin.read())
+    json.dump({"join": join, "serve": serve}[given["scene"]](given), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

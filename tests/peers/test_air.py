@@ -1,0 +1,470 @@
+"""Our station with hostapd and our access point with wpa_supplicant, over virtual radios in a guest.
+
+``air.py`` runs in the guest and carries the frames; here is what either end is given, and what both
+must say afterwards.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from airtoll.testbeds.guest import drivers
+from airtoll.testbeds.guest.contract import Guest
+
+pytestmark = pytest.mark.guest
+
+PROGRAM: Final = Path(__file__).parent / "air.py"
+PASSWORD: Final = "correct horse"
+FIRST, SECOND, OURS = (f"02:00:00:00:0{number}:00" for number in range(3))
+#: The key between the two access points' key holders.
+HOLDERS: Final = "000102030405060708090a0b0c0d0e0f"
+DOMAIN: Final = {
+    "identifier": [0xA1, 0xB2],
+    "r0_key_holder": list(b"ap1"),
+    "over_the_ds": True,
+}
+KEY_MANAGEMENT: Final = {
+    "psk": "WPA-PSK",
+    "psk-sha256": "WPA-PSK-SHA256",
+    "sae": "SAE",
+    "owe": "OWE",
+    "ft-psk": "FT-PSK",
+    "ft-sae": "FT-SAE",
+    "ft-802.1x": "FT-EAP",
+}
+PROTECTION: Final = ("off", "capable", "required")
+
+
+class Network(NamedTuple):
+    """What both ends are told. ``pmf``: 0 off, 1 capable, 2 required."""
+
+    akm: str
+    group: int = 19
+    further: tuple[int, ...] = ()
+    h2e: bool = False
+    pmf: int = 0
+    password: str = PASSWORD
+    identifier: str | None = None
+
+    def link(self, station: str, access_point: str) -> dict[str, Any]:
+        """The link as our state machines take it."""
+        ft = self.akm.startswith("ft-")
+        return {
+            "ssid": "airtoll",
+            "station": station,
+            "access_point": access_point,
+            "akm": self.akm,
+            "pairwise": "ccmp-128",
+            "group": "ccmp-128",
+            "protection": PROTECTION[self.pmf],
+            "hash_to_element": self.h2e,
+            "mobility_domain": DOMAIN if ft else None,
+        }
+
+    def stages(self) -> list[dict[str, Any]]:
+        """The stages of an association, each without its link."""
+        groups = {"group": self.group, "further_groups": list(self.further)}
+        opens: list[dict[str, Any]] = [{"stage": "authentication"}, {"stage": "association"}]
+        if self.akm in ("sae", "ft-sae"):
+            sae = {"stage": "sae", "password": self.password, **groups}
+            opens[0] = sae if self.identifier is None else {**sae, "identifier": self.identifier}
+        if self.akm == "owe":
+            opens[1] = {"stage": "owe", **groups}
+        return [*opens, {"stage": "keys", **self.master()}]
+
+    def master(self) -> dict[str, Any]:
+        """Where the keys come from, if not from a stage before."""
+        psk = self.akm in ("psk", "psk-sha256", "ft-psk")
+        return {"master": {"passphrase": self.password}} if psk else {}
+
+
+def hostapd(network: Network, number: int = 0, *more: str) -> str:
+    """The configuration of the access point with this number."""
+    lines = [
+        f"interface=wlan{number}",
+        "driver=nl80211",
+        "ctrl_interface=/run/airtoll-air/hostapd",
+        "ssid=airtoll",
+        "channel=1",
+        "hw_mode=g",
+        "wpa=2",
+        f"wpa_key_mgmt={KEY_MANAGEMENT[network.akm]}",
+        "rsn_pairwise=CCMP",
+        f"ieee80211w={network.pmf}",
+        f"nas_identifier=ap{number + 1}",
+    ]
+    if "psk" in network.akm:
+        lines.append(f"wpa_passphrase={network.password}")
+    if "sae" in network.akm:
+        name = "" if network.identifier is None else f"|id={network.identifier}"
+        groups = " ".join(map(str, (network.group, *network.further)))
+        lines += [f"sae_password={network.password}{name}", f"sae_groups={groups}"]
+        lines.append(f"sae_pwe={int(network.h2e)}")
+    if network.akm == "owe":
+        lines.append(f"owe_groups={' '.join(map(str, (network.group, *network.further)))}")
+    if network.akm.startswith("ft-"):
+        own, other = (FIRST, SECOND) if number == 0 else (SECOND, FIRST)
+        lines += [
+            "mobility_domain=a1b2",
+            "ft_over_ds=1",
+            "pmk_r1_push=0",
+            f"r1_key_holder={own.replace(':', '')}",
+            f"r0kh={other} ap{2 - number} {HOLDERS}",
+            f"r1kh={other} {other} {HOLDERS}",
+        ]
+    return "\n".join([*lines, *more, ""])
+
+
+def wpa_supplicant(network: Network, *more: str) -> str:
+    """The configuration of the station."""
+    top = ["ctrl_interface=/run/airtoll-air/wpa_supplicant", f"sae_pwe={int(network.h2e)}"]
+    top.append(f"sae_groups={' '.join(map(str, (network.group, *network.further)))}")
+    lines = [
+        'ssid="airtoll"',
+        "scan_freq=2412",
+        f"key_mgmt={KEY_MANAGEMENT[network.akm]}",
+        "proto=RSN",
+        "pairwise=CCMP",
+        "group=CCMP",
+        f"ieee80211w={network.pmf}",
+    ]
+    if "psk" in network.akm:
+        lines.append(f'psk="{network.password}"')
+    if "sae" in network.akm:
+        lines.append(f'sae_password="{network.password}"')
+    if network.identifier is not None:
+        lines.append(f'sae_password_id="{network.identifier}"')
+    if network.akm == "owe" and not network.further:
+        lines.append(f"owe_group={network.group}")
+    return "\n".join([*top, "network={", *lines, *more, "}", ""])
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    """One guest for the whole file, and no other beside it."""
+    if not any(state.ready for state in drivers.states()):
+        pytest.skip("needs a guest: airtoll guest build")
+    with (Path(tempfile.gettempdir()) / "airtoll-guest-tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with drivers.make(tmp_path_factory.mktemp("share"), dilated=True) as one:
+            yield one
+
+
+@pytest.fixture
+def play(guest: Guest, peers: Any, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Plays a scene in the guest; gives what it saw."""
+    peers.needs("hostapd", "wpa_supplicant", "iw", "modprobe")
+
+    def run(**given: Any) -> dict[str, Any]:
+        scene = json.dumps(given).encode()
+        done = guest.run([sys.executable, str(PROGRAM)], stdin=scene, timeout_s=120)
+        assert done.status == 0, done.stderr.decode(errors="replace")[-4000:]
+        seen: dict[str, Any] = json.loads(done.stdout)
+        (tmp_path / "daemon.log").write_text(seen["log"])
+        return seen
+
+    return run
+
+
+def join(network: Network, *more: str, cells: int = 1, **given: Any) -> dict[str, Any]:
+    """The scene of our station and hostapd, which has ``more`` in its configuration."""
+    return {
+        "scene": "join",
+        "link": network.link(OURS, FIRST),
+        "configurations": [hostapd(network, number, *more) for number in range(cells)],
+        "stages": network.stages(),
+        **given,
+    }
+
+
+def serve(network: Network, *more: str, **given: Any) -> dict[str, Any]:
+    """The scene of our access point and wpa_supplicant."""
+    return {
+        "scene": "serve",
+        "link": network.link(FIRST, OURS),
+        "configurations": [wpa_supplicant(network, *more)],
+        "stages": network.stages(),
+        **given,
+    }
+
+
+def ends(seen: Mapping[str, Any], party: str) -> list[tuple[str, str]]:
+    """Stage and how it ended for a party, in order."""
+    return [(stage["stage"], stage["ends"][party]["status"]) for stage in seen["stages"]]
+
+
+def established(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return [(stage["stage"], "established") for stage in stages]
+
+
+def secret(seen: Mapping[str, Any], stage: str, party: str, name: str) -> str:
+    """A secret in hexadecimal digits."""
+    (found,) = (one for one in seen["stages"] if one["stage"] == stage)
+    return str(found["ends"][party]["secrets"][name])
+
+
+def flags(seen: Mapping[str, Any], interface: str = "wlan0") -> str:
+    """What hostapd says of our station."""
+    lines = seen["asked"][interface]["STA"].splitlines()
+    return next((line for line in lines if line.startswith("flags=")), "")
+
+
+def dumped(octets: str) -> str:
+    """Octets as the daemons' debug output prints them."""
+    return " ".join(octets[at : at + 2] for at in range(0, len(octets), 2))
+
+
+def counts(seen: Mapping[str, Any]) -> list[int]:
+    return [len(stage["messages"]) for stage in seen["stages"]]
+
+
+SAE: Final = [
+    pytest.param(Network("sae", group, h2e=h2e, pmf=2), id=f"sae-{'h2e' if h2e else 'hnp'}-{group}")
+    for h2e in (False, True)
+    for group in (19, 20, 21)
+]
+OWE: Final = [
+    pytest.param(Network("owe", group, pmf=2), id=f"owe-{group}") for group in (19, 20, 21)
+]
+PSK: Final = [
+    pytest.param(Network("psk"), id="psk"),
+    pytest.param(Network("psk-sha256", pmf=2), id="psk-sha256"),
+]
+
+
+@pytest.mark.parametrize("network", [*PSK, *SAE, *OWE])
+def test_hostapd_authorises_our_station(play: Any, network: Network) -> None:
+    seen = play(**join(network))
+    assert ends(seen, "station") == established(network.stages())
+    assert counts(seen) == [4 if "sae" in network.akm else 2, 2, 4]
+    assert "[AUTHORIZED]" in flags(seen)
+    assert ("[MFP]" in flags(seen)) == bool(network.pmf)
+    assert seen["asked"]["wlan0"]["GET_PMK"] == secret(seen, "keys", "station", "pmk")
+    assert dumped(secret(seen, "keys", "station", "tk")) in seen["log"]
+
+
+@pytest.mark.parametrize("network", [*PSK, *SAE, *OWE])
+def test_wpa_supplicant_joins_our_access_point(play: Any, network: Network) -> None:
+    seen = play(**serve(network))
+    assert ends(seen, "access-point") == established(network.stages())
+    assert counts(seen) == [4 if "sae" in network.akm else 2, 2, 4]
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+    assert dumped(secret(seen, "keys", "access-point", "pmk")) in seen["log"]
+    assert dumped(secret(seen, "keys", "access-point", "tk")) in seen["log"]
+
+
+@pytest.mark.parametrize("h2e", [False, True])
+def test_hostapd_s_anti_clogging_token_is_shown(play: Any, h2e: bool) -> None:
+    network = Network("sae", h2e=h2e, pmf=2)
+    seen = play(**join(network, "sae_anti_clogging_threshold=0"))
+    assert ends(seen, "station") == established(network.stages())
+    assert counts(seen)[0] == 6
+    assert "SAE: Anti-clogging token" in seen["log"] or "status=76" in seen["log"]
+    assert "[AUTHORIZED]" in flags(seen)
+
+
+@pytest.mark.parametrize("h2e", [False, True])
+def test_wpa_supplicant_shows_our_anti_clogging_token(play: Any, h2e: bool) -> None:
+    network = Network("sae", h2e=h2e, pmf=2)
+    stages = network.stages()
+    stages[0]["anti_clogging"] = True
+    seen = play(**serve(network, stages=stages))
+    assert ends(seen, "access-point") == established(stages)
+    assert counts(seen)[0] == 6
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+
+
+@pytest.mark.parametrize("h2e", [False, True])
+def test_our_station_tries_the_groups_that_hostapd_takes(play: Any, h2e: bool) -> None:
+    # With hash-to-element the refused groups are part of the keys.
+    ours = Network("sae", 21, (20, 19), h2e=h2e, pmf=2)
+    configuration = hostapd(ours._replace(group=19, further=()))
+    seen = play(**join(ours, configurations=[configuration]))
+    assert ends(seen, "station") == established(ours.stages())
+    assert counts(seen)[0] == 8
+    assert seen["asked"]["wlan0"]["GET_PMK"] == secret(seen, "keys", "station", "pmk")
+    # And with none in common it says so.
+    ours = ours._replace(further=(20,))
+    seen = play(**join(ours, configurations=[configuration]))
+    end = seen["stages"][-1]["ends"]["station"]
+    assert (end["why"], end["code"]) == ("nothing-in-common", ["status", 77])
+
+
+@pytest.mark.parametrize("h2e", [False, True])
+def test_wpa_supplicant_tries_the_groups_that_we_take(play: Any, h2e: bool) -> None:
+    theirs = Network("sae", 21, (20, 19), h2e=h2e, pmf=2)
+    ours = theirs._replace(group=19, further=())
+    seen = play(**serve(ours, configurations=[wpa_supplicant(theirs)]))
+    assert ends(seen, "access-point") == established(ours.stages())
+    assert counts(seen)[0] == 8
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+
+
+def test_owe_s_group_is_negotiated_with_either_peer(play: Any) -> None:
+    first = Network("owe", 19, (20,), pmf=2)
+    second = Network("owe", 20, pmf=2)
+    seen = play(**join(first, configurations=[hostapd(second)]))
+    assert ends(seen, "station") == established(first.stages())
+    assert counts(seen) == [2, 4, 4]
+    assert seen["asked"]["wlan0"]["GET_PMK"] == secret(seen, "keys", "station", "pmk")
+    seen = play(**serve(first, configurations=[wpa_supplicant(second)]))
+    assert ends(seen, "access-point") == established(first.stages())
+    assert counts(seen) == [2, 2, 4]
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+
+
+def test_a_password_identifier_is_known_or_is_status_123(play: Any) -> None:
+    staff = Network("sae", h2e=True, pmf=2, identifier="staff")
+    seen = play(**join(staff))
+    assert ends(seen, "station") == established(staff.stages())
+    assert "[AUTHORIZED]" in flags(seen)
+    seen = play(**serve(staff))
+    assert ends(seen, "access-point") == established(staff.stages())
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+    guests = staff._replace(identifier="guests")
+    seen = play(**join(staff, configurations=[hostapd(guests)]))
+    end = seen["stages"][-1]["ends"]["station"]
+    assert (end["why"], end["code"]) == ("wrong-passphrase", ["status", 123])
+    assert "[AUTHORIZED]" not in flags(seen)
+
+
+@pytest.mark.parametrize("h2e", [False, True])
+def test_a_wrong_sae_password_is_status_15_at_either_end(play: Any, h2e: bool) -> None:
+    right = Network("sae", h2e=h2e, pmf=2)
+    wrong = right._replace(password="wrong horse")
+    seen = play(**join(wrong, configurations=[hostapd(right)]))
+    end = seen["stages"][-1]["ends"]["station"]
+    assert (len(seen["stages"]), end["why"]) == (1, "wrong-passphrase")
+    assert end["code"] == ["status", 15]
+    assert "[AUTHORIZED]" not in flags(seen)
+    seen = play(**serve(right, configurations=[wpa_supplicant(wrong)]))
+    end = seen["stages"][-1]["ends"]["access-point"]
+    assert (len(seen["stages"]), end["why"]) == (1, "wrong-passphrase")
+    assert end["code"] == ["status", 15]
+    assert "wpa_state=COMPLETED" not in seen["asked"]["STATUS"]
+
+
+def test_a_wrong_passphrase_is_reason_15(play: Any) -> None:
+    right = Network("psk")
+    wrong = right._replace(password="wrong horse")
+    seen = play(**join(wrong, configurations=[hostapd(right, 0, "wpa_pairwise_update_count=2")]))
+    end = seen["stages"][-1]["ends"]["station"]
+    assert (end["why"], end["code"]) == ("wrong-passphrase", ["reason", 15])
+    assert "[AUTHORIZED]" not in flags(seen)
+
+
+def test_message_3_may_disable_transition_modes(play: Any) -> None:
+    network = Network("sae", h2e=True, pmf=2)
+    seen = play(**join(network, "transition_disable=0x01"))
+    assert ends(seen, "station") == established(network.stages())
+    assert "[AUTHORIZED]" in flags(seen)
+    assert "Transition Disable" in seen["log"] or "transition disable" in seen["log"].lower()
+
+
+def eap(peers: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """An EAP stage with PEAP, and the files of a daemon for it."""
+    given = peers.eap_settings("peap", "1.2", "rsa2048")
+    stage = {name: value for name, value in given.items() if name != "handshake"}
+    chain = peers.chain_of("rsa2048")
+    files = {
+        "ca.pem": chain.authority,
+        "server.pem": chain.server,
+        "server.key": chain.server_key,
+        "users": f'"{given["identity"]}" PEAP\n'
+        f'"{given["identity"]}" MSCHAPV2 "correct horse" [2]\n',
+    }
+    return {"stage": "eap", **stage}, files
+
+
+FT: Final = [
+    pytest.param(Network("ft-psk"), id="ft-psk"),
+    pytest.param(Network("ft-psk", pmf=2), id="ft-psk-pmf"),
+    pytest.param(Network("ft-sae", pmf=1), id="ft-sae-hnp"),
+    pytest.param(Network("ft-sae", h2e=True, pmf=2), id="ft-sae-h2e"),
+    pytest.param(Network("ft-802.1x", pmf=1), id="ft-eap"),
+]
+
+
+@pytest.mark.parametrize("over_the_ds", [False, True], ids=["air", "ds"])
+@pytest.mark.parametrize("network", FT)
+def test_hostapd_takes_our_station_over(
+    play: Any, peers: Any, network: Network, over_the_ds: bool
+) -> None:
+    if over_the_ds and network.pmf:
+        network = network._replace(pmf=0)
+    stages = network.stages()
+    more: list[str] = []
+    files: dict[str, str] = {}
+    if network.akm == "ft-802.1x":
+        stage, files = eap(peers)
+        stages.insert(2, stage)
+        more = [
+            "ieee8021x=1",
+            "eap_server=1",
+            "eap_user_file=/run/airtoll-air/users",
+            "ca_cert=/run/airtoll-air/ca.pem",
+            "server_cert=/run/airtoll-air/server.pem",
+            "private_key=/run/airtoll-air/server.key",
+        ]
+    transition = {"stage": "fast-transition", "over_the_ds": over_the_ds, **network.master()}
+    stages.append(transition)
+    seen = play(**join(network, *more, cells=2, stages=stages, files=files))
+    assert ends(seen, "station") == established(stages)
+    assert counts(seen)[-1] == 4
+    assert "[AUTHORIZED]" in flags(seen, "wlan1")
+    # The whole hierarchy, as hostapd derived it.
+    for name in ("pmk-r0", "pmk-r1", "tk"):
+        assert dumped(secret(seen, "keys", "station", name)) in seen["log"], name
+    for name in ("kck", "tk"):
+        assert dumped(secret(seen, "fast-transition", "station", name)) in seen["log"], name
+
+
+def test_a_station_of_another_key_is_status_53(play: Any) -> None:
+    network = Network("ft-psk")
+    wrong = {"master": {"passphrase": "wrong horse"}}
+    stages = [*network.stages(), {"stage": "fast-transition", **wrong}]
+    seen = play(**join(network, cells=2, stages=stages))
+    end = seen["stages"][-1]["ends"]["station"]
+    assert (end["why"], end["code"]) == ("wrong-passphrase", ["status", 53])
+    assert "[AUTHORIZED]" not in flags(seen, "wlan1")
+
+
+@pytest.mark.parametrize("over_the_ds", [False, True], ids=["air", "ds"])
+@pytest.mark.parametrize("network", FT)
+def test_wpa_supplicant_moves_to_our_target(
+    play: Any, peers: Any, network: Network, over_the_ds: bool
+) -> None:
+    if over_the_ds and network.pmf:
+        network = network._replace(pmf=0)
+    stages = network.stages()
+    more: list[str] = []
+    files: dict[str, str] = {}
+    if network.akm == "ft-802.1x":
+        stage, files = eap(peers)
+        stages.insert(2, stage)
+        more = [
+            "eap=PEAP",
+            f'identity="{stage["identity"]}"',
+            f'password="{stage["password"]}"',
+            'ca_cert="/run/airtoll-air/ca.pem"',
+            'phase1="tls_disable_tlsv1_3=1"',
+            'phase2="auth=MSCHAPV2"',
+        ]
+    transition = {"stage": "fast-transition", "over_the_ds": over_the_ds, **network.master()}
+    stages.append(transition)
+    seen = play(**serve(network, *more, stages=stages, files=files))
+    assert ends(seen, "access-point") == established(stages)
+    assert f"bssid={SECOND}" in seen["asked"]["STATUS"]
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+    for name in ("pmk-r0", "pmk-r1", "tk"):
+        assert dumped(secret(seen, "keys", "access-point", name)) in seen["log"], name
+    for name in ("kck", "tk", "gtk"):
+        assert dumped(secret(seen, "fast-transition", "access-point", name)) in seen["log"], name
