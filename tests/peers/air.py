@@ -3,8 +3,9 @@
 Takes a scene as JSON on standard input; gives as JSON on standard output what both ends say when it
 is over. Runs as root in a guest only: it loads mac80211_hwsim. Judges nothing: the tests do.
 
-Our frames are injected through a monitor interface. The virtual radios acknowledge frames to the
-addresses of interfaces that are up, so each radio that speaks for us has one with our address.
+Our frames are injected through a monitor interface of the radio whose address they carry: virtual
+radios acknowledge frames to the addresses of interfaces that are up, and mac80211 drops what is
+injected in the name of an interface that its radio has not.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conversation import Conversation
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from airtoll import _native
 
@@ -31,9 +33,16 @@ FOLDER: Final = Path("/run/airtoll-air")
 RADIOTAP: Final = bytes([0, 0, 8, 0, 0, 0, 0, 0])
 EAPOL: Final = bytes.fromhex("aaaa03000000888e")
 DSSS, TIM, RSN = 3, 5, 48
-ASSOCIATION_REQUEST, PROBE_REQUEST, PROBE_RESPONSE, BEACON = 0, 4, 5, 8
+ASSOCIATION_REQUEST, PROBE_REQUEST, PROBE_RESPONSE, BEACON, ACTION = 0, 4, 5, 8, 13
 ESS, PRIVACY = 0x0001, 0x0010
+#: Bit of the second octet of Frame Control.
+PROTECTED: Final = 0x40
 Message = tuple[str, str, str, bytes]
+
+
+def address_of(number: int) -> str:
+    """The address of a virtual radio."""
+    return f"02:00:00:00:0{number}:00"
 
 
 def octets(address: str) -> bytes:
@@ -50,6 +59,29 @@ def elements(body: bytes) -> dict[int, bytes]:
     return found
 
 
+def sealed(frame: bytes, key: bytes, number: int) -> bytes:
+    """A management frame under CCMP (802.11-2020, 12.5.3)."""
+    vector = number.to_bytes(6, "big")
+    nonce = bytes([0x10]) + frame[10:16] + vector
+    head = bytes([frame[0], frame[1] | PROTECTED]) + frame[2:24]
+    data = AESCCM(key, tag_length=8).encrypt(nonce, frame[24:], authenticated(head))
+    return head + vector[:3:-1] + bytes([0, 0x20]) + vector[3::-1] + data
+
+
+def opened(frame: bytes, key: bytes) -> bytes:
+    """A management frame out of CCMP; raises where it was not under this key."""
+    vector = frame[24:26] + frame[28:32]
+    nonce = bytes([0x10]) + frame[10:16] + vector[::-1]
+    data = AESCCM(key, tag_length=8).decrypt(nonce, frame[32:], authenticated(frame[:24]))
+    return bytes([frame[0], frame[1] & ~PROTECTED]) + frame[2:24] + data
+
+
+def authenticated(head: bytes) -> bytes:
+    """The additional authenticated data of a management frame (12.5.3.3.3)."""
+    # Retry, power management and more data, and the sequence number, are left out.
+    return bytes([head[0], head[1] & 0xC7]) + head[4:22] + bytes([head[22] & 0x0F, 0])
+
+
 def run(*argv: str) -> str:
     """A command's output; raises where it fails."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -61,16 +93,26 @@ def run(*argv: str) -> str:
 class Air:
     """What is on the channel, as a wire between parties of ours and parties of theirs.
 
-    ``ours`` and ``theirs``: party -> address. Frames between others are not given.
+    ``radios``: the numbers of our radios; the first listens. ``ours`` and ``theirs``: party ->
+    address. Frames between others are not given.
     """
 
-    def __init__(self, interface: str, ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
-        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        self.sock.bind((interface, 3))
+    def __init__(
+        self, radios: Sequence[int], ours: Mapping[str, str], theirs: Mapping[str, str]
+    ) -> None:
+        self._radios = {}
+        for number in radios:
+            one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            one.bind((f"mon{number}", 3))
+            self._radios[octets(address_of(number))] = one
+        self.sock = next(iter(self._radios.values()))
         self.ours = {octets(address): party for party, address in ours.items()}
         self.theirs = {octets(address): party for party, address in theirs.items()}
         self._addresses = {**ours, **theirs}
         self._last: dict[bytes, bytes] = {}
+        #: The temporal key under which action frames travel, with protected management frames.
+        self.key: bytes | None = None
+        self._packet_number = 0
 
     def move(self, cells: Mapping[str, str]) -> None:
         """Change which access point has which part; the station's is as it was."""
@@ -83,8 +125,12 @@ class Air:
         return self.sock.fileno()
 
     def send(self, frame: bytes) -> None:
-        """Put a frame on the air."""
-        self.sock.send(RADIOTAP + frame)
+        """Put a frame on the air, from the radio whose address it carries."""
+        self._radios[frame[10:16]].send(RADIOTAP + frame)
+
+    def close(self) -> None:
+        for one in self._radios.values():
+            one.close()
 
     def frame(self) -> bytes:
         """The next frame, whoever sent it."""
@@ -101,6 +147,9 @@ class Air:
             bssid = target if upwards else source
             header = bytes([8, 1 if upwards else 2, 0, 0]) + target + source + bssid + b"\0\0"
             body = header + EAPOL + body
+        elif body[0] == ACTION << 4 and self.key is not None:
+            self._packet_number += 1
+            body = sealed(body, self.key, self._packet_number)
         self.send(body)
         return True
 
@@ -108,8 +157,12 @@ class Air:
         frame = self.frame()
         receiver, sender = (table.get(frame[at : at + 6]) for table, at in
                             ((self.ours, 4), (self.theirs, 10)))  # fmt: skip
-        if receiver is None or sender is None or len(frame) < 24 or frame[1] & 0x40:
+        if receiver is None or sender is None or len(frame) < 24:
             return []
+        if frame[1] & PROTECTED:
+            if self.key is None or frame[0] != ACTION << 4:
+                return []
+            frame = opened(frame, self.key)
         source, number = frame[10:16], frame[22:24]
         if frame[1] & 0x08 and self._last.get(source) == number:
             return []  # sent again although it had come
@@ -136,8 +189,8 @@ class Air:
 class Beacons:
     """Beacons and probe responses of our access points, from a thread of its own."""
 
-    def __init__(self, interface: str) -> None:
-        self._air = Air(interface, {}, {})
+    def __init__(self, radios: Sequence[int]) -> None:
+        self._air = Air(radios, {}, {})
         self._cells: dict[bytes, bytes] = {}
         self._over = threading.Event()
         self._threads = [threading.Thread(target=work) for work in (self._beacon, self._answer)]
@@ -160,7 +213,7 @@ class Beacons:
         self._over.set()
         for thread in self._threads:
             thread.join()
-        self._air.sock.close()
+        self._air.close()
 
     def _frame(self, subtype: int, to: bytes, cell: bytes) -> bytes:
         fixed = struct.pack("<QHH", time.monotonic_ns() // 1000, 100, ESS | PRIVACY)
@@ -272,6 +325,8 @@ class Scene:
         self.stages.append({"stage": name, "ends": ends, "messages": messages})
         for party in ours:
             self.secrets |= {} if name == "keys" else talk.secrets(party)
+        if name == "keys" and self.link["protection"] != "off":
+            wire.key = talk.secrets(ours[0]).get("tk")
         return all(end["status"] == "established" for end in ends.values())
 
     def _addresses(self) -> dict[str, str]:
@@ -306,10 +361,9 @@ def join(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         daemon.wait_for("AP-ENABLED", len(paths))
         parties = ["access-point", "old-access-point"][: len(paths)]
-        cells = [f"02:00:00:00:0{number}:00" for number in range(len(paths))]
-        air = Air(
-            "mon2", {"station": scene.link["station"]}, dict(zip(parties, cells, strict=True))
-        )
+        cells = [address_of(number) for number in range(len(paths))]
+        station = {"station": scene.link["station"]}
+        air = Air([2], station, dict(zip(parties, cells, strict=True)))
         heard = {cell: air.beacon(cell) for cell in cells}
         for stage in given["stages"]:
             wanted = dict(stage)
@@ -338,15 +392,26 @@ def join(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def find(daemon: Daemon, cell: str) -> None:
+    """Let wpa_supplicant scan until it has heard this access point."""
+    for _ in range(20):
+        known = daemon.text().count("Scan completed")
+        daemon.ask(f"SCAN freq={FREQUENCY_MHZ}", "wlan0")
+        daemon.wait_for("Scan completed", known + 1)
+        if daemon.ask(f"BSS {cell}", "wlan0"):
+            return
+    raise RuntimeError(f"{cell} is not heard")
+
+
 def serve(given: Mapping[str, Any]) -> dict[str, Any]:
     """wpa_supplicant with our access point, and with a second one where a transition is asked."""
     scene = Scene(given)
     scene.radios([1, 2])
     (path,) = scene.files()
-    cells = [scene.link["access_point"], "02:00:00:00:01:00"]
+    cells = [address_of(2), address_of(1)]
     station = {"station": scene.link["station"]}
-    air = Air("mon2", {"access-point": cells[0]}, station)
-    with Beacons("mon2") as beacons:
+    air = Air([2, 1], {"access-point": cells[0]}, station)
+    with Beacons([2, 1]) as beacons:
         beacons.add(scene.link)
         argv = ["wpa_supplicant", "-ddKt", "-Dnl80211", "-iwlan0", f"-c{path}"]
         daemon = Daemon(argv, str(FOLDER / "wpa_supplicant"))
@@ -366,9 +431,7 @@ def serve(given: Mapping[str, Any]) -> dict[str, Any]:
                     wanted["old_access_point"] = cells[0]
                     daemon.wait_for("CTRL-EVENT-CONNECTED")
                     beacons.add(wanted["link"])
-                    known = daemon.text().count("CTRL-EVENT-SCAN-RESULTS")
-                    daemon.ask(f"SCAN freq={FREQUENCY_MHZ}", "wlan0")
-                    daemon.wait_for("CTRL-EVENT-SCAN-RESULTS", known + 1)
+                    find(daemon, cells[1])
                     daemon.ask(f"{'FT_DS' if over_the_ds else 'ROAM'} {cells[1]}", "wlan0")
                 if not scene.play(air, ours, wanted):
                     break

@@ -1,4 +1,4 @@
-"""Our station with hostapd and our access point with wpa_supplicant, over virtual radios in a guest.
+"""Our station with hostapd and our access point with wpa_supplicant, on virtual radios in a guest.
 
 ``air.py`` runs in the guest and carries the frames; here is what either end is given, and what both
 must say afterwards.
@@ -267,7 +267,7 @@ def test_hostapd_s_anti_clogging_token_is_shown(play: Any, h2e: bool) -> None:
     seen = play(**join(network, "sae_anti_clogging_threshold=0"))
     assert ends(seen, "station") == established(network.stages())
     assert counts(seen)[0] == 6
-    assert "SAE: Anti-clogging token" in seen["log"] or "status=76" in seen["log"]
+    assert "SAE: Request anti-clogging token" in seen["log"]
     assert "[AUTHORIZED]" in flags(seen)
 
 
@@ -337,13 +337,14 @@ def test_a_password_identifier_is_known_or_is_status_123(play: Any) -> None:
 
 
 @pytest.mark.parametrize("h2e", [False, True])
-def test_a_wrong_sae_password_is_status_15_at_either_end(play: Any, h2e: bool) -> None:
+def test_a_wrong_sae_password_is_refused_at_either_end(play: Any, h2e: bool) -> None:
     right = Network("sae", h2e=h2e, pmf=2)
     wrong = right._replace(password="wrong horse")
     seen = play(**join(wrong, configurations=[hostapd(right)]))
     end = seen["stages"][-1]["ends"]["station"]
     assert (len(seen["stages"]), end["why"]) == (1, "wrong-passphrase")
-    assert end["code"] == ["status", 15]
+    # hostapd 2.10 says "unspecified" where later ones, and ours, say "challenge failure".
+    assert end["code"] in (["status", 1], ["status", 15])
     assert "[AUTHORIZED]" not in flags(seen)
     seen = play(**serve(right, configurations=[wpa_supplicant(wrong)]))
     end = seen["stages"][-1]["ends"]["access-point"]
@@ -363,10 +364,13 @@ def test_a_wrong_passphrase_is_reason_15(play: Any) -> None:
 
 def test_message_3_may_disable_transition_modes(play: Any) -> None:
     network = Network("sae", h2e=True, pmf=2)
-    seen = play(**join(network, "transition_disable=0x01"))
-    assert ends(seen, "station") == established(network.stages())
-    assert "[AUTHORIZED]" in flags(seen)
-    assert "Transition Disable" in seen["log"] or "transition disable" in seen["log"].lower()
+    plain, told = (play(**join(network, *more)) for more in ((), ("transition_disable=0x01",)))
+    for seen in (plain, told):
+        assert ends(seen, "station") == established(network.stages())
+        assert "[AUTHORIZED]" in flags(seen)
+    lengths = [len(seen["stages"][-1]["messages"][2][3]) // 2 for seen in (plain, told)]
+    # The KDE has 7 octets, and key wrap pads to 8.
+    assert lengths[1] == lengths[0] + 8
 
 
 def eap(peers: Any) -> tuple[dict[str, Any], dict[str, str]]:
@@ -398,8 +402,6 @@ FT: Final = [
 def test_hostapd_takes_our_station_over(
     play: Any, peers: Any, network: Network, over_the_ds: bool
 ) -> None:
-    if over_the_ds and network.pmf:
-        network = network._replace(pmf=0)
     stages = network.stages()
     more: list[str] = []
     files: dict[str, str] = {}
@@ -442,8 +444,6 @@ def test_a_station_of_another_key_is_status_53(play: Any) -> None:
 def test_wpa_supplicant_moves_to_our_target(
     play: Any, peers: Any, network: Network, over_the_ds: bool
 ) -> None:
-    if over_the_ds and network.pmf:
-        network = network._replace(pmf=0)
     stages = network.stages()
     more: list[str] = []
     files: dict[str, str] = {}

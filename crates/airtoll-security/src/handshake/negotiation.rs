@@ -439,9 +439,12 @@ impl Negotiation {
             } else {
                 None
             };
+            // hostapd names OWE's PMK in message 1 only where it comes from its cache.
+            let fresh = akm != AkmSuite::Owe || self.options.cached_pmk;
             let pmkid = self
                 .secrets
                 .get(&SecretName::Pmkid)
+                .filter(|_| fresh)
                 .and_then(|pmkid| pmkid.as_slice().try_into().ok())
                 .or(cached)
                 .or_else(|| {

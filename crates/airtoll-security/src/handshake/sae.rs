@@ -330,7 +330,8 @@ impl SaePeer {
                 };
                 self.send_commit(context);
             }
-            (2, status::CHALLENGE_FAILURE) if self.phase == Phase::Confirmed => {
+            // hostapd 2.10 says 1, later ones 15.
+            (2, _) if self.phase == Phase::Confirmed => {
                 self.failure = Some(Failure::WrongPassphrase { code });
             }
             (1, status::GROUP_UNSUPPORTED) if self.phase == Phase::Committed => {
