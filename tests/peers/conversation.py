@@ -80,15 +80,18 @@ class Conversation:
         done = done or decided
         give_up = time.monotonic() + limit_s
         self._carry(self.machine.start())
-        while not done(self) and time.monotonic() < give_up:
-            ready, _, _ = select.select(self.wires, [], [], timer_s)
-            for wire in ready:
-                for message in wire.give():
-                    self.messages.append(message)
-                    self._carry(self.machine.deliver(*message))
-            if not ready:
+        quiet_since = time.monotonic()
+        while not done(self) and (now := time.monotonic()) < give_up:
+            # A wire may be ready with what is for nobody here.
+            ready, _, _ = select.select(self.wires, [], [], max(0.0, quiet_since + timer_s - now))
+            for message in (message for wire in ready for message in wire.give()):
+                self.messages.append(message)
+                self._carry(self.machine.deliver(*message))
+                quiet_since = time.monotonic()
+            if time.monotonic() >= quiet_since + timer_s:
                 for party in self.ours:
                     self._carry(self.machine.time_out(party))
+                quiet_since = time.monotonic()
         return self
 
     def listen(self, seconds: float) -> Conversation:

@@ -131,6 +131,9 @@ pub enum AirSettings {
     Association {
         /// The link.
         link: LinkSettings,
+        /// Identifiers of cached PMKs, 16 octets each.
+        #[serde(default)]
+        pmkids: Vec<[u8; 16]>,
     },
     /// Association with OWE's key exchange.
     Owe {
@@ -215,12 +218,12 @@ impl AirSettings {
                     SaePeer::access_point(config)
                 })
             }
-            Self::Association { link } => {
-                let link = link.link(AkmHash::Sha256)?;
+            Self::Association { link, pmkids } => {
+                let (link, pmkids) = (link.link(AkmHash::Sha256)?, pmkids.clone());
                 if station {
-                    Box::new(AssociationStation::new(link, Vec::new()))
+                    Box::new(AssociationStation::new(link, pmkids))
                 } else {
-                    Box::new(AssociationAccessPoint::new(link, Vec::new()))
+                    Box::new(AssociationAccessPoint::new(link, pmkids))
                 }
             }
             Self::Owe {
