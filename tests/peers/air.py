@@ -370,6 +370,8 @@ def join(given: Mapping[str, Any]) -> dict[str, Any]:
             if wanted["stage"] == "keys":
                 wanted["access_point_element"] = list(elements(heard[cells[0]])[RSN])
             if wanted["stage"] == "fast-transition":
+                # Before that it has no key for protected action frames.
+                daemon.wait_for("AP-STA-CONNECTED")
                 air.move({"access-point": cells[1], "old-access-point": cells[0]})
                 wanted["link"] = {**scene.link, "access_point": cells[1]}
                 wanted["old_access_point"] = cells[0]

@@ -301,6 +301,7 @@ impl AirSettings {
             xxkey: master.key(&link)?,
             old_access_point,
             over_the_ds: *over_the_ds,
+            group_keys: None,
             link,
         })
     }
