@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 from airtoll.analyse.analysis import Analysis
@@ -18,7 +19,7 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_
 from airtoll.observe.datasets import load_dataset
 from airtoll.report import FORMATS, write_report
 from airtoll.report.combined import PrintedCombined, printed_combined
-from airtoll.report.costs import without_repeated_parts
+from airtoll.report.costs import cost_table, without_repeated_parts
 from airtoll.report.summary import RunSummary, factors_text, headline, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.run import Run, open_run
@@ -78,7 +79,9 @@ def print_run(run: Run, *, json: bool) -> None:
     if summary.comparisons:
         _print_comparisons(summary)
     else:
-        _print_costs(summary.analysis, summary.path, summary.verdict)
+        # In the page's order: what is compared stands together, the baseline first.
+        cells = dict.fromkeys(cost_table(summary)["cell"])
+        _print_costs(summary.analysis, list(cells), summary.path, summary.verdict)
 
 
 def _against(summary: RunSummary) -> str:
@@ -147,13 +150,16 @@ def _print_combined(rows: Sequence[PrintedCombined], against: str) -> None:
     out().print(view)
 
 
-def _print_costs(analysis: Analysis, path: Path, judged: Callable[[str, str], str]) -> None:
+def _print_costs(
+    analysis: Analysis, cells: Sequence[str], path: Path, judged: Callable[[str, str], str]
+) -> None:
     view = table(
         "cost against " + analysis.baseline,
         ["cell", "throughput", "overhead", "verdict"],
         right=["throughput", "overhead"],
     )
     rows = without_repeated_parts(analysis.estimates.filter(metric="throughput_bps"))
+    rows = rows.sort(pl.col("cell").cast(pl.Enum(cells)), maintain_order=True)
     keys = ("cell", "flow", "station")
     verdicts = {
         tuple(row[key] for key in keys): row["verdict"]
