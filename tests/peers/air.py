@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conversation import Conversation
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from airtoll import _native
@@ -33,11 +34,16 @@ FOLDER: Final = Path("/run/airtoll-air")
 RADIOTAP: Final = bytes([0, 0, 8, 0, 0, 0, 0, 0])
 EAPOL: Final = bytes.fromhex("aaaa03000000888e")
 DSSS, TIM, RSN = 3, 5, 48
-ASSOCIATION_REQUEST, PROBE_REQUEST, PROBE_RESPONSE, BEACON, ACTION = 0, 4, 5, 8, 13
+ASSOCIATION_REQUEST, PROBE_REQUEST, PROBE_RESPONSE, BEACON = 0, 4, 5, 8
+DEAUTHENTICATION, ACTION = 12, 13
 ESS, PRIVACY = 0x0001, 0x0010
 #: Bit of the second octet of Frame Control.
 PROTECTED: Final = 0x40
 Message = tuple[str, str, str, bytes]
+
+
+def is_action(frame: bytes) -> bool:
+    return frame[0] == ACTION << 4
 
 
 def address_of(number: int) -> str:
@@ -60,26 +66,33 @@ def elements(body: bytes) -> dict[int, bytes]:
 
 
 def sealed(frame: bytes, key: bytes, number: int) -> bytes:
-    """A management frame under CCMP (802.11-2020, 12.5.3)."""
-    vector = number.to_bytes(6, "big")
-    nonce = bytes([0x10]) + frame[10:16] + vector
+    """A data or management frame under CCMP (802.11-2020, 12.5.3)."""
+    vector = number.to_bytes(6, "little")
     head = bytes([frame[0], frame[1] | PROTECTED]) + frame[2:24]
-    data = AESCCM(key, tag_length=8).encrypt(nonce, frame[24:], authenticated(head))
-    return head + vector[:3:-1] + bytes([0, 0x20]) + vector[3::-1] + data
+    nonce, authenticated = inputs(head, vector)
+    data = AESCCM(key, tag_length=8).encrypt(nonce, frame[24:], authenticated)
+    return head + vector[:2] + bytes([0, 0x20]) + vector[2:] + data
 
 
 def opened(frame: bytes, key: bytes) -> bytes:
-    """A management frame out of CCMP; raises where it was not under this key."""
-    vector = frame[24:26] + frame[28:32]
-    nonce = bytes([0x10]) + frame[10:16] + vector[::-1]
-    data = AESCCM(key, tag_length=8).decrypt(nonce, frame[32:], authenticated(frame[:24]))
-    return bytes([frame[0], frame[1] & ~PROTECTED]) + frame[2:24] + data
+    """A frame out of CCMP; raises ``InvalidTag`` where it was not under this key."""
+    size = 26 if frame[0] & 0x8C == 0x88 else 24
+    head, body = frame[:size], frame[size:]
+    nonce, authenticated = inputs(head, body[:2] + body[4:8])
+    data = AESCCM(key, tag_length=8).decrypt(nonce, body[8:], authenticated)
+    return bytes([head[0], head[1] & ~PROTECTED]) + head[2:] + data
 
 
-def authenticated(head: bytes) -> bytes:
-    """The additional authenticated data of a management frame (12.5.3.3.3)."""
-    # Retry, power management and more data, and the sequence number, are left out.
-    return bytes([head[0], head[1] & 0xC7]) + head[4:22] + bytes([head[22] & 0x0F, 0])
+def inputs(head: bytes, number: bytes) -> tuple[bytes, bytes]:
+    """Nonce and additional authenticated data (12.5.3.3.3 and 12.5.3.3.4)."""
+    management = head[0] & 0x0C == 0
+    traffic = bytes([head[24] & 0x0F]) if len(head) > 24 else b""
+    nonce = (bytes([0x10]) if management else traffic or b"\0") + head[10:16] + number[::-1]
+    # Some subtype bits of data, retry, power management, more data and the sequence number are
+    # left out.
+    control = bytes([head[0] & (0xFF if management else 0x8F), head[1] & 0xC7])
+    quality = traffic + b"\0" if traffic else b""
+    return nonce, control + head[4:22] + bytes([head[22] & 0x0F, 0]) + quality
 
 
 def run(*argv: str) -> str:
@@ -110,8 +123,9 @@ class Air:
         self.theirs = {octets(address): party for party, address in theirs.items()}
         self._addresses = {**ours, **theirs}
         self._last: dict[bytes, bytes] = {}
-        #: The temporal key under which action frames travel, with protected management frames.
+        #: The temporal key, once there is one, and whether it protects action frames, too.
         self.key: bytes | None = None
+        self.robust = False
         self._packet_number = 0
 
     def move(self, cells: Mapping[str, str]) -> None:
@@ -147,7 +161,7 @@ class Air:
             bssid = target if upwards else source
             header = bytes([8, 1 if upwards else 2, 0, 0]) + target + source + bssid + b"\0\0"
             body = header + EAPOL + body
-        elif body[0] == ACTION << 4 and self.key is not None:
+        if self.key is not None and (carrier == "eapol" or (self.robust and is_action(body))):
             self._packet_number += 1
             body = sealed(body, self.key, self._packet_number)
         self.send(body)
@@ -160,9 +174,12 @@ class Air:
         if receiver is None or sender is None or len(frame) < 24:
             return []
         if frame[1] & PROTECTED:
-            if self.key is None or frame[0] != ACTION << 4:
+            if self.key is None:
                 return []
-            frame = opened(frame, self.key)
+            try:
+                frame = opened(frame, self.key)
+            except InvalidTag:  # of another key
+                return []
         source, number = frame[10:16], frame[22:24]
         if frame[1] & 0x08 and self._last.get(source) == number:
             return []  # sent again although it had come
@@ -175,6 +192,11 @@ class Air:
             length = 4 + int.from_bytes(body[10:12], "big")
             return [(sender, receiver, "eapol", body[8 : 8 + length])]
         return []
+
+    def skip(self, subtype: int) -> None:
+        """Leave out what is there, up to a management frame of this subtype for a party of ours."""
+        while not any(message[3][0] == subtype << 4 for message in self.give()):
+            pass
 
     def beacon(self, address: str, limit_s: float = 10.0) -> bytes:
         """The elements of a beacon from this address."""
@@ -281,6 +303,7 @@ class Scene:
         self.link: dict[str, Any] = dict(given["link"])
         self.secrets: dict[str, bytes] = {}
         self.stages: list[dict[str, Any]] = []
+        self.talk: Conversation | None = None
 
     def radios(self, ours: Sequence[int]) -> None:
         """Load the radios; those of ours get a monitor interface each."""
@@ -299,6 +322,8 @@ class Scene:
         """One stage after those before it; whether every party of ours established it."""
         settings = dict(stage)
         name = settings["stage"]
+        if settings.pop("cached", False):
+            settings["pmkids"] = [list(self.secrets["pmkid"])]
         if name == "eap":
             settings = {"handshake": "eap", **settings, **self._addresses()}
             del settings["stage"]
@@ -312,22 +337,31 @@ class Scene:
             settings = {"handshake": "air", "settings": settings}
         seed = int.from_bytes(os.urandom(7))
         talk = Conversation(settings, ours, [wire], seed).run(limit_s=12.0, timer_s=1.0)
+        ends = self.note(name, talk, ours)
+        for party in ours:
+            self.secrets |= {} if name == "keys" else talk.secrets(party)
+        self.talk = talk
+        if name == "keys" and self.link["pairwise"] == "ccmp-128":
+            wire.key = talk.secrets(ours[0]).get("tk")
+            wire.robust = self.link["protection"] != "off"
+        return all(end["status"] == "established" for end in ends.values())
+
+    def note(
+        self, name: str, talk: Conversation, ours: Sequence[str], first: int = 0
+    ) -> dict[str, dict[str, Any]]:
+        """Keep what a stage came to, with its messages from the ``first`` on."""
         ends = {
             party: {
                 "status": talk.status(party),
                 "why": talk.why(party),
                 "code": talk.machine.code(party),
-                "secrets": {name: value.hex() for name, value in talk.secrets(party).items()},
+                "secrets": {key: value.hex() for key, value in talk.secrets(party).items()},
             }
             for party in ours
         }
-        messages = [[*message[:3], message[3].hex()] for message in talk.messages]
+        messages = [[*message[:3], message[3].hex()] for message in talk.messages[first:]]
         self.stages.append({"stage": name, "ends": ends, "messages": messages})
-        for party in ours:
-            self.secrets |= {} if name == "keys" else talk.secrets(party)
-        if name == "keys" and self.link["protection"] != "off":
-            wire.key = talk.secrets(ours[0]).get("tk")
-        return all(end["status"] == "established" for end in ends.values())
+        return ends
 
     def _addresses(self) -> dict[str, str]:
         return {name: self.link[name] for name in ("station", "access_point")}
@@ -367,8 +401,22 @@ def join(given: Mapping[str, Any]) -> dict[str, Any]:
         heard = {cell: air.beacon(cell) for cell in cells}
         for stage in given["stages"]:
             wanted = dict(stage)
+            if wanted["stage"] == "leave":
+                daemon.ask(f"DEAUTHENTICATE {scene.link['station']}", "wlan0")
+                air.key = None
+                air.skip(DEAUTHENTICATION)
+                continue
+            if wanted["stage"] == "rekey":
+                assert scene.talk is not None
+                daemon.wait_for("AP-STA-CONNECTED")
+                before = len(scene.talk.messages)
+                daemon.ask("REKEY_GTK", "wlan0")
+                scene.talk.listen(0.5)
+                scene.note("rekey", scene.talk, ["station"], before)
+                continue
             if wanted["stage"] == "keys":
                 wanted["access_point_element"] = list(elements(heard[cells[0]])[RSN])
+                wanted["station_element"] = list(scene.asked_with())
             if wanted["stage"] == "fast-transition":
                 # Before that it has no key for protected action frames.
                 daemon.wait_for("AP-STA-CONNECTED")
@@ -377,6 +425,10 @@ def join(given: Mapping[str, Any]) -> dict[str, Any]:
                 wanted["old_access_point"] = cells[0]
             if not scene.play(air, ["station"], wanted):
                 break
+        else:
+            # The last message of a handshake is on its way yet.
+            last = sum(stage["stage"] in ("keys", "fast-transition") for stage in given["stages"])
+            daemon.wait_for("AP-STA-CONNECTED", last)
         asked = {
             f"wlan{number}": {
                 command: daemon.ask(f"{command} {scene.link['station']}", f"wlan{number}")
@@ -421,6 +473,13 @@ def serve(given: Mapping[str, Any]) -> dict[str, Any]:
             for stage in given["stages"]:
                 wanted = dict(stage)
                 ours = ["access-point"]
+                if wanted["stage"] == "leave":
+                    daemon.wait_for("CTRL-EVENT-CONNECTED")
+                    daemon.ask("DISCONNECT", "wlan0")
+                    air.key = None
+                    air.skip(DEAUTHENTICATION)
+                    daemon.ask("RECONNECT", "wlan0")
+                    continue
                 if wanted["stage"] == "eap":
                     ours.append("authentication-server")
                 if wanted["stage"] == "keys":
@@ -438,7 +497,8 @@ def serve(given: Mapping[str, Any]) -> dict[str, Any]:
                 if not scene.play(air, ours, wanted):
                     break
             else:
-                moves = sum(stage["stage"] == "fast-transition" for stage in given["stages"])
+                again = ("fast-transition", "leave")
+                moves = sum(stage["stage"] in again for stage in given["stages"])
                 daemon.wait_for("CTRL-EVENT-CONNECTED", 1 + moves)
             asked = {command: daemon.ask(command, "wlan0") for command in ("STATUS", "PMKSA")}
         finally:
