@@ -6,9 +6,12 @@ The keys are proved by a packet each way: an echo request through the tunnel is 
 from __future__ import annotations
 
 import base64
+import contextlib
 import socket
 import struct
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +60,28 @@ class Tunnel:
             folder.rmdir()
         space.run("ip", "addr", "add", f"{THEIRS}/24", "dev", link)
         space.run("ip", "link", "set", link, "up")
+
+    def flood(self, octets: bytes) -> Callable[[], None]:
+        """Sends a message again and again until the callable that it gives is called."""
+        over = threading.Event()
+
+        def send() -> None:
+            with self.space.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+                sock.bind(("127.0.0.2", 0))
+                while not over.is_set():
+                    with contextlib.suppress(OSError):
+                        sock.sendto(octets, ("127.0.0.1", PORT))
+
+        threads = [threading.Thread(target=send) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+
+        def stop() -> None:
+            over.set()
+            for thread in threads:
+                thread.join()
+
+        return stop
 
     def settings(self, **more: Any) -> dict[str, Any]:
         return {
@@ -157,3 +182,54 @@ def test_another_preshared_key_gets_no_session(peers: Any, tunnel: Any) -> None:
     given = made.settings(preshared=[9] * 32)
     talk = peers.Conversation(given, ["station"], [wire]).run(limit_s=10, timer_s=0.1)
     assert (talk.status("station"), talk.why("station")) == ("failed", "peer-timeout")
+
+
+def test_our_initiator_brings_the_cookie_that_a_loaded_wireguard_go_asks_for(
+    peers: Any, tunnel: Any
+) -> None:
+    made = tunnel(bytes(32))
+    wire = peers.UdpWire("station", "gateway", "udp:51820", made.sock)
+    wire.address = ("127.0.0.1", PORT)
+    given = made.settings(private=list(range(50, 82)))
+    # Initiations with a right MAC1, from elsewhere: its queue fills, and it calls itself loaded.
+    stranger = peers.Conversation(given, ["station"], [], seed=7)
+    stop = made.flood(bytes(stranger.machine.start()[0][3]))
+    try:
+        for attempt in range(8):
+            time.sleep(0.3)
+            # A later handshake has a later timestamp.
+            given = made.settings(timestamp=[0x40, *[0] * 7, attempt, 0, 0, 0])
+            talk = peers.Conversation(given, ["station"], [wire]).run(limit_s=20, timer_s=0.5)
+            lengths = [len(message[3]) for message in talk.messages]
+            assert talk.status("station") == "established", lengths
+            if 64 in lengths:
+                break
+        else:
+            pytest.skip("wireguard-go works off more initiations than this machine can send")
+    finally:
+        stop()
+    # An initiation, a cookie reply, an initiation with MAC2 and the response to it.
+    before = talk.messages[lengths.index(64) - 1][3]
+    assert before[-16:] == bytes(16)
+    after = next(m[3] for m in talk.messages[lengths.index(64) :] if len(m[3]) == 148)
+    assert after[-16:] != bytes(16)
+
+
+def test_wireguard_go_brings_the_cookie_that_our_loaded_gateway_asks_for(
+    peers: Any, tunnel: Any
+) -> None:
+    made = tunnel(bytes(32))
+    wire = peers.UdpWire("gateway", "station", "udp:51820", made.sock)
+    ping = subprocess.Popen(
+        [*made.space.prefix, "ping", "-c", "1", "-W", "12", OURS], stdout=subprocess.PIPE
+    )
+    talk = peers.Conversation(made.settings(), ["gateway"], [wire])
+    talk.machine.set_busy("gateway", True)
+    talk.run(limit_s=15, timer_s=15)
+    ping.kill()
+    ping.communicate()
+    assert talk.status("gateway") == "established", made.daemon.text()
+    lengths = [len(message[3]) for message in talk.messages]
+    assert lengths[:4] == [148, 64, 148, 92], lengths
+    assert talk.messages[2][3][-16:] != bytes(16)
+    assert "Receiving cookie response" in made.daemon.text()

@@ -156,6 +156,41 @@ def test_a_session_that_nobody_resumes_is_refused(
     assert said in skip.reason
 
 
+def test_a_gateway_under_load_costs_wireguard_two_messages_and_five_seconds() -> None:
+    policy = "wpa2-psk-ccmp+wireguard"
+    joins = [{}, {"cookies": True}, {"cookies": True, "cookie_threshold": 50}]
+    plain, asked, few = (values(cell(policy, clients=3, join=join)) for join in joins)
+    assert plain["messages_wireguard"] == few["messages_wireguard"] == 3
+    assert asked["messages_wireguard"] == 5
+    assert 5 < asked["join_time_s"] < 5.5
+    assert few["join_time_s"] == plain["join_time_s"] < 0.5
+
+
+def test_a_bound_tunnel_costs_octets_and_no_message() -> None:
+    plain, bound = (
+        values(cell("wpa2-eap-peap-ccmp", join={"cryptobinding": wanted}))
+        for wanted in (False, True)
+    )
+    assert bound["authentication_messages"] == plain["authentication_messages"]
+    assert bound["eap_time_s"] > plain["eap_time_s"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "said"),
+    [
+        ("wpa2-psk-ccmp", {"join": {"cookies": True}}, "no WireGuard"),
+        ("wireguard", {"join": {"cookies": True}, "authenticate": False}, "authenticate = true"),
+        ("wpa2-eap-tls-ccmp", {"join": {"cryptobinding": True}}, "no PEAP"),
+    ],
+)
+def test_cookies_and_bound_tunnels_that_nobody_has_are_refused(
+    policy: str, settings: dict[str, object], said: str
+) -> None:
+    skip = Simulator().check(cell(policy, **settings))
+    assert skip is not None
+    assert said in skip.reason
+
+
 def test_the_192_bit_mode_takes_no_rsa_key_transport() -> None:
     policy = "wpa3-eap-tls-gcmp-256"
     skip = Simulator().check(cell(policy, join={"tls": "1.2-rsa"}))

@@ -74,6 +74,12 @@ impl Handshake {
         Ok(sent(self.exchange.time_out(named(party)?).emissions))
     }
 
+    /// Tells a party whether its host has too much to do to answer without asking first.
+    fn set_busy(&mut self, party: &str, busy: bool) -> PyResult<()> {
+        self.exchange.set_busy(named(party)?, busy);
+        Ok(())
+    }
+
     /// What a party has agreed on so far, with what it remembers for later (`tls-session`).
     fn agreed(&self, party: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
         let secrets = self.exchange.agreed(named(party)?).into_iter();

@@ -139,8 +139,9 @@ pub(crate) struct Associations {
     warm_up: Duration,
     renewals: Renewals,
     rejoins: Rejoins,
-    /// Open SAE sessions from which an access point asks for tokens.
-    token_thresholds: Vec<(u32, u32)>,
+    /// Unfinished SAE sessions from which an access point asks for tokens, and WireGuard handshakes
+    /// from which a gateway asks for cookies.
+    busy_thresholds: Vec<(Party, u32, u32)>,
     /// Whether the traffic began, and when.
     pub complete: bool,
     began: Instant,
@@ -180,23 +181,23 @@ impl Associations {
         self.joins.iter().position(own).map(|at| at as u32)
     }
 
-    /// Lets an access point count its open SAE sessions before it takes a message.
-    fn judge_busy(&mut self, join: u32) {
-        let access_point = self.joins[join as usize].node(Party::AccessPoint);
-        let threshold = self.token_thresholds.iter().find(|t| t.0 == access_point);
-        let Some(&(_, threshold)) = threshold else {
+    /// Lets a party count what it has not finished before it takes a message.
+    fn judge_busy(&mut self, join: u32, party: Party) {
+        let node = self.joins[join as usize].node(party);
+        let mut all = self.busy_thresholds.iter();
+        let Some(&(.., threshold)) = all.find(|t| (t.0, t.1) == (party, node)) else {
             return;
         };
         let mut open = 0;
         for join in &mut self.joins {
-            if join.node(Party::AccessPoint) == access_point
+            if join.node(party) == node
                 && let Some(exchange) = join.negotiation.exchange()
             {
-                open += u32::from(exchange.is_half_open(Party::AccessPoint));
+                open += u32::from(exchange.is_half_open(party));
             }
         }
         if let Some(exchange) = self.joins[join as usize].negotiation.exchange() {
-            exchange.set_busy(Party::AccessPoint, open >= threshold);
+            exchange.set_busy(party, open >= threshold);
         }
     }
 
@@ -514,9 +515,13 @@ impl World {
             return;
         }
         let party = signal.message.to;
-        let first = state.negotiation.stage() == Some(Stage::Authentication);
-        if first && party == Party::AccessPoint && !self.association.token_thresholds.is_empty() {
-            self.association.judge_busy(join);
+        let judges = match state.negotiation.stage() {
+            Some(Stage::Authentication) => party == Party::AccessPoint,
+            Some(Stage::Tunnel) => party == Party::Gateway,
+            _ => false,
+        };
+        if judges && !self.association.busy_thresholds.is_empty() {
+            self.association.judge_busy(join, party);
         }
         let state = &mut self.association.joins[join as usize];
         let Some(exchange) = state.negotiation.exchange() else {

@@ -10,7 +10,13 @@ from typing import Annotated, Any
 import typer
 from attrs import asdict
 
-from airtoll.cli.negotiations import negotiate, print_messages, summary_rows
+from airtoll.cli.negotiations import (
+    negotiate,
+    print_messages,
+    summary_rows,
+    variant_rows,
+    variants,
+)
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
@@ -99,6 +105,7 @@ def policies_show(
     row = _policy_row(policy)
     negotiation = negotiate(policy)
     row["negotiation"] = negotiation
+    row["variants"] = variants(policy)
     if json:
         emit_json(row)
         return
@@ -119,7 +126,7 @@ def policies_show(
         ("octets per MSDU", str(policy.octets_per_msdu)),
         ("HT, VHT and HE rates", "allowed" if policy.ht_allowed else "forbidden"),
     ]
-    for key, value in [*facts, *summary_rows(negotiation)]:
+    for key, value in [*facts, *summary_rows(negotiation), *variant_rows(row["variants"])]:
         view.add_row(key, value)
     for service in SERVICE_NAMES:
         view.add_row(service.replace("_", " "), "yes" if row["services"][service] else "no")

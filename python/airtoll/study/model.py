@@ -156,6 +156,21 @@ class Join(_Table):
         description="with `anti_clogging`: SAE sessions that wait for a confirm from which the AP "
         "asks (hostapd: 5); 0: it asks everybody",
     )
+    cookies: bool = Field(
+        False,
+        description="WireGuard: the gateway is under load and asks for a cookie before it computes "
+        "(Donenfeld 2017, section 5.3)",
+    )
+    cookie_threshold: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="with `cookies`: unfinished handshakes from which the gateway asks "
+        "(wireguard-go: 128 that wait for it); 0: it asks everybody",
+    )
+    cryptobinding: bool = Field(
+        False,
+        description="PEAP: the server binds the tunnel to what runs in it (MS-PEAP section "
+        "3.1.5.5)",
+    )
     mobile_ip: Literal["off", "home", "foreign"] = Field(
         "off", description="Mobile IPv4 registration after the link is up"
     )

@@ -65,6 +65,13 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "tls = '1.2-rsa': the 192-bit mode asks for ECDHE"
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
         return reason
+    if join.cookies and (reason := _no_cookie(cell, policies)):
+        return reason
+    if join.cryptobinding:
+        if not cell.settings.authenticate:
+            return "cryptobinding needs authenticate = true"
+        if all(policy.link.eap_method != "peap" for policy in policies):
+            return f"{policies[0].name} has no PEAP, whose tunnel could be bound"
     if not join.anti_clogging:
         return None
     if not cell.settings.authenticate:
@@ -84,6 +91,14 @@ def _nothing_resumed(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "cached_pmk leaves EAP out, so that no TLS session is resumed"
     if join.fault in ("wrong-passphrase", "wrong-certificate"):
         return f"fault = {join.fault!r}: a resumed TLS session shows neither"
+    return None
+
+
+def _no_cookie(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    if not cell.settings.authenticate:
+        return "cookies need authenticate = true"
+    if all(tunnel.kind != "wireguard" for policy in policies for tunnel in policy.tunnels):
+        return f"{policies[0].name} has no WireGuard, which asks for cookies"
     return None
 
 
@@ -116,6 +131,8 @@ def joining(
         "cached_pmk": join.cached_pmk,
         **({"tls_resumption": True} if join.tls_resumption else {}),
         "anti_clogging": join.anti_clogging and not join.anti_clogging_threshold,
+        **({"cookies": True} if join.cookies and not join.cookie_threshold else {}),
+        **({"cryptobinding": True} if join.cryptobinding else {}),
         "mobile_ip": join.mobile_ip,
         "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},
     }
@@ -134,6 +151,10 @@ def joining(
         }
         for name, policy in policies.items()
     ]
+    if join.cookies and join.cookie_threshold:
+        gateways = {association["gateway"] for association in associations}
+        threshold = {"cookie_threshold": join.cookie_threshold}
+        nodes = [{**node, **threshold} if node["name"] in gateways else node for node in nodes]
     return {
         **resolved,
         "bss": [{**bss, **_access_point(cell)} for bss in resolved["bss"]],

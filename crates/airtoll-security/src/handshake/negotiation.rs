@@ -529,9 +529,11 @@ impl Negotiation {
         match tunnel.key_exchange.as_str() {
             "noise" => {
                 let (station, gateway) = draw_configs(context);
+                let mut gateway = WireGuardResponder::new(gateway);
+                gateway.set_busy(self.options.cookies);
                 Ok(vec![
                     Box::new(WireGuardInitiator::new(station)),
-                    Box::new(WireGuardResponder::new(gateway)),
+                    Box::new(gateway),
                 ])
             }
             "ikev1" => {

@@ -177,6 +177,8 @@ pub struct Options {
     pub hash_to_element: bool,
     /// Whether the AP asks for anti-clogging tokens.
     pub anti_clogging: bool,
+    /// Whether the gateway is under load and WireGuard asks for cookies.
+    pub cookies: bool,
     /// IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2.
     pub ike_group: u16,
     /// Mobile IP registration after the link is up.
@@ -207,6 +209,7 @@ impl Default for Options {
             group: 19,
             hash_to_element: true,
             anti_clogging: false,
+            cookies: false,
             ike_group: 0,
             mobile_ip: MobileIp::default(),
             mobike: false,

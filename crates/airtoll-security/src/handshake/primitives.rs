@@ -164,6 +164,38 @@ impl Context<'_> {
             .ok()
     }
 
+    /// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) with a nonce of 24 octets: ciphertext and tag.
+    pub fn xchacha_seal(
+        &mut self,
+        key: &[u8],
+        nonce: &[u8; 24],
+        aad: &[u8],
+        msg: &[u8],
+    ) -> Vec<u8> {
+        self.record(Operation::ChaCha20Poly1305 {
+            octets: (msg.len() + aad.len()) as u64,
+        });
+        chacha20poly1305::XChaCha20Poly1305::new(&key_of(key))
+            .encrypt(&(*nonce).into(), Payload { msg, aad })
+            .unwrap_or_default()
+    }
+
+    /// Undoes [`Self::xchacha_seal`]; `None` when the tag is wrong.
+    pub fn xchacha_open(
+        &mut self,
+        key: &[u8],
+        nonce: &[u8; 24],
+        aad: &[u8],
+        msg: &[u8],
+    ) -> Option<Vec<u8>> {
+        self.record(Operation::ChaCha20Poly1305 {
+            octets: (msg.len().saturating_sub(16) + aad.len()) as u64,
+        });
+        chacha20poly1305::XChaCha20Poly1305::new(&key_of(key))
+            .decrypt(&(*nonce).into(), Payload { msg, aad })
+            .ok()
+    }
+
     /// Encrypts whole blocks in CBC mode: AES for keys of 16 or 32 octets, triple DES for 24.
     pub fn cbc_encrypt(&mut self, key: &[u8], iv: &[u8], data: &[u8]) -> Vec<u8> {
         self.record_block_cipher(key.len(), data.len());
@@ -334,6 +366,26 @@ mod tests {
         assert_eq!(
             cx.hmac(HashAlgorithm::Md5, &[0x0b; 16], &[b"Hi There"]),
             hex!("9294727a3638bb1c13f48ef8158bfc9d")
+        );
+        // draft-irtf-cfrg-xchacha-03, appendix A.3.1.
+        let key: Vec<u8> = (0x80..0xa0).collect();
+        let nonce = hex!("404142434445464748494a4b4c4d4e4f5051525354555657");
+        let aad = hex!("50515253c0c1c2c3c4c5c6c7");
+        let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip \
+            for the future, sunscreen would be it.";
+        let sealed = cx.xchacha_seal(&key, &nonce, &aad, plain);
+        assert_eq!(
+            sealed,
+            hex!(
+                "bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb"
+                "731c7f1b0b4aa6440bf3a82f4eda7e39ae64c6708c54c216cb96b72e1213b452"
+                "2f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff9"
+                "21f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49"
+            )
+        );
+        assert_eq!(
+            cx.xchacha_open(&key, &nonce, &aad, &sealed).as_deref(),
+            Some(&plain[..])
         );
         // RFC 3602 section 4, case 1.
         let key = hex!("06a9214036b8a15b512e03d534120006");

@@ -142,6 +142,9 @@ pub enum RoleSettings {
         preshared: [u8; 32],
         /// First TAI64N timestamp of the initiator.
         timestamp: [u8; 12],
+        /// The other end's outer address and port, which a cookie is for.
+        #[serde(default)]
+        source: [u8; 6],
     },
 }
 
@@ -309,6 +312,7 @@ impl RoleSettings {
             peer,
             preshared,
             timestamp,
+            source,
         } = self
         else {
             return None;
@@ -318,6 +322,7 @@ impl RoleSettings {
             peer: *peer,
             preshared: *preshared,
             timestamp: *timestamp,
+            source: *source,
         };
         match party {
             Party::Station => Some(Box::new(WireGuardInitiator::new(config))),

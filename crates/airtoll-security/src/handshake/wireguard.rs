@@ -2,14 +2,15 @@
 //! ChaCha20-Poly1305 and BLAKE2s.
 //!
 //! Takes static keys and a timestamp at each end; gives an initiation, a response and the
-//! keepalive that confirms the keys. Never reads a clock: the timestamp only has to grow, and the
-//! caller gives the first. Cookies under load are not asked for.
+//! keepalive that confirms the keys; under load a cookie reply in the place of an answer (`cookie`).
+//! Never reads a clock: the timestamp only has to grow, and the caller gives the first. An end that was
+//! given a cookie uses it when its timer lets it speak again, not at once (section 6.6).
 
-use airtoll_wire::wireguard::{Macs, PORT, WireGuardRepr};
-use blake2::Blake2sMac;
-use blake2::digest::consts::U16;
-use blake2::digest::{KeyInit, Mac};
+mod cookie;
 
+use airtoll_wire::wireguard::{PORT, WireGuardRepr};
+
+use self::cookie::{Cookies, NO_MACS, mac1};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure};
 use super::operation::HashAlgorithm;
@@ -17,7 +18,6 @@ use super::primitives::{equal, written};
 
 const CONSTRUCTION: &[u8] = b"Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const IDENTIFIER: &[u8] = b"WireGuard v1 zx2c4 Jason@zx2c4.com";
-const LABEL_MAC1: &[u8] = b"mac1----";
 /// Octets that MAC1 of an initiation and of a response covers.
 const INITIATION_COVERED: usize = 116;
 const RESPONSE_COVERED: usize = 60;
@@ -35,6 +35,8 @@ pub struct WireGuardConfig {
     pub preshared: [u8; 32],
     /// First TAI64N timestamp of the initiator.
     pub timestamp: [u8; 12],
+    /// The other end's outer IPv4 address and UDP port, which a cookie is for.
+    pub source: [u8; 6],
 }
 
 /// Both ends' configurations from a random source.
@@ -46,6 +48,7 @@ pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardCon
         preshared: [0; 32],
         // 2^62 marks the beginning of 1970 in TAI64.
         timestamp: [0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        source: [10, 0, 1, 20, 0xca, 0x6c],
     };
     (config(a, b), config(b, a))
 }
@@ -94,38 +97,6 @@ impl Noise {
     }
 }
 
-fn mac1(context: &mut Context<'_>, receiver: &[u8; 32], covered: &[u8]) -> [u8; 16] {
-    let key = context.hash(HashAlgorithm::Blake2s, &[LABEL_MAC1, receiver]);
-    context.record_hash(
-        HashAlgorithm::Blake2s,
-        HashAlgorithm::Blake2s.blocks(64 + covered.len()),
-    );
-    let mut out = [0; 16];
-    if let Ok(mut mac) = <Blake2sMac<U16> as KeyInit>::new_from_slice(&key) {
-        mac.update(covered);
-        out.copy_from_slice(&mac.finalize().into_bytes());
-    }
-    out
-}
-
-/// Appends MAC1 to what it covers.
-fn with_macs(
-    context: &mut Context<'_>,
-    receiver: &[u8; 32],
-    covered: usize,
-    message: &WireGuardRepr,
-) -> Vec<u8> {
-    let mut octets = written(|out| message.emit(out));
-    let mac = mac1(context, receiver, &octets[..covered]);
-    octets[covered..covered + 16].copy_from_slice(&mac);
-    octets
-}
-
-const NO_MACS: Macs = Macs {
-    mac1: [0; 16],
-    mac2: [0; 16],
-};
-
 /// Keys of one completed handshake.
 #[derive(Clone)]
 struct Keys {
@@ -158,6 +129,7 @@ pub struct WireGuardInitiator {
     ephemeral: [u8; 32],
     noise: Option<Noise>,
     attempts: u8,
+    cookies: Cookies,
     keys: Option<Keys>,
     failure: Option<Failure>,
 }
@@ -165,13 +137,14 @@ pub struct WireGuardInitiator {
 impl WireGuardInitiator {
     /// An initiator that has sent nothing yet.
     #[must_use]
-    pub const fn new(config: WireGuardConfig) -> Self {
+    pub fn new(config: WireGuardConfig) -> Self {
         Self {
             config,
             index: 0,
             ephemeral: [0; 32],
             noise: None,
             attempts: 0,
+            cookies: Cookies::default(),
             keys: None,
             failure: None,
         }
@@ -208,7 +181,9 @@ impl WireGuardInitiator {
             encrypted_timestamp,
             macs: NO_MACS,
         };
-        let octets = with_macs(context, &peer, INITIATION_COVERED, &message);
+        let octets = self
+            .cookies
+            .sealed(context, &peer, INITIATION_COVERED, &message);
         self.noise = Some(noise);
         context.send(Party::Station, Party::Gateway, Carrier::Udp(PORT), octets);
     }
@@ -227,6 +202,14 @@ impl WireGuardInitiator {
         let own = public(context, &self.config.private);
         let mac = mac1(context, &own, &message.octets[..RESPONSE_COVERED]);
         if receiver != self.index || !equal(&mac, &macs.mac1) {
+            return None;
+        }
+        let asked = (sender, RESPONSE_COVERED, &message.octets[..]);
+        if let Some(reply) = self
+            .cookies
+            .asked(context, &own, &self.config.source, asked)
+        {
+            context.send(Party::Station, Party::Gateway, Carrier::Udp(PORT), reply);
             return None;
         }
         let mut noise = self.noise.clone()?;
@@ -262,6 +245,18 @@ impl Peer for WireGuardInitiator {
         if self.keys.is_some() || self.failure.is_some() {
             return;
         }
+        if let Ok(WireGuardRepr::CookieReply {
+            receiver,
+            nonce,
+            encrypted_cookie,
+        }) = WireGuardRepr::parse(&message.octets)
+        {
+            if receiver == self.index {
+                let peer = self.config.peer;
+                self.cookies.keep(context, &peer, &nonce, &encrypted_cookie);
+            }
+            return;
+        }
         if let Some(keys) = self.finish(message, context) {
             let tag = context.chacha_seal(&keys.forward, &[0; 12], &[], &[]);
             let keepalive = WireGuardRepr::Data {
@@ -292,6 +287,10 @@ impl Peer for WireGuardInitiator {
             (None, None) => Status::Waiting,
         }
     }
+
+    fn set_busy(&mut self, busy: bool) {
+        self.cookies.busy = busy;
+    }
 }
 
 /// The gateway's end.
@@ -299,6 +298,7 @@ pub struct WireGuardResponder {
     config: WireGuardConfig,
     newest: Option<[u8; 12]>,
     candidates: Vec<(u32, Keys)>,
+    cookies: Cookies,
     confirmed: Option<Keys>,
     refused: bool,
     waited: u8,
@@ -307,11 +307,12 @@ pub struct WireGuardResponder {
 impl WireGuardResponder {
     /// A responder that knows one initiator.
     #[must_use]
-    pub const fn new(config: WireGuardConfig) -> Self {
+    pub fn new(config: WireGuardConfig) -> Self {
         Self {
             config,
             newest: None,
             candidates: Vec::new(),
+            cookies: Cookies::default(),
             confirmed: None,
             refused: false,
             waited: 0,
@@ -333,6 +334,13 @@ impl WireGuardResponder {
         let mac = mac1(context, &own, &message.octets[..INITIATION_COVERED]);
         if !equal(&mac, &macs.mac1) {
             return None;
+        }
+        let asked = (sender, INITIATION_COVERED, &message.octets[..]);
+        let reply = self
+            .cookies
+            .asked(context, &own, &self.config.source, asked);
+        if reply.is_some() {
+            return reply;
         }
         let mut noise = Noise::new(context, &own);
         noise.mix_key(context, &theirs, 0);
@@ -373,7 +381,9 @@ impl WireGuardResponder {
             encrypted_nothing,
             macs: NO_MACS,
         };
-        let octets = with_macs(context, &self.config.peer, RESPONSE_COVERED, &response);
+        let octets = self
+            .cookies
+            .sealed(context, &self.config.peer, RESPONSE_COVERED, &response);
         let transport = noise.mix_key(context, &[], 1);
         let keys = Keys {
             forward: noise.chain,
@@ -412,6 +422,18 @@ impl Peer for WireGuardResponder {
             }
             return;
         }
+        if let Ok(WireGuardRepr::CookieReply {
+            receiver,
+            nonce,
+            encrypted_cookie,
+        }) = WireGuardRepr::parse(&message.octets)
+        {
+            if self.candidates.last().is_some_and(|(i, _)| *i == receiver) {
+                let peer = self.config.peer;
+                self.cookies.keep(context, &peer, &nonce, &encrypted_cookie);
+            }
+            return;
+        }
         if let Some(octets) = self.respond(message, context) {
             context.send(Party::Gateway, Party::Station, Carrier::Udp(PORT), octets);
         }
@@ -433,13 +455,22 @@ impl Peer for WireGuardResponder {
             None => Status::Waiting,
         }
     }
+
+    fn is_half_open(&self) -> bool {
+        self.confirmed.is_none() && !self.candidates.is_empty()
+    }
+
+    fn set_busy(&mut self, busy: bool) {
+        self.cookies.busy = busy;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
-    use crate::handshake::exchange::Outcome;
+    use crate::handshake::exchange::{Exchange, Outcome};
+    use crate::handshake::operation::Operation;
     use proptest::prelude::*;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
@@ -478,6 +509,102 @@ mod tests {
         let (log, outcome, _) = run(peers, 1);
         assert_eq!(outcome, Outcome::Failed(failure));
         assert_eq!(log.len(), 1);
+    }
+
+    fn busy(party: Party) -> Exchange {
+        let rng = ChaCha8Rng::seed_from_u64(1);
+        let mut exchange = Exchange::new(peers(), Box::new(rng));
+        exchange.set_busy(party, true);
+        exchange
+    }
+
+    #[test]
+    fn a_busy_gateway_computes_only_for_who_brings_its_cookie() {
+        let mut exchange = busy(Party::Gateway);
+        let (log, outcome) = exchange.run();
+        let lengths: Vec<usize> = log.iter().map(|e| e.message.octets.len()).collect();
+        assert_eq!(lengths, [148, 64, 148, 92, 32]);
+        assert!(matches!(outcome, Outcome::Established(_)));
+        // MAC2 is there the second time alone.
+        assert_eq!(log[0].message.octets[132..], [0; 16]);
+        assert_ne!(log[2].message.octets[132..], [0; 16]);
+        let curve = |operation: &Operation| matches!(operation, Operation::EcScalarMul { .. });
+        // A gateway knows its public key; ours computes it anew, and nothing else before a cookie.
+        let count = |at: usize| -> u64 {
+            let all = log[at].operations.iter().filter(|o| curve(o));
+            all.map(|o| o.priced().1).sum()
+        };
+        assert_eq!(count(1), 1);
+        assert!(count(3) > 4);
+    }
+
+    #[test]
+    fn a_busy_initiator_asks_for_the_gateway_s_cookie_too() {
+        let mut exchange = busy(Party::Station);
+        let (log, outcome) = exchange.run();
+        let lengths: Vec<usize> = log.iter().map(|e| e.message.octets.len()).collect();
+        assert_eq!(lengths, [148, 92, 64, 148, 92, 32]);
+        assert!(matches!(outcome, Outcome::Established(_)));
+    }
+
+    #[test]
+    fn a_cookie_of_another_address_or_with_a_flipped_bit_opens_nothing() {
+        for at in [8, 31, 32, 63] {
+            let mut exchange = busy(Party::Gateway);
+            let initiation = exchange.start().remove(0);
+            let mut reply = exchange.deliver(&initiation.message).emissions.remove(0);
+            reply.message.octets[at] ^= 1;
+            exchange.deliver(&reply.message);
+            let again = exchange.time_out(Party::Station).emissions.remove(0);
+            assert_eq!(again.message.octets[132..], [0; 16], "{at}");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        let mut context = Context::new(&mut rng);
+        let mut cookies = Cookies::default();
+        cookies.busy = true;
+        let (own, here, elsewhere) = ([7; 32], [1; 6], [2; 6]);
+        let covered = INITIATION_COVERED;
+        let message = [9; 148];
+        let reply = cookies.asked(&mut context, &own, &here, (1, covered, &message));
+        let reply = WireGuardRepr::parse(&reply.unwrap()).unwrap();
+        let WireGuardRepr::CookieReply {
+            nonce,
+            encrypted_cookie,
+            ..
+        } = reply
+        else {
+            panic!("{reply:?}");
+        };
+        let mut given = Cookies::default();
+        let initiation = WireGuardRepr::Initiation {
+            sender: 1,
+            ephemeral: [0; 32],
+            encrypted_static: [0; 48],
+            encrypted_timestamp: [0; 28],
+            macs: NO_MACS,
+        };
+        // The cookie is sealed to the MAC1 that it answers, here one of nines.
+        given.sealed(&mut context, &own, covered, &initiation);
+        given.keep(&mut context, &own, &nonce, &encrypted_cookie);
+        let without = given.sealed(&mut context, &own, covered, &initiation);
+        assert_eq!(without[132..], [0; 16]);
+        let asked = (1, covered, &without[..]);
+        let reply = cookies.asked(&mut context, &own, &here, asked).unwrap();
+        let Ok(WireGuardRepr::CookieReply {
+            nonce,
+            encrypted_cookie,
+            ..
+        }) = WireGuardRepr::parse(&reply)
+        else {
+            panic!("{reply:?}");
+        };
+        given.keep(&mut context, &own, &nonce, &encrypted_cookie);
+        let with = given.sealed(&mut context, &own, covered, &initiation);
+        let mut ask = |source: &[u8]| {
+            let asked = cookies.asked(&mut context, &own, source, (1, covered, &with));
+            asked.is_some()
+        };
+        assert_eq!([ask(&here), ask(&elsewhere)], [false, true]);
     }
 
     proptest! {

@@ -63,16 +63,19 @@ pub(crate) fn prepare(
     associations.left = associations.initial as u32;
     associations.duration = Duration::from_secs_f64(scenario.duration_s);
     associations.warm_up = Duration::from_secs_f64(scenario.warm_up_s);
-    associations.token_thresholds = scenario
+    associations.busy_thresholds = scenario
         .nodes
         .iter()
-        .filter(|node| node.role == Role::AccessPoint)
-        .filter_map(|node| {
-            let bss = scenario
-                .bss
-                .iter()
-                .find(|b| Some(&b.name) == node.bss.as_ref())?;
-            Some((index[node.name.as_str()], bss.sae_anti_clogging_threshold?))
+        .flat_map(|node| {
+            let at = index[node.name.as_str()];
+            let mut all = scenario.bss.iter();
+            let bss = all.find(|b| Some(&b.name) == node.bss.as_ref());
+            let tokens = bss
+                .filter(|_| node.role == Role::AccessPoint)
+                .and_then(|bss| bss.sae_anti_clogging_threshold)
+                .map(|most| (Party::AccessPoint, at, most));
+            let cookies = node.cookie_threshold.map(|most| (Party::Gateway, at, most));
+            [tokens, cookies].into_iter().flatten()
         })
         .collect();
     associations.renewals = renewal::prepare(scenario, index, streams);

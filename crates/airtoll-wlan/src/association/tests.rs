@@ -325,6 +325,38 @@ fn tokens_are_asked_for_from_a_number_of_open_sessions() {
 }
 
 #[test]
+fn a_busy_gateway_s_cookie_costs_two_messages_and_the_initiator_s_patience() {
+    let of = |threshold: Option<u32>| {
+        let set = Set {
+            stations: 5,
+            ..Set::default()
+        };
+        let mut scenario = scenario(&policy("wireguard"), &set);
+        for node in &mut scenario.nodes {
+            let gateway = scenario.associations[0].gateway.as_ref();
+            node.cookie_threshold = threshold.filter(|_| Some(&node.name) == gateway);
+        }
+        let outcome = run(&scenario, 1, &mut || false).unwrap();
+        assert_eq!(outcome.failure, None);
+        let of = |metric: &str| -> Vec<f64> {
+            let own = outcome.rows.iter().filter(|r| r.station.is_some());
+            own.filter(|r| r.metric == metric)
+                .map(|r| r.value)
+                .collect()
+        };
+        (of("messages_wireguard"), of("join_time_s"))
+    };
+    let (messages, times) = of(None);
+    assert_eq!(messages, [3.0; 5]);
+    assert!(times.iter().all(|t| *t < 1.0));
+    let (messages, times) = of(Some(0));
+    assert_eq!(messages, [5.0; 5]);
+    // Rekey-Timeout (Donenfeld 2017, section 6.1).
+    assert!(times.iter().all(|t| (5.0..6.0).contains(t)), "{times:?}");
+    assert_eq!(of(Some(50)), of(None));
+}
+
+#[test]
 fn a_storm_of_sae_stations_gets_in() {
     let set = Set {
         stations: 150,

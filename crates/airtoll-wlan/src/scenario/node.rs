@@ -49,6 +49,9 @@ pub struct Node {
     /// Network-layer tunnels of this node, the innermost first.
     #[serde(default)]
     pub tunnels: Vec<Tunnel>,
+    /// Unfinished WireGuard handshakes from which this gateway asks for cookies; null: never.
+    #[serde(default)]
+    pub cookie_threshold: Option<u32>,
     /// Costs of the host.
     #[serde(default)]
     pub host: Host,

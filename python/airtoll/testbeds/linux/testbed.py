@@ -435,6 +435,8 @@ def _join_reason(settings: Scenario, policy: Policy) -> str | None:
     for key in (
         "cached_pmk",
         "tls_resumption",
+        "cookies",
+        "cryptobinding",
         "anti_clogging",
         "spread_ms",
         "group_rekey_s",
