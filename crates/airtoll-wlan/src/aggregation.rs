@@ -538,6 +538,9 @@ impl World {
                 && self.association.anybody_is_off()
                 && self.association.is_off(from);
             let mut packet = mpdu.head;
+            if !refused && self.mobility.sleeps(from) {
+                self.woke(from);
+            }
             while packet != NONE {
                 let next = self.packets[packet].next;
                 if refused {

@@ -501,11 +501,11 @@ impl World {
             self.probe_arrived(join, &signal.message);
             return;
         }
+        if signal.stage == STRAY {
+            self.stray_arrived(&signal);
+            return;
+        }
         if self.association.anybody_is_off() {
-            if signal.stage == STRAY {
-                self.stray_arrived(&signal);
-                return;
-            }
             let station = self.association.joins[join as usize].node(Party::Station);
             self.note_leaving(station, &signal.message, signal.protected);
         }

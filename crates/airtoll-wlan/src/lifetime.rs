@@ -124,6 +124,14 @@ impl World {
 
     /// Drops what a node has for another, messages of negotiations aside; what is on the air goes on.
     pub(crate) fn flush(&mut self, from: u32, to: u32) {
+        for packet in self.take_back(from, to) {
+            self.lose(packet);
+        }
+    }
+
+    /// Takes what a node has for another out of its queues, the oldest first; messages of
+    /// negotiations and what is on the air stay.
+    pub(crate) fn take_back(&mut self, from: u32, to: u32) -> Vec<PacketId> {
         let state = &self.nodes[from as usize];
         let several = state.contenders[0] != state.contenders[1];
         let rows = if several { 4 } else { 1 };
@@ -135,37 +143,47 @@ impl World {
             })
             .filter(|(link, _)| self.links[*link as usize].peer == to)
             .collect();
+        let mut taken = Vec::new();
         for (link, contender) in links {
-            self.flush_link(link, contender);
+            self.empty(link, contender, &mut taken);
         }
+        taken
     }
 
-    fn flush_link(&mut self, link: u32, contender: u32) {
+    fn empty(&mut self, link: u32, contender: u32, taken: &mut Vec<PacketId>) {
         let in_turn = self.in_turn(contender);
-        while let Some(packet) = self.links[link as usize].queue.pop_front() {
-            let queue = &mut self.queues[contender as usize];
+        let (links, queues) = (&mut self.links, &mut self.queues);
+        let (state, queue) = (&mut links[link as usize], &mut queues[contender as usize]);
+        for mpdu in &mut state.window {
+            if mpdu.acknowledged || mpdu.in_flight {
+                continue;
+            }
+            mpdu.acknowledged = true;
+            if std::mem::replace(&mut mpdu.received, true) {
+                continue;
+            }
+            mpdu.delivered = true;
+            let mut packet = mpdu.head;
+            while packet != NO_PACKET {
+                taken.push(packet);
+                packet = std::mem::replace(&mut self.packets[packet].next, NO_PACKET);
+            }
+        }
+        while let Some(packet) = state.queue.pop_front() {
             queue.packets -= 1;
             // As where packets are taken to be sent.
             if !in_turn && queue.order.front() == Some(&link) {
                 queue.order.pop_front();
             } else if !in_turn {
-                self.links[link as usize].taken_early += 1;
+                state.taken_early += 1;
             }
-            self.lose(packet);
+            taken.push(packet);
         }
-        for at in 0..self.links[link as usize].window.len() {
-            let mpdu = &self.links[link as usize].window[at];
-            if !mpdu.acknowledged && !mpdu.in_flight {
-                self.give_up(link, at);
-            }
-        }
-        self.links[link as usize].request_due = false;
+        state.request_due = false;
         self.deliver_in_sequence(link);
         self.shrink_window(contender, link);
-        let left = self.links[link as usize]
-            .window
-            .iter()
-            .any(|m| !m.acknowledged);
+        let mut window = self.links[link as usize].window.iter();
+        let left = window.any(|m| !m.acknowledged);
         let queue = &mut self.queues[contender as usize];
         if queue.unfinished == Some(link) && !left {
             queue.unfinished = None;

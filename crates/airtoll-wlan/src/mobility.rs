@@ -6,8 +6,9 @@
 //! point goes over the air as in `association`.
 //!
 //! When it leaves is stated, or a matter of levels (`walk`); it looks for the new access point for a
-//! stated time, or with frames (`scan`). Not modelled: buffering at the old access point.
+//! stated time, or with frames (`scan`), while the old one keeps what is for it (`dozing`).
 
+mod dozing;
 mod rows;
 mod scan;
 mod tunnels;
@@ -27,6 +28,7 @@ use crate::network::Route;
 use crate::packet::{Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
+use dozing::Dozing;
 use scan::Scanning;
 use walk::Walking;
 
@@ -39,6 +41,8 @@ pub(crate) enum MobilityEvent {
     Leave { handover: u32 },
     /// It has taken another step.
     Step { handover: u32 },
+    /// Its word that it will be away may be out.
+    Away { handover: u32 },
     /// It is on the new access point's channel.
     Probe { handover: u32 },
     /// Its time on that channel may be over.
@@ -97,6 +101,8 @@ pub(crate) struct Handover {
     /// Last delivery before it left, and first one after it joined.
     delivered: (Option<Instant>, Option<Instant>),
     lost: u64,
+    /// What its old access point keeps while it scans.
+    dozing: Dozing,
     /// Packets that wait in the host for the new link.
     held: VecDeque<PacketId>,
 }
@@ -242,6 +248,7 @@ pub(crate) fn prepare(
             joined: None,
             delivered: (None, None),
             lost: 0,
+            dozing: Dozing::default(),
             held: VecDeque::new(),
         });
     }
@@ -295,6 +302,7 @@ impl World {
             }
             MobilityEvent::Leave { handover } => self.leave_and_look(handover),
             MobilityEvent::Step { handover } => self.step(handover),
+            MobilityEvent::Away { handover } => self.away(handover),
             MobilityEvent::Probe { handover } => self.probe(handover),
             MobilityEvent::ScanOver { handover } => self.scan_over(handover),
             MobilityEvent::Ask { handover } => self.ask_over_the_ds(handover),
@@ -407,7 +415,17 @@ impl World {
 
     /// The station leaves and looks for another access point.
     fn leave_and_look(&mut self, number: u32) {
+        let handover = &self.mobility.handovers[number as usize];
+        let off = self.association.is_off(handover.from);
+        if (handover.scanning.is_some() || handover.walk.is_some()) && !off {
+            self.doze_and_look(number);
+            return;
+        }
         self.leave(number);
+        self.look(number);
+    }
+
+    fn look(&mut self, number: u32) {
         let handover = &mut self.mobility.handovers[number as usize];
         handover.scans += 1;
         if handover.scanning.is_some() {
@@ -437,6 +455,7 @@ impl World {
             self.events.schedule(again, Event::Mobility(event));
         }
         self.forget_success(station);
+        self.wake_up(number);
         for packet in held {
             self.send_packet(host, packet);
         }
@@ -557,6 +576,7 @@ impl World {
         if self.keep_tunnels(number) {
             self.turn_to(number);
         }
+        self.forget_kept(number);
         for packet in held {
             self.send_packet(station, packet);
         }

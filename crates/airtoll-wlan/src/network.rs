@@ -251,7 +251,7 @@ impl World {
         }
     }
 
-    fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
+    pub(crate) fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
         let Packet { to, category, .. } = self.packets[packet];
         if let Some(link) = self.group_link(node, packet) {
             let contender = self.nodes[node as usize].contenders[usize::from(category)];
@@ -267,11 +267,13 @@ impl World {
         let state = &self.nodes[node as usize];
         let contender = state.contenders[usize::from(category)];
         let link = state.link(neighbour, category);
-        if self
-            .association
-            .parted(node, self.links[link as usize].peer)
-        {
+        let peer = self.links[link as usize].peer;
+        if self.association.parted(node, peer) {
             self.lose(packet);
+            return;
+        }
+        if self.mobility.sleeps(peer) {
+            self.keep_while_asleep(peer, packet);
             return;
         }
         if !self.enqueue(link, contender, packet) {

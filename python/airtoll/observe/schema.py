@@ -103,6 +103,10 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
         "1",
         "hand-overs of a station to which several were set; the rest are their means",
     ),
+    "handover_packets_kept": (
+        "1",
+        "packets that the old AP kept while the station scanned, and then sent",
+    ),
     "handover_gap_s": ("s", "last data frame by the old AP to the first by the new one"),
     "handover_scan_s": ("s", "of the gap: looking for the new AP"),
     "handover_association_s": (

@@ -303,6 +303,12 @@ def test_tshark_reads_the_scan_of_a_walk(tmp_path: Path, cell: Any, record: Any)
     )
     assert len(asked) == len(answered) == trial.values["handover_scans"] >= 1
     assert all(line.startswith("ff:ff:ff:ff:ff:ff") for line in asked)
+    # It says that it will be away, and that it is back from scans that found nothing better.
+    null = f"wlan.fc.type_subtype == 0x24 && {FRESH}"
+    powers = trial.tshark(null, "wlan.fc.pwrmgt")
+    scans = int(trial.values["handover_scans"])
+    assert powers == ["1", "0"] * (scans - 1) + ["1"]
+    assert trial.values["handover_packets_kept"] >= scans - 1
     # The old access point fades as the station walks away, and the new one is better.
     heard = trial.tshark("wlan.fc.type_subtype == 8", "wlan.ta", "radiotap.dbm_antsignal")
     levels = [line.split() for line in heard]

@@ -10,7 +10,7 @@ use airtoll_security::handshake::link::leaving_reason;
 use airtoll_security::handshake::{Carrier, Message, Party, describe};
 use airtoll_units::{Duration, Instant};
 
-use super::{AssociationEvent, PROBE, Purpose, Signal};
+use super::{AssociationEvent, PROBE, Purpose, STRAY, Signal};
 use crate::packet::{NONE, Packet};
 use crate::world::{Event, World};
 
@@ -133,6 +133,11 @@ impl World {
     /// sender's own one to the receiver.
     pub(crate) fn send_probe(&mut self, join: u32, message: Message, link: Option<u32>) {
         self.send_alone(join, message, link, PROBE, false);
+    }
+
+    /// Sends a frame in clear that is about an association that stands.
+    pub(crate) fn send_stray(&mut self, join: u32, message: Message) {
+        self.send_alone(join, message, None, STRAY, false);
     }
 
     /// The same for any frame of no negotiation's stage.

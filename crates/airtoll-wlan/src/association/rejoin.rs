@@ -304,7 +304,11 @@ impl World {
     pub(super) fn stray_arrived(&mut self, signal: &Signal) {
         let station = self.association.joins[signal.join as usize].node(Party::Station);
         self.association.told(signal);
-        self.note_leaving(station, &signal.message, signal.protected);
+        if signal.message.to == Party::AccessPoint {
+            self.null_arrived(station, &signal.message);
+        } else {
+            self.note_leaving(station, &signal.message, signal.protected);
+        }
     }
 
     /// A station begins to come back.

@@ -41,6 +41,8 @@ impl World {
         let mut rows: Vec<AssociationRow> = vec![("handover_scan_s", looked.as_secs_f64(), "s")];
         if handover.walk.is_some() || handover.scanning.is_some() {
             rows.push(("handover_scans", f64::from(handover.scans), "1"));
+            let kept = handover.dozing.delivered as f64;
+            rows.push(("handover_packets_kept", kept, "1"));
         }
         if let Some((old, new)) = handover.levels {
             let began = self.association.complete_at();

@@ -119,7 +119,7 @@ impl World {
         let Some(walking) = &handover.walk else {
             return;
         };
-        let busy = handover.left.is_some() || handover.asked.is_some();
+        let busy = handover.left.is_some() || handover.asked.is_some() || handover.dozing.going;
         let (old, _) = self.levels(number);
         if busy || now < walking.not_before || old >= walking.walk.threshold_dbm {
             return;

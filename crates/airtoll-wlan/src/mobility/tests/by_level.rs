@@ -176,3 +176,40 @@ proptest! {
         prop_assert_eq!(simulate(&value, seed), simulate(&value, seed));
     }
 }
+
+#[test]
+fn the_old_access_point_keeps_what_is_for_a_station_that_scans() {
+    let mut value = walk(&active(5), 12.0);
+    // Every scan is in vain but those at the end of the walk.
+    value["handovers"][0]["walk"]["threshold_dbm"] = json!(-60.0);
+    value["handovers"][0]["walk"]["hysteresis_db"] = json!(12.0);
+    let outcome = done(&value);
+    let of = |metric| self::value(&outcome, metric);
+    let (scans, kept) = (of("handover_scans"), of("handover_packets_kept"));
+    assert!(scans >= 5.0, "{scans}");
+    // 0.1 s off the channel, of a call with a packet every 20 ms.
+    assert!(kept >= 4.0 * (scans - 1.0), "{kept} of {scans} scans");
+    for flow in ["s0-server", "server-s0"] {
+        let lost = outcome.value("packets_lost", Some(flow)).unwrap();
+        // Those of the scan that led away are lost with the old access point.
+        assert!(lost <= 8.0, "{flow}: {lost}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn scans_lose_no_more_than_the_last_of_them(
+        channels in 1_u32..9, hysteresis in 0.0..12.0_f64, seed in 0_u64..200,
+    ) {
+        let mut value = walk(&active(channels), 6.0);
+        value["handovers"][0]["walk"]["threshold_dbm"] = json!(-55.0);
+        value["handovers"][0]["walk"]["hysteresis_db"] = json!(hysteresis);
+        let outcome = simulate(&value, seed);
+        prop_assert_eq!(&outcome.failure, &None);
+        prop_assert_eq!(&outcome, &simulate(&value, seed));
+        let lost = outcome.value("packets_lost", Some("server-s0")).unwrap();
+        let span = f64::from(channels) * 0.04;
+        prop_assert!(lost <= span / 0.02 + 4.0, "{} lost", lost);
+    }
+}
