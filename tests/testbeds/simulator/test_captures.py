@@ -287,7 +287,7 @@ def test_tshark_reads_a_fast_transition_over_the_ds(
 
 @needs_tshark
 def test_tshark_reads_the_scan_of_a_walk(tmp_path: Path, cell: Any, record: Any) -> None:
-    load = {"transport": "udp", "offered_mbps": 0.5, "duration_s": 4}
+    load = {"transport": "udp", "offered_mbps": 2, "duration_s": 4, "direction": "both"}
     handover = {
         "walk": {"to_m": [40, 1], "speed_m_s": 10, "threshold_dbm": -60, "hysteresis_db": 3},
         "next_ap_m": [40, 0],
