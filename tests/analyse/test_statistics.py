@@ -215,3 +215,14 @@ def test_series_of_a_run():
     )
     assert tcp["value"][0] == pytest.approx(4.9911e6, rel=1e-4)
     assert set(printed["cut"]) == {1}
+
+
+def test_what_holm_takes_back_is_said() -> None:
+    baseline, slow = np.array([100.0, 100.8, 101.2]), np.array([96.0, 96.5, 97.5])
+    alike = compare_samples(baseline[::-1] + 0.1, baseline, "bit/s")
+    tests = [compare_samples(slow, baseline, "bit/s"), *[alike] * 60]
+    alone, among = tests[0], holm(tests)[0]
+    assert alone.verdict == "slower"
+    assert among.p_holm > 0.05 > among.p
+    assert among.verdict == "slower taken alone, not among 61 comparisons at n = 6"
+    assert holm(tests[:1])[0].verdict == "slower"

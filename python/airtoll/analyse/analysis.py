@@ -345,10 +345,11 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
         else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
     )
     metrics = pairs["metric"].to_numpy()
-    adjusted = np.full(p.shape, np.nan)
+    adjusted, sizes = np.full(p.shape, np.nan), np.zeros(p.shape, dtype=np.int64)
     for metric in np.unique(metrics) if metrics.size else []:
         family = metrics == metric
         adjusted[family] = holm_adjust(p[family])
+        sizes[family] = (~np.isnan(p[family])).sum()
     words = [
         verdict(
             Estimate(v, lo, hi, level, int(n), f"difference, {method}", unit),
@@ -357,8 +358,10 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
             m,
             "faster" if metric in _MORE_IS_FASTER else "higher",
             "slower" if metric in _MORE_IS_FASTER else "lower",
+            alone=alone,
+            family=size,
         )
-        for v, lo, hi, n, unit, q, e, m, metric in zip(
+        for v, lo, hi, n, unit, q, e, m, metric, alone, size in zip(
             value,
             low,
             high,
@@ -368,6 +371,8 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
             alike,
             limits,
             metrics,
+            p,
+            sizes,
             strict=True,
         )
     ]

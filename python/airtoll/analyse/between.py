@@ -104,9 +104,10 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
     done: list[Change] = []
     for metric in dict.fromkeys(found[i].metric for i in order):
         family = [i for i in order if found[i].metric == metric]
-        adjusted = holm_adjust(np.array([p_values[i] for i in family]))
+        alone = np.array([p_values[i] for i in family])
+        adjusted, size = holm_adjust(alone), int((~np.isnan(alone)).sum())
         done += [
-            evolve(found[i], p_holm=float(p), verdict=_words(found[i], float(p)))
+            evolve(found[i], p_holm=float(p), verdict=_words(found[i], float(p), p_values[i], size))
             for i, p in zip(family, adjusted, strict=True)
         ]
     return done
@@ -129,7 +130,7 @@ def _summary(row: dict[str, float]) -> Summary:
     return Summary(row["value"], deviation, int(row["n"]))
 
 
-def _words(change: Change, p: float) -> str:
+def _words(change: Change, p: float, alone: float, family: int) -> str:
     """Where one side is a single figure (a closed form), the other's interval decides."""
     sides = (change.first, change.second)
     single = [e for e in sides if e.n == 1]
@@ -137,4 +138,6 @@ def _words(change: Change, p: float) -> str:
     if single and spread:
         place = "within" if spread[0].contains(single[0].value) else "outside"
         return f"{place} the other's interval"
-    return verdict(change.difference, p, math.nan, math.nan, "higher", "lower")
+    return verdict(
+        change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family
+    )

@@ -74,13 +74,21 @@ def compare_samples(
 
 def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slower") -> list[Test]:
     """The same tests with Holm's step-down correction (1979) and verdicts after it."""
-    corrected = holm_adjust(np.array([test.p for test in tests]))
+    alone = np.array([test.p for test in tests])
+    corrected, family = holm_adjust(alone), int((~np.isnan(alone)).sum())
     return [
         evolve(
             test,
             p_holm=float(p),
             verdict=verdict(
-                test.difference, float(p), test.equivalence_p, test.margin, higher_is, lower_is
+                test.difference,
+                float(p),
+                test.equivalence_p,
+                test.margin,
+                higher_is,
+                lower_is,
+                alone=test.p,
+                family=family,
             ),
         )
         for test, p in zip(tests, corrected, strict=True)
@@ -168,15 +176,24 @@ def verdict(
     margin: float,
     higher_is: str = "faster",
     lower_is: str = "slower",
+    *,
+    alone: float = math.nan,
+    family: int = 1,
 ) -> str:
-    """The outcome in words, at the estimate's level."""
+    """The outcome in words, at the estimate's level.
+
+    ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
+    """
     alpha = 1 - estimate.level
     if math.isnan(p):
         return "spread unknown: cannot be judged"
     if not math.isnan(equivalence_p) and equivalence_p < alpha:
         return f"equivalent within {margin:g} {estimate.unit}"
+    word = higher_is if estimate.value > 0 else lower_is
     if p < alpha:
-        return higher_is if estimate.value > 0 else lower_is
+        return word
+    if alone < alpha:
+        return f"{word} taken alone, not among {family} comparisons at n = {estimate.n}"
     return f"no detectable difference at n = {estimate.n}"
 
 
