@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from airtoll.plan import Cell
-from airtoll.study import Scenario, Station
+from airtoll.study import Scenario, Station, WiredLink
 
 
 def host_behind(name: str) -> str:
@@ -25,11 +25,8 @@ def end_of(settings: Scenario, station: Station) -> str:
     return host_behind(station.name) if settings.bridges(station) else station.name
 
 
-def why_not(cell: Cell, *, floods: bool = False) -> str | None:
-    """Why the cell's bridges cannot be meant, or None.
-
-    ``floods``: the testbed passes group-addressed frames on over them.
-    """
+def why_not(cell: Cell, *, real: bool = False) -> str | None:
+    """Why the cell's bridges cannot be meant, or cannot be carried out by ``real`` daemons."""
     settings = cell.settings
     bridges = [station for station in settings.stations if settings.bridges(station)]
     if not bridges:
@@ -38,12 +35,21 @@ def why_not(cell: Cell, *, floods: bool = False) -> str | None:
     for station in bridges:
         if host_behind(station.name) in names:
             return f"the host behind {station.name} has the name of another station"
-    if settings.address_resolution == "dynamic" and not floods:
+    if settings.address_resolution == "dynamic" and not real:
         return "questions of address resolution are not passed on over a wireless bridge"
     if settings.handover is not None:
         return "a wireless bridge does not change its access point: who is behind it would be lost"
     if settings.authenticate and settings.join.mobile_ip != "off":
         return "a wireless bridge joins one subnet: it registers with no Mobile IP agent"
+    return _no_daemon(cell) if real else None
+
+
+def _no_daemon(cell: Cell) -> str | None:
+    link = cell.security.link
+    if cell.settings.bridge is not None and cell.settings.bridge.wired != WiredLink():
+        return "bridge.wired has no effect on cables between namespaces"
+    if link.eap_method == "leap" and link.dynamic_wep:
+        return "with LEAP's dynamic WEP keys hostapd lets no data of a wireless bridge through"
     return None
 
 

@@ -106,7 +106,7 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         (
             "8021x-leap+wep-104",
             {"scenario": "bridge = {}"},
-            "LEAP's WEP keys",
+            "LEAP's dynamic WEP keys",
         ),
         ("open", {"scenario": "bridge = { wired = { delay_us = 9 } }"}, "bridge.wired"),
         (

@@ -24,7 +24,7 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy, resolve
-from airtoll.study import Scenario, Traffic, WiredLink
+from airtoll.study import Scenario, Traffic
 from airtoll.testbeds import bridging, joining, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
@@ -46,6 +46,7 @@ from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.worker import Worker
+from airtoll.testbeds.resolve import station_list
 
 MAX_STATIONS: Final = 2
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.
@@ -123,7 +124,7 @@ class Linux:
             self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
             or joining.why_not(cell, [cell.security])
-            or bridging.why_not(cell, floods=True)
+            or bridging.why_not(cell, real=True)
             or roaming.why_not(cell, cell.security)
             or _scenario_reason(cell.settings)
             or _join_reason(cell.settings, cell.security)
@@ -309,7 +310,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
         registration=_registration(settings),
-        bridges=tuple(bridging_names(settings)),
+        bridges=tuple(s.name for s in station_list(settings) if settings.bridges(s)),
         roam="none" if moves is None else "forced",
         roams=0 if moves is None else handover.moves_before(moves.method),
         handover="none" if moves is None else moves.method,
@@ -377,22 +378,12 @@ def station_names(settings: Scenario) -> list[str]:
     return names[:count] + [f"{last}{i}" for i in range(2, count - len(names) + 2)]
 
 
-def bridging_names(settings: Scenario) -> list[str]:
-    """Names of the stations that are wireless bridges."""
-    count = len(settings.stations)
-    repeated = [*settings.stations, settings.stations[-1]]
-    names = station_names(settings)
-    return [n for i, n in enumerate(names) if settings.bridges(repeated[min(i, count)])]
-
-
 def _scenario_reason(settings: Scenario) -> str | None:
     count = len(station_names(settings))
     if count > MAX_STATIONS:
         return f"{count} stations; this testbed drives {MAX_STATIONS}"
     if settings.phy not in _PHYS:
         return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
-    if settings.bridge is not None and settings.bridge.wired != WiredLink():
-        return "bridge.wired has no effect on cables between namespaces"
     if any(station.policy for station in settings.stations):
         return "stations with policies of their own are not set up by this testbed"
     if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):
@@ -408,8 +399,6 @@ def _scenario_reason(settings: Scenario) -> str | None:
 def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
     if len(policy.tunnels) > 1:
         return "one tunnel at a time"
-    if settings.bridge and policy.link.eap_method == "leap" and policy.link.dynamic_wep:
-        return "LEAP's WEP keys do not reach the interface that hostapd makes for a wireless bridge"
     if load.application in ("http", "ftp"):
         return f"{load.application} exchanges are not carried out by this testbed"
     if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
