@@ -93,7 +93,6 @@ def test_tunnels_go_from_host_to_host() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"address_resolution": "dynamic"}, "address resolution"),
         ({"authenticate": True, "handover": {}}, "access point"),
         ({"authenticate": True, "join": {"mobile_ip": "home"}}, "Mobile IP"),
         ({"stations": [{"name": "A"}, {"name": "A-host"}]}, "name"),
@@ -153,3 +152,19 @@ def test_each_frame_has_six_octets_more(settings: dict[str, Any]) -> None:
     frames = bridge["octets_mac"] / per_frame
     assert frames == round(frames)
     assert bridge["octets_mac"] - station["octets_mac"] == 6 * frames
+
+
+@pytest.mark.parametrize(
+    "policy", ["wpa-psk-tkip", "wpa2-eap-peap-ccmp", "wpa2-psk-ccmp+wireguard"]
+)
+def test_three_bridges_join_and_carry_both_ways(policy: str) -> None:
+    load = {"transport": "tcp", "duration_s": 1, "direction": "both"}
+    stations = [{"name": "A"}]
+    planned = cell(policy, load, stations=stations, clients=3, authenticate=True, phy="802.11g")
+    columns = _native.simulate(scenario_json(planned), [1], None, None)
+    assert columns["failure"] == [None]
+    rows = zip(columns["metric"], columns["flow"], columns["value"], strict=True)
+    rates = {str(flow): float(str(v)) for m, flow, v in rows if m == "throughput_bps" and flow}
+    ways = {f"{name}-{way}" for name in ("A", "A2", "A3") for way in ("up", "down")}
+    assert set(rates) == ways
+    assert all(rate > 1e5 for rate in rates.values())

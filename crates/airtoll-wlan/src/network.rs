@@ -253,7 +253,7 @@ impl World {
 
     pub(crate) fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
         let Packet { to, category, .. } = self.packets[packet];
-        if let Some(link) = self.group_link(node, packet) {
+        if let Some(link) = self.question_link(node, packet) {
             let contender = self.nodes[node as usize].contenders[usize::from(category)];
             if !self.enqueue(link, contender, packet) {
                 self.lose(packet);

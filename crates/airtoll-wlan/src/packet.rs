@@ -37,7 +37,8 @@ pub(crate) struct Packet {
     pub category: u8,
     /// Node that put it into a tunnel, or [`NONE`].
     pub entered: u32,
-    /// Which of that node's tunnels.
+    /// Which of that node's tunnels; of a question on its way over a wireless bridge, one more than
+    /// the number of the radio neighbour that it goes to.
     pub end: u32,
     /// What it was before, or [`NONE`].
     pub under: u32,

@@ -4,8 +4,10 @@
 //! of a tunnel, where there is one). Takes packets that a host sends; holds them until their
 //! receiver's address is known, and sends the question and its answer. A question is a unicast
 //! frame from a station to its access point, which repeats it to its BSS as one group-addressed
-//! frame and passes it on over its wires. Addresses stay known for the whole trial; nothing is done
-//! where the scenario says that they are known from the start.
+//! frame and passes it on over its wires, and to each wireless bridge as a frame with four addresses;
+//! a bridge does not take what has three, or it would have the question twice (as Linux's do).
+//! Addresses stay known for the whole trial; nothing is done where the scenario says that they are
+//! known from the start.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -200,7 +202,7 @@ impl World {
         let question = self.resolution_packet(number, target, 0);
         let octets = self.packets[question].ip_octets;
         let work = self.nodes[host as usize].host.transmit.of(octets);
-        if self.nodes[host as usize].role == Role::Station {
+        if self.is_plain_station(host) {
             match self.present_node(host) {
                 Some(node) => self.dispatch(node, question, work),
                 // Nobody hears it between two access points; it asks again.
@@ -259,7 +261,7 @@ impl World {
     /// Gives whether the packet ends here.
     pub(crate) fn pass_question(&mut self, node: u32, packet: PacketId, effort: Duration) -> bool {
         let p = self.packets[packet];
-        if !p.asks() || self.nodes[node as usize].role == Role::Station {
+        if !p.asks() || self.is_plain_station(node) {
             return false;
         }
         let work = self.nodes[node as usize].host.forward.of(p.ip_octets) + effort;
@@ -271,26 +273,45 @@ impl World {
         ends
     }
 
+    /// A station that passes nothing on.
+    fn is_plain_station(&self, node: u32) -> bool {
+        let state = &self.nodes[node as usize];
+        state.role == Role::Station && !self.links[state.first_link as usize].four_address
+    }
+
+    /// Radio neighbours to which a node sends questions of `asker` in frames with four addresses.
+    fn bridges_away_from(&self, node: u32, asker: u32) -> Vec<u32> {
+        let state = &self.nodes[node as usize];
+        let route = self.routes[node as usize][asker as usize];
+        (0..state.neighbours)
+            .filter(|n| self.links[(state.first_link + n) as usize].four_address)
+            .filter(|n| route != (Route::Air { neighbour: *n }))
+            .collect()
+    }
+
     /// Sends copies of a question over the air and over every wire that leads away from its asker.
     fn flood(&mut self, node: u32, packet: PacketId, work: Duration) {
         let p = self.packets[packet];
         let now = self.events.now();
         let asker = self.resolution.entries[(p.mark & !(OURS | ANSWER)) as usize].host;
-        let group = self.resolution.groups.get(&node).copied();
-        let cipher = group.map_or(CipherSuite::Open, |l| self.links[l as usize].cipher);
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let host = &mut self.nodes[node as usize].host;
-        let effort = host.cipher_time(cipher, true, octets);
-        self.crypto_time += effort;
-        let done = host.cpu.work(now, work);
-        if group.is_some() {
+        let done = self.nodes[node as usize].host.cpu.work(now, work);
+        let first = self.nodes[node as usize].first_link;
+        let group = self.resolution.groups.get(&node).map(|link| (*link, 0));
+        let bridges = self.bridges_away_from(node, asker);
+        let bridges = bridges.into_iter().map(|n| (first + n, n + 1));
+        for (link, end) in group.into_iter().chain(bridges) {
+            let cipher = self.links[link as usize].cipher;
+            let host = &mut self.nodes[node as usize].host;
+            let effort = host.cipher_time(cipher, true, octets);
+            self.crypto_time += effort;
             let engine = match host.engine {
                 CryptoEngine::Cpu => &mut host.cpu,
                 _ => host.engine_for(true),
             };
             let done = engine.work(done, effort);
             self.note_ciphers(node, done, effort);
-            let copy = self.packets.insert(p);
+            let copy = self.packets.insert(Packet { end, ..p });
             self.offer_to_radio(node, copy, done);
         }
         for wire in 0..self.wires.len() as u32 {
@@ -300,16 +321,20 @@ impl World {
             if self.wires[back as usize].to == node
                 && self.routes[to as usize][asker as usize] == (Route::Wire { wire: back })
             {
-                let copy = self.packets.insert(p);
+                let copy = self.packets.insert(Packet { end: 0, ..p });
                 self.send_on_wire(wire, copy, done);
             }
         }
     }
 
-    /// The link for group-addressed frames that a packet takes from a node, if it takes one.
-    pub(crate) fn group_link(&self, node: u32, packet: PacketId) -> Option<u32> {
-        if !self.packets[packet].asks() {
+    /// The link that a question takes from a node: for group-addressed frames, or to a bridge.
+    pub(crate) fn question_link(&self, node: u32, packet: PacketId) -> Option<u32> {
+        let p = &self.packets[packet];
+        if !p.asks() {
             return None;
+        }
+        if p.end > 0 {
+            return Some(self.nodes[node as usize].link(p.end - 1, p.category));
         }
         self.resolution.groups.get(&node).copied()
     }
@@ -341,7 +366,11 @@ impl World {
         let own = state.first_link..state.first_link + state.neighbours;
         let vector = self.modes[mode as usize].vector;
         let here = self.present_node(asked).unwrap_or(asked);
-        let listens = own.into_iter().any(|l| self.links[l as usize].peer == here);
+        let hears = |l: u32| {
+            let link = &self.links[l as usize];
+            link.peer == here && !link.four_address
+        };
+        let listens = own.into_iter().any(hears);
         let asked = here;
         let arrives = listens
             && !self.association.is_off(here)

@@ -35,8 +35,6 @@ def why_not(cell: Cell, *, real: bool = False) -> str | None:
     for station in bridges:
         if host_behind(station.name) in names:
             return f"the host behind {station.name} has the name of another station"
-    if settings.address_resolution == "dynamic" and not real:
-        return "questions of address resolution are not passed on over a wireless bridge"
     if settings.handover is not None:
         return "a wireless bridge does not change its access point: who is behind it would be lost"
     if settings.authenticate and settings.join.mobile_ip != "off":

@@ -163,7 +163,6 @@ def test_bridges_become_a_job(linux: Linux) -> None:
     one = plan(["wpa2-psk-ccmp"], f"bridge = {{}}\n{stations}")
     assert linux.check(one.cells[0]) is None
     assert testbed.job_of(one.trial(one.cells[0], 1, 1)).bridges == ("B",)
-    # What is flooded goes over real bridges.
     asks = 'bridge = {}\naddress_resolution = "dynamic"\nclients = 2'
     two = plan(["open"], asks)
     assert linux.check(two.cells[0]) is None

@@ -124,3 +124,32 @@ def test_the_tunnel_of_a_host_behind_a_bridge_is_its_own(
     assert (kinds[:3], set(kinds[3:])) == (["1", "2", "4"], {"4"})
     sessions = [row for row in trial.keys if row["kind"] == "wireguard-session"]
     assert {row["source"] for row in sessions} == {"10.0.0.2", "10.0.0.4"}
+
+
+@needs_tshark
+@pytest.mark.parametrize("ip", ["ipv4", "ipv6"])
+def test_questions_are_repeated_to_each_bridge(
+    ip: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    stations = [{"name": "A"}, {"name": "B"}, {"name": "C", "bridge": False}]
+    load = {"transport": "udp", "ip": ip, "offered_mbps": 1, "duration_s": 0.2, "stations": ["A"]}
+    how = {"bridge": {}, "stations": stations, "address_resolution": "dynamic"}
+    trial = record(cell("wpa2-psk-ccmp", load, **how), tmp_path)
+    assert trial.wrong() == []
+    question = "arp.opcode == 1" if ip == "ipv4" else "icmpv6.type == 135"
+    everybody = "ff:ff:ff:ff:ff:ff" if ip == "ipv4" else "33:33:ff:00:00:07"
+    # A and B with their hosts, C, the access point.
+    bridges = [f"{AP[:-1]}{number}" for number in (1, 3)]
+    access_point = f"{AP[:-1]}6"
+    fields = ("wlan.fc.tods", "wlan.fc.fromds", "wlan.ra", "wlan.ta", "wlan.da", "wlan.sa")
+    asked = {tuple(line.split("\t")) for line in trial.tshark(question, *fields)}
+    assert asked == {
+        ("1", "1", access_point, bridges[0], everybody, HOST),
+        ("0", "1", everybody, access_point, everybody, HOST),
+        ("1", "1", bridges[1], access_point, everybody, HOST),
+    }
+    answer = "arp.opcode == 2" if ip == "ipv4" else "icmpv6.type == 136"
+    assert trial.tshark(f"{FOUR} && {answer}", "wlan.da") == [HOST]
+    assert trial.values["packets_lost"] == 0
+    report: dict[str, Any] = trial.report()
+    assert (report["undecrypted"], report["refused"]) == ({}, {})

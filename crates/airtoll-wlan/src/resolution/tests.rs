@@ -217,3 +217,50 @@ fn captures_hold_it_and_change_nothing() {
         }
     }
 }
+
+/// A cell of two wireless bridges with a host behind each, an access point and a wired server.
+fn bridges(ip: &str, from: &str, to: &str) -> Scenario {
+    let text = format!(
+        r#"{{"duration_s": 0.5, "address_resolution": "dynamic",
+        "bss": [{{"name": "cell", {A54}}}],
+        "nodes": [
+            {{"name": "s0", "role": "station", "bss": "cell", "four_address": true}},
+            {{"name": "s1", "role": "station", "bss": "cell", "four_address": true}},
+            {{"name": "s2", "role": "station", "bss": "cell"}},
+            {{"name": "ap", "role": "access_point", "bss": "cell"}},
+            {{"name": "server", "role": "wired"}},
+            {{"name": "h0", "role": "wired"}}, {{"name": "h1", "role": "wired"}},
+            {{"name": "h2", "role": "wired"}}],
+        "links": [{{"nodes": ["ap", "server"], "rate_bps": 1e9}},
+            {{"nodes": ["s0", "h0"], "rate_bps": 1e9}}, {{"nodes": ["s0", "h2"], "rate_bps": 1e9}},
+            {{"nodes": ["s1", "h1"], "rate_bps": 1e9}}],
+        "flows": [{}]}}"#,
+        paced(from, to, ip, 1e6)
+    );
+    Scenario::from_json(&text).unwrap()
+}
+
+#[test]
+fn questions_go_over_every_bridge_once() {
+    // Data frames: question up, to the other bridges, answer up, answer down; and group frames.
+    for (from, to, frames, groups) in [
+        ("h0", "server", 1 + 1 + 1, 1),
+        ("server", "h0", 2 + 1, 1),
+        ("h0", "h1", 1 + 1 + 1 + 1, 1),
+        ("h0", "s2", 1 + 1 + 1 + 1, 1),
+        ("s2", "h0", 1 + 2 + 1 + 1, 1),
+        ("h0", "ap", 1 + 1 + 1, 1),
+        // Their own bridge has both on its wires, and passes the question on all the same.
+        ("h0", "h2", 1 + 1, 1),
+    ] {
+        for (ip, message) in [("ipv4", 28), ("ipv6", 72)] {
+            let scenario = bridges(ip, from, to);
+            let msdu = message + 8;
+            let found = octets(&scenario);
+            let wanted = (frames * msdu, groups * (24 + msdu + 4));
+            assert_eq!(found, wanted, "{from} to {to}, {ip}");
+            assert_eq!(total(&scenario, "packets_lost"), 0.0);
+            assert!(total(&scenario, "packets_received") > 50.0, "{from} {to}");
+        }
+    }
+}

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{
-    AddressResolution, Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
+    Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -142,10 +142,6 @@ impl Scenario {
             let field = format!("{at}.four_address");
             if node.role != Role::Station {
                 return invalid(&field, true, "false but for a station");
-            }
-            if self.address_resolution == AddressResolution::Dynamic {
-                let allowed = "false with address_resolution dynamic";
-                return invalid(&field, true, allowed);
             }
         }
         for (label, cost) in [

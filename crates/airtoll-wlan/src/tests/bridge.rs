@@ -145,8 +145,4 @@ fn what_cannot_bridge_is_refused() {
     };
     assert!(refused(|s| s.nodes[0].four_address = false).contains("links[0].nodes is s0"));
     assert!(refused(|s| s.nodes[2].four_address = true).contains("nodes[2].four_address"));
-    let dynamic = |s: &mut Scenario| {
-        s.address_resolution = crate::scenario::AddressResolution::Dynamic;
-    };
-    assert!(refused(dynamic).contains("nodes[0].four_address"));
 }
