@@ -394,8 +394,8 @@ class Scenario(_Table):
     address_resolution: Literal["static", "dynamic"] = Field(
         "static",
         description="static: hosts know one another's link-layer addresses from the start; "
-        "dynamic: they ask at first contact by ARP or Neighbour Discovery (in the simulator, "
-        "without captures; the analytic testbed leaves it out, and the "
+        "dynamic: they ask at first contact by ARP or Neighbour Discovery (in the simulator; "
+        "the analytic testbed leaves it out, and the "
         "linux testbed always asks)",
     )
     handover: Handover | None = Field(
