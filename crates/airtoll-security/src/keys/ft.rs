@@ -191,6 +191,7 @@ impl PmkR1 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hex_literal::hex;
 
     fn identity(ssid: &[u8]) -> FtIdentity<'_> {
         FtIdentity {
@@ -237,5 +238,97 @@ mod tests {
             assert_eq!(r0.r1(MacAddress([2; 6])).key().len(), octets);
         }
         assert!(PmkR0::derive(AkmSuite::Psk, AkmHash::Sha1, &[5; 32], &identity(b"x")).is_err());
+    }
+
+    struct Recorded {
+        akm: AkmSuite,
+        cipher: CipherSuite,
+        xxkey: &'static [u8],
+        r0: &'static [u8],
+        r0_name: [u8; 16],
+        r1: &'static [u8],
+        r1_name: [u8; 16],
+        snonce: [u8; 32],
+        anonce: [u8; 32],
+        ptk: &'static [u8],
+        ptk_name: Option<[u8; 16]>,
+    }
+
+    /// From the debug output (`-ddK`) of hostapd 2.10 when our station joined it: its keys are
+    /// derived by its own code, from nonces of both ends.
+    const RECORDED: [Recorded; 2] = [
+        Recorded {
+            akm: AkmSuite::FtPsk,
+            cipher: CipherSuite::Ccmp128,
+            xxkey: &hex!("7278bc3cab45b31fbbf669efd081f1f2da1e8d7e174c04c2407211156df54471"),
+            r0: &hex!("a9695bee2362202d2d8bd475a248473c82c3d46d70810057cb6fa8febcd02815"),
+            r0_name: hex!("afa51c1b0ffd101c8966a2a46777ec18"),
+            r1: &hex!("c87b49b8536e6a4ecde4a3472a2e4888b8d5b6e422200d9e8e73d1306a7d314d"),
+            r1_name: hex!("12d4b89281f0f481c32f3139b3dd5378"),
+            snonce: hex!("3072e281e99d7c485600249e1db36e977f191487eaa110692c4db961e41701fa"),
+            anonce: hex!("8f06e540b5d69427756360dbabe816fa7d6c32b0efb7fb29bfa06773e0eaa70d"),
+            ptk: &hex!(
+                "cf2d46799059169bb232b4f85d0d227f343ba79865ab4ff73a336595d1c890cc"
+                "bf2a7860af14b2a1cff34399179bcfd9"
+            ),
+            ptk_name: Some(hex!("4610f14a5d5c60eb15c78488d0af0ef5")),
+        },
+        Recorded {
+            akm: AkmSuite::Ft8021xSha384,
+            cipher: CipherSuite::Gcmp256,
+            xxkey: &hex!(
+                "bc138ead434707e47dc9fa7a13d73d8cd0b5a2957edc2d35c0427320dbee6135"
+                "63fc7e91fc0956d9fced6136cea456db"
+            ),
+            r0: &hex!(
+                "0994544ad1e0a1eef123a0fdd65510c8f107d0c65e0252062ed09e21dc1352df"
+                "cb821f4e165b9b2eb0e50f0c32ac88a3"
+            ),
+            r0_name: hex!("ff57fb322343197cae58af47eac23313"),
+            r1: &hex!(
+                "92ee96d22cab35cea3ffe0964b41bff380ef93559fc3f756ce31f7f37c1232db"
+                "831165c559891c8a2a047067e1c01580"
+            ),
+            r1_name: hex!("1659a0d6b5dd403453acac55864414b8"),
+            snonce: hex!("f0842cc6932b7059e2a6ebc292505a905ba6fc5fa9d12434f26b94fef16e3fa2"),
+            anonce: hex!("2c9ef9c073369c1ae138c143ba31a046ab61270a112e6c66695d8ec8184e1b11"),
+            ptk: &hex!(
+                "2970d94b065b51374ab0a11a83085a45615648680bc0dfdd2f72c93d728d9df0"
+                "b4f3feda6ff8b0cd95ad923759fbdb5b9b809d08258028c2676c30cdfa74d18a"
+                "d887ea459097e3509345e61dd2adcdb50411b6e06c5d4ec6"
+            ),
+            // hostapd names a PTK with SHA-256 whatever the AKM; no frame carries the name.
+            ptk_name: None,
+        },
+    ];
+
+    #[test]
+    fn hostapd_derives_the_same_keys_and_names() {
+        let station = MacAddress([2, 0, 0, 0, 2, 0]);
+        let access_point = MacAddress([2, 0, 0, 0, 0, 0]);
+        for known in &RECORDED {
+            let who = FtIdentity {
+                ssid: b"airtoll",
+                mobility_domain: [0xa1, 0xb2],
+                r0_key_holder: b"ap1",
+                station,
+            };
+            let r0 = PmkR0::derive(known.akm, AkmHash::Sha256, known.xxkey, &who).unwrap();
+            assert_eq!((r0.key(), r0.name()), (known.r0, known.r0_name));
+            let r1 = r0.r1(access_point);
+            assert_eq!((r1.key(), r1.name()), (known.r1, known.r1_name));
+            let (ptk, name) = r1
+                .ptk(
+                    known.cipher,
+                    access_point,
+                    station,
+                    &known.anonce,
+                    &known.snonce,
+                )
+                .unwrap();
+            let whole = [ptk.kck(), ptk.kek(), ptk.tk()].concat();
+            assert_eq!(whole, known.ptk);
+            assert!(known.ptk_name.is_none_or(|known| known == name));
+        }
     }
 }
