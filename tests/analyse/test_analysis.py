@@ -169,3 +169,14 @@ def test_equivalence_within_a_margin():
         margin=0.02 * same.filter(policy="open")["value"].mean(),
     )
     assert within["equivalence_p"] == pytest.approx(alone.equivalence_p)
+
+
+def test_the_only_flow_of_a_cell_is_no_second_comparison():
+    frame = table(2, 10)
+    whole = analyse(frame).comparisons
+    again = pl.concat([frame, frame.with_columns(flow=pl.lit("up"), station=pl.lit("A"))])
+    both = analyse(again).comparisons
+    assert both.height == 2 * whole.height
+    for name in ("p_holm", "verdict"):
+        assert both.filter(pl.col("flow").is_null())[name].to_list() == whole[name].to_list()
+        assert both.filter(flow="up")[name].to_list() == whole[name].to_list()

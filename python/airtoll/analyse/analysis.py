@@ -119,6 +119,18 @@ class Analysis:
         return None if row is None else estimate_of_row(frame.row(row, named=True), self.level)
 
 
+_IS_PART: Final = (pl.col("flow").is_not_null() | pl.col("station").is_not_null()).alias("part")
+
+
+def repeats_its_cell() -> pl.Expr:
+    """Whether a row is of the only flow or station of a cell that has a row as a whole.
+
+    Such a row says again what the whole says, and would count twice among comparisons.
+    """
+    parts = _IS_PART.sum().over("cell", "metric")
+    return _IS_PART & (parts == 1) & (~_IS_PART).any().over("cell", "metric")
+
+
 def rows_by(frame: pl.DataFrame, *columns: str) -> dict[Hashable, int]:
     """The number of the first row that holds each combination of these columns' values."""
     keys = list(zip(*(frame[column].to_list() for column in columns), strict=True))
@@ -345,11 +357,19 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
         else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
     )
     metrics = pairs["metric"].to_numpy()
+    is_part, repeats = pairs.select(_IS_PART, repeats=repeats_its_cell()).to_numpy().T
     adjusted, sizes = np.full(p.shape, np.nan), np.zeros(p.shape, dtype=np.int64)
     for metric in np.unique(metrics) if metrics.size else []:
-        family = metrics == metric
+        family = (metrics == metric) & ~repeats
         adjusted[family] = holm_adjust(p[family])
-        sizes[family] = (~np.isnan(p[family])).sum()
+        sizes[metrics == metric] = (~np.isnan(p[family])).sum()
+    whole = {
+        (cell, metric): q
+        for cell, metric, q, part in zip(pairs["cell"], metrics, adjusted, is_part, strict=True)
+        if not part
+    }
+    for row in np.flatnonzero(repeats):
+        adjusted[row] = whole[pairs["cell"][int(row)], metrics[row]]
     words = [
         verdict(
             Estimate(v, lo, hi, level, int(n), f"difference, {method}", unit),

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from attrs import evolve, frozen
 
-from airtoll.analyse.analysis import Analysis, estimate_of_row
+from airtoll.analyse.analysis import Analysis, estimate_of_row, repeats_its_cell
 from airtoll.analyse.comparison import holm_adjust, verdict, welch_p
 from airtoll.analyse.estimate import Estimate
 from airtoll.analyse.overhead import Summary, difference
@@ -78,7 +78,7 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
         nulls_equal=True,
         maintain_order="left",
     )
-    pairs = _without_repeated_parts(pairs)
+    pairs = pairs.filter(~repeats_its_cell())
     found, p_values = [], []
     for row in pairs.iter_rows(named=True):
         there = {name: row[f"{name}_2"] for name in _VALUES} | {"unit": row["unit"]}
@@ -114,15 +114,6 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
 
 
 _VALUES: Final = ("value", "low", "high", "deviation", "n", "method")
-
-
-def _without_repeated_parts(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the only flow of a cell: it repeats the whole cell, and would count twice."""
-    is_part = pl.col("flow").is_not_null() | pl.col("station").is_not_null()
-    counted = pairs.with_columns(
-        parts=is_part.sum().over("cell", "metric"), whole=(~is_part).any().over("cell", "metric")
-    )
-    return counted.filter(~is_part | (pl.col("parts") > 1) | ~pl.col("whole"))
 
 
 def _summary(row: dict[str, float]) -> Summary:
