@@ -405,7 +405,7 @@ impl World {
             ..Octets::default()
         };
         let add = |p: &crate::packet::Packet, parts: &mut Octets| {
-            if p.resolves() {
+            if p.resolves() || p.advertises() {
                 parts.management += u64::from(msdu_of(p));
                 return;
             }

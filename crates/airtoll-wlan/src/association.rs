@@ -28,6 +28,7 @@ use airtoll_units::{Duration, Instant};
 pub(crate) use prepare::{add, add_ahead, link, lowest_mode, prepare};
 pub(crate) use rows::AssociationRow;
 
+use crate::mobility::Mobility;
 use crate::packet::NONE;
 use crate::world::{Event, World};
 use rejoin::Rejoins;
@@ -112,6 +113,10 @@ pub(crate) struct Join {
     timeline: Timeline,
     /// What the stage under way has agreed on, for a recorder.
     agreed: Secrets,
+    /// It is in, and its station waits until it hears an agent of Mobile IP, or misses one.
+    listens: bool,
+    /// How long it did.
+    movement: Option<Duration>,
     /// Whether a recorder has its keys.
     recorded: bool,
     protection_octets: u32,
@@ -227,6 +232,23 @@ impl Associations {
         self.joins[join as usize].node(Party::Gateway)
     }
 
+    /// Home agent and foreign agent of an association, or [`NONE`].
+    pub fn agents_of(&self, join: u32) -> (u32, u32) {
+        let join = &self.joins[join as usize];
+        (join.node(Party::HomeAgent), join.node(Party::ForeignAgent))
+    }
+
+    /// The association in which a host listens for an agent of Mobile IP.
+    pub fn listening(&self, host: u32, mobility: &Mobility) -> Option<u32> {
+        let own = |j: &Join| j.listens && mobility.host(j.node(Party::Station)) == host;
+        self.joins.iter().position(own).map(|at| at as u32)
+    }
+
+    /// Whether an association's station waits for an agent.
+    pub fn listens(&self, join: u32) -> bool {
+        self.joins[join as usize].listens
+    }
+
     /// The PMK of a pre-authentication that is done; one that is not is given up.
     pub fn end_ahead(&mut self, join: u32) -> Option<Vec<u8>> {
         let join = &mut self.joins[join as usize];
@@ -316,6 +338,12 @@ impl World {
             return;
         };
         let emissions = exchange.start();
+        let station = state.nodes[Party::Station as usize];
+        state.listens = state.negotiation.listens();
+        let listens = state.listens;
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
         let parties: Vec<Party> = exchange.parties().collect();
         for party in parties {
             self.arm_party(join, party, now);
@@ -325,6 +353,50 @@ impl World {
             operations: Vec::new(),
         };
         self.perform(join, Party::Station, reaction);
+        if listens {
+            let host = self.mobility.host(station);
+            self.lose_what_is_held(host);
+            self.find_agent(host);
+        }
+    }
+
+    /// A station knows where it is: it registers with the agent of this advertisement, or asks for
+    /// one.
+    pub(crate) fn register_with(&mut self, join: u32, advertisement: Option<Message>) {
+        let now = self.events.now();
+        let state = &mut self.association.joins[join as usize];
+        state.listens = false;
+        state.movement = Some(now - state.stage_began);
+        let Some(exchange) = state.negotiation.exchange() else {
+            return;
+        };
+        let reaction = match advertisement {
+            Some(message) => exchange.deliver(&message),
+            None => exchange.time_out(Party::Station),
+        };
+        self.arm_party(join, Party::Station, now);
+        self.perform(join, Party::Station, reaction);
+    }
+
+    /// Whether a station is in at its access point, as far as the link goes.
+    pub(crate) fn is_linked(&self, station: u32) -> bool {
+        let joins = self.association.joins.iter().enumerate();
+        let mut own = joins.filter(|(_, j)| {
+            j.purpose == Purpose::Entry
+                && j.node(Party::Station) == station
+                && j.standing != Standing::Waiting
+        });
+        let Some((number, join)) = own.next_back() else {
+            return self.association.of(station).is_none();
+        };
+        let linked = match join.standing {
+            Standing::Joined(_) => true,
+            _ => matches!(
+                join.negotiation.stage(),
+                Some(Stage::MobileIp | Stage::Tunnel | Stage::TunnelMove)
+            ),
+        };
+        linked && !self.mobility.has_left(number as u32)
     }
 
     /// Spends a reaction's work on the CPUs and sends its messages as it gets done.
@@ -429,6 +501,10 @@ impl World {
             Purpose::Return => return self.returned(join),
         }
         let Some(handover) = self.mobility.of_join(join) else {
+            let (station, access_point) = self.association.ends_of(join);
+            if self.association.agents_of(join).0 != NONE {
+                self.note_agent(station, access_point);
+            }
             self.one_less();
             return;
         };
@@ -573,6 +649,9 @@ impl World {
     fn timer_due(&mut self, join: u32, party: Party) {
         let now = self.events.now();
         let state = &mut self.association.joins[join as usize];
+        if party == Party::Station && state.listens {
+            return;
+        }
         let timer = &mut state.timers[party as usize];
         if timer.deadline != now || state.advancing || state.standing != Standing::Negotiating {
             return;

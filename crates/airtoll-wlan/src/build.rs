@@ -12,6 +12,7 @@ use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
 use crate::access::{Contender, Standing};
+use crate::agents::{self, Agents};
 use crate::aggregation::MacQueue;
 use crate::association::{self, Associations};
 use crate::channel::{AccessKind, Channel, Class, Gap};
@@ -90,6 +91,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         association: Associations::default(),
         mobility: Mobility::default(),
         resolution: Resolution::default(),
+        agents: Agents::default(),
         trace: None,
         recorder: None,
     };
@@ -114,6 +116,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     if !scenario.associations.is_empty() {
         association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
         mobility::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
+        agents::prepare(&mut world, scenario, &builder.index);
         resolution::choose_ciphers(&mut world);
         return Ok(world);
     }

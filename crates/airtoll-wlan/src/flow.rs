@@ -122,6 +122,10 @@ impl World {
             self.resolution_arrived(&p);
             return;
         }
+        if p.advertises() {
+            self.advertisement_arrived(&p);
+            return;
+        }
         if p.flow == NONE {
             self.signal_arrived(p.mark);
             return;
@@ -186,8 +190,8 @@ impl World {
     pub(crate) fn lost(&mut self, p: &Packet) {
         let now = self.events.now();
         if p.flow == NONE {
-            // A question that is lost is asked again.
-            if !p.resolves() {
+            // A question that is lost is asked again, and advertisements go on.
+            if !p.resolves() && !p.advertises() {
                 self.signal_lost(p.mark);
             }
             return;

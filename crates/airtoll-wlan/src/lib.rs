@@ -11,6 +11,7 @@ pub mod transport;
 
 mod access;
 mod address;
+mod agents;
 mod aggregation;
 mod air;
 mod association;

@@ -9,6 +9,7 @@
 //! stated time, or with frames (`scan`), while the old one keeps what is for it (`dozing`).
 
 mod dozing;
+mod mobile_ip;
 mod rows;
 mod scan;
 mod tunnels;
@@ -29,6 +30,7 @@ use crate::packet::{Packet, PacketId};
 use crate::scenario::{HandoverMethod, Scenario, ScenarioError};
 use crate::world::{Event, World};
 use dozing::Dozing;
+use mobile_ip::Binding;
 use scan::Scanning;
 use walk::Walking;
 
@@ -89,6 +91,8 @@ pub(crate) struct Handover {
     pmk: Option<Vec<u8>>,
     queue_limit: usize,
     tunnel: TunnelMove,
+    /// IP in IP that carries its packets there, from a home agent to a foreign one.
+    binding: Option<Binding>,
     /// Its tunnels show the address that it has at its first access point.
     keeps_address: bool,
     /// The far end of its tunnel does not know yet where it is.
@@ -134,6 +138,15 @@ impl Mobility {
         self.handovers
             .iter()
             .any(|h| h.before == join && h.left.is_some())
+    }
+
+    /// The way of a node to a station that is about to come back to where it began.
+    pub fn way_back(&self, station: u32, node: u32) -> Option<Route> {
+        let comes_back = |h: &&Handover| {
+            h.there == station && h.station == station && h.left.is_some() && h.joined.is_none()
+        };
+        let handover = self.handovers.iter().find(comes_back)?;
+        Some(handover.way[node as usize])
     }
 
     /// The hand-over of a station that is under way, or that it made last.
@@ -209,6 +222,8 @@ pub(crate) fn prepare(
         let scanning = handover
             .scan
             .map(|plan| Scanning::new(world, scenario, there, plan));
+        let mobile_ip = handover.association.options.mobile_ip;
+        let binding = mobile_ip::prepare(world, join, mobile_ip);
         if there != station {
             world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
             world.mobility.hosts.insert(there, station);
@@ -240,7 +255,8 @@ pub(crate) fn prepare(
             pmk: None,
             queue_limit: world.nodes[station as usize].queue_limit as usize,
             tunnel: handover.tunnel,
-            keeps_address: handover.association.options.mobile_ip != MobileIp::Off,
+            binding,
+            keeps_address: mobile_ip != MobileIp::Off,
             unheard: false,
             over_the_ds: handover.method == HandoverMethod::FastTransitionDs,
             asked: None,
@@ -349,12 +365,24 @@ impl World {
         if handover.joined.is_some() {
             return Some(handover.there);
         }
-        if handover.held.len() < handover.queue_limit {
+        let nowhere = self.association.listens(handover.join);
+        if !nowhere && handover.held.len() < handover.queue_limit {
             handover.held.push_back(packet);
         } else {
             self.lose(packet);
         }
         None
+    }
+
+    /// What a station has kept for the new link goes out there before it knows that it has moved, and
+    /// is lost.
+    pub(crate) fn lose_what_is_held(&mut self, host: u32) {
+        let Some(at) = self.mobility.last_of(host) else {
+            return;
+        };
+        for packet in std::mem::take(&mut self.mobility.handovers[at].held) {
+            self.lose(packet);
+        }
     }
 
     fn leave(&mut self, number: u32) {
@@ -577,6 +605,7 @@ impl World {
             self.turn_to(number);
         }
         self.forget_kept(number);
+        self.bind(number);
         for packet in held {
             self.send_packet(station, packet);
         }

@@ -118,8 +118,7 @@ impl World {
             return;
         }
         let now = self.events.now();
-        let to = self.packets[packet].to;
-        match self.routes[node as usize][to as usize] {
+        match self.way(node, packet) {
             Route::Wire { wire } => {
                 let done = self.spend(node, work);
                 self.send_on_wire(wire, packet, done);
@@ -155,6 +154,18 @@ impl World {
             }
             Route::None => self.lose(packet),
         }
+    }
+
+    /// Where a node sends a packet: what is negotiated with a station goes where it is about to be.
+    #[inline]
+    fn way(&self, node: u32, packet: PacketId) -> Route {
+        let p = &self.packets[packet];
+        if p.flow == NONE
+            && let Some(way) = self.mobility.way_back(p.to, node)
+        {
+            return way;
+        }
+        self.routes[node as usize][p.to as usize]
     }
 
     /// A packet reaches the coprocessor before it is sent.
@@ -252,7 +263,7 @@ impl World {
     }
 
     pub(crate) fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
-        let Packet { to, category, .. } = self.packets[packet];
+        let category = self.packets[packet].category;
         if let Some(link) = self.question_link(node, packet) {
             let contender = self.nodes[node as usize].contenders[usize::from(category)];
             if !self.enqueue(link, contender, packet) {
@@ -260,7 +271,7 @@ impl World {
             }
             return;
         }
-        let Route::Air { neighbour } = self.routes[node as usize][to as usize] else {
+        let Route::Air { neighbour } = self.way(node, packet) else {
             self.lose(packet);
             return;
         };
@@ -297,8 +308,8 @@ impl World {
             self.nodes[node as usize].pipe(kind).items.pop_front();
             match kind {
                 PipeKind::Encrypt => {
-                    let Packet { to, ip_octets, .. } = self.packets[packet];
-                    let Route::Air { neighbour } = self.routes[node as usize][to as usize] else {
+                    let ip_octets = self.packets[packet].ip_octets;
+                    let Route::Air { neighbour } = self.way(node, packet) else {
                         continue;
                     };
                     let cipher = self.neighbour_cipher(node, neighbour);
@@ -365,7 +376,7 @@ impl World {
         let host = &mut self.nodes[node as usize].host;
         if !own {
             let mut work = host.forward.of(p.ip_octets) + effort;
-            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() {
+            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() && !p.advertises() {
                 work += self.encapsulate(node, packet, false);
             }
             if self.packets[packet].under == p.under {

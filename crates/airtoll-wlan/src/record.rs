@@ -7,6 +7,7 @@
 //! The view of the air is that of a monitor beside each frame's receiver: the signal is what that
 //! receiver hears, and frames that others overlapped beyond decoding are not there.
 
+mod advertising;
 mod cipher;
 mod frame;
 mod keys;

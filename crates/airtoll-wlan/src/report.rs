@@ -75,6 +75,11 @@ impl World {
         for (metric, value, unit) in self.renewal_rows() {
             table.put(metric, value, unit);
         }
+        table.put_some(
+            "mobile_ip_advertisements",
+            self.agents.sent().map(f64::from),
+            "1",
+        );
         let failure = self.association_failure();
         if failure.is_none() {
             self.traffic_rows(&mut table);

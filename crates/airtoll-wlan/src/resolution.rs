@@ -40,8 +40,10 @@ const ATTEMPTS: u8 = 3;
 /// Best effort.
 const CATEGORY: u8 = 1;
 /// In the mark of a packet without a flow: not a message of a negotiation, but of ours.
-const OURS: u32 = 1 << 31;
+pub(crate) const OURS: u32 = 1 << 31;
 const ANSWER: u32 = 1 << 30;
+/// Beside it: an advertisement of Mobile IP's agents (`agents`).
+pub(crate) const ADVERTISES: u32 = 1 << 29;
 
 /// What a host knows of another's address.
 #[derive(Debug)]
@@ -108,7 +110,7 @@ pub(crate) struct Subject {
 impl Packet {
     /// Whether it is a question or an answer of address resolution.
     pub fn resolves(&self) -> bool {
-        self.flow == NONE && self.mark & OURS != 0
+        self.flow == NONE && self.mark & (OURS | ADVERTISES) == OURS
     }
 
     /// Whether it is a question.
@@ -117,14 +119,15 @@ impl Packet {
     }
 }
 
-/// Adds the links for group-addressed frames, if `scenario` wants addresses resolved: at the lowest
-/// basic rate, unacknowledged, under the access point's group cipher.
+/// Adds the links for group-addressed frames, if `scenario` wants addresses resolved or agents
+/// advertised: at the lowest basic rate, unacknowledged, under the access point's group cipher.
 pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&str, u32>) {
     world.resolution.dynamic = scenario.address_resolution == AddressResolution::Dynamic;
-    if !world.resolution.dynamic {
-        return;
-    }
     for (at, bss) in scenario.bss.iter().enumerate() {
+        let advertised = scenario.mobility_agents.iter().any(|a| a.bss == bss.name);
+        if !world.resolution.dynamic && !advertised {
+            continue;
+        }
         let ap = scenario
             .nodes
             .iter()
@@ -327,10 +330,11 @@ impl World {
         }
     }
 
-    /// The link that a question takes from a node: for group-addressed frames, or to a bridge.
+    /// The link that a question takes from a node: for group-addressed frames, or to a bridge. So do
+    /// the advertisements of agents.
     pub(crate) fn question_link(&self, node: u32, packet: PacketId) -> Option<u32> {
         let p = &self.packets[packet];
-        if !p.asks() {
+        if !p.asks() && !p.advertises() {
             return None;
         }
         if p.end > 0 {
@@ -361,6 +365,13 @@ impl World {
             return self.told_everybody(id, head, reception);
         }
         self.ledger.octets_management += u64::from(octets);
+        if self.packets[head].advertises() {
+            self.queues[id as usize].unfinished = None;
+            self.shrink_window(id, link);
+            self.advertisement_sent(link, (head, octets, mode), length, reception);
+            self.end_unanswered(id);
+            return;
+        }
         let asked = self.packets[head].to;
         let state = &self.nodes[node as usize];
         let own = state.first_link..state.first_link + state.neighbours;

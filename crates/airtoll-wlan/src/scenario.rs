@@ -23,7 +23,7 @@ pub use flow::{
     AccessCategory, Arrivals, CongestionControl, Flow, IpVersion, Pattern, TcpOptions, Transport,
     UdpOptions,
 };
-pub use handover::{Handover, HandoverMethod, Scan, Walk};
+pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
 };
@@ -63,6 +63,9 @@ pub struct Scenario {
     /// Stations that move to another BSS in mid-trial.
     #[serde(default)]
     pub handovers: Vec<Handover>,
+    /// Agents of Mobile IP that advertise themselves.
+    #[serde(default)]
+    pub mobility_agents: Vec<MobilityAgent>,
     /// How hosts learn one another's link-layer addresses.
     #[serde(default)]
     pub address_resolution: AddressResolution,

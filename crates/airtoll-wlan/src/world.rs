@@ -9,6 +9,7 @@ use airtoll_engine::{EventQueue, Stream, Trace};
 use airtoll_units::{Duration, Instant};
 
 use crate::access::Contender;
+use crate::agents::{AgentEvent, Agents};
 use crate::aggregation::{MacQueue, TxLink};
 use crate::association::{AssociationEvent, Associations};
 use crate::channel::Channel;
@@ -57,6 +58,8 @@ pub(crate) enum Event {
     Mobility(MobilityEvent),
     /// A question for an address may have to be asked again.
     Resolution { entry: u32 },
+    /// Something of an agent of Mobile IP is due.
+    Agent(AgentEvent),
 }
 
 /// The pipes of a node.
@@ -151,6 +154,7 @@ pub(crate) struct World {
     pub association: Associations,
     pub mobility: Mobility,
     pub resolution: Resolution,
+    pub agents: Agents,
     pub trace: Option<Box<dyn Trace>>,
     pub recorder: Option<Box<Recorder>>,
 }
@@ -238,6 +242,7 @@ impl World {
             Event::Association(event) => self.association_due(event),
             Event::Mobility(event) => self.mobility_due(event),
             Event::Resolution { entry } => self.resolution_due(entry),
+            Event::Agent(event) => self.agent_due(event),
         }
     }
 

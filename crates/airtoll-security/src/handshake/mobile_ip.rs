@@ -19,6 +19,9 @@ use super::resend::Resend;
 /// lifetime, this many are 31 s.
 const REPEATS: u8 = 5;
 
+/// Registrations that agents offer, in seconds.
+const REGISTRATION_S: u16 = 300;
+
 /// What the parties know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MobileIpConfig {
@@ -28,6 +31,9 @@ pub struct MobileIpConfig {
     pub home_agent: [u8; 4],
     /// The foreign agent and care-of address; `None` at home.
     pub foreign_agent: Option<[u8; 4]>,
+    /// Whether the mobile node waits for an advertisement, or for its patience to end, before it
+    /// asks for one.
+    pub listens: bool,
     /// Whether the tunnel is used in both directions (RFC 3024).
     pub reverse_tunnel: bool,
     /// Lifetime asked for, in seconds.
@@ -75,6 +81,8 @@ fn is_authentic(
 pub struct MobileNode {
     config: MobileIpConfig,
     identification: Option<u64>,
+    /// Has sent something.
+    spoke: bool,
     resend: Resend,
     state: Status,
 }
@@ -86,9 +94,18 @@ impl MobileNode {
         Self {
             config,
             identification: None,
+            spoke: false,
             resend: Resend::new(REPEATS),
             state: Status::Waiting,
         }
+    }
+
+    fn solicit(&mut self, context: &mut Context<'_>) {
+        self.spoke = true;
+        let to = self.agent();
+        let octets = written(emit_solicitation);
+        self.resend
+            .send(context, Party::Station, to, Carrier::Icmp, octets);
     }
 
     const fn agent(&self) -> Party {
@@ -101,6 +118,7 @@ impl MobileNode {
 
     fn request(&mut self, care_of_address: [u8; 4], context: &mut Context<'_>) {
         let identification = u64::from_be_bytes(context.random());
+        self.spoke = true;
         self.identification = Some(identification);
         let at_home = self.config.foreign_agent.is_none();
         let mut request = RegistrationRequest {
@@ -138,10 +156,9 @@ impl Peer for MobileNode {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let to = self.agent();
-        let octets = written(emit_solicitation);
-        self.resend
-            .send(context, Party::Station, to, Carrier::Icmp, octets);
+        if !self.config.listens {
+            self.solicit(context);
+        }
     }
 
     fn receive(&mut self, message: &Message, context: &mut Context<'_>) {
@@ -186,7 +203,12 @@ impl Peer for MobileNode {
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
-        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
+        if self.state != Status::Waiting {
+            return;
+        }
+        if !self.spoke {
+            self.solicit(context);
+        } else if !self.resend.after_timeout(context) {
             self.state = Status::Failed(Failure::PeerTimeout { code: Code::Silent });
         }
     }
@@ -194,6 +216,25 @@ impl Peer for MobileNode {
     fn status(&self) -> Status {
         self.state.clone()
     }
+}
+
+/// An advertisement that nobody asked for (section 2.3), valid for this many seconds.
+#[must_use]
+pub fn advertisement(address: [u8; 4], foreign: bool, valid_s: u16, sequence: u16) -> Vec<u8> {
+    let kind = if foreign {
+        agent_flag::FOREIGN_AGENT | agent_flag::REGISTRATION_REQUIRED
+    } else {
+        agent_flag::HOME_AGENT
+    };
+    let advertisement = AgentAdvertisement {
+        lifetime_s: valid_s,
+        router: (address, 0),
+        sequence,
+        registration_lifetime_s: REGISTRATION_S,
+        flags: kind,
+        care_of_addresses: if foreign { vec![address] } else { Vec::new() },
+    };
+    written(|out| advertisement.emit(out))
 }
 
 /// An agent's advertisement of itself.
@@ -406,14 +447,16 @@ pub fn parties(config: &MobileIpConfig) -> Vec<Box<dyn Peer>> {
 mod tests {
     use super::*;
     use crate::handshake::adverse::{agree, run, run_adverse, run_flipped};
-    use crate::handshake::exchange::Outcome;
+    use crate::handshake::exchange::{Exchange, Outcome};
     use proptest::prelude::*;
+    use rand_chacha::rand_core::SeedableRng;
 
     fn config(roaming: bool) -> MobileIpConfig {
         MobileIpConfig {
             home_address: [10, 0, 1, 20],
             home_agent: [10, 0, 1, 1],
             foreign_agent: roaming.then_some([10, 0, 2, 1]),
+            listens: false,
             reverse_tunnel: true,
             lifetime_s: 300,
             spi: 1000,
@@ -451,6 +494,38 @@ mod tests {
             code: Code::MobileIp(131),
         };
         assert_eq!(run(peers, 1).1, Outcome::Failed(failure));
+    }
+
+    #[test]
+    fn who_listens_registers_with_the_agent_that_it_hears() {
+        let config = MobileIpConfig {
+            listens: true,
+            ..config(true)
+        };
+        let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
+        let mut exchange = Exchange::new(parties(&config), rng);
+        assert!(exchange.start().is_empty());
+        let heard = |foreign| Message {
+            from: Party::ForeignAgent,
+            to: Party::Station,
+            carrier: Carrier::Icmp,
+            octets: advertisement([10, 0, 2, 1], foreign, 3, 7),
+        };
+        // A home agent is not what it looks for.
+        assert!(exchange.deliver(&heard(false)).emissions.is_empty());
+        let reaction = exchange.deliver(&heard(true));
+        let (protocol, name) = crate::handshake::describe(&reaction.emissions[0].message);
+        assert_eq!(
+            (protocol, name.as_str()),
+            ("Mobile IP", "registration request")
+        );
+        // Or it asks once its patience is over.
+        let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
+        let mut exchange = Exchange::new(parties(&config), rng);
+        exchange.start();
+        let asked = exchange.time_out(Party::Station).emissions;
+        let (_, name) = crate::handshake::describe(&asked[0].message);
+        assert_eq!(name, "agent solicitation");
     }
 
     proptest! {

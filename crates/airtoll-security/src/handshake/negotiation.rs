@@ -102,12 +102,16 @@ pub struct Negotiation {
     group_keys: Option<GroupKeys>,
     /// Addresses of the tunnels' ends: the station's, the gateway's.
     addresses: ([u8; 4], [u8; 4]),
+    /// Addresses of Mobile IP: the station's at home, the home agent's, the foreign agent's.
+    mobile_addresses: [[u8; 4]; 3],
 }
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
 const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
 /// Addresses of the tunnels' ends where nobody says others.
 const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 1, 20], [10, 0, 1, 1]);
+/// The same of Mobile IP's parties.
+const MOBILE: [[u8; 4]; 3] = [[10, 0, 1, 20], [10, 0, 1, 1], [10, 0, 2, 1]];
 const PASSPHRASE: &str = "correct horse battery staple";
 const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
 /// Every octet of static WEP keys.
@@ -167,6 +171,12 @@ impl Negotiation {
         let msk = self.secrets.get(&SecretName::Msk);
         let known = msk.is_some() || self.secrets.contains_key(&SecretName::Pmk);
         known.then(|| self.master_key(akm, msk.map_or(&[], Vec::as_slice), PASSPHRASE))
+    }
+
+    /// Whether the stage that runs is one in which the station waits for an agent of Mobile IP.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.options.listens && self.stage() == Some(Stage::MobileIp)
     }
 
     /// Everything agreed on so far.
@@ -509,9 +519,10 @@ impl Negotiation {
     fn mobile_ip(&self) -> MobileIpConfig {
         let foreign = self.options.mobile_ip == MobileIp::Foreign;
         MobileIpConfig {
-            home_address: [10, 0, 1, 20],
-            home_agent: [10, 0, 1, 1],
-            foreign_agent: foreign.then_some([10, 0, 2, 1]),
+            home_address: self.mobile_addresses[0],
+            home_agent: self.mobile_addresses[1],
+            foreign_agent: foreign.then_some(self.mobile_addresses[2]),
+            listens: self.options.listens,
             reverse_tunnel: true,
             lifetime_s: 300,
             spi: 1000,

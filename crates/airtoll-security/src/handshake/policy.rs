@@ -183,6 +183,8 @@ pub struct Options {
     pub ike_group: u16,
     /// Mobile IP registration after the link is up.
     pub mobile_ip: MobileIp,
+    /// Mobile IP: the node does not ask for an agent, but waits until it is told to or hears one.
+    pub listens: bool,
     /// Both ends of an IKEv2 tunnel say that it may move to other addresses (RFC 4555).
     pub mobike: bool,
     /// The end that stays checks that the other one receives at its new address before it believes
@@ -212,6 +214,7 @@ impl Default for Options {
             cookies: false,
             ike_group: 0,
             mobile_ip: MobileIp::default(),
+            listens: false,
             mobike: false,
             return_routability: false,
             cached_pmk: false,

@@ -252,6 +252,12 @@ fn join(
         let ends = [host, gateway].map(|node| address::ipv4(node).octets());
         negotiation.set_tunnel_ends(ends.into());
     }
+    if mobile != MobileIp::Off {
+        let [home, foreign] = [Party::HomeAgent, Party::ForeignAgent].map(|p| nodes[p as usize]);
+        let agent = if foreign == NONE { home } else { foreign };
+        let addresses = [host, home, agent].map(|node| address::ipv4(node).octets());
+        negotiation.set_mobile_addresses(addresses);
+    }
     let cipher = scenario.nodes[station as usize].cipher;
     Ok(Join {
         nodes,
@@ -266,6 +272,8 @@ fn join(
         timers: Default::default(),
         timeline: Timeline::default(),
         agreed: Secrets::new(),
+        listens: false,
+        movement: None,
         recorded: false,
         protection_octets: cipher.frame_octets() as u32,
         purpose: Purpose::Entry,

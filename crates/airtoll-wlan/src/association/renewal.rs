@@ -320,6 +320,8 @@ impl Join {
             timeline: Timeline::default(),
             agreed: Default::default(),
             // The pairwise keys stay, and their packet numbers go on.
+            listens: false,
+            movement: None,
             recorded: true,
             protection_octets: first.protection_octets,
             purpose: Purpose::Renewal,

@@ -109,6 +109,11 @@ impl Join {
         }
     }
 
+    /// How long it took its station to find out that it had moved.
+    pub(crate) const fn movement(&self) -> Option<Duration> {
+        self.movement
+    }
+
     /// Messages emitted, repetitions included.
     pub(crate) fn messages(&self) -> u32 {
         self.timeline.emitted.iter().map(|known| known.1).sum()

@@ -66,6 +66,9 @@ impl World {
                 rows.push((metric, time.as_secs_f64(), "s"));
             }
         }
+        if let Some(time) = join.movement() {
+            rows.push(("handover_movement_s", time.as_secs_f64(), "s"));
+        }
         rows.push(("handover_join_s", (joined - left).as_secs_f64(), "s"));
         rows.push(("handover_messages", f64::from(join.messages()), "1"));
         if self.association.gateway_of(handover.join) != NONE {

@@ -1,6 +1,7 @@
 //! Hand-overs: what fills the gap, and that traffic goes on behind it.
 
 mod addresses;
+mod agents;
 mod by_level;
 mod over_the_ds;
 mod repeated;

@@ -16,7 +16,7 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
-use super::{Medium, Sink, packet, resolving, signal};
+use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
 use crate::aggregation::Mpdu;
 use crate::channel::{FrameKind, Transmission};
@@ -355,7 +355,7 @@ impl Recorder {
         let header = DataFrame {
             transmitter: world.mac(link.from),
             receiver: if group {
-                resolving::destination(world, &world.packets[mpdu.head])
+                to_group(world, &world.packets[mpdu.head])
             } else {
                 world.mac(peer)
             },
@@ -390,6 +390,9 @@ impl Recorder {
     fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
         if p.resolves() {
             return resolving::msdu(world, p);
+        }
+        if p.advertises() {
+            return advertising::msdu(world, p);
         }
         let (ethertype, payload) = match signal::ahead(world, p) {
             Some(beside) => beside,
@@ -461,6 +464,14 @@ impl Recorder {
         self.sink.packet(self.wires[wire as usize], at, &out);
         self.scratch = out;
     }
+}
+
+/// Where a group-addressed frame goes.
+fn to_group(world: &World, p: &Packet) -> MacAddress {
+    if p.advertises() {
+        return advertising::ALL_SYSTEMS;
+    }
+    resolving::destination(world, p)
 }
 
 /// MAC address of the node that put a packet onto the network.

@@ -95,6 +95,9 @@ impl Scenario {
         for (i, handover) in self.handovers.iter().enumerate() {
             self.check_handover(&format!("handovers[{i}]"), handover)?;
         }
+        for (i, agent) in self.mobility_agents.iter().enumerate() {
+            self.check_agent(&format!("mobility_agents[{i}]"), agent)?;
+        }
         if self.flows.is_empty() {
             return invalid("flows", "empty", "at least one flow");
         }

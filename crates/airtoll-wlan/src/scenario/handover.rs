@@ -66,6 +66,24 @@ pub struct Handover {
     pub association: Association,
 }
 
+/// An agent of Mobile IP that advertises itself on the link of an access point (RFC 5944 section 2.3).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MobilityAgent {
+    /// The agent: the access point itself, or a node that it reaches over the links.
+    pub node: String,
+    /// The BSS whose access point sends its advertisements to everybody.
+    pub bss: String,
+    /// A foreign agent, whose care-of address is its own; otherwise a home agent.
+    #[serde(default)]
+    pub foreign: bool,
+    /// Time between two advertisements, s; they are valid three times as long, in whole seconds.
+    pub period_s: f64,
+    /// When the first one comes, s.
+    #[serde(default)]
+    pub offset_s: f64,
+}
+
 /// A walk in a straight line that begins with the traffic. Levels follow positions but where
 /// `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for the node
 /// that stands for the station in the new BSS best at the end of the walk.
@@ -211,6 +229,16 @@ impl Scenario {
             return invalid(&field, name, "a station without flows and association");
         }
         Ok(())
+    }
+
+    pub(super) fn check_agent(&self, at: &str, agent: &MobilityAgent) -> Checked {
+        positive(&format!("{at}.period_s"), agent.period_s)?;
+        not_negative(&format!("{at}.offset_s"), agent.offset_s)?;
+        self.node(&format!("{at}.node"), &agent.node)?;
+        if self.bss.iter().any(|b| b.name == agent.bss) {
+            return Ok(());
+        }
+        invalid(&format!("{at}.bss"), &agent.bss, "the name of a BSS")
     }
 
     fn check_tunnels(&self, at: &str, handover: &Handover) -> Checked {

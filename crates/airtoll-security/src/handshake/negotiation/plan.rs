@@ -6,7 +6,7 @@
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
 
-use super::{ENDS, GroupRenewal, Negotiation, Stage, Transition};
+use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::akm::{AkmHash, AkmSuite};
 use crate::handshake::exchange::{SecretName, Secrets};
 use crate::handshake::link::{Link, ManagementProtection, MobilityDomain};
@@ -132,6 +132,12 @@ impl Negotiation {
         self.addresses = addresses;
     }
 
+    /// Sets the IPv4 addresses of Mobile IP: the station's at home, the home agent's and the foreign
+    /// agent's; before the registration's stage.
+    pub const fn set_mobile_addresses(&mut self, addresses: [[u8; 4]; 3]) {
+        self.mobile_addresses = addresses;
+    }
+
     /// Takes over the tunnels of an earlier association, of which these are the secrets; before the
     /// tunnels' stage. They are not set up again; [`TunnelMove::Mobike`] moves the last one of them to
     /// the station's present address.
@@ -213,6 +219,7 @@ impl Negotiation {
             renewal: Some(renewal),
             group_keys: None,
             addresses: self.addresses,
+            mobile_addresses: self.mobile_addresses,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)
@@ -242,6 +249,7 @@ impl Negotiation {
             renewal: None,
             group_keys: None,
             addresses: ENDS,
+            mobile_addresses: MOBILE,
         };
         negotiation.prepare(rng)?;
         Ok(negotiation)

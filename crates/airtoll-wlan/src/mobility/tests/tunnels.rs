@@ -66,6 +66,32 @@ fn mobike_moves_what_would_be_set_up_anew() {
 }
 
 #[test]
+fn a_tunnel_goes_there_and_back() {
+    let mobike = json!({"mobike": true});
+    for (suite, way, options, messages) in [
+        (ESP, "anew", json!({}), 4.0),
+        (ESP, "mobike", mobike, 2.0),
+        (WIREGUARD, "roams", json!({}), 0.0),
+    ] {
+        let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+        let mut value = tunnelled(suite, way, &options, &calls);
+        let mut home = value["handovers"][0].clone();
+        home["at_s"] = json!(1.5);
+        home["association"]["station"] = json!("s0");
+        value["handovers"].as_array_mut().unwrap().push(home);
+        let outcome = simulate(&value, 1);
+        assert_eq!(outcome.failure, None);
+        let rows = outcome.rows.iter();
+        let mean = rows.filter(|r| r.metric == "handover_tunnel_messages" && r.second.is_none());
+        assert_eq!(mean.map(|r| r.value).collect::<Vec<_>>(), [messages]);
+        for flow in ["s0-server", "server-s0"] {
+            let received = outcome.value("packets_received", Some(flow)).unwrap();
+            assert!(received > 92.0, "{way} {flow}: {received}");
+        }
+    }
+}
+
+#[test]
 fn parts_add_up_also_where_the_far_end_is_far_away() {
     let options = json!({"mobike": true});
     let calls = json!([voice("s0", "server"), voice("server", "s0")]);
