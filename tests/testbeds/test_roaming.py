@@ -17,6 +17,9 @@ from airtoll.testbeds.simulator import Simulator
 CALL = {"transport": "udp", "application": "voip", "direction": "both", "duration_s": 1.0}
 WALKER: dict[str, object] = {"stations": [{"name": "phone", "position_m": [2, 1]}]}
 MOBILE_IP: dict[str, object] = {"join": {"mobile_ip": "home"}}
+LISTENS: dict[str, dict[str, object]] = {
+    "join": {"mobile_ip": "home", "movement_detection": "lifetime"}
+}
 PARTS = ("scan", "association", "eap", "keys", "mobile_ip", "tunnel", "wait")
 
 
@@ -87,6 +90,10 @@ def test_the_second_access_point_stands_beside_the_first() -> None:
         ("wpa2-psk-ccmp+ipsec-aes-gcm", {"tunnel": "stays"}, {}, "without Mobile IP"),
         ("wpa2-psk-ccmp+ipsec-aes-gcm", {"tunnel": "mobike"}, MOBILE_IP, "home address"),
         ("wpa2-psk-ccmp", {"return_routability": True}, {}, "check of MOBIKE"),
+        ("open", {"mobile_ip": "foreign"}, {}, "leads away from home"),
+        ("open", {}, {"join": {"advertisement_s": 1}}, "Mobile IP's agents"),
+        ("open", {}, LISTENS, "advertisements that run out"),
+        ("open", {}, {"join": {**LISTENS["join"], "advertisement_s": 1}}, "another agent"),
     ],
 )
 def test_what_cannot_be_done_is_skipped_with_the_reason(
@@ -227,3 +234,26 @@ def test_a_walk_past_three_access_points_and_back() -> None:
     # 12 s are there and back: as far from the turn on both ways.
     assert left == sorted(left)
     assert left[2] > 6 > left[1]
+
+
+def test_a_station_abroad_finds_out_late_that_it_is() -> None:
+    joins = {"mobile_ip": "home", "advertisement_s": 0.1}
+    rows = {}
+    for detection in ("link", "lifetime"):
+        of = cell(
+            "wpa2-psk-ccmp+ipsec-aes-gcm",
+            {"mobile_ip": "foreign", "tunnel": "stays"},
+            join={**joins, "movement_detection": detection},
+        )
+        longer = evolve(of, load=of.load.model_copy(update={"duration_s": 3.0}))
+        resolved = scenario(longer)
+        agents = [(a["node"], a["foreign"]) for a in resolved["mobility_agents"]]
+        assert agents == [("server", False), (NEXT_AP, True)]
+        rows[detection] = measured(longer)
+    link, lifetime = rows["link"], rows["lifetime"]
+    assert "handover_movement_s" not in link
+    # Valid for a second, and heard every tenth of one.
+    assert 0.89 < lifetime["handover_movement_s"] < 1.0
+    more = lifetime["handover_mobile_ip_s"] - link["handover_mobile_ip_s"]
+    assert more == pytest.approx(lifetime["handover_movement_s"], abs=0.02)
+    assert lifetime["handover_tunnel_messages"] == link["handover_tunnel_messages"] == 0

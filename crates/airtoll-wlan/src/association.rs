@@ -396,7 +396,8 @@ impl World {
                 Some(Stage::MobileIp | Stage::Tunnel | Stage::TunnelMove)
             ),
         };
-        linked && !self.mobility.has_left(number as u32)
+        let off = self.association.is_off(station);
+        linked && !off && !self.mobility.has_left(number as u32)
     }
 
     /// Spends a reaction's work on the CPUs and sends its messages as it gets done.

@@ -174,6 +174,16 @@ class Join(_Table):
     mobile_ip: Literal["off", "home", "foreign"] = Field(
         "off", description="Mobile IPv4 registration after the link is up"
     )
+    advertisement_s: Positive | None = Field(
+        None,
+        description="Mobile IP agents advertise themselves this often, s, in group-addressed "
+        "frames (RFC 5944, 2.3), valid three times as long; default: they answer solicitations",
+    )
+    movement_detection: Literal["link", "lifetime"] = Field(
+        "link",
+        description="how a Mobile IP node finds out that it has moved: its link tells it, and it "
+        "solicits; or its agent's last advertisement runs out (RFC 5944, 2.4.2.1)",
+    )
     fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
         "none", description="what is made to go wrong"
     )
@@ -284,6 +294,11 @@ class Handover(_Table):
         1000.0,
         description="pre-authentication: how long before it leaves it begins, milliseconds; not "
         "done by then: everything again",
+    )
+    mobile_ip: Literal["home", "foreign"] = Field(
+        "home",
+        description="with `join.mobile_ip`: whether the other APs are at home, too, or foreign "
+        "networks, where the AP is the foreign agent and packets go by IP in IP",
     )
     tunnel: Literal["anew", "mobike", "roams", "stays"] = Field(
         "anew",

@@ -52,6 +52,9 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
+    problem = _no_agents(cell)
+    if problem is not None:
+        return problem
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
         if not cell.settings.authenticate:
             return "new group keys need authenticate = true"
@@ -99,6 +102,22 @@ def _no_cookie(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "cookies need authenticate = true"
     if all(tunnel.kind != "wireguard" for policy in policies for tunnel in policy.tunnels):
         return f"{policies[0].name} has no WireGuard, which asks for cookies"
+    return None
+
+
+def _no_agents(cell: Cell) -> str | None:
+    """Why the agents of Mobile IP cannot be meant as the study has them, or None."""
+    join, handover = cell.settings.join, cell.settings.handover
+    if join.advertisement_s is not None and (
+        join.mobile_ip == "off" or not cell.settings.authenticate
+    ):
+        return "join.advertisement_s is of Mobile IP's agents: mobile_ip and authenticate = true"
+    if join.movement_detection == "link":
+        return None
+    if join.advertisement_s is None:
+        return 'movement_detection = "lifetime" needs advertisements that run out: advertisement_s'
+    if handover is None or handover.mobile_ip == "home":
+        return 'movement_detection = "lifetime" needs another agent: handover.mobile_ip = "foreign"'
     return None
 
 
@@ -162,6 +181,27 @@ def joining(
         "links": links,
         "associations": associations,
         "association_limit_s": join.limit_s,
+        **_advertised(cell, nodes, associations),
+    }
+
+
+def _advertised(
+    cell: Cell, nodes: list[dict[str, Any]], associations: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The agents that advertise themselves: that of each cell in which a station joins."""
+    period_s = cell.settings.join.advertisement_s
+    if period_s is None:
+        return {}
+    abroad = cell.settings.join.mobile_ip == "foreign"
+    cells = {node["name"]: node.get("bss") for node in nodes}
+    agents = {
+        cells[a["station"]]: a["foreign_agent" if abroad else "home_agent"] for a in associations
+    }
+    return {
+        "mobility_agents": [
+            {"node": agent, "bss": bss, "foreign": abroad, "period_s": period_s}
+            for bss, agent in agents.items()
+        ]
     }
 
 

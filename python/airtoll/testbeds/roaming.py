@@ -109,6 +109,8 @@ def roaming(
     first = next(a for a in resolved["associations"] if a["station"] == station)
     before = {**first, "options": {**first["options"], **_tunnel_options(handover)}}
     options = {**before["options"], "cached_pmk": handover.method == "cached-pmk"}
+    if cell.settings.join.movement_detection == "lifetime":
+        options["listens"] = True
     method = "full" if handover.method == "cached-pmk" else handover.method
     added = [node for pair in zip(twins, points, strict=True) for node in pair]
     return {
@@ -125,11 +127,44 @@ def roaming(
                 "scan_s": handover.scan_ms / 1e3,
                 "ahead_s": handover.ahead_ms / 1e3,
                 "method": method,
-                "association": {**before, "station": _there(station, to), "options": options},
+                "association": {
+                    **before,
+                    "station": _there(station, to),
+                    "options": options,
+                    **_abroad(handover, options, to),
+                },
             }
             for number, to in enumerate(handover.path)
         ],
+        **_agents(cell, resolved, [c["name"] for c in cells]),
     }
+
+
+def _abroad(handover: Handover, options: dict[str, Any], number: int) -> dict[str, Any]:
+    """What an association at the AP with this number has that is not at home."""
+    if handover.mobile_ip == "home" or number == 1:
+        return {}
+    abroad = {**options, "mobile_ip": "foreign"}
+    return {"options": abroad, "foreign_agent": f"ap-{number}"}
+
+
+def _agents(cell: Cell, resolved: dict[str, Any], cells: list[str]) -> dict[str, Any]:
+    """The agents of the further APs beside those that are there without a hand-over."""
+    handover = cell.settings.handover
+    known = resolved.get("mobility_agents")
+    if handover is None or not known:
+        return {}
+    first = known[0]
+    more = [
+        {**first, "bss": name, "foreign": True, "node": f"ap-{number}"}
+        if handover.mobile_ip == "foreign"
+        else {**first, "bss": name}
+        for number, name in enumerate(cells, FIRST_NEXT)
+    ]
+    # Agents do not speak at once: each is a share of the period behind the one before.
+    share = first["period_s"] / (len(more) + 1)
+    spread = [{**a, "offset_s": round(n * share, 9)} for n, a in enumerate(more, 1)]
+    return {"mobility_agents": [*known, *spread]}
 
 
 def _there(station: str, number: int) -> str:
@@ -211,6 +246,8 @@ def _no_walk(cell: Cell) -> str | None:
 
 def _no_move(cell: Cell, handover: Handover, policy: Policy) -> str | None:
     """Why the tunnels of a policy cannot do at the new AP what the hand-over says, or None."""
+    if handover.mobile_ip == "foreign" and cell.settings.join.mobile_ip != "home":
+        return 'handover.mobile_ip = "foreign" leads away from home: join.mobile_ip = "home"'
     if handover.return_routability and handover.tunnel != "mobike":
         return 'return_routability is a check of MOBIKE: handover.tunnel = "mobike"'
     if handover.tunnel == "anew":

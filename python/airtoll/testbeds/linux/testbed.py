@@ -431,6 +431,7 @@ def _join_reason(settings: Scenario, policy: Policy) -> str | None:
         "group_rekey_s",
         "group_rekey_on_leave",
         "deauthenticate_at_s",
+        "advertisement_s",
     ):
         if getattr(join, key):
             return f"join.{key} has no effect on real daemons here"
