@@ -29,8 +29,8 @@ pub(crate) struct Flow {
     pub application: Application,
     /// TCP; UDP where absent.
     pub connection: Option<Box<Connection>>,
-    /// Counts as a voice call.
-    pub voice: bool,
+    /// Speech in one packet, where this is one direction of a voice call.
+    pub voice: Option<Duration>,
     pub start: Instant,
     pub stop: Instant,
     /// Packets that take room in the sender's socket, and how many may (UDP).

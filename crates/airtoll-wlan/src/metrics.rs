@@ -107,6 +107,16 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
+    /// Upper ends of the bins that hold any, s, and how many lie below each, upwards.
+    pub fn reached(&self) -> impl Iterator<Item = (f64, u64)> {
+        let mut below = 0;
+        let counted = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
+        counted.map(move |(bin, n)| {
+            below += u64::from(*n);
+            (floor_of(bin + 1) as f64 / 1e9, below)
+        })
+    }
+
     /// The `p`-quantile, s, to within half a bin (0.8 %).
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if self.count == 0 {

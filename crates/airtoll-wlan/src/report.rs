@@ -5,7 +5,7 @@ use airtoll_units::Duration;
 use crate::metrics::Statistics;
 use crate::outcome::{Outcome, Row};
 use crate::scenario::Role;
-use crate::transport::{G711_CONCEALED, mean_opinion_score, transmission_rating};
+use crate::transport::{G711_CONCEALED, mean_opinion_score, played_rating};
 use crate::world::World;
 
 struct Table {
@@ -175,14 +175,17 @@ impl World {
                 "1",
             );
         }
-        if flow.voice && s.received > 0 {
-            let lost = s.lost as f64 / (s.received + s.lost) as f64;
-            let delay = s.delays.mean().unwrap_or(0.0) + 2.0 * s.jitter.seconds().unwrap_or(0.0);
-            table.put(
-                "voice_mos",
-                mean_opinion_score(transmission_rating(delay, lost, G711_CONCEALED)),
-                "1",
+        if let Some(speech) = flow.voice
+            && s.received > 0
+        {
+            let sent = s.received + s.lost;
+            let rating = played_rating(
+                speech.as_secs_f64(),
+                s.delays.reached(),
+                sent,
+                G711_CONCEALED,
             );
+            table.put("voice_mos", mean_opinion_score(rating), "1");
         }
         if self.series {
             self.second_rows(s, table);

@@ -63,7 +63,12 @@ impl Builder<'_> {
                 category: flow.access_category as u8,
                 application,
                 connection,
-                voice: matches!(flow.pattern, Pattern::Voip { .. }),
+                voice: match flow.pattern {
+                    Pattern::Voip { interval_ms, .. } => {
+                        Some(Duration::from_secs_f64(interval_ms / 1e3))
+                    }
+                    _ => None,
+                },
                 start,
                 stop: flow
                     .stop_s

@@ -149,7 +149,7 @@ fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
 fn udp(flow: &Flow, p: &Packet, from: IpAddr, to: IpAddr, out: &mut Vec<u8>) {
     let count = p.payload as usize;
     let mut payload = Vec::with_capacity(count);
-    if flow.voice && count >= 12 {
+    if flow.voice.is_some() && count >= 12 {
         // Version 2, payload type 0 (PCMU), 8 kHz.
         payload.extend_from_slice(&[0x80, 0]);
         payload.extend_from_slice(&(p.mark as u16).to_be_bytes());
@@ -164,7 +164,7 @@ fn udp(flow: &Flow, p: &Packet, from: IpAddr, to: IpAddr, out: &mut Vec<u8>) {
     }
     payload.truncate(count);
     digits(0, count - payload.len(), &mut payload);
-    let (client, server) = ports(p.flow, flow.voice);
+    let (client, server) = ports(p.flow, flow.voice.is_some());
     let (source, destination) = if p.reverse {
         (server, client)
     } else {

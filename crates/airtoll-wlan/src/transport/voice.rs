@@ -94,6 +94,26 @@ pub fn transmission_rating(delay_s: f64, loss: f64, codec: CodecImpairment) -> f
     DEFAULT_RATING - delay_impairment(delay_s) - effective
 }
 
+/// Transmission rating R of a call behind the play-out buffer that suits it best: every packet is played
+/// that long after it was recorded, and one that comes later is lost. That is what an adaptive buffer strives
+/// for; no call is rated better than it can be played.
+///
+/// `speech_s`: speech in one packet, which is recorded before it is sent. `delays`: delays of packets,
+/// seconds, upwards, each with the number of packets that came within it. `sent`: all packets of the call.
+pub fn played_rating(
+    speech_s: f64,
+    delays: impl Iterator<Item = (f64, u64)>,
+    sent: u64,
+    codec: CodecImpairment,
+) -> f64 {
+    delays
+        .map(|(delay_s, in_time)| {
+            let lost = 1.0 - in_time as f64 / sent as f64;
+            transmission_rating(speech_s + delay_s, lost, codec)
+        })
+        .fold(transmission_rating(speech_s, 1.0, codec), f64::max)
+}
+
 /// Mean opinion score, 1 to 4.5, estimated from R (G.107 annex B).
 pub fn mean_opinion_score(rating: f64) -> f64 {
     if rating <= 0.0 {
@@ -169,6 +189,27 @@ mod tests {
             * (65f64.powf(1.0 / 6.0) - 3.0 * (1.0 + (2f64 / 3.0).powi(6)).powf(1.0 / 6.0) + 2.0);
         assert!((at(0.0) - at(400.0) - expected).abs() < 1e-9);
         assert!(expected > 20.0);
+    }
+
+    #[test]
+    fn what_comes_too_late_is_lost_unless_waiting_is_better() {
+        let rate = |delays: &[(f64, u64)], sent| {
+            played_rating(0.02, delays.iter().copied(), sent, G711_CONCEALED)
+        };
+        let alone = transmission_rating(0.03, 0.0, G711_CONCEALED);
+        assert_eq!(rate(&[(0.01, 100)], 100), alone);
+        // Two of a hundred come after 900 ms: it is better to do without them.
+        let without = transmission_rating(0.03, 0.02, G711_CONCEALED);
+        assert!((rate(&[(0.01, 98), (0.9, 100)], 100) - without).abs() < 1e-9);
+        // Within 60 ms waiting costs nothing (below 100 ms in all).
+        assert_eq!(rate(&[(0.01, 98), (0.06, 100)], 100), alone);
+        // Half of them late by 150 ms: better wait.
+        let waited = transmission_rating(0.17, 0.0, G711_CONCEALED);
+        assert_eq!(rate(&[(0.01, 50), (0.15, 100)], 100), waited);
+        assert_eq!(
+            rate(&[], 100),
+            transmission_rating(0.02, 1.0, G711_CONCEALED)
+        );
     }
 
     #[test]
