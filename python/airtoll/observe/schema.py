@@ -73,7 +73,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "response_p50_s": ("s", "request to response, median"),
     "response_p95_s": ("s", "request to response, 95th percentile"),
     "response_p99_s": ("s", "request to response, 99th percentile"),
-    "voice_mos": ("1", "mean opinion score of a voice call (ITU-T G.107 annex B)"),
+    "voice_mos": ("1", "mean opinion score of a call (ITU-T G.107 annex B); late packets are lost"),
     "transfer_delay_s": ("s", "sender to receiver, first octet sent to last octet delivered"),
     "association_time_s": ("s", "first authentication frame to association response"),
     "eap_time_s": ("s", "first EAP message from the client to Access-Accept / EAP-Success"),
