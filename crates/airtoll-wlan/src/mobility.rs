@@ -346,6 +346,7 @@ impl World {
     }
 
     /// The node that sends a host's packet now; takes the packet while the host has no link.
+    #[inline]
     pub(crate) fn sending_node(&mut self, host: u32, packet: PacketId) -> Option<u32> {
         let node = self.node_with_a_link(host, packet)?;
         if self.association.anybody_is_off() && self.keep_until_back(node, packet) {
@@ -354,10 +355,15 @@ impl World {
         Some(node)
     }
 
+    #[inline]
     fn node_with_a_link(&mut self, host: u32, packet: PacketId) -> Option<u32> {
         if self.mobility.handovers.is_empty() {
             return Some(host);
         }
+        self.node_after_hand_overs(host, packet)
+    }
+
+    fn node_after_hand_overs(&mut self, host: u32, packet: PacketId) -> Option<u32> {
         let Some(at) = self.mobility.last_of(host) else {
             return Some(host);
         };

@@ -332,6 +332,7 @@ impl World {
 
     /// The link that a question takes from a node: for group-addressed frames, or to a bridge. So do
     /// the advertisements of agents.
+    #[inline]
     pub(crate) fn question_link(&self, node: u32, packet: PacketId) -> Option<u32> {
         let p = &self.packets[packet];
         if !p.asks() && !p.advertises() {
