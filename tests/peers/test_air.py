@@ -278,26 +278,44 @@ def counts(seen: Mapping[str, Any]) -> list[int]:
 
 #: The rest of the groups and suites is for `make test-slow`: each is a scene of its own.
 SLOW: Final = pytest.mark.slow
+#: An emulated guest takes some ten seconds a scene: there `make test` plays one of each kind.
+REST: Final = [SLOW] if drivers.is_emulated() else []
+
+
+def rest(test: Any) -> Any:
+    """Marks a test as one of the rest."""
+    for mark in REST:
+        test = mark(test)
+    return test
+
+
+H2E: Final = [pytest.param(False, marks=REST), True]
 SAE: Final = [
     pytest.param(
         Network("sae", group, h2e=h2e, pmf=2),
         id=f"sae-{'h2e' if h2e else 'hnp'}-{group}",
-        marks=[] if group == 19 or (h2e and group == 21) else SLOW,
+        marks=REST * (not h2e or group != 19) if group == 19 or (h2e and group == 21) else SLOW,
     )
     for h2e in (False, True)
     for group in (19, 20, 21)
 ]
 OWE: Final = [
-    pytest.param(Network("owe", group, pmf=2), id=f"owe-{group}", marks=[SLOW] * (group == 20))
+    pytest.param(
+        Network("owe", group, pmf=2),
+        id=f"owe-{group}",
+        marks={19: [], 20: [SLOW], 21: REST}[group],
+    )
     for group in (19, 20, 21)
 ]
 OTHERS: Final = [
-    pytest.param(Network("psk"), id="psk"),
+    pytest.param(Network("psk"), id="psk", marks=REST),
     pytest.param(Network("psk-sha256", pmf=2), id="psk-sha256", marks=SLOW),
     pytest.param(Network("sae", pmf=2, cipher="gcmp-256"), id="sae-gcmp-256", marks=SLOW),
     pytest.param(Network("802.1x"), id="eap"),
     pytest.param(Network("802.1x-sha256", pmf=2), id="eap-sha256", marks=SLOW),
-    pytest.param(Network("802.1x-suite-b-192", pmf=2, cipher="gcmp-256"), id="eap-suite-b-192"),
+    pytest.param(
+        Network("802.1x-suite-b-192", pmf=2, cipher="gcmp-256"), id="eap-suite-b-192", marks=REST
+    ),
 ]
 
 
@@ -331,6 +349,7 @@ def test_wpa_supplicant_joins_our_access_point(play: Any, network: Network) -> N
     assert dumped(secret(seen, "keys", "access-point", "tk")[:32]) in seen["log"]
 
 
+@rest
 def test_a_cached_pmk_needs_no_second_sae(play: Any) -> None:
     network = Network("sae", h2e=True)
     again = [{"stage": "authentication"}, {"stage": "association", "cached": True}]
@@ -347,6 +366,7 @@ def test_a_cached_pmk_needs_no_second_sae(play: Any) -> None:
     assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
 
 
+@rest
 @pytest.mark.parametrize("network", [Network("psk"), Network("sae", pmf=2)], ids=["psk", "sae-pmf"])
 def test_hostapd_renews_our_station_s_group_keys(play: Any, network: Network) -> None:
     # Under the temporal key, both ways.
@@ -362,7 +382,7 @@ def test_hostapd_renews_our_station_s_group_keys(play: Any, network: Network) ->
     assert before.get("igtk") != after.get("igtk") or not network.pmf
 
 
-@pytest.mark.parametrize("h2e", [False, True])
+@pytest.mark.parametrize("h2e", H2E)
 def test_hostapd_s_anti_clogging_token_is_shown(play: Any, h2e: bool) -> None:
     network = Network("sae", h2e=h2e, pmf=2)
     seen = play(**join(network, "sae_anti_clogging_threshold=0"))
@@ -372,7 +392,8 @@ def test_hostapd_s_anti_clogging_token_is_shown(play: Any, h2e: bool) -> None:
     assert "[AUTHORIZED]" in flags(seen)
 
 
-@pytest.mark.parametrize("h2e", [False, True])
+@rest
+@pytest.mark.parametrize("h2e", H2E)
 def test_wpa_supplicant_shows_our_anti_clogging_token(play: Any, h2e: bool) -> None:
     network = Network("sae", h2e=h2e, pmf=2)
     stages = network.stages()
@@ -383,7 +404,8 @@ def test_wpa_supplicant_shows_our_anti_clogging_token(play: Any, h2e: bool) -> N
     assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
 
 
-@pytest.mark.parametrize("h2e", [False, True])
+@rest
+@pytest.mark.parametrize("h2e", H2E)
 def test_our_station_tries_the_groups_that_hostapd_takes(play: Any, h2e: bool) -> None:
     # With hash-to-element the refused groups are part of the keys.
     ours = Network("sae", 21, (20, 19), h2e=h2e, pmf=2)
@@ -399,7 +421,8 @@ def test_our_station_tries_the_groups_that_hostapd_takes(play: Any, h2e: bool) -
     assert (end["why"], end["code"]) == ("nothing-in-common", ["status", 77])
 
 
-@pytest.mark.parametrize("h2e", [False, True])
+@rest
+@pytest.mark.parametrize("h2e", H2E)
 def test_wpa_supplicant_tries_the_groups_that_we_take(play: Any, h2e: bool) -> None:
     theirs = Network("sae", 21, (20, 19), h2e=h2e, pmf=2)
     ours = theirs._replace(group=19, further=())
@@ -409,6 +432,7 @@ def test_wpa_supplicant_tries_the_groups_that_we_take(play: Any, h2e: bool) -> N
     assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
 
 
+@rest
 def test_owe_s_group_is_negotiated_with_either_peer(play: Any) -> None:
     first = Network("owe", 19, (20,), pmf=2)
     second = Network("owe", 20, pmf=2)
@@ -422,6 +446,7 @@ def test_owe_s_group_is_negotiated_with_either_peer(play: Any) -> None:
     assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
 
 
+@rest
 def test_a_password_identifier_is_known_or_is_status_123(play: Any) -> None:
     staff = Network("sae", h2e=True, pmf=2, identifier="staff")
     seen = play(**join(staff))
@@ -437,7 +462,7 @@ def test_a_password_identifier_is_known_or_is_status_123(play: Any) -> None:
     assert "[AUTHORIZED]" not in flags(seen)
 
 
-@pytest.mark.parametrize("h2e", [False, True])
+@pytest.mark.parametrize("h2e", H2E)
 def test_a_wrong_sae_password_is_refused_at_either_end(play: Any, h2e: bool) -> None:
     right = Network("sae", h2e=h2e, pmf=2)
     wrong = right._replace(password="wrong horse")
@@ -454,6 +479,7 @@ def test_a_wrong_sae_password_is_refused_at_either_end(play: Any, h2e: bool) -> 
     assert "wpa_state=COMPLETED" not in seen["asked"]["STATUS"]
 
 
+@rest
 def test_a_wrong_passphrase_is_reason_15(play: Any) -> None:
     right = Network("psk")
     wrong = right._replace(password="wrong horse")
@@ -463,6 +489,7 @@ def test_a_wrong_passphrase_is_reason_15(play: Any) -> None:
     assert "[AUTHORIZED]" not in flags(seen)
 
 
+@rest
 def test_message_3_may_disable_transition_modes(play: Any) -> None:
     network = Network("sae", h2e=True, pmf=2)
     plain, told = (play(**join(network, *more)) for more in ((), ("transition_disable=0x01",)))
@@ -476,10 +503,10 @@ def test_message_3_may_disable_transition_modes(play: Any) -> None:
 
 FT: Final = [
     pytest.param(Network("ft-psk"), id="ft-psk", marks=SLOW),
-    pytest.param(Network("ft-psk", pmf=2), id="ft-psk-pmf"),
+    pytest.param(Network("ft-psk", pmf=2), id="ft-psk-pmf", marks=REST),
     pytest.param(Network("ft-sae", pmf=1), id="ft-sae-hnp", marks=SLOW),
     pytest.param(Network("ft-sae", h2e=True, pmf=2), id="ft-sae-h2e"),
-    pytest.param(Network("ft-802.1x", pmf=1), id="ft-eap"),
+    pytest.param(Network("ft-802.1x", pmf=1), id="ft-eap", marks=REST),
     pytest.param(Network("ft-802.1x-sha384", cipher="gcmp-256"), id="ft-eap-sha384", marks=SLOW),
 ]
 
@@ -499,6 +526,7 @@ def test_hostapd_takes_our_station_over(play: Any, network: Network, over_the_ds
         assert dumped(secret(seen, "fast-transition", "station", name)) in seen["log"], name
 
 
+@rest
 def test_a_station_of_another_key_is_status_53(play: Any) -> None:
     network = Network("ft-psk")
     wrong = {"master": {"passphrase": "wrong horse"}}

@@ -60,6 +60,12 @@ def make(share: Path, driver: str | None = None, *, dilated: bool = False) -> Gu
     return guest
 
 
+def is_emulated() -> bool:
+    """Whether the guest that nobody chose has an emulated CPU: ten times slower than the others."""
+    asked = check_name(None)
+    return asked != "uml" and not _kvm_is_there() and not (asked is None and _uml_is_best())
+
+
 def states() -> list[State]:
     """What each driver has here, without starting anything that takes long."""
     return [_qemu(), _uml()]
