@@ -7,6 +7,7 @@ there are processors, and none for a handful of panels.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -52,6 +53,8 @@ def develop(
 
 def child() -> None:
     """Print jobs from stdin, one by one, until it ends; what became of each goes to stdout."""
+    # Most of what drawing makes lives on: looking for the dead among it took a twentieth of it.
+    gc.set_threshold(100_000)
     while True:
         try:
             job: Job = pickle.load(sys.stdin.buffer)
