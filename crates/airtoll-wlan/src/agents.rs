@@ -56,8 +56,6 @@ pub(crate) struct Agents {
 
 /// The header of IPv4.
 const IPV4_HEADER: u32 = 20;
-/// Best effort.
-const CATEGORY: u8 = 1;
 /// How many periods an advertisement is valid, at least (section 2.3: an interval of no more than a
 /// third of the lifetime).
 const PERIODS: f64 = 3.0;
@@ -126,35 +124,16 @@ impl World {
     fn advertise(&mut self, number: u32) {
         let now = self.events.now();
         let agent = &mut self.agents.agents[number as usize];
-        // Section 2.3: 0 after booting, then from 256 on after 65535.
-        let sequence = (now.as_nanos() / agent.period.as_nanos().max(1)) as u16;
+        let sequence = sequence_of(now.as_nanos() / agent.period.as_nanos().max(1));
         let valid_s = agent.valid.as_secs_f64() as u16;
         let address = address::ipv4(agent.node).octets();
         agent.octets = advertisement(address, agent.foreign, valid_s, sequence);
         let (node, access_point) = (agent.node, agent.access_point);
         let octets = IPV4_HEADER + agent.octets.len() as u32;
         let next = now + agent.period;
-        let packet = self.packets.insert(Packet {
-            flow: NONE,
-            to: access_point,
-            ip_octets: octets,
-            payload: 0,
-            tunnel_octets: 0,
-            mark: OURS | ADVERTISES | number,
-            group: NONE,
-            next: NONE,
-            created: now,
-            left: Instant::ZERO,
-            arrived: now,
-            category: CATEGORY,
-            entered: NONE,
-            end: 0,
-            under: NONE,
-            number: 0,
-            held: false,
-            reverse: false,
-            counted: false,
-        });
+        let mark = OURS | ADVERTISES | number;
+        let packet = Packet::of_no_flow(access_point, octets, mark, now);
+        let packet = self.packets.insert(packet);
         let work = self.nodes[node as usize].host.transmit.of(octets);
         if node == access_point {
             self.send_to_group(node, packet, work);
@@ -276,5 +255,28 @@ impl World {
             }
         });
         self.register_with(join, message);
+    }
+}
+
+/// The sequence number of the advertisement with this count: 0 after booting, and 256 after 65535,
+/// so that nobody takes it for a reboot (RFC 5944 section 2.3.2).
+fn sequence_of(count: u64) -> u16 {
+    const LOWEST: u64 = 256;
+    const ROUND: u64 = 65_536 - LOWEST;
+    u16::try_from(count).unwrap_or_else(|_| ((count - LOWEST) % ROUND + LOWEST) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sequence_of;
+
+    #[test]
+    fn sequence_numbers_begin_again_above_a_reboots() {
+        assert_eq!([0, 1, 65_535].map(sequence_of), [0, 1, 65_535]);
+        assert_eq!(
+            [65_536, 65_537, 130_815].map(sequence_of),
+            [256, 257, 65_535]
+        );
+        assert_eq!(sequence_of(130_816), 256);
     }
 }

@@ -23,6 +23,7 @@ mod exchange;
 mod flow;
 mod fragmentation;
 mod host;
+mod ip_fragments;
 mod ledger;
 mod lifetime;
 mod metrics;

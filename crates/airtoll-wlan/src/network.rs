@@ -39,20 +39,10 @@ pub(crate) struct Wire {
     arrivals: Pipe,
 }
 
-/// The fragments of one packet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FragmentGroup {
-    left: u16,
-    failed: bool,
-    pub whole: Packet,
-}
-
 /// Octets of Ethernet around a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3).
 const ETHERNET_OCTETS: u32 = 38;
 /// Pause of an application whose packet found a full queue in its own host.
 const TRY_AGAIN: Duration = Duration::from_micros(100);
-/// IPv6 fragment header (RFC 8200 section 4.5).
-const FRAGMENT_HEADER: u32 = 8;
 
 impl Wire {
     pub fn new(
@@ -505,83 +495,6 @@ impl World {
         }
     }
 
-    /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
-    fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
-        let mtu = self.nodes[node as usize].mtu;
-        let whole = self.packets.remove(packet);
-        let ipv6 = self.has_ipv6_header(&whole);
-        let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
-        let per_fragment = (mtu - header - extra) / 8 * 8;
-        let mut body = whole.ip_octets - header;
-        let count = body.div_ceil(per_fragment);
-        let group = self.fragments.insert(FragmentGroup {
-            left: count as u16,
-            failed: false,
-            whole,
-        });
-        let mut payload = whole.payload;
-        let mut tunnel = whole.tunnel_octets;
-        for i in 0..count {
-            let data = body.min(per_fragment);
-            body -= data;
-            let ip_octets = header + extra + data;
-            // What only the first fragment carries: the headers inside.
-            let inner = if i > 0 {
-                0
-            } else {
-                let outer = if whole.entered == NONE { header } else { 0 };
-                whole.ip_octets - whole.tunnel_octets - whole.payload - outer
-            };
-            let share = payload.min(data.saturating_sub(inner));
-            payload -= share;
-            let security = tunnel.min(ip_octets - share);
-            tunnel -= security;
-            let piece = self.packets.insert(Packet {
-                ip_octets,
-                payload: share,
-                tunnel_octets: security,
-                group,
-                under: NONE,
-                held: whole.held && i + 1 == count,
-                ..whole
-            });
-            if let Some(recorder) = &mut self.recorder {
-                recorder.fragment(piece, group, i * per_fragment);
-            }
-            let effort = if i == 0 {
-                work
-            } else {
-                self.nodes[node as usize].host.transmit.of(ip_octets)
-            };
-            self.dispatch(node, piece, effort);
-        }
-    }
-
-    /// Gives the whole packet once its last fragment is here.
-    fn reassemble(&mut self, packet: PacketId) -> Option<PacketId> {
-        let group = self.packets[packet].group;
-        if group == NONE {
-            return Some(packet);
-        }
-        let piece = self.packets.remove(packet);
-        let state = &mut self.fragments[group];
-        state.left -= 1;
-        if state.left > 0 {
-            return None;
-        }
-        let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
-        if failed {
-            self.lose_whole(&whole);
-            return None;
-        }
-        Some(self.packets.insert(Packet {
-            left: piece.left,
-            arrived: piece.arrived,
-            held: false,
-            ..whole
-        }))
-    }
-
     /// A packet is gone.
     pub(crate) fn lose(&mut self, packet: PacketId) {
         let p = self.packets.remove(packet);
@@ -594,7 +507,7 @@ impl World {
     }
 
     /// A packet that is no longer in memory is gone, and what it was a fragment of.
-    fn lose_whole(&mut self, p: &Packet) {
+    pub(crate) fn lose_whole(&mut self, p: &Packet) {
         self.drop_layers(p);
         if p.group == NONE {
             self.lost(p);

@@ -8,6 +8,9 @@ pub(crate) type PacketId = u32;
 /// No packet, no segment, no fragment group.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Access category of what no application asks another for.
+pub(crate) const BEST_EFFORT: u8 = 1;
+
 /// One IP packet, or one fragment of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
@@ -50,6 +53,33 @@ pub(crate) struct Packet {
     pub reverse: bool,
     /// Created after the warm-up, so that it counts.
     pub counted: bool,
+}
+
+impl Packet {
+    /// A packet of no flow, best effort: a message of a negotiation, a question, an advertisement.
+    pub fn of_no_flow(to: u32, ip_octets: u32, mark: u32, now: Instant) -> Self {
+        Self {
+            flow: NONE,
+            to,
+            ip_octets,
+            payload: 0,
+            tunnel_octets: 0,
+            mark,
+            group: NONE,
+            next: NONE,
+            created: now,
+            left: Instant::ZERO,
+            arrived: now,
+            category: BEST_EFFORT,
+            entered: NONE,
+            end: 0,
+            under: NONE,
+            number: 0,
+            held: false,
+            reverse: false,
+            counted: false,
+        }
+    }
 }
 
 /// Storage with reuse.

@@ -12,7 +12,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use airtoll_security::CipherSuite;
-use airtoll_units::{Duration, Instant};
+use airtoll_units::Duration;
 
 use crate::aggregation::TxLink;
 use crate::association;
@@ -37,8 +37,6 @@ const HELD: usize = 3;
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux asks as often by ARP).
 const ATTEMPTS: u8 = 3;
-/// Best effort.
-const CATEGORY: u8 = 1;
 /// In the mark of a packet without a flow: not a message of a negotiation, but of ours.
 pub(crate) const OURS: u32 = 1 << 31;
 const ANSWER: u32 = 1 << 30;
@@ -220,27 +218,9 @@ impl World {
     fn resolution_packet(&mut self, number: u32, to: u32, answer: u32) -> PacketId {
         let now = self.events.now();
         let six = self.resolution.entries[number as usize].six;
-        self.packets.insert(Packet {
-            flow: NONE,
-            to,
-            ip_octets: if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS },
-            payload: 0,
-            tunnel_octets: 0,
-            mark: OURS | answer | number,
-            group: NONE,
-            next: NONE,
-            created: now,
-            left: Instant::ZERO,
-            arrived: now,
-            category: CATEGORY,
-            entered: NONE,
-            end: 0,
-            under: NONE,
-            number: 0,
-            held: false,
-            reverse: false,
-            counted: false,
-        })
+        let octets = if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS };
+        let packet = Packet::of_no_flow(to, octets, OURS | answer | number, now);
+        self.packets.insert(packet)
     }
 
     /// Nobody has answered for a while.

@@ -11,11 +11,12 @@ use airtoll_wire::ieee80211::element::{Elements, id};
 use airtoll_wire::key_data::pad_for_wrap;
 
 use super::exchange::{Carrier, Context, Message, SecretName, Secrets};
+use super::ft_hierarchy::{below_r0, pmk_r0};
 use super::link::{Link, algorithm_of, element, record_kdf};
 use super::operation::HashAlgorithm;
 use super::primitives::written;
 use crate::akm::AkmSuite;
-use crate::keys::{FtIdentity, KeyMic, PmkR0, Ptk, wrap};
+use crate::keys::{KeyMic, PmkR0, Ptk, wrap};
 use crate::suite::CipherSuite;
 
 /// What each end brings to a key handshake.
@@ -70,28 +71,11 @@ impl KeyConfig {
         let (akm, hash, link) = (self.akm(), self.link.akm_hash(), &self.link);
         let ptk_octets = akm.kck_octets(hash) + akm.kek_octets(hash) + link.pairwise.key_octets();
         if let (true, Some(domain)) = (akm.is_ft(), &link.mobility_domain) {
-            let identity = FtIdentity {
-                ssid: &link.ssid,
-                mobility_domain: domain.identifier,
-                r0_key_holder: &domain.r0_key_holder,
-                station: link.station,
-            };
             let input = link.ssid.len() + domain.r0_key_holder.len() + 15;
             record_kdf(context, hash, self.pmk.len(), input, hash.octets() + 16);
-            record_kdf(context, hash, hash.octets(), 17, hash.octets());
-            record_kdf(context, hash, hash.octets(), 82, ptk_octets);
+            let r0 = pmk_r0(link, &self.pmk)?;
+            let (r1, ptk) = below_r0(context, link, &r0, anonce, snonce)?;
             context.record_hash(algorithm_of(hash), 4);
-            let r0 = PmkR0::derive(akm, hash, &self.pmk, &identity).ok()?;
-            let r1 = r0.r1(link.access_point);
-            let (ptk, _) = r1
-                .ptk(
-                    link.pairwise,
-                    link.access_point,
-                    link.station,
-                    anonce,
-                    snonce,
-                )
-                .ok()?;
             return Some(Derived {
                 ptk,
                 r1_name: Some(r1.name()),

@@ -18,6 +18,7 @@ pub mod encapsulation;
 pub mod exchange;
 pub mod failure;
 pub mod fast_transition;
+mod ft_hierarchy;
 pub mod ike_v1;
 pub mod ike_v2;
 pub mod key_frame;

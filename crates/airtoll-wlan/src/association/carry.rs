@@ -8,7 +8,7 @@
 use airtoll_phy as phy;
 use airtoll_security::handshake::link::leaving_reason;
 use airtoll_security::handshake::{Carrier, Message, Party, describe};
-use airtoll_units::{Duration, Instant};
+use airtoll_units::Duration;
 
 use super::{AssociationEvent, PROBE, Purpose, STRAY, Signal};
 use crate::packet::{NONE, Packet};
@@ -16,35 +16,9 @@ use crate::world::{Event, World};
 
 const IPV4_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
-/// Best effort.
-const DATA_CATEGORY: u8 = 1;
 /// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
 /// raises EAPOL to priority 7 in net/mac80211/wme.c).
 const SIGNALLING_CATEGORY: u8 = 3;
-
-fn packet(to: u32, octets: u32, mark: u32, now: Instant) -> Packet {
-    Packet {
-        flow: NONE,
-        to,
-        ip_octets: octets,
-        payload: 0,
-        tunnel_octets: 0,
-        mark,
-        number: 0,
-        group: NONE,
-        next: NONE,
-        created: now,
-        left: Instant::ZERO,
-        arrived: now,
-        category: DATA_CATEGORY,
-        entered: NONE,
-        end: 0,
-        under: NONE,
-        held: false,
-        reverse: false,
-        counted: false,
-    }
-}
 
 impl World {
     /// A message leaves its sender's stack.
@@ -72,7 +46,7 @@ impl World {
         let octets = message.octets.len() as u32;
         join.timeline.emitted(message);
         let ahead = join.purpose == Purpose::Ahead && message.carrier == Carrier::Eapol;
-        let mut packet = packet(to, octets, id, now);
+        let mut packet = Packet::of_no_flow(to, octets, id, now);
         match message.carrier {
             Carrier::Management => {
                 // A WEP-protected body of shared-key authentication has its overhead in its octets.
@@ -167,7 +141,7 @@ impl World {
             seen: true,
             protected,
         });
-        let mut made = packet(to, octets, mark, now);
+        let mut made = Packet::of_no_flow(to, octets, mark, now);
         made.category = SIGNALLING_CATEGORY;
         let made = self.packets.insert(made);
         let Some(link) = link else {

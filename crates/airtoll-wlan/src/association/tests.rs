@@ -122,7 +122,7 @@ pub(in crate::association) fn scenario(policy: &Value, set: &Set) -> Scenario {
 }
 
 fn simulate(policy: &Value, set: &Set, seed: u64) -> Outcome {
-    run(&scenario(policy, set), seed, &mut || false).unwrap()
+    trial(&scenario(policy, set), seed)
 }
 
 fn value(outcome: &Outcome, metric: &str) -> Option<f64> {
@@ -395,4 +395,18 @@ proptest! {
         let joined = first.rows.iter().any(|r| r.metric == "join_time_s");
         prop_assert_eq!(joined, first.failure.is_none());
     }
+}
+
+/// A trial of one seed.
+pub(in crate::association) fn trial(scenario: &Scenario, seed: u64) -> Outcome {
+    run(scenario, seed, &mut || false).unwrap()
+}
+
+/// A value of the whole cell; 0 where there is none.
+pub(in crate::association) fn of_the_cell(outcome: &Outcome, metric: &str) -> f64 {
+    outcome
+        .rows
+        .iter()
+        .find(|r| r.metric == metric && r.station.is_none())
+        .map_or(0.0, |r| r.value)
 }

@@ -55,7 +55,8 @@ class Job:
     ``bridges``: stations with four addresses and a host on a cable behind them.
     ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or what goes
     wrong on purpose in a drill: password (the station's is wrong), radius (the server is stopped
-    before the station comes), hostapd (killed during the traffic).
+    before the station comes), hostapd (killed during the traffic), disk (the capture of the air
+    gets 16 KiB of room).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and

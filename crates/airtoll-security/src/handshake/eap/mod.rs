@@ -23,7 +23,7 @@ pub use authenticator::EapAuthenticator;
 pub use server::EapServer;
 pub use supplicant::EapSupplicant;
 
-use super::exchange::{Carrier, Context, Message};
+use super::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
 use super::primitives::written;
 use super::tls::{Credential, NamedGroup, Session, TlsSuite, TlsVersion};
@@ -92,6 +92,17 @@ pub struct EapConfig {
     /// Whether PEAP's server binds the tunnel to what runs in it (MS-PEAP); those of 2006 did not.
     /// A station does when it is asked.
     pub cryptobinding: bool,
+}
+
+/// What an end has agreed on: its secrets, and the TLS session that it may resume.
+fn agreed(status: Status, session: Option<Session>) -> Secrets {
+    let mut secrets = match status {
+        Status::Established(secrets) => secrets,
+        _ => Secrets::new(),
+    };
+    let session = session.filter(|_| !secrets.is_empty());
+    secrets.extend(session.map(|s| (SecretName::TlsSession, s.to_octets())));
+    secrets
 }
 
 /// What a server method does next.

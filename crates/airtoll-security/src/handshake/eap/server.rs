@@ -7,7 +7,7 @@
 use airtoll_wire::eap::{Code, EapRepr, method};
 use airtoll_wire::radius::{RadiusRepr, attribute, code};
 
-use super::{EapConfig, FAILED, ServerMethod, Step, octets, server_method};
+use super::{EapConfig, FAILED, ServerMethod, Step, agreed, octets, server_method};
 use crate::handshake::exchange::{
     Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status,
 };
@@ -208,12 +208,6 @@ impl Peer for EapServer {
     }
 
     fn agreed(&self) -> Secrets {
-        let mut secrets = match self.status() {
-            Status::Established(secrets) => secrets,
-            _ => Secrets::new(),
-        };
-        let session = self.session().filter(|_| !secrets.is_empty());
-        secrets.extend(session.map(|s| (SecretName::TlsSession, s.to_octets())));
-        secrets
+        agreed(self.status(), self.session())
     }
 }

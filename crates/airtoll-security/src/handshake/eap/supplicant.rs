@@ -6,7 +6,7 @@
 use airtoll_wire::eap::{Code, EapRepr, method};
 use airtoll_wire::eapol::packet_type;
 
-use super::{EapConfig, FAILED, PeerMethod, eapol, octets, peer_method, read_eapol};
+use super::{EapConfig, FAILED, PeerMethod, agreed, eapol, octets, peer_method, read_eapol};
 use crate::handshake::exchange::{
     Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status,
 };
@@ -191,12 +191,6 @@ impl Peer for EapSupplicant {
     }
 
     fn agreed(&self) -> Secrets {
-        let mut secrets = match self.status() {
-            Status::Established(secrets) => secrets,
-            _ => Secrets::new(),
-        };
-        let session = self.session().filter(|_| !secrets.is_empty());
-        secrets.extend(session.map(|s| (SecretName::TlsSession, s.to_octets())));
-        secrets
+        agreed(self.status(), self.session())
     }
 }

@@ -8,12 +8,12 @@ use airtoll_wire::ieee80211::RsnRepr;
 use airtoll_wire::ieee80211::element::{Elements, id};
 use airtoll_wire::ieee80211::ft::FteRepr;
 
-use crate::akm::AkmSuite;
 use crate::handshake::exchange::Context;
+use crate::handshake::ft_hierarchy::{below_r0, pmk_r0};
 use crate::handshake::key_handshake::GroupKeys;
-use crate::handshake::link::{Link, element, record_kdf};
+use crate::handshake::link::{Link, element};
 use crate::handshake::primitives::{equal, written};
-use crate::keys::{FtIdentity, KeyMic, PmkR0, Ptk};
+use crate::keys::{KeyMic, PmkR0, Ptk};
 
 /// What both ends know.
 #[derive(Debug, Clone)]
@@ -38,10 +38,6 @@ pub(super) struct Derived {
 }
 
 impl FtConfig {
-    pub(super) fn akm(&self) -> AkmSuite {
-        self.link.akm.unwrap_or(AkmSuite::FtPsk)
-    }
-
     pub(super) fn r0_key_holder(&self) -> &[u8] {
         self.link
             .mobility_domain
@@ -54,37 +50,18 @@ impl FtConfig {
     }
 
     pub(super) fn r0(&self) -> Option<PmkR0> {
-        let identity = FtIdentity {
-            ssid: &self.link.ssid,
-            mobility_domain: self.link.mobility_domain.as_ref()?.identifier,
-            r0_key_holder: self.r0_key_holder(),
-            station: self.link.station,
-        };
-        PmkR0::derive(self.akm(), self.link.akm_hash(), &self.xxkey, &identity).ok()
+        pmk_r0(&self.link, &self.xxkey)
     }
 
+    /// PMK-R0 is cached since the initial association; PMK-R1 and the PTK are new.
     pub(super) fn derive(
         &self,
         context: &mut Context<'_>,
         anonce: &[u8; 32],
         snonce: &[u8; 32],
     ) -> Option<Derived> {
-        let (akm, hash, link) = (self.akm(), self.link.akm_hash(), &self.link);
-        let octets = akm.kck_octets(hash) + akm.kek_octets(hash) + link.pairwise.key_octets();
-        // PMK-R0 is cached since the initial association; PMK-R1 and the PTK are new.
-        record_kdf(context, hash, hash.octets(), 17, hash.octets());
-        record_kdf(context, hash, hash.octets(), 82, octets);
         let r0 = self.r0()?;
-        let r1 = r0.r1(link.access_point);
-        let (ptk, _) = r1
-            .ptk(
-                link.pairwise,
-                link.access_point,
-                link.station,
-                anonce,
-                snonce,
-            )
-            .ok()?;
+        let (r1, ptk) = below_r0(context, &self.link, &r0, anonce, snonce)?;
         Some(Derived {
             ptk,
             r0_name: r0.name(),

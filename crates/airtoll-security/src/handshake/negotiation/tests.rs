@@ -3,6 +3,7 @@
 use super::*;
 use crate::handshake::exchange::{Carrier, Party};
 use crate::handshake::failure::{Code, Failure};
+use crate::handshake::policy::MobileIp;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

@@ -8,10 +8,10 @@ use airtoll_security::link::bip::BipKey;
 use airtoll_units::Instant;
 use airtoll_wire::radiotap::Radiotap;
 
-use crate::association::tests::{Set, policies, policy, scenario};
+use crate::association::tests::{Set, of_the_cell, policies, policy, scenario, trial};
 use crate::record::{Key, Medium, Sink};
+use crate::run_recorded;
 use crate::scenario::Scenario;
-use crate::{Outcome, run, run_recorded};
 
 fn putting_off(name: &str, stations: usize, rssi_dbm: f64) -> Scenario {
     let set = Set {
@@ -26,36 +26,24 @@ fn putting_off(name: &str, stations: usize, rssi_dbm: f64) -> Scenario {
     scenario
 }
 
-fn simulate(scenario: &Scenario, seed: u64) -> Outcome {
-    run(scenario, seed, &mut || false).unwrap()
-}
-
-fn cell(outcome: &Outcome, metric: &str) -> f64 {
-    outcome
-        .rows
-        .iter()
-        .find(|r| r.metric == metric && r.station.is_none())
-        .map_or(0.0, |r| r.value)
-}
-
 #[test]
 fn whoever_is_put_off_comes_back_whatever_the_policy() {
     for policy in policies() {
         let name = policy["name"].as_str().unwrap();
         for stations in [1, 4] {
             let scenario = putting_off(name, stations, -50.0);
-            let outcome = simulate(&scenario, 3);
+            let outcome = trial(&scenario, 3);
             assert_eq!(outcome.failure, None, "{name}");
             assert_eq!(
-                cell(&outcome, "associations_lost"),
+                of_the_cell(&outcome, "associations_lost"),
                 stations as f64,
                 "{name}"
             );
-            assert_eq!(cell(&outcome, "rejoins"), stations as f64, "{name}");
+            assert_eq!(of_the_cell(&outcome, "rejoins"), stations as f64, "{name}");
             // wpa_supplicant waits for 100 ms.
             let (gap, longest) = (
-                cell(&outcome, "rejoin_gap_s"),
-                cell(&outcome, "rejoin_gap_longest_s"),
+                of_the_cell(&outcome, "rejoin_gap_s"),
+                of_the_cell(&outcome, "rejoin_gap_longest_s"),
             );
             assert!(0.1 < gap && gap <= longest && longest < 0.3, "{name} {gap}");
             // The packets of the gap waited in the host.
@@ -68,12 +56,8 @@ fn whoever_is_put_off_comes_back_whatever_the_policy() {
 
 #[test]
 fn a_pmksa_spares_eap_and_sae() {
-    let messages = |name: &str| {
-        cell(
-            &simulate(&putting_off(name, 1, -50.0), 1),
-            "rejoin_messages",
-        )
-    };
+    let messages =
+        |name: &str| of_the_cell(&trial(&putting_off(name, 1, -50.0), 1), "rejoin_messages");
     // Open System authentication, association, 4-way handshake.
     for name in ["wpa2-psk-ccmp", "wpa3-sae", "peap", "tls"] {
         assert_eq!(messages(name), 8.0, "{name}");
@@ -87,12 +71,15 @@ fn a_pmksa_spares_eap_and_sae() {
 fn keys_are_renewed_for_who_came_back() {
     let mut scenario = putting_off("wpa3-sae", 3, -50.0);
     scenario.bss[0].group_rekey_s = Some(0.25);
-    let outcome = simulate(&scenario, 2);
+    let outcome = trial(&scenario, 2);
     assert_eq!(outcome.failure, None);
-    assert_eq!(cell(&outcome, "group_rekeys"), 7.0);
+    assert_eq!(of_the_cell(&outcome, "group_rekeys"), 7.0);
     // In the first round all are off the network and are handed its keys when they come back.
-    assert_eq!(cell(&outcome, "group_rekey_messages"), 6.0 * 3.0 * 2.0);
-    assert_eq!(cell(&outcome, "associations_lost"), 3.0);
+    assert_eq!(
+        of_the_cell(&outcome, "group_rekey_messages"),
+        6.0 * 3.0 * 2.0
+    );
+    assert_eq!(of_the_cell(&outcome, "associations_lost"), 3.0);
 }
 
 #[derive(Default)]
@@ -125,7 +112,7 @@ impl Sink for Shelf {
 fn recorded(scenario: &Scenario, seed: u64) -> Kept {
     let kept = Rc::new(RefCell::new(Kept::default()));
     let with = run_recorded(scenario, seed, &mut || false, Box::new(Shelf(kept.clone()))).unwrap();
-    assert_eq!(with, simulate(scenario, seed));
+    assert_eq!(with, trial(scenario, seed));
     drop(with);
     kept.take()
 }
@@ -166,9 +153,9 @@ fn who_did_not_hear_it_is_told_when_it_sends_and_asks_under_protection() {
         let mut scenario = putting_off(name, 1, -50.0);
         // The station's packet comes at the same instant, and the two frames collide.
         scenario.bss[0].deauthenticate_at_s = Some(0.2);
-        let outcome = simulate(&scenario, 1);
-        assert_eq!(cell(&outcome, "rejoins"), 1.0, "{name}");
-        let gap = cell(&outcome, "rejoin_gap_s");
+        let outcome = trial(&scenario, 1);
+        assert_eq!(of_the_cell(&outcome, "rejoins"), 1.0, "{name}");
+        let gap = of_the_cell(&outcome, "rejoin_gap_s");
         let kept = recorded(&scenario, 1);
         let of = |kind: u8, own: bool| {
             let frames = kept.frames.iter().filter(|f| f[0] == kind);

@@ -6,28 +6,16 @@ use std::rc::Rc;
 use airtoll_units::Instant;
 use proptest::prelude::*;
 
-use crate::association::tests::{Set, policies, policy, scenario};
+use crate::association::tests::{Set, of_the_cell, policies, policy, scenario, trial};
 use crate::record::{Key, Medium, Sink};
 use crate::scenario::{Pattern, Scenario};
-use crate::{Outcome, ScenarioError, run, run_recorded};
+use crate::{ScenarioError, run, run_recorded};
 
 fn renewing(name: &str, set: &Set, period_s: f64, duration_s: f64) -> Scenario {
     let mut scenario = scenario(&policy(name), set);
     scenario.duration_s = duration_s;
     scenario.bss[0].group_rekey_s = Some(period_s);
     scenario
-}
-
-fn simulate(scenario: &Scenario, seed: u64) -> Outcome {
-    run(scenario, seed, &mut || false).unwrap()
-}
-
-fn cell(outcome: &Outcome, metric: &str) -> f64 {
-    outcome
-        .rows
-        .iter()
-        .find(|r| r.metric == metric && r.station.is_none())
-        .map_or(0.0, |r| r.value)
 }
 
 #[test]
@@ -38,17 +26,17 @@ fn every_station_gets_every_key_in_two_messages() {
                 stations,
                 ..Set::default()
             };
-            let outcome = simulate(&renewing(name, &set, 0.2, 0.5), 2);
+            let outcome = trial(&renewing(name, &set, 0.2, 0.5), 2);
             assert_eq!(outcome.failure, None, "{name}");
-            assert_eq!(cell(&outcome, "group_rekeys"), 2.0, "{name}");
-            let messages = cell(&outcome, "group_rekey_messages");
+            assert_eq!(of_the_cell(&outcome, "group_rekeys"), 2.0, "{name}");
+            let messages = of_the_cell(&outcome, "group_rekey_messages");
             assert_eq!(messages, 4.0 * stations as f64, "{name}");
-            let time = cell(&outcome, "group_rekey_time_s");
+            let time = of_the_cell(&outcome, "group_rekey_time_s");
             assert!(
                 (1e-4..2e-3 * (1.0 + stations as f64)).contains(&time),
                 "{time}"
             );
-            assert!(cell(&outcome, "group_rekey_longest_s") >= time);
+            assert!(of_the_cell(&outcome, "group_rekey_longest_s") >= time);
         }
     }
 }
@@ -60,12 +48,17 @@ fn more_stations_take_longer_and_all_take_airtime() {
             stations,
             ..Set::default()
         };
-        simulate(&renewing("wpa2-psk-ccmp", &set, period, 0.5), 3)
+        trial(&renewing("wpa2-psk-ccmp", &set, period, 0.5), 3)
     };
     let (few, many, none) = (of(2, 0.1), of(20, 0.1), of(20, 9.0));
-    assert!(cell(&many, "group_rekey_time_s") > 4.0 * cell(&few, "group_rekey_time_s"));
-    assert!(cell(&many, "airtime_management_s") > cell(&none, "airtime_management_s") + 0.02);
-    assert_eq!(cell(&none, "group_rekeys"), 0.0);
+    assert!(
+        of_the_cell(&many, "group_rekey_time_s") > 4.0 * of_the_cell(&few, "group_rekey_time_s")
+    );
+    assert!(
+        of_the_cell(&many, "airtime_management_s")
+            > of_the_cell(&none, "airtime_management_s") + 0.02
+    );
+    assert_eq!(of_the_cell(&none, "group_rekeys"), 0.0);
 }
 
 #[test]
@@ -79,11 +72,11 @@ fn keys_pass_a_saturated_queue_as_control_traffic_does() {
         rate_bps: 90e6,
         arrivals: Default::default(),
     };
-    let outcome = simulate(&scenario, 1);
+    let outcome = trial(&scenario, 1);
     assert_eq!(outcome.failure, None);
     assert!(outcome.value("packets_lost", Some("s0")).unwrap() > 100.0);
-    assert_eq!(cell(&outcome, "group_rekey_messages"), 18.0);
-    assert!(cell(&outcome, "group_rekey_longest_s") < 0.02);
+    assert_eq!(of_the_cell(&outcome, "group_rekey_messages"), 18.0);
+    assert!(of_the_cell(&outcome, "group_rekey_longest_s") < 0.02);
 }
 
 #[test]
@@ -94,19 +87,19 @@ fn a_lost_message_is_repeated_after_half_a_second_and_who_is_silent_has_to_come_
         ..Set::default()
     };
     let slow = (0..12)
-        .map(|seed| simulate(&renewing("wpa2-psk-ccmp", &set(-91.2), 2.0, 9.0), seed))
-        .filter(|o| o.failure.is_none() && cell(o, "group_rekey_messages") > 8.0)
-        .map(|o| cell(&o, "group_rekey_longest_s"))
+        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-91.2), 2.0, 9.0), seed))
+        .filter(|o| o.failure.is_none() && of_the_cell(o, "group_rekey_messages") > 8.0)
+        .map(|o| of_the_cell(&o, "group_rekey_longest_s"))
         .collect::<Vec<_>>();
     assert!(!slow.is_empty());
     assert!(slow.iter().all(|t| *t > 0.5), "{slow:?}");
     let lost = (0..100)
-        .map(|seed| simulate(&renewing("wpa2-psk-ccmp", &set(-91.5), 4.0, 12.0), seed))
-        .filter(|o| o.failure.is_none() && cell(o, "associations_lost") > 0.0)
+        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-91.5), 4.0, 12.0), seed))
+        .filter(|o| o.failure.is_none() && of_the_cell(o, "associations_lost") > 0.0)
         .collect::<Vec<_>>();
     assert!(!lost.is_empty());
-    let back = lost.iter().filter(|o| cell(o, "rejoins") > 0.0);
-    let gaps: Vec<f64> = back.map(|o| cell(o, "rejoin_gap_s")).collect();
+    let back = lost.iter().filter(|o| of_the_cell(o, "rejoins") > 0.0);
+    let gaps: Vec<f64> = back.map(|o| of_the_cell(o, "rejoin_gap_s")).collect();
     assert!(!gaps.is_empty());
     assert!(gaps.iter().all(|g| (1e-3..8.0).contains(g)), "{gaps:?}");
 }
@@ -132,7 +125,7 @@ fn a_recorder_changes_nothing_and_sees_them_protected() {
     let frames = Rc::new(RefCell::new(Vec::new()));
     let sink = Box::new(Frames(frames.clone()));
     let recorded = run_recorded(&scenario, 4, &mut || false, sink).unwrap();
-    assert_eq!(recorded, simulate(&scenario, 4));
+    assert_eq!(recorded, trial(&scenario, 4));
     let in_clear = frames
         .borrow()
         .iter()
@@ -172,7 +165,7 @@ proptest! {
         let mut scenario = scenario(policy, &set);
         scenario.bss[0].group_rekey_s = Some(period);
         match run(&scenario, seed, &mut || false) {
-            Ok(first) => prop_assert_eq!(first, simulate(&scenario, seed)),
+            Ok(first) => prop_assert_eq!(first, trial(&scenario, seed)),
             Err(_) => prop_assert!(policy["link"]["akm"].is_null()),
         }
     }

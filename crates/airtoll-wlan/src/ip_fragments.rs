@@ -1,0 +1,99 @@
+//! IP fragments: packets that are longer than the MTU of the node that sends them.
+//!
+//! Takes a packet; gives its fragments, and the packet once the last of them is there. Never asks for
+//! a fragment again: a packet that lacks one is lost.
+
+use airtoll_units::Duration;
+
+use crate::packet::{NONE, Packet, PacketId};
+use crate::world::World;
+
+/// The fragments of one packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FragmentGroup {
+    pub left: u16,
+    pub failed: bool,
+    pub whole: Packet,
+}
+
+/// IPv6 fragment header (RFC 8200 section 4.5).
+const FRAGMENT_HEADER: u32 = 8;
+
+impl World {
+    /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
+    pub(crate) fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
+        let mtu = self.nodes[node as usize].mtu;
+        let whole = self.packets.remove(packet);
+        let ipv6 = self.has_ipv6_header(&whole);
+        let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
+        let per_fragment = (mtu - header - extra) / 8 * 8;
+        let mut body = whole.ip_octets - header;
+        let count = body.div_ceil(per_fragment);
+        let group = self.fragments.insert(FragmentGroup {
+            left: count as u16,
+            failed: false,
+            whole,
+        });
+        let mut payload = whole.payload;
+        let mut tunnel = whole.tunnel_octets;
+        for i in 0..count {
+            let data = body.min(per_fragment);
+            body -= data;
+            let ip_octets = header + extra + data;
+            // What only the first fragment carries: the headers inside.
+            let inner = if i > 0 {
+                0
+            } else {
+                let outer = if whole.entered == NONE { header } else { 0 };
+                whole.ip_octets - whole.tunnel_octets - whole.payload - outer
+            };
+            let share = payload.min(data.saturating_sub(inner));
+            payload -= share;
+            let security = tunnel.min(ip_octets - share);
+            tunnel -= security;
+            let piece = self.packets.insert(Packet {
+                ip_octets,
+                payload: share,
+                tunnel_octets: security,
+                group,
+                under: NONE,
+                held: whole.held && i + 1 == count,
+                ..whole
+            });
+            if let Some(recorder) = &mut self.recorder {
+                recorder.fragment(piece, group, i * per_fragment);
+            }
+            let effort = if i == 0 {
+                work
+            } else {
+                self.nodes[node as usize].host.transmit.of(ip_octets)
+            };
+            self.dispatch(node, piece, effort);
+        }
+    }
+
+    /// Gives the whole packet once its last fragment is here.
+    pub(crate) fn reassemble(&mut self, packet: PacketId) -> Option<PacketId> {
+        let group = self.packets[packet].group;
+        if group == NONE {
+            return Some(packet);
+        }
+        let piece = self.packets.remove(packet);
+        let state = &mut self.fragments[group];
+        state.left -= 1;
+        if state.left > 0 {
+            return None;
+        }
+        let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
+        if failed {
+            self.lose_whole(&whole);
+            return None;
+        }
+        Some(self.packets.insert(Packet {
+            left: piece.left,
+            arrived: piece.arrived,
+            held: false,
+            ..whole
+        }))
+    }
+}
