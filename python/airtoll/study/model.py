@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
+from airtoll.study.handover import Handover
+from airtoll.study.join import Join, Radius
+from airtoll.study.table import Count, NotNegative, Positive, Table
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
 Topology = Literal[
@@ -32,16 +35,8 @@ Overhead = Literal["of_baseline", "of_secured", "difference_bps"]
 Order = Literal["interleaved", "random", "sequential"]
 Level = str | int | float | bool
 
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
 
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
-
-
-class Station(_Table):
+class Station(Table):
     """One wireless station."""
 
     name: str = Field(min_length=1, description="name of the station in flows and results")
@@ -69,7 +64,7 @@ class Station(_Table):
         return name if name is None else _canonical(name)
 
 
-class AccessPoint(_Table):
+class AccessPoint(Table):
     """The access point."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
@@ -81,13 +76,13 @@ class AccessPoint(_Table):
     )
 
 
-class WiredHost(_Table):
+class WiredHost(Table):
     """The wired host behind the AP."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
 
 
-class WiredLink(_Table):
+class WiredLink(Table):
     """The wired link between the AP and the wired host."""
 
     rate_mbps: Positive = Field(100.0, description="rate, Mb/s")
@@ -95,7 +90,7 @@ class WiredLink(_Table):
     queue_packets: Count = Field(1000, description="queue limit, packets")
 
 
-class Bridge(_Table):
+class Bridge(Table):
     """Wireless bridges: stations' data frames have four addresses, a wired host is behind each.
 
     IEEE Std 802.11-2020, table 9-30; Linux calls it a 4-address or WDS station. The host behind a
@@ -106,214 +101,7 @@ class Bridge(_Table):
     wired: WiredLink = Field(WiredLink(), description="the link between the two")
 
 
-class Radius(_Table):
-    """The RADIUS server, wired to the access point or to a controller before it."""
-
-    profile: str | None = Field(None, description="device profile; default: `ideal`")
-    rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
-    delay_ms: NotNegative = Field(0.0, description="one-way delay of its link, milliseconds")
-    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0, description="share of packets that its link loses, each way"
-    )
-    requests_per_s: Positive | None = Field(
-        None,
-        description="Access-Requests it works off in a second, one after the other, beside the "
-        "costs of its profile; default: no limit",
-    )
-    controller: str | None = Field(
-        None, description="device profile of a controller between AP and server; default: none"
-    )
-
-
-class Join(_Table):
-    """How stations join: what goes over the air and the wires before the traffic."""
-
-    tls: Literal["1.2", "1.2-rsa", "1.3"] = Field(
-        "1.2",
-        description="TLS of EAP-TLS, TTLS and PEAP: 1.2 with ECDHE, 1.2 with RSA key transport "
-        "(usual in the 2000s), 1.3",
-    )
-    chain: Literal["rsa2048", "p256", "rsa3072", "p384"] = Field(
-        "rsa2048",
-        description="kind of the certificates; the 192-bit mode of WPA3-Enterprise has RSA-3072 or "
-        "P-384 in the place of RSA-2048 and P-256",
-    )
-    cached_pmk: bool = Field(
-        False, description="PMK of an earlier association still cached (PMKSA caching)"
-    )
-    tls_resumption: bool = Field(
-        False,
-        description="station and RADIUS server remember a TLS session of an earlier "
-        "authentication, which EAP-TLS, PEAP and TTLS resume (RFC 5246 section 7.3, RFC 9190 "
-        "section 2.1.3)",
-    )
-    anti_clogging: bool = Field(
-        False,
-        description="SAE: the AP asks for a token before it computes (802.11-2020, 12.4.6)",
-    )
-    anti_clogging_threshold: Annotated[int, Field(ge=0)] = Field(
-        0,
-        description="with `anti_clogging`: SAE sessions that wait for a confirm from which the AP "
-        "asks (hostapd: 5); 0: it asks everybody",
-    )
-    cookies: bool = Field(
-        False,
-        description="WireGuard: the gateway is under load and asks for a cookie before it computes "
-        "(Donenfeld 2017, section 5.3)",
-    )
-    cookie_threshold: Annotated[int, Field(ge=0)] = Field(
-        0,
-        description="with `cookies`: unfinished handshakes from which the gateway asks "
-        "(wireguard-go: 128 that wait for it); 0: it asks everybody",
-    )
-    cryptobinding: bool = Field(
-        False,
-        description="PEAP: the server binds the tunnel to what runs in it (MS-PEAP section "
-        "3.1.5.5)",
-    )
-    mobile_ip: Literal["off", "home", "foreign"] = Field(
-        "off", description="Mobile IPv4 registration after the link is up"
-    )
-    advertisement_s: Positive | None = Field(
-        None,
-        description="Mobile IP agents advertise themselves this often, s, in group-addressed "
-        "frames (RFC 5944, 2.3), valid three times as long; default: they answer solicitations",
-    )
-    movement_detection: Literal["link", "lifetime"] = Field(
-        "link",
-        description="how a Mobile IP node finds out that it has moved: its link tells it, and it "
-        "solicits; or its agent's last advertisement runs out (RFC 5944, 2.4.2.1)",
-    )
-    fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
-        "none", description="what is made to go wrong"
-    )
-    spread_ms: NotNegative = Field(
-        0.0, description="stations start at random within this time, milliseconds"
-    )
-    group_rekey_s: Positive | None = Field(
-        None,
-        description="the AP renews its group keys this often during the traffic, s (hostapd's "
-        "wpa_group_rekey); default: never",
-    )
-    group_rekey_on_leave: bool = Field(
-        False,
-        description="it renews them, too, half a second after a station left for another AP "
-        "(hostapd's wpa_strict_rekey)",
-    )
-    deauthenticate_at_s: Positive | None = Field(
-        None,
-        description="the AP puts everybody off the network this long after the traffic's start, "
-        "s, by one deauthentication frame to all (under BIP with PMF), and they come back; "
-        "default: never",
-    )
-    limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
-
-
-class Walk(_Table):
-    """A walk in a straight line from the station's position, which begins with the traffic."""
-
-    to_m: tuple[float, float] = Field((60.0, 0.0), description="where it ends, metres")
-    back: bool = Field(False, description="it turns there and goes back to where it began")
-    speed_m_s: Positive = Field(1.4, description="speed, m/s")
-    threshold_dbm: float = Field(
-        -70.0, description="the station looks for another AP where its own is heard below this, dBm"
-    )
-    hysteresis_db: NotNegative = Field(
-        8.0, description="it moves where the other AP is heard this much better, dB"
-    )
-
-
-class Scan(_Table):
-    """A scan with frames (IEEE Std 802.11-2020, 11.1.4.3); times are those of Linux mac80211."""
-
-    mode: Literal["active", "passive"] = Field(
-        "active", description="probe requests, or listening for beacons"
-    )
-    channels: Count = Field(
-        11, description="channels, the new AP's among them and last; the others are empty"
-    )
-    min_channel_ms: Positive = Field(
-        30.0, description="active: how long it waits on a channel that stays silent, milliseconds"
-    )
-    max_channel_ms: Positive = Field(
-        30.0,
-        description="active: how long where it heard something; passive (Linux: 110): on each "
-        "channel, milliseconds",
-    )
-
-
-class Handover(_Table):
-    """The first station leaves its access point for a second one in mid-trial, or for several.
-
-    The others are as well heard as the first, unless the station walks.
-    """
-
-    at_s: NotNegative = Field(1.0, description="when it leaves, seconds after the traffic's start")
-    path: tuple[Count, ...] = Field(
-        (2,),
-        min_length=1,
-        description="numbers of the APs that it moves to, one after the other; it begins at 1",
-    )
-    every_s: Positive = Field(
-        1.0, description="time between two departures of a `path`, seconds; with `walk`: levels"
-    )
-    walk: Walk | None = Field(
-        None, description="it leaves where the levels say so, in the place of `at_s`"
-    )
-    next_ap_m: tuple[float, float] = Field(
-        (60.0, 0.0),
-        description="where the second AP stands, with `walk`, metres; further ones in the same "
-        "direction at the same distance from one another",
-    )
-    scan: Scan | None = Field(
-        None, description="it looks for the new AP with frames, in the place of `scan_ms`"
-    )
-    again_s: Positive = Field(
-        1.0, description="how long after a scan in vain it scans again, seconds"
-    )
-    scan_ms: NotNegative = Field(
-        0.0,
-        description="how long it is away to look for the new AP, milliseconds; 0: it knows it "
-        "(802.11k), or scanned before it left",
-    )
-    method: Literal[
-        "full",
-        "cached-pmk",
-        "pmksa-caching",
-        "pre-authentication",
-        "fast-transition",
-        "fast-transition-ds",
-    ] = Field(
-        "full",
-        description="everything again; with the PMK cached at the new AP (OKC); with the PMKSA "
-        "from before where it comes back, everything again elsewhere; with EAP run "
-        "through the old AP before it leaves (802.11i); or 802.11r over the air, or over the "
-        "DS: asked for through the old AP before it leaves",
-    )
-    ahead_ms: NotNegative = Field(
-        1000.0,
-        description="pre-authentication: how long before it leaves it begins, milliseconds; not "
-        "done by then: everything again",
-    )
-    mobile_ip: Literal["home", "foreign"] = Field(
-        "home",
-        description="with `join.mobile_ip`: whether the other APs are at home, too, or foreign "
-        "networks, where the AP is the foreign agent and packets go by IP in IP",
-    )
-    tunnel: Literal["anew", "mobike", "roams", "stays"] = Field(
-        "anew",
-        description="what becomes of a tunnel, whose outer address is another one at the new AP: "
-        "set up anew; IKEv2's SA moves (RFC 4555); WireGuard's far end follows the next packet; "
-        "or nothing, because Mobile IP below it keeps the address (`join.mobile_ip`)",
-    )
-    return_routability: bool = Field(
-        False,
-        description="with `mobike`: the gateway checks the new address before it believes it "
-        "(RFC 4555, 3.7), two messages more",
-    )
-
-
-class Radio(_Table):
+class Radio(Table):
     """Propagation and receivers."""
 
     tx_power_dbm: float = Field(15.0, description="transmit power, dBm")
@@ -326,7 +114,7 @@ class Radio(_Table):
     )
 
 
-class Scenario(_Table):
+class Scenario(Table):
     """Topology, radio set-up, positions."""
 
     about: str = Field("", description="what the scenario stands for")
@@ -448,7 +236,7 @@ class Scenario(_Table):
         return all(self.bridges(station) for station in self.stations)
 
 
-class Traffic(_Table):
+class Traffic(Table):
     """One kind of flow, offered by every station (or those named)."""
 
     about: str = Field("", description="what the traffic stands for")
@@ -507,7 +295,7 @@ class Traffic(_Table):
         return self
 
 
-class Select(_Table):
+class Select(Table):
     """Which trials count: a named rule of `airtoll.analyse.selection`."""
 
     rule: Literal["all", "closest_to_mean", "discard_first", "agreement"] = "all"
@@ -526,7 +314,7 @@ class Select(_Table):
         return self
 
 
-class Rerun(_Table):
+class Rerun(Table):
     """Run a trial again when it lies too far below those before it (McCarter, 5.4.1.3)."""
 
     below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
@@ -535,7 +323,7 @@ class Rerun(_Table):
     limit: Count = Field(5, description="attempts per trial at most")
 
 
-class Trials(_Table):
+class Trials(Table):
     """How to repeat."""
 
     repetitions: Count = Field(5, description="trials per cell")
@@ -545,7 +333,7 @@ class Trials(_Table):
     rerun: Rerun | None = Field(None, description="when to run a trial again")
 
 
-class Compare(_Table):
+class Compare(Table):
     """Which cells answer to which readings of a data set."""
 
     dataset: str = Field(description="data set, see `airtoll datasets list`")
@@ -555,7 +343,7 @@ class Compare(_Table):
     caveat: str = Field("", description="what to know about these readings")
 
 
-class Head(_Table):
+class Head(Table):
     """The [study] table."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", description="short name")
@@ -580,7 +368,7 @@ class Head(_Table):
         return _canonical(name)
 
 
-class Study(_Table):
+class Study(Table):
     """A whole study file."""
 
     study: Head

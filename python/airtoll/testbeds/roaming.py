@@ -14,7 +14,7 @@ from typing import Any
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.model import Handover
+from airtoll.study.handover import Handover
 
 NEXT_AP = "ap-2"
 #: The number of the AP that a single hand-over leads to.
