@@ -43,7 +43,7 @@ def _module(name: str) -> Any:
 
 
 Conversation = _module("conversation").Conversation
-FIXTURES = Path(__file__).parents[2] / "crates/airtoll-security/src/handshake/tls/fixtures"
+FIXTURES = Path(__file__).parents[2] / "crates/airtoll-handshakes/src/tls/fixtures"
 
 
 class UdpWire:

@@ -3,10 +3,10 @@
 //! Takes settings as JSON, messages and time-outs; gives messages and, in the end, secrets or a
 //! failure. Never opens a socket and never waits: the caller carries the octets.
 
+use airtoll_handshakes::roles::RoleSettings;
+use airtoll_handshakes::roles::air::LinkSettings;
+use airtoll_handshakes::{Carrier, Emission, Exchange, Message, Status};
 use airtoll_security::akm::AkmHash;
-use airtoll_security::handshake::roles::RoleSettings;
-use airtoll_security::handshake::roles::air::LinkSettings;
-use airtoll_security::handshake::{Carrier, Emission, Exchange, Message, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand_chacha::ChaCha20Rng;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use airtoll_security::handshake::negotiation::StageRecord;
-use airtoll_security::handshake::published::compare;
-use airtoll_security::handshake::{
+use airtoll_handshakes::negotiation::StageRecord;
+use airtoll_handshakes::published::compare;
+use airtoll_handshakes::{
     Negotiation, Operation, Options, Outcome, Party, PolicySpec, describe, merge,
 };
 use pyo3::exceptions::PyValueError;

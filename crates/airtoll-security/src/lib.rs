@@ -1,4 +1,4 @@
-//! Ciphers, key derivation and sans-IO handshakes, and what each costs in octets.
+//! Link ciphers, tunnels and key derivation, and what each costs in octets.
 //!
 //! Takes keys, frames and packets as octets; gives octets back. Never does IO, never reads a
 //! clock, never draws randomness: nonces, packet numbers and times come from the caller.
@@ -7,7 +7,6 @@ pub mod akm;
 pub mod ccm;
 pub mod error;
 pub mod esp;
-pub mod handshake;
 pub mod kernels;
 pub mod keys;
 pub mod link;

@@ -2,7 +2,7 @@
 //!
 //! Takes octets; gives [`EapRepr`], and octets back. EAP-TLS, PEAP and TTLS share one
 //! fragment header (RFC 5216 section 3.1), read and written here as [`TlsFragment`].
-//! Never runs a method: that is `airtoll-security`'s work.
+//! Never runs a method: the methods run in `airtoll-handshakes`.
 
 use crate::{Cursor, Error, Result};
 

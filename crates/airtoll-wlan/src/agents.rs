@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
+use airtoll_handshakes::mobile_ip::advertisement;
+use airtoll_handshakes::{Carrier, Message, Party};
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::mobile_ip::advertisement;
-use airtoll_security::handshake::{Carrier, Message, Party};
 use airtoll_units::{Duration, Instant};
 
 use crate::address;

@@ -1,7 +1,7 @@
 //! Association: stations that authenticate, associate, run EAP, agree on keys, register with
 //! Mobile IP and set up tunnels in simulated time, before the traffic starts.
 //!
-//! Takes the negotiations of `airtoll_security::handshake`; gives their messages to the simulated
+//! Takes the negotiations of `airtoll_handshakes`; gives their messages to the simulated
 //! air and wires with their own octets, spends each party's work on its node's CPU, and lets
 //! time-outs come when the standards or the usual programs have them (`timers`). In the end gives
 //! times and counts (`timeline`). Never looks into a message but to name it.
@@ -19,7 +19,7 @@ mod rows;
 mod timeline;
 mod timers;
 
-use airtoll_security::handshake::{
+use airtoll_handshakes::{
     Carrier, Failure, Message, Negotiation, Outcome, Party, Reaction, Secrets, Stage, Status,
     describe,
 };

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::Operation;
 use airtoll_units::{Duration, Instant};
 
 use crate::packet::PacketId;

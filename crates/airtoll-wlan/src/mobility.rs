@@ -18,7 +18,7 @@ mod walk;
 
 use std::collections::{HashMap, VecDeque};
 
-use airtoll_security::handshake::{Negotiation, Transition, TunnelMove};
+use airtoll_handshakes::{Negotiation, Transition, TunnelMove};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;

@@ -5,9 +5,9 @@
 //! Takes messages; gives packets whose flow is [`NONE`] and whose mark names the message. Never
 //! changes a message's octets.
 
+use airtoll_handshakes::link::leaving_reason;
+use airtoll_handshakes::{Carrier, Message, Party, describe};
 use airtoll_phy as phy;
-use airtoll_security::handshake::link::leaving_reason;
-use airtoll_security::handshake::{Carrier, Message, Party, describe};
 use airtoll_units::Duration;
 
 use super::{AssociationEvent, PROBE, Purpose, STRAY, Signal};

@@ -6,8 +6,8 @@
 //! `renewal` does.
 
 use airtoll_engine::Streams;
+use airtoll_handshakes::{GroupKeys, Party};
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::{GroupKeys, Party};
 
 use super::{Associations, Purpose};
 use crate::scenario::Scenario;

@@ -3,8 +3,8 @@
 //! Takes numbers of associations, nodes or messages; gives what belongs to them. Never changes
 //! anything.
 
-use airtoll_security::handshake::link::Link;
-use airtoll_security::handshake::{Negotiation, Party, Secrets, Stage};
+use airtoll_handshakes::link::Link;
+use airtoll_handshakes::{Negotiation, Party, Secrets, Stage};
 use airtoll_units::Instant;
 
 use super::{Associations, Join, Purpose, Signal, Standing};

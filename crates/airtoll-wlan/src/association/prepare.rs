@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::collections::VecDeque;
 
 use airtoll_engine::Streams;
+use airtoll_handshakes::{MobileIp, Negotiation, Party, Secrets};
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::{MobileIp, Negotiation, Party, Secrets};
 use airtoll_units::{Duration, Instant};
 
 use super::{AssociationEvent, Join, PARTIES, Purpose, Standing, Timeline, group_keys, renewal};

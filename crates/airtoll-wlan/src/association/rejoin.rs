@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use airtoll_security::handshake::link::{Link, leaving_reason};
-use airtoll_security::handshake::{Carrier, Message, Party};
+use airtoll_handshakes::link::{Link, leaving_reason};
+use airtoll_handshakes::{Carrier, Message, Party};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::ieee80211::ManagementRepr;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;

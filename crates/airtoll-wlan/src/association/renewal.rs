@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use airtoll_engine::Streams;
+use airtoll_handshakes::{GroupKeys, GroupRenewal, Operation, Party};
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::{GroupKeys, GroupRenewal, Operation, Party};
 use airtoll_units::{Duration, Instant};
 
 use super::{AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline, group_keys};
@@ -302,10 +302,7 @@ impl World {
 
 impl Join {
     /// A negotiation beside an association that stands, or stood.
-    pub(super) fn renewal(
-        first: &Self,
-        negotiation: airtoll_security::handshake::Negotiation,
-    ) -> Self {
+    pub(super) fn renewal(first: &Self, negotiation: airtoll_handshakes::Negotiation) -> Self {
         Self {
             nodes: first.nodes,
             tunnelling: first.tunnelling,

@@ -1,12 +1,12 @@
 //! Rows of the associations: how each ended, its times and messages.
 
-use airtoll_security::handshake::failure::Code;
+use airtoll_handshakes::failure::Code;
 use airtoll_units::{Duration, Instant};
 
 use super::{Join, Purpose, Standing};
 use crate::packet::NONE;
 use crate::world::World;
-use airtoll_security::handshake::{Party, Stage};
+use airtoll_handshakes::{Party, Stage};
 
 /// One row of an association: metric, value, unit.
 pub(crate) type AssociationRow = (&'static str, f64, &'static str);

@@ -1,4 +1,4 @@
-use airtoll_security::handshake::{Negotiation, Options, Party, PolicySpec, describe};
+use airtoll_handshakes::{Negotiation, Options, Party, PolicySpec, describe};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

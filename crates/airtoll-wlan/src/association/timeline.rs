@@ -3,7 +3,7 @@
 //!
 //! Takes messages; gives the times and counts of the observation schema. Never decrypts.
 
-use airtoll_security::handshake::{Carrier, Message, Party, describe};
+use airtoll_handshakes::{Carrier, Message, Party, describe};
 use airtoll_units::{Duration, Instant};
 
 /// What was seen and sent.

@@ -3,8 +3,8 @@
 //! Takes the stage, the party and what it sent last; gives how long it waits. Never decides what
 //! happens then: the party does.
 
-use airtoll_security::handshake::link::Link;
-use airtoll_security::handshake::{Carrier, Party, Stage, encapsulation};
+use airtoll_handshakes::link::Link;
+use airtoll_handshakes::{Carrier, Party, Stage, encapsulation};
 use airtoll_units::{Duration, Instant};
 
 /// A party's timer.

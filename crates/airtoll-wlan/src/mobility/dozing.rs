@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use airtoll_security::handshake::{Carrier, Message, Party};
+use airtoll_handshakes::{Carrier, Message, Party};
 use airtoll_units::Duration;
 use airtoll_wire::ieee80211::frame::{Frame, FrameControl, HeaderRepr, Kind};
 

@@ -3,7 +3,7 @@
 //! Takes a station that has registered at the next access point; gives IP in IP between its home
 //! agent and the foreign agent there, both ways (RFC 5944 section 4.1, RFC 3024), or none at home.
 
-use airtoll_security::handshake::MobileIp;
+use airtoll_handshakes::MobileIp;
 
 use crate::host::Price;
 use crate::packet::NONE;

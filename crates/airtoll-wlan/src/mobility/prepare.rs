@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_security::handshake::MobileIp;
+use airtoll_handshakes::MobileIp;
 use airtoll_units::Duration;
 
 use super::dozing::Dozing;

@@ -2,7 +2,7 @@
 //!
 //! Takes hand-overs after the trial; gives rows of observations. Never decides anything.
 
-use airtoll_security::handshake::Stage;
+use airtoll_handshakes::Stage;
 use airtoll_units::Duration;
 
 use super::Handover;

@@ -4,8 +4,8 @@
 //! the new access point's channel, the response, and whether it heard anything. The other channels
 //! are empty and cost their times alone. Never chooses among access points.
 
+use airtoll_handshakes::{Carrier, Message, Party};
 use airtoll_phy as phy;
-use airtoll_security::handshake::{Carrier, Message, Party};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::ManagementRepr;

@@ -5,7 +5,7 @@
 //! ways of packets for it once the far end knows where it is. What is negotiated for that is a part
 //! of the association.
 
-use airtoll_security::handshake::TunnelMove;
+use airtoll_handshakes::TunnelMove;
 
 use super::Mobility;
 use crate::address;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use airtoll_engine::{Stream, Streams};
-use airtoll_security::handshake::{Negotiation, SecretName};
+use airtoll_handshakes::{Negotiation, SecretName};
 use airtoll_security::{CipherSuite, TunnelSuite};
 
 use super::cipher::{GroupIntegrity, LinkCipher};

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
+use airtoll_handshakes::Negotiation;
 use airtoll_phy::TxVector;
 use airtoll_security::CipherSuite;
-use airtoll_security::handshake::Negotiation;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;

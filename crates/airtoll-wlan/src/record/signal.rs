@@ -1,7 +1,7 @@
 //! Messages of negotiations: takes one under way, gives its frame or IP packet with the octets
 //! that its party composed.
 
-use airtoll_security::handshake::Carrier;
+use airtoll_handshakes::Carrier;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::udp::UdpRepr;
 

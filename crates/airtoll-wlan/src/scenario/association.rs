@@ -1,6 +1,6 @@
 //! Stations that join in simulated time: what they negotiate, and with whom.
 
-use airtoll_security::handshake::{Options, PolicySpec};
+use airtoll_handshakes::{Options, PolicySpec};
 use serde::{Deserialize, Serialize};
 
 /// A station that authenticates, associates and negotiates everything else that its policy asks

@@ -1,7 +1,7 @@
 //! Hand-overs: stations that leave one BSS for another in mid-trial.
 
+use airtoll_handshakes::{MobileIp, TunnelMove};
 use airtoll_security::AkmSuite;
-use airtoll_security::handshake::{MobileIp, TunnelMove};
 use serde::{Deserialize, Serialize};
 
 use super::check::{Checked, invalid, not_negative, positive};

@@ -137,7 +137,7 @@ pub struct Host {
     /// Costs of link ciphers on that engine; a cipher not listed costs no time.
     pub ciphers: Vec<CipherCost>,
     /// CPU time of one unit of each handshake operation, ns, by the name that
-    /// `airtoll_security::handshake::Operation::priced` gives; one not listed takes no time.
+    /// `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     pub operations_ns: BTreeMap<String, f64>,
     /// Power figures; null: energy is not reported for this node.
     pub energy: Option<Energy>,

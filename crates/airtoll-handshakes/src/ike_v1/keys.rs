@@ -1,0 +1,106 @@
+//! Keys and hashes of IKEv1 with pre-shared keys (RFC 2409 sections 5 and 5.5, appendix B).
+//!
+//! Takes nonces, cookies and Diffie-Hellman secrets; gives the keys of phase 1, the proofs and the
+//! keys of an ESP pair. Never decides what is sent.
+
+use super::config::{IkeV1Config, identity};
+use crate::exchange::Context;
+
+/// Keys of phase 1 (section 5), and the IV of its messages.
+#[derive(Clone, Default)]
+pub struct Phase1 {
+    skeyid: Vec<u8>,
+    derive: Vec<u8>,
+    pub authenticate: Vec<u8>,
+    pub encrypt: Vec<u8>,
+    pub iv: Vec<u8>,
+}
+
+/// What both ends have said in the clear: each pair the initiator's first.
+#[derive(Clone, Default)]
+pub struct Said {
+    pub cookies: ([u8; 8], [u8; 8]),
+    pub public: (Vec<u8>, Vec<u8>),
+    pub nonces: (Vec<u8>, Vec<u8>),
+    /// The SA payload that the initiator offered.
+    pub offer: Vec<u8>,
+}
+
+impl Phase1 {
+    /// Keys of a Diffie-Hellman secret.
+    pub fn derive(
+        context: &mut Context<'_>,
+        config: &IkeV1Config,
+        said: &Said,
+        shared: &[u8],
+    ) -> Self {
+        let hash = config.hash;
+        let nonces = [&said.nonces.0[..], &said.nonces.1].concat();
+        let skeyid = context.hmac(hash, &config.preshared, &[&nonces]);
+        let cookies = [said.cookies.0, said.cookies.1].concat();
+        let derive = context.hmac(hash, &skeyid, &[shared, &cookies, &[0]]);
+        let authenticate = context.hmac(hash, &skeyid, &[&derive, shared, &cookies, &[1]]);
+        let encrypt = context.hmac(hash, &skeyid, &[&authenticate, shared, &cookies, &[2]]);
+        let length = config.cipher.key_octets();
+        let mut key = encrypt.clone();
+        if key.len() < length {
+            // Appendix B: K1 = prf(SKEYID_e, 0), then each block from the one before.
+            let mut part = context.hmac(hash, &encrypt, &[&[0]]);
+            key.clone_from(&part);
+            while key.len() < length {
+                part = context.hmac(hash, &encrypt, &[&part]);
+                key.extend(&part);
+            }
+        }
+        key.truncate(length);
+        let mut iv = context.hash(hash, &[&said.public.0, &said.public.1]);
+        iv.truncate(config.cipher.block_octets());
+        Self {
+            skeyid,
+            derive,
+            authenticate,
+            encrypt: key,
+            iv,
+        }
+    }
+
+    /// HASH_I or HASH_R (section 5).
+    pub fn proof(
+        &self,
+        context: &mut Context<'_>,
+        config: &IkeV1Config,
+        said: &Said,
+        initiator: bool,
+    ) -> Vec<u8> {
+        let (a, b) = &said.public;
+        let (i, r) = said.cookies;
+        let (first, second, one, other, address) = if initiator {
+            (a, b, i, r, config.addresses.0)
+        } else {
+            (b, a, r, i, config.addresses.1)
+        };
+        let parts: [&[u8]; 6] = [first, second, &one, &other, &said.offer, &identity(address)];
+        context.hmac(config.hash, &self.skeyid, &parts)
+    }
+
+    /// KEYMAT (section 5.5) of the SPI that the receiver chose.
+    pub fn keymat(
+        &self,
+        context: &mut Context<'_>,
+        config: &IkeV1Config,
+        shared: &[u8],
+        spi: [u8; 4],
+        nonces: &(Vec<u8>, Vec<u8>),
+    ) -> Vec<u8> {
+        let length = config.cipher.key_octets() + config.hash.digest_octets();
+        let mut out = Vec::new();
+        let mut previous = Vec::new();
+        while out.len() < length {
+            let parts: [&[u8]; 6] = [&previous, shared, &[3], &spi, &nonces.0, &nonces.1];
+            previous = context.hmac(config.hash, &self.derive, &parts);
+            out.extend(&previous);
+        }
+        out.truncate(length);
+        out
+    }
+}

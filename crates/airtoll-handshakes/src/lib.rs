@@ -1,0 +1,52 @@
+//! Handshakes as state machines without IO: real octets in, real octets out.
+//!
+//! Takes messages, time-outs and a random source; gives messages, the operations before each
+//! (so that a device profile can price them), and keys or a named failure with the code that
+//! goes over the air. Never reads a clock and never opens a socket; message counts are counted
+//! from emitted octets, never looked up. Ciphers, key derivation and the tables of suites are
+//! `airtoll-security`'s.
+
+#[cfg(test)]
+mod adverse;
+pub mod association;
+pub mod authentication;
+pub mod describe;
+pub mod diffie_hellman;
+pub mod dynamic_wep;
+pub mod eap;
+pub mod ec_group;
+pub mod encapsulation;
+pub mod exchange;
+pub mod failure;
+pub mod fast_transition;
+mod ft_hierarchy;
+pub mod ike_v1;
+pub mod ike_v2;
+pub mod key_frame;
+pub mod key_handshake;
+pub mod key_supplicant;
+pub mod link;
+pub mod mobile_ip;
+pub mod negotiation;
+pub mod operation;
+pub mod owe;
+pub mod policy;
+mod primitives;
+pub mod published;
+pub mod radius;
+mod resend;
+pub mod roles;
+pub mod sae;
+pub mod tls;
+pub mod wireguard;
+
+pub use describe::describe;
+pub use exchange::{
+    Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,
+    Secrets, Status,
+};
+pub use failure::{Code, Failure};
+pub use key_handshake::GroupKeys;
+pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition};
+pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
+pub use policy::{Faults, MobileIp, Options, PolicySpec, SpecError, TunnelMove};

@@ -1,0 +1,362 @@
+//! The link that a station and an AP agree on, and the frames in which they say so.
+//!
+//! Takes addresses, suites and a network name; gives elements and management frames. Never
+//! holds a key.
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::element::{Element, extension, id};
+use airtoll_wire::ieee80211::frame::management_subtype as subtype;
+use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
+use airtoll_wire::ieee80211::rsne::{CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_H2E, emit_rsnxe};
+use airtoll_wire::ieee80211::{
+    Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, RsnRepr, suite,
+};
+use serde::Deserialize;
+
+use super::exchange::{Carrier, Context, Message, Party};
+use super::failure::{Code, Failure, reason};
+use super::operation::{HashAlgorithm, Operation};
+use super::primitives::written;
+use airtoll_security::akm::{AkmHash, AkmSuite};
+use airtoll_security::keys::KeyMic;
+use airtoll_security::suite::CipherSuite;
+
+/// Protected management frames (802.11-2020, 12.6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ManagementProtection {
+    /// Neither side can.
+    #[default]
+    Off,
+    /// Both can.
+    Capable,
+    /// Both must.
+    Required,
+}
+
+/// A mobility domain of fast transition (802.11-2020, 13.2).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MobilityDomain {
+    /// Mobility domain identifier.
+    pub identifier: [u8; 2],
+    /// R0 key holder identifier, 1 to 48 octets.
+    pub r0_key_holder: Vec<u8>,
+    /// Whether fast transition over the DS is offered.
+    pub over_the_ds: bool,
+}
+
+/// What both ends of a link know without any secret.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Network name, at most 32 octets.
+    pub ssid: Vec<u8>,
+    /// The station's address.
+    pub station: MacAddress,
+    /// The AP's address, which is also the BSSID and the R1 key holder.
+    pub access_point: MacAddress,
+    /// AKM; `None` for open and WEP networks.
+    pub akm: Option<AkmSuite>,
+    /// Hash, where the AKM leaves it to the group.
+    pub hash: AkmHash,
+    /// Pairwise cipher.
+    pub pairwise: CipherSuite,
+    /// Group cipher.
+    pub group: CipherSuite,
+    /// Protected management frames.
+    pub protection: ManagementProtection,
+    /// Whether SAE uses hash-to-element, which the RSN extension element says.
+    pub hash_to_element: bool,
+    /// Mobility domain, with FT AKMs.
+    pub mobility_domain: Option<MobilityDomain>,
+}
+
+impl Link {
+    /// The AKM's hash.
+    #[must_use]
+    pub fn akm_hash(&self) -> AkmHash {
+        self.akm.and_then(AkmSuite::hash).unwrap_or(self.hash)
+    }
+
+    /// What protects EAPOL-Key frames and FT elements; `None` without an AKM.
+    #[must_use]
+    pub fn key_mic(&self) -> Option<KeyMic> {
+        let akm = self.akm?;
+        let version = akm.descriptor_version(self.pairwise == CipherSuite::Tkip);
+        KeyMic::of(akm, self.akm_hash(), version).ok()
+    }
+
+    /// Whether keys use the descriptor of WPA version 1.
+    #[must_use]
+    pub const fn is_wpa1(&self) -> bool {
+        matches!(self.akm, Some(AkmSuite::Wpa8021x | AkmSuite::WpaPsk))
+    }
+
+    /// The whole RSN or WPA element with these PMKIDs; empty without an AKM.
+    #[must_use]
+    pub fn security_element(&self, pmkids: &[[u8; 16]]) -> Vec<u8> {
+        let Some(akm) = self.akm else {
+            return Vec::new();
+        };
+        let selector = |cipher: CipherSuite| {
+            let selector = if self.is_wpa1() {
+                cipher.wpa_selector()
+            } else {
+                cipher.selector()
+            };
+            suite::CipherSuite(selector.unwrap_or_default())
+        };
+        let protection = match self.protection {
+            ManagementProtection::Off => 0,
+            ManagementProtection::Capable => CAPABILITY_MFPC,
+            ManagementProtection::Required => CAPABILITY_MFPC | CAPABILITY_MFPR,
+        };
+        let element = RsnRepr {
+            version: 1,
+            group: Some(selector(self.group)),
+            pairwise: vec![selector(self.pairwise)],
+            akms: vec![suite::AkmSuite(akm.selector())],
+            capabilities: (!self.is_wpa1()).then_some(protection),
+            pmkids: pmkids.to_vec(),
+            group_management: self
+                .group_management()
+                .and_then(CipherSuite::selector)
+                .map(suite::CipherSuite),
+        };
+        written(|out| {
+            if self.is_wpa1() {
+                element.emit_wpa_element(out);
+            } else {
+                element.emit_element(out);
+            }
+        })
+    }
+
+    /// BIP, when management frames are protected.
+    #[must_use]
+    pub fn group_management(&self) -> Option<CipherSuite> {
+        (self.protection != ManagementProtection::Off).then_some(match self.pairwise {
+            CipherSuite::Gcmp256 => CipherSuite::BipGmac256,
+            CipherSuite::Gcmp128 => CipherSuite::BipGmac128,
+            _ => CipherSuite::BipCmac128,
+        })
+    }
+
+    /// The whole RSN extension element; empty unless hash-to-element is used.
+    #[must_use]
+    pub fn extension_element(&self) -> Vec<u8> {
+        if !self.hash_to_element {
+            return Vec::new();
+        }
+        let body = written(|out| emit_rsnxe(RSNXE_SAE_H2E, out));
+        element(id::RSN_EXTENSION, &body)
+    }
+
+    /// The whole mobility domain element; empty without a domain.
+    #[must_use]
+    pub fn mobility_element(&self) -> Vec<u8> {
+        self.mobility_domain.as_ref().map_or(Vec::new(), |domain| {
+            let mde = MdeRepr {
+                mdid: domain.identifier,
+                capability: u8::from(domain.over_the_ds),
+            };
+            element(id::MOBILITY_DOMAIN, &written(|out| mde.emit(out)))
+        })
+    }
+
+    /// The whole FT element of an initial association in a mobility domain, unprotected (13.4.2);
+    /// empty without a domain. The access point is the R1 key holder.
+    #[must_use]
+    pub fn key_holder_element(&self, mic_octets: usize) -> Vec<u8> {
+        let Some(domain) = &self.mobility_domain else {
+            return Vec::new();
+        };
+        let zero = [0; 32];
+        let fte = FteRepr {
+            mic_control: [0, 0],
+            mic: &zero[..mic_octets.min(32)],
+            anonce: &zero,
+            snonce: &zero,
+            r1kh_id: Some(self.access_point.octets()),
+            gtk: None,
+            r0kh_id: Some(&domain.r0_key_holder),
+            igtk: None,
+        };
+        element(id::FAST_TRANSITION, &written(|out| fte.emit(out)))
+    }
+
+    /// Elements of every (re)association request and beacon: SSID, rates of 802.11g, security.
+    #[must_use]
+    pub fn elements(&self, pmkids: &[[u8; 16]]) -> Vec<u8> {
+        let mut out = element(id::SSID, &self.ssid);
+        out.extend(rate_elements());
+        out.extend(self.security_element(pmkids));
+        out.extend(self.mobility_element());
+        out.extend(self.extension_element());
+        out
+    }
+
+    /// Capability information: ESS, and Privacy when data are encrypted.
+    #[must_use]
+    pub fn capability(&self) -> u16 {
+        let privacy = self.akm.is_some() || self.pairwise != CipherSuite::Open;
+        0x0001 | if privacy { 0x0010 } else { 0 }
+    }
+
+    /// The address of a party on the air.
+    #[must_use]
+    pub fn address(&self, party: Party) -> MacAddress {
+        if party == Party::Station {
+            self.station
+        } else {
+            self.access_point
+        }
+    }
+
+    /// A management frame, without FCS and with sequence number 0, which the transmitter sets.
+    #[must_use]
+    pub fn management(&self, from: Party, subtype: u8, body: &ManagementRepr<'_>) -> Vec<u8> {
+        let to = if from == Party::Station {
+            self.access_point
+        } else {
+            self.station
+        };
+        let header = HeaderRepr {
+            control: FrameControl::new(Kind::Management, subtype),
+            duration: 0,
+            address1: to,
+            address2: self.address(from),
+            address3: self.access_point,
+            sequence_control: 0,
+            address4: None,
+            qos_control: None,
+            ht_control: None,
+        };
+        written(|out| {
+            header.emit(out);
+            body.emit(out);
+        })
+    }
+
+    /// Sends an authentication frame.
+    pub fn send_authentication(
+        &self,
+        context: &mut Context<'_>,
+        from: Party,
+        (algorithm, transaction, status): (u16, u16, u16),
+        rest: &[u8],
+    ) {
+        let body = ManagementRepr::Authentication(algorithm, transaction, status, rest);
+        let frame = self.management(from, subtype::AUTHENTICATION, &body);
+        context.send(from, other(from), Carrier::Management, frame);
+    }
+
+    /// Sends a deauthentication frame with a reason code.
+    pub fn send_deauthentication(&self, context: &mut Context<'_>, from: Party, reason: u16) {
+        let body = ManagementRepr::Leave(reason);
+        let frame = self.management(from, subtype::DEAUTHENTICATION, &body);
+        context.send(from, other(from), Carrier::Management, frame);
+    }
+}
+
+/// The other end of the air.
+#[must_use]
+pub const fn other(party: Party) -> Party {
+    match party {
+        Party::Station => Party::AccessPoint,
+        _ => Party::Station,
+    }
+}
+
+/// Supported rates of 802.11g: basic 1, 2, 5.5 and 11 Mb/s, then OFDM rates, in units of 500 kb/s
+/// (9.4.2.3, 9.4.2.13). Every (re)association request and response carries them.
+#[must_use]
+pub fn rate_elements() -> Vec<u8> {
+    let supported = [0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36];
+    let mut out = element(id::SUPPORTED_RATES, &supported);
+    out.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
+    out
+}
+
+/// A whole element.
+#[must_use]
+pub fn element(id: u8, body: &[u8]) -> Vec<u8> {
+    written(|out| Element { id, body }.emit(out))
+}
+
+/// A whole element with an element ID extension.
+#[must_use]
+pub fn extended_element(number: u8, body: &[u8]) -> Vec<u8> {
+    let mut octets = vec![number];
+    octets.extend(body);
+    debug_assert_eq!(number, extension::OWE_DH_PARAMETER);
+    element(id::EXTENSION, &octets)
+}
+
+/// The subtype and body of a management frame that came over the air.
+#[must_use]
+pub fn read_management(message: &Message) -> Option<(u8, Management<'_>)> {
+    if message.carrier != Carrier::Management {
+        return None;
+    }
+    let frame = Frame::new(&message.octets).ok()?;
+    if frame.control().kind() != Kind::Management {
+        return None;
+    }
+    let kind = frame.control().subtype();
+    let body = Management::parse(kind, frame.body()).ok()?;
+    Some((kind, body))
+}
+
+/// The reason code, when the message is a deauthentication or disassociation.
+#[must_use]
+pub fn leaving_reason(message: &Message) -> Option<u16> {
+    match read_management(message)? {
+        (subtype::DEAUTHENTICATION | subtype::DISASSOCIATION, Management::Leave { reason }) => {
+            Some(reason)
+        }
+        _ => None,
+    }
+}
+
+/// What a station concludes from a reason code.
+#[must_use]
+pub const fn failure_of_reason(number: u16) -> Failure {
+    let code = Code::Reason(number);
+    match number {
+        reason::FOUR_WAY_TIMEOUT => Failure::WrongPassphrase { code },
+        reason::IEEE8021X_FAILED => Failure::WrongCredentials { code },
+        reason::ELEMENT_DIFFERS => Failure::ElementMismatch { code },
+        reason::MIC_FAILURE => Failure::Countermeasures { code },
+        _ => Failure::PeerTimeout { code },
+    }
+}
+
+/// The hash that an AKM hash names.
+#[must_use]
+pub const fn algorithm_of(hash: AkmHash) -> HashAlgorithm {
+    match hash {
+        AkmHash::Sha1 => HashAlgorithm::Sha1,
+        AkmHash::Sha256 => HashAlgorithm::Sha256,
+        AkmHash::Sha384 => HashAlgorithm::Sha384,
+        AkmHash::Sha512 => HashAlgorithm::Sha512,
+    }
+}
+
+/// Names the work of a key derivation of 802.11-2020, 12.7.1: one HMAC for every digest of
+/// output, over `input_octets` of label and context.
+pub fn record_kdf(
+    context: &mut Context<'_>,
+    hash: AkmHash,
+    key_octets: usize,
+    input_octets: usize,
+    output_octets: usize,
+) {
+    let algorithm = algorithm_of(hash);
+    let rounds = output_octets.div_ceil(algorithm.digest_octets()) as u64;
+    context.record(Operation::Hash {
+        algorithm,
+        // Counter and length, or the zero octet and the counter, ride along.
+        blocks: rounds * algorithm.hmac_blocks(key_octets, input_octets + 4),
+    });
+}

@@ -1,0 +1,537 @@
+//! Everything a policy negotiates, stage by stage: authentication, association, EAP, keys,
+//! Mobile IP, tunnels.
+//!
+//! Takes a [`PolicySpec`], [`Options`] and a random source; gives one [`Exchange`] after the
+//! other, each made with the secrets of those before it. Whoever drives it (a simulator, or
+//! [`Negotiation::run`] without loss or time) carries the messages.
+
+mod plan;
+mod tunnels;
+
+use airtoll_wire::MacAddress;
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+
+use super::association::{AssociationAccessPoint, AssociationStation};
+use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
+use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
+use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
+use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Secrets};
+use super::fast_transition::{self, FtConfig};
+use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
+use super::key_supplicant::KeySupplicant;
+use super::link::Link;
+use super::mobile_ip::parties;
+use super::operation::Operation;
+use super::owe::OwePeer;
+use super::policy::{Options, PolicySpec, SpecError};
+use super::sae::{SaeConfig, SaePeer};
+use super::tls::{Credential, Session, TlsSuite};
+use airtoll_security::akm::AkmSuite;
+use airtoll_security::keys::{Ptk, pairwise, pmkid, psk};
+use airtoll_security::suite::CipherSuite;
+
+/// A part of a negotiation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// 802.11 authentication: open, shared key or SAE.
+    Authentication,
+    /// 802.11 association, with OWE's key exchange in it.
+    Association,
+    /// EAP over EAPOL and RADIUS.
+    Eap,
+    /// 4-way and group key handshake, or WEP keys of 802.1X.
+    Keys,
+    /// Group key handshake of an association that stands.
+    GroupKeys,
+    /// Fast BSS transition, in the place of the four before it.
+    FastTransition,
+    /// Mobile IP registration.
+    MobileIp,
+    /// IKE or WireGuard.
+    Tunnel,
+    /// A tunnel's move to another address, in the place of another such stage.
+    TunnelMove,
+}
+
+/// A fast BSS transition to come: what is known of the association before it.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// The AP that the station leaves.
+    pub old_access_point: MacAddress,
+    /// Through the old AP instead of over the air.
+    pub over_the_ds: bool,
+    /// What the initial association in the mobility domain agreed on.
+    pub secrets: Secrets,
+}
+
+/// A renewal of an AP's group keys for one of its stations.
+#[derive(Debug, Clone)]
+pub struct GroupRenewal {
+    /// The new keys.
+    pub keys: GroupKeys,
+    /// The last key replay counter that the AP used with the station.
+    pub replay_counter: u64,
+}
+
+/// What one stage came to.
+#[derive(Debug, Clone)]
+pub struct StageRecord {
+    /// Which stage.
+    pub stage: Stage,
+    /// Its messages with the work before each.
+    pub emissions: Vec<Emission>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A negotiation in progress.
+pub struct Negotiation {
+    policy: PolicySpec,
+    options: Options,
+    link: Link,
+    plan: Vec<(Stage, usize)>,
+    at: usize,
+    exchange: Option<Exchange>,
+    secrets: Secrets,
+    transition: Option<Transition>,
+    renewal: Option<GroupRenewal>,
+    group_keys: Option<GroupKeys>,
+    /// Addresses of the tunnels' ends: the station's, the gateway's.
+    addresses: ([u8; 4], [u8; 4]),
+    /// Addresses of Mobile IP: the station's at home, the home agent's, the foreign agent's.
+    mobile_addresses: [[u8; 4]; 3],
+}
+
+const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
+const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
+/// Addresses of the tunnels' ends where nobody says others.
+const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 1, 20], [10, 0, 1, 1]);
+/// The same of Mobile IP's parties.
+const MOBILE: [[u8; 4]; 3] = [[10, 0, 1, 20], [10, 0, 1, 1], [10, 0, 2, 1]];
+const PASSPHRASE: &str = "correct horse battery staple";
+const WRONG_PASSPHRASE: &str = "wrong horse battery staple";
+/// Every octet of static WEP keys.
+const WEP_OCTET: u8 = 0x5a;
+const RADIUS_SECRET: &[u8] = b"radius secret";
+const IDENTITY: &[u8] = b"alice@example.org";
+
+impl Negotiation {
+    /// Prepares the first stage.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn new(
+        policy: PolicySpec,
+        options: Options,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        Self::between(policy, options, STATION, ACCESS_POINT, rng)
+    }
+
+    /// The link that is negotiated.
+    #[must_use]
+    pub const fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// The stage that runs; `None` after the last.
+    #[must_use]
+    pub fn stage(&self) -> Option<Stage> {
+        self.plan.get(self.at).map(|(stage, _)| *stage)
+    }
+
+    /// The exchange of the stage that runs.
+    pub const fn exchange(&mut self) -> Option<&mut Exchange> {
+        self.exchange.as_mut()
+    }
+
+    /// The passphrase that both ends hold, where pairwise keys come from one.
+    #[must_use]
+    pub fn passphrase(&self) -> Option<&'static str> {
+        let personal = |akm: AkmSuite| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe;
+        self.link.akm.is_some_and(personal).then_some(PASSPHRASE)
+    }
+
+    /// The static WEP key of both ends, where the policy has one.
+    #[must_use]
+    pub fn wep_key(&self) -> Option<Vec<u8>> {
+        let wep = matches!(self.link.pairwise, CipherSuite::Wep40 | CipherSuite::Wep104);
+        let fixed = wep && self.link.akm.is_none() && !self.policy.link.dynamic_wep;
+        fixed.then(|| vec![WEP_OCTET; self.link.pairwise.key_octets()])
+    }
+
+    /// The PMK that EAP gave or that was cached; `None` before, and where there is none.
+    #[must_use]
+    pub fn pmk(&self) -> Option<Vec<u8>> {
+        let akm = self.link.akm?;
+        let msk = self.secrets.get(&SecretName::Msk);
+        let known = msk.is_some() || self.secrets.contains_key(&SecretName::Pmk);
+        known.then(|| self.master_key(akm, msk.map_or(&[], Vec::as_slice), PASSPHRASE))
+    }
+
+    /// Whether the stage that runs is one in which the station waits for an agent of Mobile IP.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.options.listens && self.stage() == Some(Stage::MobileIp)
+    }
+
+    /// Everything agreed on so far.
+    #[must_use]
+    pub const fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Lets the AP hand out these group keys in the key handshake or fast transition to come, in the
+    /// place of ones of this negotiation alone. A fast transition that was begun is begun anew.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn hand_out(&mut self, keys: GroupKeys) -> Result<(), SpecError> {
+        self.group_keys = Some(keys);
+        if self.stage() == Some(Stage::FastTransition)
+            && let Some(exchange) = self.exchange.take()
+        {
+            self.prepare(exchange.into_rng())?;
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next stage once the current one is established; `false` when there is
+    /// none or the current one is not.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn advance(&mut self) -> Result<bool, SpecError> {
+        let Some(exchange) = self.exchange.take() else {
+            return Ok(false);
+        };
+        match exchange.outcome() {
+            Outcome::Established(secrets) => self.secrets.extend(secrets),
+            _ => {
+                self.exchange = Some(exchange);
+                return Ok(false);
+            }
+        }
+        self.at += 1;
+        if self.at == self.plan.len() {
+            return Ok(false);
+        }
+        self.prepare(exchange.into_rng())?;
+        Ok(true)
+    }
+
+    /// Runs all stages on a network without loss; stops at the first that fails.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn run(mut self) -> Result<(Vec<StageRecord>, Secrets), SpecError> {
+        let mut records = Vec::new();
+        while let (Some(stage), Some(exchange)) = (self.stage(), self.exchange.as_mut()) {
+            let (emissions, outcome) = exchange.run();
+            records.push(StageRecord {
+                stage,
+                emissions,
+                outcome,
+            });
+            if !self.advance()? {
+                break;
+            }
+        }
+        Ok((records, self.secrets))
+    }
+
+    fn prepare(&mut self, mut rng: Box<dyn CryptoRng>) -> Result<(), SpecError> {
+        let Some(&(stage, index)) = self.plan.get(self.at) else {
+            return Ok(());
+        };
+        let mut context = Context::new(&mut *rng);
+        let peers = match stage {
+            Stage::Authentication => self.authentication(&mut context)?,
+            Stage::Association => self.association(),
+            Stage::Eap => self.eap(&mut context),
+            Stage::Keys => self.keys(),
+            Stage::GroupKeys => self.renewed_group_keys()?,
+            Stage::FastTransition => self.fast_transition(),
+            Stage::MobileIp => parties(&self.mobile_ip()),
+            Stage::Tunnel => {
+                let tunnel = self.policy.tunnels[index].clone();
+                self.tunnel(&tunnel, &mut context)?
+            }
+            Stage::TunnelMove => self.tunnel_move(),
+        };
+        drop(context);
+        self.exchange = Some(Exchange::new(peers, rng));
+        Ok(())
+    }
+
+    const fn station_passphrase(&self) -> &'static str {
+        if self.options.faults.wrong_passphrase {
+            WRONG_PASSPHRASE
+        } else {
+            PASSPHRASE
+        }
+    }
+
+    fn authentication(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        if self.options.cached_pmk {
+            self.secrets
+                .entry(SecretName::Pmk)
+                .or_insert_with(|| context.random_octets(32));
+        } else if self.link.akm.is_some_and(AkmSuite::is_sae) {
+            let config = |password: &str| SaeConfig {
+                link: self.link.clone(),
+                password: password.as_bytes().to_vec(),
+                identifier: None,
+                group: self.options.group,
+                further_groups: Vec::new(),
+                anti_clogging: self.options.anti_clogging,
+            };
+            return Ok(vec![
+                Box::new(SaePeer::station(config(self.station_passphrase()))),
+                Box::new(SaePeer::access_point(config(PASSPHRASE))),
+            ]);
+        }
+        let key = match self.policy.link.authentication.as_str() {
+            "open" | "ft" | "sae" => None,
+            "shared-key" => Some(vec![WEP_OCTET; self.link.pairwise.key_octets()]),
+            other => {
+                return Err(SpecError::Unknown {
+                    key: "link.authentication",
+                    value: other.to_string(),
+                    allowed: "open, shared-key, sae or ft",
+                });
+            }
+        };
+        let mut station_key = key.clone();
+        if let (true, Some(key)) = (self.options.faults.wrong_passphrase, &mut station_key) {
+            key[0] ^= 1;
+        }
+        Ok(vec![
+            Box::new(AuthenticationStation::new(self.link.clone(), station_key)),
+            Box::new(AuthenticationAccessPoint::new(self.link.clone(), key)),
+        ])
+    }
+
+    fn association(&self) -> Vec<Box<dyn Peer>> {
+        if self.link.akm == Some(AkmSuite::Owe) && !self.options.cached_pmk {
+            return vec![
+                Box::new(OwePeer::station(self.link.clone(), self.options.group)),
+                Box::new(OwePeer::access_point(self.link.clone(), self.options.group)),
+            ];
+        }
+        let cached: Vec<[u8; 16]> = if self.options.cached_pmk {
+            self.cached_pmkid().into_iter().collect()
+        } else {
+            Vec::new()
+        };
+        vec![
+            Box::new(AssociationStation::new(self.link.clone(), cached.clone())),
+            Box::new(AssociationAccessPoint::new(self.link.clone(), cached)),
+        ]
+    }
+
+    /// The identifier of a cached PMK; SAE's and OWE's is not computed from the PMK, so any
+    /// 16 octets that both ends remember serve.
+    fn cached_pmkid(&self) -> Option<[u8; 16]> {
+        let pmk = self.secrets.get(&SecretName::Pmk)?;
+        let akm = self.link.akm?;
+        let (ap, station) = (self.link.access_point, self.link.station);
+        pmkid::pmkid(akm, pmk, ap, station)
+            .ok()
+            .or_else(|| pmk[..16].try_into().ok())
+    }
+
+    fn eap(&self, context: &mut Context<'_>) -> Vec<Box<dyn Peer>> {
+        let Some(method) = self.policy.link.eap_method else {
+            return Vec::new();
+        };
+        let faults = self.options.faults;
+        // WPA3-Enterprise's 192-bit mode leaves neither suite nor strength of the chain open.
+        let strong = matches!(
+            self.link.akm,
+            Some(AkmSuite::SuiteB192 | AkmSuite::Ft8021xSha384)
+        );
+        let (chain, suite) = if strong {
+            (self.options.chain.strong(), TlsSuite::Aes256GcmSha384)
+        } else {
+            (self.options.chain, TlsSuite::default())
+        };
+        let server = EapConfig {
+            method,
+            identity: IDENTITY.to_vec(),
+            password: PASSPHRASE.as_bytes().to_vec(),
+            tls: self.options.tls,
+            suite,
+            groups: Vec::new(),
+            credential: Some(if faults.wrong_certificate {
+                Credential::rogue_server()
+            } else {
+                Credential::server(chain)
+            }),
+            trusted: chain,
+            resume: self
+                .options
+                .tls_resumption
+                .then(|| Session::drawn(context, self.options.tls, suite)),
+            remembers: self.options.tls_resumption,
+            fragment_octets: self.options.fragment_octets,
+            cryptobinding: self.options.cryptobinding,
+        };
+        let station = EapConfig {
+            password: self.station_passphrase().as_bytes().to_vec(),
+            credential: Some(Credential::client(chain)),
+            ..server.clone()
+        };
+        let secret = RADIUS_SECRET.to_vec();
+        let mut peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(EapSupplicant::new(station)),
+            Box::new(EapAuthenticator::new(self.link.clone(), secret.clone())),
+        ];
+        if !faults.silent_server {
+            peers.push(Box::new(EapServer::new(server, secret)));
+        }
+        peers
+    }
+
+    /// The PMK; with an FT AKM the XXKey (802.11-2020, 12.7.1.6.3).
+    fn master_key(&self, akm: AkmSuite, msk: &[u8], passphrase: &str) -> Vec<u8> {
+        if let Some(pmk) = self.secrets.get(&SecretName::Pmk) {
+            pmk.clone()
+        } else if akm.is_8021x() {
+            // LEAP's session key of 16 octets is the PMK as it is.
+            pairwise::pmk_from_msk(akm, msk).map_or_else(|_| msk.to_vec(), |pmk| pmk.to_vec())
+        } else {
+            psk::from_passphrase(passphrase, &self.link.ssid)
+                .map_or_else(|_| Vec::new(), |psk| psk.to_vec())
+        }
+    }
+
+    fn fast_transition(&self) -> Vec<Box<dyn Peer>> {
+        let (Some(akm), Some(transition)) = (self.link.akm, &self.transition) else {
+            return Vec::new();
+        };
+        let msk = self.secrets.get(&SecretName::Msk).cloned();
+        let msk = msk.unwrap_or_default();
+        let config = |passphrase: &str| FtConfig {
+            link: self.link.clone(),
+            xxkey: self.master_key(akm, &msk, passphrase),
+            old_access_point: transition.old_access_point,
+            over_the_ds: transition.over_the_ds,
+            group_keys: self.group_keys.clone(),
+        };
+        fast_transition::parties(config(self.station_passphrase()), config(PASSPHRASE))
+    }
+
+    fn keys(&self) -> Vec<Box<dyn Peer>> {
+        let msk = self
+            .secrets
+            .get(&SecretName::Msk)
+            .cloned()
+            .unwrap_or_default();
+        let Some(akm) = self.link.akm else {
+            let mut giver = WepKeyGiver::new(msk.clone(), self.link.pairwise.key_octets());
+            if let Some(keys) = &self.group_keys {
+                giver = giver.handing_out(keys.clone());
+            }
+            return vec![Box::new(WepKeyTaker::new(msk)), Box::new(giver)];
+        };
+        let config = |passphrase: &str| {
+            let pmk = self.master_key(akm, &msk, passphrase);
+            let cached = if self.options.cached_pmk {
+                self.cached_pmkid()
+            } else {
+                None
+            };
+            // hostapd names OWE's PMK in message 1 only where it comes from its cache.
+            let fresh = akm != AkmSuite::Owe || self.options.cached_pmk;
+            let pmkid = self
+                .secrets
+                .get(&SecretName::Pmkid)
+                .filter(|_| fresh)
+                .and_then(|pmkid| pmkid.as_slice().try_into().ok())
+                .or(cached)
+                .or_else(|| {
+                    let (ap, station) = (self.link.access_point, self.link.station);
+                    let named = akm.is_8021x() && !akm.is_ft();
+                    named
+                        .then(|| pmkid::pmkid(akm, &pmk, ap, station).ok())
+                        .flatten()
+                });
+            KeyConfig {
+                station_element: self
+                    .link
+                    .security_element(&cached.into_iter().collect::<Vec<_>>()),
+                access_point_element: self.link.security_element(&[]),
+                link: self.link.clone(),
+                pmk,
+                // Suite B names its PMK with the KCK, which message 1 cannot know.
+                pmkid: pmkid.filter(|_| !matches!(akm, AkmSuite::SuiteB | AkmSuite::SuiteB192)),
+            }
+        };
+        let mut authenticator = KeyAuthenticator::new(config(PASSPHRASE));
+        if let Some(keys) = &self.group_keys {
+            authenticator = authenticator.handing_out(keys.clone());
+        }
+        vec![
+            Box::new(KeySupplicant::new(config(self.station_passphrase()))),
+            Box::new(authenticator),
+        ]
+    }
+
+    fn renewed_group_keys(&self) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        let part = |name| self.secrets.get(&name).map_or(&[][..], Vec::as_slice);
+        let (kck, kek, tk) = (
+            part(SecretName::Kck),
+            part(SecretName::Kek),
+            part(SecretName::Tk),
+        );
+        let (Ok(ptk), Some(renewal), false) =
+            (Ptk::from_parts(kck, kek, tk), &self.renewal, kck.is_empty())
+        else {
+            return Err(SpecError::Unknown {
+                key: "link.akm",
+                value: self.policy.name.clone(),
+                allowed: "an AKM whose key handshake is done, for a group key handshake",
+            });
+        };
+        let config = KeyConfig {
+            station_element: Vec::new(),
+            access_point_element: Vec::new(),
+            link: self.link.clone(),
+            pmk: Vec::new(),
+            pmkid: None,
+        };
+        let counter = renewal.replay_counter;
+        let authenticator = KeyAuthenticator::group_rekey(config.clone(), ptk.clone(), counter);
+        Ok(vec![
+            Box::new(KeySupplicant::group_rekey(config, ptk, counter)),
+            Box::new(authenticator.handing_out(renewal.keys.clone())),
+        ])
+    }
+
+    /// Work that is done once for a network and not for every association: mapping a
+    /// passphrase to a PSK (802.11-2020, J.4.1).
+    #[must_use]
+    pub fn preparation(&self) -> Vec<Operation> {
+        let personal = self
+            .link
+            .akm
+            .is_some_and(|akm| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe);
+        if personal {
+            // 256 bits are two blocks of HMAC-SHA-1.
+            vec![Operation::Pbkdf2 {
+                iterations: 2 * u64::from(psk::ITERATIONS),
+            }]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! Which stages a negotiation has, over which link, and with which secrets from before it.
+//!
+//! Takes a policy, options and two addresses; gives a [`Negotiation`] whose first stage is
+//! prepared. Never runs a stage.
+
+use airtoll_wire::MacAddress;
+use rand_core::CryptoRng;
+
+use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
+use crate::exchange::{SecretName, Secrets};
+use crate::link::{Link, ManagementProtection, MobilityDomain};
+use crate::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+use airtoll_security::akm::{AkmHash, AkmSuite};
+use airtoll_security::suite::CipherSuite;
+
+/// Secrets of tunnels.
+const TUNNEL: [SecretName; 4] = [
+    SecretName::TunnelForward,
+    SecretName::TunnelBackward,
+    SecretName::TunnelSpis,
+    SecretName::IkeSa,
+];
+
+impl Negotiation {
+    /// Prepares the first stage between a station and an AP with these addresses.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn between(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if policy.link.eap_method.is_some() && !options.cached_pmk {
+            plan.push((Stage::Eap, 0));
+        }
+        if link.akm.is_some() || policy.link.dynamic_wep {
+            plan.push((Stage::Keys, 0));
+        }
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares pre-authentication with the AP of this address (802.11-2020, 12.6.10.2): EAP and
+    /// nothing else, whose PMK both ends then keep.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without EAP or without a PMK to keep, or one that names
+    /// something unknown.
+    pub fn preauthentication(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        if policy.link.eap_method.is_none() || link.akm.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.eap_method",
+                value: policy.name,
+                allowed: "an EAP method and an AKM for pre-authentication",
+            });
+        }
+        let policy = PolicySpec {
+            tunnels: Vec::new(),
+            ..policy
+        };
+        let options = Options {
+            mobile_ip: MobileIp::Off,
+            ..options
+        };
+        let plan = vec![(Stage::Eap, 0)];
+        Self::planned(policy, options, link, plan, (Secrets::new(), None), rng)
+    }
+
+    /// Prepares the first stage of an association with an AP that has this PMK cached, too.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy that names something unknown.
+    pub fn cached(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        pmk: Vec<u8>,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let options = Options {
+            cached_pmk: true,
+            ..options
+        };
+        let link = link_between(&policy, &options, station, access_point)?;
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if link.akm.is_some() {
+            plan.push((Stage::Keys, 0));
+        }
+        let secrets = Secrets::from([(SecretName::Pmk, pmk)]);
+        Self::planned(policy, options, link, plan, (secrets, None), rng)
+    }
+
+    /// Prepares a fast BSS transition to the AP with this address, and what comes after it.
+    ///
+    /// # Errors
+    /// [`SpecError`] for a policy without an FT AKM, or one that names something unknown.
+    pub fn transition(
+        policy: PolicySpec,
+        options: Options,
+        station: MacAddress,
+        access_point: MacAddress,
+        transition: Transition,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let link = link_between(&policy, &options, station, access_point)?;
+        if link.mobility_domain.is_none() {
+            return Err(SpecError::Unknown {
+                key: "link.akm",
+                value: policy.name,
+                allowed: "an FT AKM (3, 4, 9, 13 or 25) for a fast transition",
+            });
+        }
+        let plan = vec![(Stage::FastTransition, 0)];
+        let before = (transition.secrets.clone(), Some(transition));
+        Self::planned(policy, options, link, plan, before, rng)
+    }
+
+    /// Sets the IPv4 addresses of the tunnels' ends, the station's first; before the tunnels' stage.
+    pub const fn set_tunnel_ends(&mut self, addresses: ([u8; 4], [u8; 4])) {
+        self.addresses = addresses;
+    }
+
+    /// Sets the IPv4 addresses of Mobile IP: the station's at home, the home agent's and the foreign
+    /// agent's; before the registration's stage.
+    pub const fn set_mobile_addresses(&mut self, addresses: [[u8; 4]; 3]) {
+        self.mobile_addresses = addresses;
+    }
+
+    /// Takes over the tunnels of an earlier association, of which these are the secrets; before the
+    /// tunnels' stage. They are not set up again; [`TunnelMove::Mobike`] moves the last one of them to
+    /// the station's present address.
+    pub fn keep_tunnels(&mut self, earlier: &Secrets, way: TunnelMove) {
+        if way == TunnelMove::Anew {
+            return;
+        }
+        self.plan.retain(|(stage, _)| *stage != Stage::Tunnel);
+        if way == TunnelMove::Mobike {
+            self.plan.push((Stage::TunnelMove, 0));
+        }
+        for name in TUNNEL {
+            let secret = earlier.get(&name).cloned();
+            self.secrets.extend(secret.map(|secret| (name, secret)));
+        }
+    }
+
+    /// Prepares another association of the same two, without what comes after the link: from the PMK
+    /// of this one where the AKM lets both ends keep it (802.11-2020, 12.6.10.3), else from the start.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::between`].
+    pub fn again(&self, rng: Box<dyn CryptoRng>) -> Result<Self, SpecError> {
+        let kept = self.link.akm.is_some_and(|akm| {
+            (akm.is_8021x() || akm.is_sae() || akm == AkmSuite::Owe) && !akm.is_ft()
+        });
+        let pmk = self.pmk().filter(|_| kept);
+        let options = Options {
+            cached_pmk: pmk.is_some(),
+            mobile_ip: MobileIp::Off,
+            ..self.options.clone()
+        };
+        let policy = PolicySpec {
+            tunnels: Vec::new(),
+            ..self.policy.clone()
+        };
+        let mut plan = vec![(Stage::Authentication, 0), (Stage::Association, 0)];
+        if policy.link.eap_method.is_some() && pmk.is_none() {
+            plan.push((Stage::Eap, 0));
+        }
+        if self.link.akm.is_some() || policy.link.dynamic_wep {
+            plan.push((Stage::Keys, 0));
+        }
+        // Tunnels stand, and may move later.
+        let tunnel = TUNNEL
+            .into_iter()
+            .filter_map(|name| Some((name, self.secrets.get(&name)?.clone())));
+        let pmk = pmk.map(|pmk| (SecretName::Pmk, pmk));
+        let secrets = tunnel.chain(pmk).collect();
+        Self::planned(
+            policy,
+            options,
+            self.link.clone(),
+            plan,
+            (secrets, None),
+            rng,
+        )
+    }
+
+    /// Prepares a group key handshake between the ends of this negotiation, whose key handshake
+    /// is done (802.11-2020, 12.7.7).
+    ///
+    /// # Errors
+    /// [`SpecError`] where no pairwise keys were agreed on.
+    pub fn group_renewal(
+        &self,
+        renewal: GroupRenewal,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let mut negotiation = Self {
+            policy: self.policy.clone(),
+            options: self.options.clone(),
+            link: self.link.clone(),
+            plan: vec![(Stage::GroupKeys, 0)],
+            at: 0,
+            exchange: None,
+            secrets: self.secrets.clone(),
+            transition: None,
+            renewal: Some(renewal),
+            group_keys: None,
+            addresses: self.addresses,
+            mobile_addresses: self.mobile_addresses,
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+
+    fn planned(
+        policy: PolicySpec,
+        options: Options,
+        link: Link,
+        mut plan: Vec<(Stage, usize)>,
+        (secrets, transition): (Secrets, Option<Transition>),
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        if options.mobile_ip != MobileIp::Off {
+            plan.push((Stage::MobileIp, 0));
+        }
+        plan.extend((0..policy.tunnels.len()).map(|index| (Stage::Tunnel, index)));
+        let mut negotiation = Self {
+            policy,
+            options,
+            link,
+            plan,
+            at: 0,
+            exchange: None,
+            secrets,
+            transition,
+            renewal: None,
+            group_keys: None,
+            addresses: ENDS,
+            mobile_addresses: MOBILE,
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+}
+
+fn link_between(
+    policy: &PolicySpec,
+    options: &Options,
+    station: MacAddress,
+    access_point: MacAddress,
+) -> Result<Link, SpecError> {
+    let akm = policy.akm()?;
+    let sae = akm.is_some_and(AkmSuite::is_sae);
+    let hash = match options.group {
+        20 => AkmHash::Sha384,
+        21 => AkmHash::Sha512,
+        _ => AkmHash::Sha256,
+    };
+    let pairwise = PolicySpec::cipher(&policy.link.cipher)?;
+    let group = PolicySpec::cipher(&policy.link.group_cipher)?;
+    let protection = match policy.link.pmf.as_str() {
+        "off" => ManagementProtection::Off,
+        "optional" => ManagementProtection::Capable,
+        "required" => ManagementProtection::Required,
+        other => {
+            return Err(SpecError::Unknown {
+                key: "link.pmf",
+                value: other.to_string(),
+                allowed: "off, optional or required",
+            });
+        }
+    };
+    Ok(Link {
+        ssid: b"airtoll".to_vec(),
+        station,
+        access_point,
+        akm,
+        hash,
+        pairwise: if akm.is_none() && pairwise == CipherSuite::Open {
+            CipherSuite::Open
+        } else {
+            pairwise
+        },
+        group,
+        protection,
+        hash_to_element: sae && options.hash_to_element,
+        mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
+            identifier: [0xa1, 0xb2],
+            r0_key_holder: b"ap.example.org".to_vec(),
+            over_the_ds: true,
+        }),
+    })
+}

@@ -1,0 +1,108 @@
+//! What a negotiation sets up above the link: Mobile IP's registration, tunnels, and their move.
+//!
+//! Takes a tunnel's specification and the addresses of its ends; gives both ends as state machines.
+
+use super::{Negotiation, PASSPHRASE};
+use crate::exchange::{Context, Peer, SecretName};
+use crate::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use crate::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
+use crate::mobile_ip::MobileIpConfig;
+use crate::operation::HashAlgorithm;
+use crate::policy::{MobileIp, SpecError, TunnelSpec};
+use crate::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
+
+impl Negotiation {
+    pub(super) fn mobile_ip(&self) -> MobileIpConfig {
+        let foreign = self.options.mobile_ip == MobileIp::Foreign;
+        MobileIpConfig {
+            home_address: self.mobile_addresses[0],
+            home_agent: self.mobile_addresses[1],
+            foreign_agent: foreign.then_some(self.mobile_addresses[2]),
+            listens: self.options.listens,
+            reverse_tunnel: true,
+            lifetime_s: 300,
+            spi: 1000,
+            key: *b"mobility secret!",
+        }
+    }
+
+    pub(super) fn tunnel(
+        &self,
+        tunnel: &TunnelSpec,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+        let addresses = self.addresses;
+        let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
+        match tunnel.key_exchange.as_str() {
+            "noise" => {
+                let (station, gateway) = draw_configs(context);
+                let mut gateway = WireGuardResponder::new(gateway);
+                gateway.set_busy(self.options.cookies);
+                Ok(vec![
+                    Box::new(WireGuardInitiator::new(station)),
+                    Box::new(gateway),
+                ])
+            }
+            "ikev1" => {
+                let config = |passphrase: &str| IkeV1Config {
+                    preshared: preshared(passphrase),
+                    group: if self.options.ike_group == 0 {
+                        2
+                    } else {
+                        self.options.ike_group
+                    },
+                    cipher: match tunnel.encryption.as_str() {
+                        "des" => IkeCipher::Des,
+                        "aes-cbc" | "aes-gcm" => IkeCipher::Aes128,
+                        _ => IkeCipher::TripleDes,
+                    },
+                    hash: if tunnel.integrity == "md5" {
+                        HashAlgorithm::Md5
+                    } else {
+                        HashAlgorithm::Sha1
+                    },
+                    forward_secrecy: true,
+                    addresses,
+                    inner: addresses,
+                    nat_traversal: false,
+                };
+                Ok(vec![
+                    Box::new(IkeV1Peer::initiator(config(self.station_passphrase()))),
+                    Box::new(IkeV1Peer::responder(config(PASSPHRASE))),
+                ])
+            }
+            "ikev2" => {
+                let group = match self.options.ike_group {
+                    0 => 14,
+                    group => group,
+                };
+                let gcm = tunnel.encryption == "aes-gcm";
+                let config = |passphrase: &str| IkeV2Config {
+                    mobike: self.options.mobike,
+                    ..IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
+                };
+                Ok(vec![
+                    Box::new(IkeV2Peer::initiator(config(self.station_passphrase()))),
+                    Box::new(IkeV2Peer::responder(config(PASSPHRASE))),
+                ])
+            }
+            other => Err(SpecError::Unknown {
+                key: "tunnels.key_exchange",
+                value: other.to_string(),
+                allowed: "ikev1, ikev2 or noise",
+            }),
+        }
+    }
+
+    pub(super) fn tunnel_move(&self) -> Vec<Box<dyn Peer>> {
+        let sa = self.secrets.get(&SecretName::IkeSa);
+        let Some(sa) = sa.and_then(|octets| IkeSa::from_octets(octets)) else {
+            return Vec::new();
+        };
+        let (address, checks) = (self.addresses.0, self.options.return_routability);
+        vec![
+            Box::new(MobikeInitiator::new(sa.clone(), address)),
+            Box::new(MobikeResponder::new(sa, address, checks)),
+        ]
+    }
+}

@@ -1,0 +1,374 @@
+//! Some parties of one handshake, from settings, so that strangers can play the others.
+//!
+//! Takes the JSON of a [`RoleSettings`] and the parties that are ours; gives them ready to start.
+//! Never plays both sides by itself and never opens a socket: whoever carries the octets decides
+//! who is at the other end.
+
+pub mod air;
+
+use airtoll_wire::MacAddress;
+use serde::Deserialize;
+
+use self::air::AirSettings;
+
+use super::eap::{EapAuthenticator, EapConfig, EapMethod, EapServer, EapSupplicant};
+use super::exchange::{Party, Peer};
+use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
+use super::link::{Link, ManagementProtection};
+use super::operation::HashAlgorithm;
+use super::tls::{ChainKind, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
+use airtoll_security::akm::{AkmHash, AkmSuite};
+use airtoll_security::suite::CipherSuite;
+
+/// Which certificate a party shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// The chain of its own role.
+    #[default]
+    Own,
+    /// A server's whose root nobody trusts.
+    Rogue,
+}
+
+/// What a handshake is given.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "handshake", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RoleSettings {
+    /// EAP between station, access point and authentication server.
+    Eap {
+        /// The method.
+        method: EapMethod,
+        /// Which TLS, for the methods that use it.
+        #[serde(default)]
+        tls: TlsVersion,
+        /// Its suite.
+        #[serde(default)]
+        suite: TlsSuite,
+        /// Its groups, where they are not the suite's usual ones.
+        #[serde(default)]
+        groups: Vec<NamedGroup>,
+        /// Certificates of both ends.
+        #[serde(default)]
+        chain: ChainKind,
+        /// Which of them our end shows.
+        #[serde(default)]
+        shown: Shown,
+        /// Who the station says it is.
+        identity: String,
+        /// Password.
+        password: String,
+        /// What access point and server share.
+        radius_secret: String,
+        /// Octets of TLS data in one EAP packet.
+        fragment_octets: usize,
+        /// Whether PEAP's server binds the tunnel to what runs in it.
+        #[serde(default)]
+        cryptobinding: bool,
+        /// A TLS session of an earlier conversation to resume, as the exchange gave it.
+        #[serde(default)]
+        session: Option<Vec<u8>>,
+        /// Whether our end remembers the session of a conversation for the next.
+        #[serde(default)]
+        remembers: bool,
+        /// The station's address, colon-separated.
+        station: String,
+        /// The access point's.
+        access_point: String,
+    },
+    /// IKEv1, the station being the initiator and the gateway the responder.
+    IkeV1 {
+        /// Pre-shared key.
+        preshared: String,
+        /// IKE group: 2, 5 or 14.
+        group: u16,
+        /// des, triple-des or aes128.
+        cipher: IkeCipher,
+        /// md5 or sha1.
+        hash: HashAlgorithm,
+        /// Whether quick mode has a Diffie-Hellman exchange of its own.
+        forward_secrecy: bool,
+        /// IPv4 addresses of initiator and responder.
+        addresses: ([u8; 4], [u8; 4]),
+        /// Their addresses inside the tunnel.
+        inner: ([u8; 4], [u8; 4]),
+        /// Whether the ends look for address translation.
+        #[serde(default)]
+        nat_traversal: bool,
+    },
+    /// IKEv2 likewise.
+    IkeV2 {
+        /// Pre-shared key.
+        preshared: String,
+        /// IKE group: 14 or 19.
+        group: u16,
+        /// AES-GCM in the place of AES-CBC with HMAC-SHA-1.
+        gcm: bool,
+        /// IPv4 addresses of initiator and responder.
+        addresses: ([u8; 4], [u8; 4]),
+        /// The initiator's address inside the tunnel.
+        inner: [u8; 4],
+        /// Whether the ends look for address translation.
+        #[serde(default)]
+        nat_traversal: bool,
+        /// Whether the tunnel may move.
+        #[serde(default)]
+        mobike: bool,
+    },
+    /// A tunnel of IKEv2 that moves: the station's end comes from another address.
+    Mobike {
+        /// The IKE SA, as an exchange with `mobike` gave it.
+        sa: Vec<u8>,
+        /// The new address.
+        address: [u8; 4],
+        /// Whether the gateway checks that the station is there.
+        #[serde(default)]
+        checks: bool,
+    },
+    /// A stage between station and access point.
+    Air {
+        /// Which, and what it is given.
+        settings: AirSettings,
+    },
+    /// WireGuard, the station being the initiator and the gateway the responder.
+    WireGuard {
+        /// Our static private key.
+        private: [u8; 32],
+        /// Their static public key.
+        peer: [u8; 32],
+        /// Pre-shared key; zero without one.
+        preshared: [u8; 32],
+        /// First TAI64N timestamp of the initiator.
+        timestamp: [u8; 12],
+        /// The other end's outer address and port, which a cookie is for.
+        #[serde(default)]
+        source: [u8; 6],
+    },
+}
+
+impl RoleSettings {
+    /// Reads settings.
+    ///
+    /// # Errors
+    /// What is wrong with the JSON.
+    pub fn parse(json: &str) -> Result<Self, String> {
+        serde_json::from_str(json).map_err(|error| format!("settings: {error}"))
+    }
+
+    /// The party of these settings, ready to start.
+    ///
+    /// # Errors
+    /// A party that takes no part in this handshake, or an address that is none.
+    pub fn party(&self, party: Party) -> Result<Box<dyn Peer>, String> {
+        let peer: Option<Box<dyn Peer>> = match (self, party) {
+            (Self::Eap { .. }, _) => return self.eap(party),
+            (Self::Air { settings }, _) => return settings.party(party),
+            (Self::IkeV1 { .. }, _) => self.ike_v1(party),
+            (Self::IkeV2 { .. }, _) => self.ike_v2(party),
+            (
+                Self::Mobike {
+                    sa,
+                    address,
+                    checks,
+                },
+                _,
+            ) => {
+                let sa = IkeSa::from_octets(sa).ok_or("settings: sa is no IKE SA")?;
+                match party {
+                    Party::Station => Some(Box::new(MobikeInitiator::new(sa, *address))),
+                    Party::Gateway => Some(Box::new(MobikeResponder::new(sa, *address, *checks))),
+                    _ => None,
+                }
+            }
+            (Self::WireGuard { .. }, _) => self.wireguard(party),
+        };
+        peer.ok_or_else(|| format!("settings: {party:?} takes no part in this handshake"))
+    }
+
+    fn eap(&self, party: Party) -> Result<Box<dyn Peer>, String> {
+        let Self::Eap {
+            method,
+            tls,
+            suite,
+            groups,
+            chain,
+            shown,
+            identity,
+            password,
+            radius_secret,
+            fragment_octets,
+            cryptobinding,
+            session,
+            remembers,
+            station,
+            access_point,
+        } = self
+        else {
+            return Err("settings: these are not EAP's".to_owned());
+        };
+        let own = match party {
+            Party::Station => Credential::client(*chain),
+            _ => Credential::server(*chain),
+        };
+        let config = EapConfig {
+            method: *method,
+            identity: identity.clone().into_bytes(),
+            password: password.clone().into_bytes(),
+            tls: *tls,
+            suite: *suite,
+            groups: groups.clone(),
+            credential: Some(match shown {
+                Shown::Own => own,
+                Shown::Rogue => Credential::rogue_server(),
+            }),
+            trusted: *chain,
+            resume: match session {
+                Some(octets) => Some(
+                    Session::from_octets(octets).ok_or("settings: session is no TLS session")?,
+                ),
+                None => None,
+            },
+            remembers: *remembers,
+            fragment_octets: *fragment_octets,
+            cryptobinding: *cryptobinding,
+        };
+        let secret = radius_secret.clone().into_bytes();
+        Ok(match party {
+            Party::Station => Box::new(EapSupplicant::new(config)),
+            Party::AccessPoint => {
+                let link = wired_link(address(station)?, address(access_point)?);
+                Box::new(EapAuthenticator::new(link, secret))
+            }
+            Party::AuthenticationServer => Box::new(EapServer::new(config, secret)),
+            _ => return Err(format!("settings: {party:?} takes no part in EAP")),
+        })
+    }
+
+    fn ike_v1(&self, party: Party) -> Option<Box<dyn Peer>> {
+        let Self::IkeV1 {
+            preshared,
+            group,
+            cipher,
+            hash,
+            forward_secrecy,
+            addresses,
+            inner,
+            nat_traversal,
+        } = self
+        else {
+            return None;
+        };
+        let config = IkeV1Config {
+            preshared: preshared.clone().into_bytes(),
+            group: *group,
+            cipher: *cipher,
+            hash: *hash,
+            forward_secrecy: *forward_secrecy,
+            addresses: *addresses,
+            inner: *inner,
+            nat_traversal: *nat_traversal,
+        };
+        match party {
+            Party::Station => Some(Box::new(IkeV1Peer::initiator(config))),
+            Party::Gateway => Some(Box::new(IkeV1Peer::responder(config))),
+            _ => None,
+        }
+    }
+
+    fn ike_v2(&self, party: Party) -> Option<Box<dyn Peer>> {
+        let Self::IkeV2 {
+            preshared,
+            group,
+            gcm,
+            addresses,
+            inner,
+            nat_traversal,
+            mobike,
+        } = self
+        else {
+            return None;
+        };
+        let config = IkeV2Config {
+            preshared: preshared.clone().into_bytes(),
+            group: *group,
+            gcm: *gcm,
+            addresses: *addresses,
+            inner: *inner,
+            nat_traversal: *nat_traversal,
+            mobike: *mobike,
+        };
+        match party {
+            Party::Station => Some(Box::new(IkeV2Peer::initiator(config))),
+            Party::Gateway => Some(Box::new(IkeV2Peer::responder(config))),
+            _ => None,
+        }
+    }
+
+    fn wireguard(&self, party: Party) -> Option<Box<dyn Peer>> {
+        let Self::WireGuard {
+            private,
+            peer,
+            preshared,
+            timestamp,
+            source,
+        } = self
+        else {
+            return None;
+        };
+        let config = WireGuardConfig {
+            private: *private,
+            peer: *peer,
+            preshared: *preshared,
+            timestamp: *timestamp,
+            source: *source,
+        };
+        match party {
+            Party::Station => Some(Box::new(WireGuardInitiator::new(config))),
+            Party::Gateway => Some(Box::new(WireGuardResponder::new(config))),
+            _ => None,
+        }
+    }
+}
+
+fn address(text: &str) -> Result<MacAddress, String> {
+    text.parse()
+        .map_err(|error| format!("settings: {text:?} is no MAC address: {error}"))
+}
+
+/// A link without a cipher: EAP alone does not look at one.
+fn wired_link(station: MacAddress, access_point: MacAddress) -> Link {
+    Link {
+        ssid: b"airtoll".to_vec(),
+        station,
+        access_point,
+        akm: Some(AkmSuite::Ieee8021x),
+        hash: AkmHash::Sha1,
+        pairwise: CipherSuite::Ccmp128,
+        group: CipherSuite::Ccmp128,
+        protection: ManagementProtection::Off,
+        hash_to_element: false,
+        mobility_domain: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_give_the_parties_that_they_name_and_no_others() {
+        let settings = RoleSettings::parse(
+            r#"{"handshake": "ike-v2", "preshared": "x", "group": 14, "gcm": true,
+                "addresses": [[10, 0, 0, 1], [10, 0, 0, 2]], "inner": [10, 0, 0, 1]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            settings.party(Party::Gateway).unwrap().party(),
+            Party::Gateway
+        );
+        assert!(settings.party(Party::HomeAgent).is_err());
+        assert!(RoleSettings::parse(r#"{"handshake": "pptp"}"#).is_err());
+    }
+}

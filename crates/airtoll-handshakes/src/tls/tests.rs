@@ -1,0 +1,254 @@
+//! Client and server against each other.
+
+use super::*;
+use crate::operation::{Curve, Operation, SignatureAlgorithm, merge};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn configs(version: TlsVersion, kind: ChainKind, mutual: bool) -> (TlsConfig, TlsConfig) {
+    let client = TlsConfig {
+        version,
+        suite: TlsSuite::default(),
+        groups: Vec::new(),
+        credential: mutual.then(|| Credential::client(kind)),
+        trusted: kind,
+        client_certificate: mutual,
+        resume: None,
+    };
+    let server = TlsConfig {
+        credential: Some(Credential::server(kind)),
+        ..client.clone()
+    };
+    (client, server)
+}
+
+type Ends = Result<(TlsClient, TlsServer), Refusal>;
+
+/// Runs to the end; gives the flights and both ends.
+fn run(client: TlsConfig, server: TlsConfig, cx: &mut Context<'_>) -> (Vec<Vec<u8>>, Ends) {
+    let mut client = TlsClient::new(client);
+    let mut server = TlsServer::new(server).unwrap();
+    let mut flights = vec![client.start(cx)];
+    for _ in 0..6 {
+        let flight = flights.last().cloned().unwrap();
+        let answer = if flights.len() % 2 == 1 {
+            server.receive(cx, &flight)
+        } else {
+            client.receive(cx, &flight)
+        };
+        match answer {
+            Err(refusal) => return (flights, Err(refusal)),
+            Ok(answer) if answer.is_empty() => break,
+            Ok(answer) => flights.push(answer),
+        }
+    }
+    (flights, Ok((client, server)))
+}
+
+const VERSIONS: [(TlsVersion, ChainKind); 5] = [
+    (TlsVersion::Tls12, ChainKind::Rsa2048),
+    (TlsVersion::Tls12, ChainKind::P256),
+    (TlsVersion::Tls12Rsa, ChainKind::Rsa2048),
+    (TlsVersion::Tls13, ChainKind::Rsa2048),
+    (TlsVersion::Tls13, ChainKind::P256),
+];
+
+#[test]
+fn both_ends_export_the_same_keys_and_resume() {
+    for (version, kind) in VERSIONS {
+        for mutual in [false, true] {
+            let mut rng = ChaCha8Rng::seed_from_u64(4);
+            let mut cx = Context::new(&mut rng);
+            let (mut client, mut server) = configs(version, kind, mutual);
+            let (flights, ends) = run(client.clone(), server.clone(), &mut cx);
+            let (a, b) = ends.unwrap_or_else(|r| panic!("{version:?} {kind:?}: {r:?}"));
+            assert!(a.is_done() && b.is_done() && !b.is_resumed());
+            assert_eq!(flights.len(), 4);
+            let keys = a.export(&mut cx, b"label", &[], 64);
+            assert_eq!(keys, b.export(&mut cx, b"label", &[], 64));
+            assert_eq!(a.session(), b.session());
+            client.resume = a.session().cloned();
+            server.resume = b.session().cloned();
+            let (short, ends) = run(client, server, &mut cx);
+            let (a, b) = ends.unwrap_or_else(|r| panic!("{version:?} {kind:?}: {r:?}"));
+            assert!(a.is_done() && b.is_done() && b.is_resumed());
+            let size = |flights: &[Vec<u8>]| flights.iter().map(Vec::len).sum::<usize>();
+            assert!(size(&short) < size(&flights) / 2);
+        }
+    }
+}
+
+const STRONG: [(TlsVersion, ChainKind); 4] = [
+    (TlsVersion::Tls12, ChainKind::Rsa3072),
+    (TlsVersion::Tls12, ChainKind::P384),
+    (TlsVersion::Tls13, ChainKind::Rsa3072),
+    (TlsVersion::Tls13, ChainKind::P384),
+];
+
+#[test]
+fn the_suite_of_192_bits_agrees_and_resumes_and_takes_no_weaker_one() {
+    for (version, kind) in STRONG {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (mut client, mut server) = configs(version, kind, true);
+        let weaker = client.clone();
+        client.suite = TlsSuite::Aes256GcmSha384;
+        server.suite = client.suite;
+        let (a, b) = run(client.clone(), server.clone(), &mut cx).1.unwrap();
+        let keys = a.export(&mut cx, b"label", &[], 64);
+        assert_eq!(keys, b.export(&mut cx, b"label", &[], 64));
+        client.resume = a.session().cloned();
+        let refusal = run(weaker, server.clone(), &mut cx).1.err().unwrap();
+        assert_eq!(refusal.failure, Failure::NothingInCommon { code: CODE });
+        server.resume = b.session().cloned();
+        let (a, b) = run(client, server, &mut cx).1.unwrap();
+        assert!(a.is_done() && a.is_resumed() && b.is_resumed());
+        let operations = cx.finish().operations;
+        let p384 = |operation: &Operation| matches!(operation, Operation::EcScalarMul { curve, .. } if *curve == Curve::P384);
+        assert!(operations.iter().any(p384), "{version:?} {kind:?}");
+    }
+}
+
+#[test]
+fn a_server_asks_once_for_a_share_of_a_group_that_it_takes() {
+    for resumed in [false, true] {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, true);
+        if resumed {
+            let session = Session::drawn(&mut cx, client.version, client.suite);
+            client.resume = Some(session.clone());
+            server.resume = Some(session);
+        }
+        client.groups = vec![
+            NamedGroup::X25519,
+            NamedGroup::Secp384r1,
+            NamedGroup::Secp256r1,
+        ];
+        server.groups = vec![NamedGroup::Secp384r1, NamedGroup::Secp256r1];
+        let (flights, ends) = run(client.clone(), server.clone(), &mut cx);
+        let (a, b) = ends.unwrap();
+        assert!(a.is_done() && b.is_done());
+        assert_eq!((a.is_resumed(), b.is_resumed()), (resumed, resumed));
+        // Two hellos each; the request has the random value of RFC 8446 section 4.1.3.
+        assert_eq!(flights[1][11..43], RETRY);
+        assert_eq!((flights[0][5], flights[2][5]), (1, 1));
+        assert_eq!(
+            a.export(&mut cx, b"l", &[], 32),
+            b.export(&mut cx, b"l", &[], 32)
+        );
+        // Without a group in common there is nothing to ask for.
+        client.groups = vec![NamedGroup::X25519];
+        let refusal = run(client, server, &mut cx).1.err().unwrap();
+        assert_eq!(refusal.failure, Failure::NothingInCommon { code: CODE });
+    }
+}
+
+#[test]
+fn a_client_gives_no_second_share_twice_and_none_that_it_did_not_offer() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut cx = Context::new(&mut rng);
+    let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, false);
+    client.groups = vec![NamedGroup::X25519, NamedGroup::Secp256r1];
+    server.groups = vec![NamedGroup::Secp256r1];
+    let mut a = TlsClient::new(client);
+    let mut b = TlsServer::new(server).unwrap();
+    let hello = a.start(&mut cx);
+    let request = b.receive(&mut cx, &hello).unwrap();
+    let mut other = request.clone();
+    let last = other.len() - 1;
+    other[last] = 24;
+    let refusal = a.receive(&mut cx, &other).err().unwrap();
+    assert_eq!(refusal.alert[6], alert::ILLEGAL_PARAMETER);
+    assert!(a.receive(&mut cx, &request).is_ok());
+    assert!(a.receive(&mut cx, &request).is_err());
+    // Nor does the server ask twice.
+    assert!(b.receive(&mut cx, &hello).is_err());
+}
+
+#[test]
+fn application_data_pass_both_ways() {
+    for (version, kind) in VERSIONS {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (client, server) = configs(version, kind, false);
+        let (mut a, mut b) = run(client, server, &mut cx).1.unwrap();
+        let record = a.seal(&mut cx, b"up");
+        assert_eq!(b.receive(&mut cx, &record), Ok(Vec::new()));
+        assert_eq!(b.take_data(), b"up");
+        let record = b.seal(&mut cx, b"down");
+        assert_eq!(a.receive(&mut cx, &record), Ok(Vec::new()));
+        assert_eq!(a.take_data(), b"down");
+    }
+}
+
+#[test]
+fn a_server_that_nobody_trusts_is_refused_with_an_alert() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut cx = Context::new(&mut rng);
+    let (client, mut server) = configs(TlsVersion::Tls12, ChainKind::Rsa2048, true);
+    server.credential = Some(Credential::rogue_server());
+    let refusal = run(client, server, &mut cx).1.err().unwrap();
+    assert_eq!(refusal.failure, Failure::WrongCertificate { code: CODE });
+    assert_eq!(refusal.alert, [21, 3, 3, 0, 2, 2, 48]);
+}
+
+#[test]
+fn mutual_rsa_costs_one_signature_on_each_side() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut cx = Context::new(&mut rng);
+    let (client, server) = configs(TlsVersion::Tls13, ChainKind::Rsa2048, true);
+    assert!(run(client, server, &mut cx).1.is_ok());
+    let signatures =
+        merge(&cx.finish().operations)
+            .into_iter()
+            .find_map(|operation| match operation {
+                Operation::Sign {
+                    algorithm: SignatureAlgorithm::Rsa2048,
+                    count,
+                } => Some(count),
+                _ => None,
+            });
+    assert_eq!(signatures, Some(2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_flipped_bit_never_completes_a_handshake(
+        version in prop::sample::select(vec![TlsVersion::Tls12, TlsVersion::Tls13]),
+        index in 0_usize..3, octet in 5_usize..4000, bit in 0_u8..8
+    ) {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut cx = Context::new(&mut rng);
+        let (client, server) = configs(version, ChainKind::P256, true);
+        let mut client = TlsClient::new(client);
+        let mut server = TlsServer::new(server).unwrap();
+        let mut flight = client.start(&mut cx);
+        let mut refused = false;
+        for step in 0..4 {
+            if step == index {
+                // The record header's version is not covered in TLS 1.2, so it stays.
+                let at = 5 + octet % (flight.len() - 5);
+                flight[at] ^= 1 << bit;
+            }
+            let answer = if step % 2 == 0 {
+                server.receive(&mut cx, &flight)
+            } else {
+                client.receive(&mut cx, &flight)
+            };
+            match answer {
+                Ok(answer) => flight = answer,
+                Err(_) => { refused = true; break; }
+            }
+        }
+        // Bits that a later record header holds may be ignored; keys then still agree.
+        if !refused && client.is_done() && server.is_done() {
+            let a = client.export(&mut cx, b"label", &[], 32);
+            let b = server.export(&mut cx, b"label", &[], 32);
+            prop_assert_eq!(a, b);
+        }
+    }
+}
