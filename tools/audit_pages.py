@@ -1,7 +1,7 @@
 """Write the audit section of docs/studies/NAME.md and the counts in docs/audit.md.
 
-Takes the shipped data sets; gives Markdown between markers, or with --check says which pages are
-out of date. Never changes a word outside the markers.
+Takes the shipped data sets; gives Markdown between markers. With --check it lists pages out of
+date. Never changes a word outside the markers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def section(findings: list[Finding]) -> str:
-    """One table of findings, gravest first."""
+    """One table of findings, most severe first."""
     lines = [
         "| severity | where | kind | printed | recomputed | evidence |",
         "|---|---|---|---|---|---|",

@@ -1,6 +1,6 @@
-"""Write docs/reference/message-counts.md: a paper's message counts beside counts from octets.
+"""Write docs/reference/message-counts.md: a paper's message counts and counts from octets.
 
-Takes the native module; gives one Markdown page, or with --check says whether it is out of date.
+Takes the native module; gives one Markdown page. With --check it reports a page out of date.
 """
 
 from __future__ import annotations

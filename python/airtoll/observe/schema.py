@@ -28,8 +28,8 @@ OBSERVATIONS: Final[dict[str, pl.DataType]] = {
     "trial": pl.UInt32(),  # 1-based
     "attempt": pl.UInt32(),  # 1-based; above 1 after a re-run by the study's rule
     "seed": pl.UInt64(),
-    "flow": pl.String(),  # null where the metric is of the whole cell
-    "station": pl.String(),  # null where the metric is of the whole cell
+    "flow": pl.String(),  # null for a metric of the whole cell
+    "station": pl.String(),  # null for a metric of the whole cell
     "second": pl.UInt32(),  # 0-based second of a series; null for a value of the whole trial
     "metric": pl.String(),
     "value": pl.Float64(),
@@ -49,17 +49,17 @@ TRIALS: Final[dict[str, pl.DataType]] = {
     "attempt": pl.UInt32(),
     "seed": pl.UInt64(),
     "status": pl.String(),  # ok | warm_up | rerun | skipped | failed
-    "reason": pl.String(),  # why, for everything but ok; null for ok
-    "caveats": pl.List(pl.String()),  # what its values must not be taken for
+    "reason": pl.String(),  # reason of every status but ok; null for ok
+    "caveats": pl.List(pl.String()),  # limits of the values' meaning
 }
 
-#: A caveat that begins so says that the CPU, not the air, set what was measured.
+#: Prefix of a caveat: the CPU, not the air, limited the measured values.
 NOT_RADIO: Final = "no radio throughput: "
 
 ROW_ORDER: Final = ("cell", "trial", "attempt", "metric", "flow", "station", "second")
 TRIAL_ORDER: Final = ("cell", "trial", "attempt")
 
-#: metric -> (unit, what it is)
+#: metric -> (unit, meaning)
 METRICS: Final[dict[str, tuple[str, str]]] = {
     "throughput_bps": ("bit/s", "application octets delivered per second, times 8"),
     "offered_bps": ("bit/s", "application octets offered per second, times 8"),
@@ -78,7 +78,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "association_time_s": ("s", "first authentication frame to association response"),
     "eap_time_s": ("s", "first EAP message from the client to Access-Accept / EAP-Success"),
     "key_handshake_time_s": ("s", "first to last message of the key handshake"),
-    "join_time_s": ("s", "start of the join to the last key and tunnel in place, CPUs included"),
+    "join_time_s": ("s", "start of the join to the last key and tunnel, CPU times included"),
     "join_all_time_s": ("s", "start of the first join to the end of the last"),
     "negotiation_time_s": ("s", "first to last packet of all that the policy negotiates"),
     "authentication_messages": ("1", "messages of all that the policy negotiates"),
@@ -90,26 +90,26 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "messages_ikev1": ("1", "IKEv1 messages"),
     "messages_ikev2": ("1", "IKEv2 messages"),
     "messages_wireguard": ("1", "WireGuard handshake messages"),
-    "mobile_ip_advertisements": ("1", "advertisements of agents on the air that nobody asked for"),
-    "group_rekeys": ("1", "times that the AP renewed its group keys during the traffic"),
-    "group_rekey_messages": ("1", "messages of that, repetitions included"),
-    "group_rekey_time_s": ("s", "new group keys until the last station has them, mean"),
+    "mobile_ip_advertisements": ("1", "unsolicited agent advertisements on the air"),
+    "group_rekeys": ("1", "renewals of the AP's group keys during the traffic"),
+    "group_rekey_messages": ("1", "messages of these renewals, repetitions included"),
+    "group_rekey_time_s": ("s", "start of a renewal until the last station has the keys, mean"),
     "group_rekey_longest_s": ("s", "the longest of these times"),
-    "associations_lost": ("1", "times that an AP put a station off the network during the traffic"),
-    "rejoins": ("1", "times that such a station came back"),
-    "rejoin_gap_s": ("s", "from being put off the network to being in again, mean"),
+    "associations_lost": ("1", "deauthentications of a station by the AP during the traffic"),
+    "rejoins": ("1", "rejoins of a deauthenticated station"),
+    "rejoin_gap_s": ("s", "deauthentication to completed rejoin, mean"),
     "rejoin_gap_longest_s": ("s", "the longest of these times"),
-    "rejoin_messages": ("1", "messages of coming back, repetitions included"),
+    "rejoin_messages": ("1", "messages of the rejoins, repetitions included"),
     "handovers": (
         "1",
-        "hand-overs of a station to which several were set; the rest are their means",
+        "hand-overs of a station with a path of several; the other metrics are their means",
     ),
     "handover_packets_kept": (
         "1",
-        "packets that the old AP kept while the station scanned, and then sent",
+        "packets that the old AP buffered during the station's scan and then sent",
     ),
     "handover_gap_s": ("s", "last data frame by the old AP to the first by the new one"),
-    "handover_scan_s": ("s", "of the gap: looking for the new AP"),
+    "handover_scan_s": ("s", "of the gap: scan for the new AP"),
     "handover_association_s": (
         "s",
         "of the gap: 802.11 authentication and (re)association, SAE and FT included",
@@ -117,27 +117,28 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "handover_eap_s": ("s", "of the gap: EAP"),
     "handover_keys_s": ("s", "of the gap: 4-way handshake"),
     "handover_mobile_ip_s": ("s", "of the gap: Mobile IP registration"),
-    "handover_movement_s": ("s", "of that: until the station found out that it had moved"),
+    "handover_movement_s": ("s", "of the registration: until the station detected the move"),
     "handover_tunnel_s": ("s", "of the gap: IKE or WireGuard, or MOBIKE's move of a tunnel"),
-    "handover_tunnel_messages": ("1", "messages of that"),
-    "handover_tunnel_octets": ("octet", "their octets inside UDP"),
-    "handover_wait_s": ("s", "of the gap: until the next packet, before and behind the rest"),
-    "handover_join_s": ("s", "leaving the old AP to being able to send by the new one"),
-    "handover_scans": ("1", "scans with frames, those in vain included"),
-    "handover_left_s": ("s", "start of the traffic to leaving the old AP, of a station that walks"),
-    "handover_old_level_dbm": ("dBm", "level of the old AP when the station chose to move"),
-    "handover_new_level_dbm": ("dBm", "level of the new AP then"),
+    "handover_tunnel_messages": ("1", "messages of the tunnel's negotiation or move"),
+    "handover_tunnel_octets": ("octet", "octets of these messages inside UDP"),
+    "handover_wait_s": ("s", "of the gap: waiting time for a packet, before and after the rest"),
+    "handover_join_s": ("s", "departure from the old AP until the station can send by the new one"),
+    "handover_scans": ("1", "scans with frames, those without a result included"),
+    "handover_left_s": ("s", "start of the traffic to the departure of a walking station"),
+    "handover_old_level_dbm": ("dBm", "level of the old AP at the decision to move"),
+    "handover_new_level_dbm": ("dBm", "level of the new AP at the decision to move"),
     "handover_request_s": (
         "s",
-        "before the gap: FT request through the old AP until the station leaves it (over the DS)",
+        "before the gap: FT request through the old AP until the departure (over the DS)",
     ),
     "preauthentication_time_s": (
         "s",
-        "before the hand-over: EAP with the new AP through the old one; none if it was not done",
+        "before the hand-over: EAP with the new AP through the old one; none without "
+        "pre-authentication",
     ),
-    "preauthentication_messages": ("1", "messages of it, RADIUS included"),
-    "handover_messages": ("1", "messages emitted to get in at the new AP"),
-    "handover_packets_lost": ("1", "packets lost from leaving to the first delivery after it"),
+    "preauthentication_messages": ("1", "messages of the pre-authentication, RADIUS included"),
+    "handover_messages": ("1", "messages sent to join the new AP"),
+    "handover_packets_lost": ("1", "packets lost from the departure to the next delivery"),
     "cpu_share": ("1", "busy share of one CPU"),
     "energy_j_per_bit": ("J/bit", "energy per delivered bit, by the device profile"),
     "sender_time_s": ("s", "per packet, time at the sender (Agarwal equation 1, T^s), mean"),
@@ -146,31 +147,31 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "packets_sent": ("1", "packets handed to the network by the sender"),
     "packets_received": ("1", "packets delivered to the receiving application"),
     "packets_lost": ("1", "packets dropped on the way"),
-    "packets_queued": ("1", "packets still under way when the trial ended"),
-    "tcp_retransmissions": ("1", "TCP segments sent again"),
+    "packets_queued": ("1", "packets in queues or in flight at the end of the trial"),
+    "tcp_retransmissions": ("1", "retransmitted TCP segments"),
     # Airtime ledger of the whole cell: the parts add up to the trial's duration.
     "airtime_payload_s": ("s", "application octets on air"),
     "airtime_ip_transport_s": ("s", "LLC, IP and transport header octets on air"),
     "airtime_mac_phy_s": ("s", "preambles, PLCP headers, MAC headers, FCS, padding"),
     "airtime_security_s": ("s", "octets that security adds to data frames, on air"),
     "airtime_ack_s": ("s", "acknowledgements and the SIFS before them"),
-    "airtime_contention_s": ("s", "interframe spaces and back-off while somebody had a frame"),
+    "airtime_contention_s": ("s", "interframe spaces and back-off while a node had a frame"),
     "airtime_retry_s": ("s", "failed exchanges: collisions and frame errors"),
     "airtime_protection_s": ("s", "RTS, CTS and their SIFS"),
     "airtime_management_s": (
         "s",
         "beacons, authentication, association, key handshakes, ARP and ND",
     ),
-    "airtime_idle_s": ("s", "nobody had a frame to send"),
-    "crypto_time_s": ("s", "time that cipher operations took, all engines"),
-    "crypto_exposed_s": ("s", "idle air during which a cipher operation was under way"),
+    "airtime_idle_s": ("s", "no node had a frame to send"),
+    "crypto_time_s": ("s", "duration of cipher operations, all engines"),
+    "crypto_exposed_s": ("s", "idle air during a cipher operation"),
     "octets_payload": ("octet", "application octets on air"),
     "octets_ip_transport": ("octet", "LLC, IP and transport header octets on air"),
     "octets_mac": ("octet", "MAC header and FCS octets on air"),
     "octets_security": ("octet", "octets that security adds, on air"),
     "octets_management": ("octet", "octets of management and key handshake frames, ARP and ND"),
-    "octets_control": ("octet", "octets of acknowledgements that arrived"),
-    "octets_retry": ("octet", "octets of data frames that had to be sent again"),
+    "octets_control": ("octet", "octets of received acknowledgements"),
+    "octets_retry": ("octet", "octets of data frames in failed exchanges"),
     "rate_forbidden_bps": ("bit/s", "PHY rate that the station's cipher forbids"),
-    "rate_used_bps": ("bit/s", "PHY rate that it falls back to"),
+    "rate_used_bps": ("bit/s", "PHY rate that the station falls back to"),
 }

@@ -1,6 +1,6 @@
 """How stations join: ``join`` of a scenario, and its RADIUS server.
 
-Takes a parsed mapping; gives frozen values. Never says whether a policy fits: a testbed does.
+Takes a parsed mapping; gives frozen values. The testbeds decide whether a policy fits.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Radius(Table):
     )
     requests_per_s: Positive | None = Field(
         None,
-        description="Access-Requests it works off in a second, one after the other, beside the "
-        "costs of its profile; default: no limit",
+        description="Access-Requests that the server handles per second, one at a time, in "
+        "addition to the costs of its profile; default: no limit",
     )
     controller: str | None = Field(
         None, description="device profile of a controller between AP and server; default: none"
@@ -32,7 +32,7 @@ class Radius(Table):
 
 
 class Join(Table):
-    """How stations join: what goes over the air and the wires before the traffic."""
+    """How stations join: the exchanges on the air and on the wires before the traffic."""
 
     tls: Literal["1.2", "1.2-rsa", "1.3"] = Field(
         "1.2",
@@ -41,40 +41,41 @@ class Join(Table):
     )
     chain: Literal["rsa2048", "p256", "rsa3072", "p384"] = Field(
         "rsa2048",
-        description="kind of the certificates; the 192-bit mode of WPA3-Enterprise has RSA-3072 or "
-        "P-384 in the place of RSA-2048 and P-256",
+        description="kind of the certificates; WPA3-Enterprise 192-bit uses RSA-3072 instead of "
+        "RSA-2048 and P-384 instead of P-256",
     )
     cached_pmk: bool = Field(
-        False, description="PMK of an earlier association still cached (PMKSA caching)"
+        False, description="the PMK of an earlier association is still cached (PMKSA caching)"
     )
     tls_resumption: bool = Field(
         False,
-        description="station and RADIUS server remember a TLS session of an earlier "
-        "authentication, which EAP-TLS, PEAP and TTLS resume (RFC 5246 section 7.3, RFC 9190 "
-        "section 2.1.3)",
+        description="station and RADIUS server keep the TLS session of an earlier "
+        "authentication; EAP-TLS, PEAP and TTLS resume this session (RFC 5246 section 7.3, "
+        "RFC 9190 section 2.1.3)",
     )
     anti_clogging: bool = Field(
         False,
-        description="SAE: the AP asks for a token before it computes (802.11-2020, 12.4.6)",
+        description="SAE: the AP requires an anti-clogging token before it computes "
+        "(802.11-2020, 12.4.6)",
     )
     anti_clogging_threshold: Annotated[int, Field(ge=0)] = Field(
         0,
-        description="with `anti_clogging`: SAE sessions that wait for a confirm from which the AP "
-        "asks (hostapd: 5); 0: it asks everybody",
+        description="with `anti_clogging`: the AP requires tokens once this many SAE handshakes "
+        "are open (hostapd: 5); 0: always",
     )
     cookies: bool = Field(
         False,
-        description="WireGuard: the gateway is under load and asks for a cookie before it computes "
-        "(Donenfeld 2017, section 5.3)",
+        description="WireGuard: the gateway is under load and requires a cookie before it "
+        "computes (Donenfeld 2017, section 5.3)",
     )
     cookie_threshold: Annotated[int, Field(ge=0)] = Field(
         0,
-        description="with `cookies`: unfinished handshakes from which the gateway asks "
-        "(wireguard-go: 128 that wait for it); 0: it asks everybody",
+        description="with `cookies`: the gateway requires cookies once this many handshakes are "
+        "open (wireguard-go: 128 in its queue); 0: always",
     )
     cryptobinding: bool = Field(
         False,
-        description="PEAP: the server binds the tunnel to what runs in it (MS-PEAP section "
+        description="PEAP: the server binds the tunnel to the inner method (MS-PEAP section "
         "3.1.5.5)",
     )
     mobile_ip: Literal["off", "home", "foreign"] = Field(
@@ -82,34 +83,37 @@ class Join(Table):
     )
     advertisement_s: Positive | None = Field(
         None,
-        description="Mobile IP agents advertise themselves this often, s, in group-addressed "
-        "frames (RFC 5944, 2.3), valid three times as long; default: they answer solicitations",
+        description="interval of the Mobile IP agents' advertisements, s, in group-addressed "
+        "frames (RFC 5944, 2.3); the lifetime is three intervals; default: the agents only "
+        "answer solicitations",
     )
     movement_detection: Literal["link", "lifetime"] = Field(
         "link",
-        description="how a Mobile IP node finds out that it has moved: its link tells it, and it "
-        "solicits; or its agent's last advertisement runs out (RFC 5944, 2.4.2.1)",
+        description="how a Mobile IP node detects a move. link: by the new association, then it "
+        "solicits; lifetime: its agent's last advertisement expires (RFC 5944, 2.4.2.1)",
     )
     fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
-        "none", description="what is made to go wrong"
+        "none", description="the fault that the study injects"
     )
     spread_ms: NotNegative = Field(
-        0.0, description="stations start at random within this time, milliseconds"
+        0.0, description="stations start at random times within this interval, milliseconds"
     )
     group_rekey_s: Positive | None = Field(
         None,
-        description="the AP renews its group keys this often during the traffic, s (hostapd's "
-        "wpa_group_rekey); default: never",
+        description="interval at which the AP renews its group keys during the traffic, s "
+        "(hostapd's wpa_group_rekey); default: never",
     )
     group_rekey_on_leave: bool = Field(
         False,
-        description="it renews them, too, half a second after a station left for another AP "
-        "(hostapd's wpa_strict_rekey)",
+        description="the AP also renews its group keys half a second after a station left for "
+        "another AP (hostapd's wpa_strict_rekey)",
     )
     deauthenticate_at_s: Positive | None = Field(
         None,
-        description="the AP puts everybody off the network this long after the traffic's start, "
-        "s, by one deauthentication frame to all (under BIP with PMF), and they come back; "
+        description="time after the start of the traffic, s, at which the AP deauthenticates all "
+        "stations with one broadcast frame (protected by BIP with PMF); the stations rejoin; "
         "default: never",
     )
-    limit_s: Positive = Field(120.0, description="a station that has not joined by then failed, s")
+    limit_s: Positive = Field(
+        120.0, description="a station that has not joined within this time has failed, s"
+    )

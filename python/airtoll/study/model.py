@@ -1,7 +1,7 @@
-"""What a study file may say: every table and key, with units and limits.
+"""The tables and keys of a study file, with units and limits.
 
 Takes a parsed TOML mapping; gives frozen values. Never reads a file and never expands a grid.
-Quantities carry their unit in the key. ``None`` means "as the standard or the profile says".
+Quantities carry their unit in the key. ``None`` means the value of the standard or the profile.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Station(Table):
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
     bridge: bool | None = Field(
-        None, description="whether it bridges, in a scenario with `bridge`; default: it does"
+        None, description="in a scenario with `bridge`: this station is a bridge; default: true"
     )
     frame_bursting_us: NotNegative | None = Field(
         None,
@@ -91,10 +91,10 @@ class WiredLink(Table):
 
 
 class Bridge(Table):
-    """Wireless bridges: stations' data frames have four addresses, a wired host is behind each.
+    """Wireless bridges: a wired host behind each station, data frames with four addresses.
 
-    IEEE Std 802.11-2020, table 9-30; Linux calls it a 4-address or WDS station. The host behind a
-    station sends and gets its traffic in its place, and is the end of its tunnels.
+    IEEE Std 802.11-2020, table 9-30. Linux calls such a station a 4-address or WDS station. The
+    host behind a station sends and receives the station's traffic and terminates its tunnels.
     """
 
     host: WiredHost = Field(WiredHost(), description="the host behind each station")
@@ -110,17 +110,18 @@ class Radio(Table):
     wall_db: NotNegative = Field(6.0, description="loss of one wall, dB")
     carrier_sense_dbm: float = Field(-82.0, description="energy that makes the medium busy, dBm")
     capture_db: NotNegative | None = Field(
-        None, description="a frame this much stronger survives a collision, dB; default: none"
+        None,
+        description="capture: a frame this much stronger survives a collision, dB; default: none",
     )
 
 
 class Scenario(Table):
     """Topology, radio set-up, positions."""
 
-    about: str = Field("", description="what the scenario stands for")
+    about: str = Field("", description="set-up that the scenario models")
     topology: Topology = Field(
         "uplink",
-        description="who sends to whom by default; n1 to n5 and r1 to r4 are the two-domain "
+        description="default senders and receivers; n1 to n5 and r1 to r4 are the two-domain "
         "scenarios of Agarwal and Wang, section IV",
     )
     phy: Phy = Field("802.11a", description="PHY standard")
@@ -148,33 +149,32 @@ class Scenario(Table):
     )
     fragmentation_threshold_octets: Annotated[int, Field(ge=256)] | None = Field(
         None,
-        description="MAC fragments of longer frames, octets; default: never; has no effect where "
-        "frames are aggregated",
+        description="longer frames are sent in MAC fragments, octets; default: never; has no "
+        "effect on aggregated frames",
     )
     cw_min: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmin, slots")
     cw_max: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmax, slots")
     retry_limit: Count = Field(7, description="attempts per frame")
     frame_bursting_us: NotNegative = Field(
         0.0,
-        description="burst of frames SIFS apart after one contention, microseconds; 0 = off; of "
-        "every node that states none of its own",
+        description="burst of frames SIFS apart after one contention, microseconds; 0 = off; "
+        "applies to every node without a value of its own",
     )
     edca: bool = Field(False, description="four access categories instead of one")
     queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
     queue_max_delay_ms: NotNegative = Field(
         500.0,
-        description="MSDU lifetime in these queues, ms: frames that waited longer are dropped; "
-        "0 = never",
+        description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit",
     )
     queue_type: Literal["fifo", "codel"] = Field("fifo", description="queue discipline")
     stations: tuple[Station, ...] = Field(
         (Station(name="A"),), min_length=1, description="the stations"
     )
     clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
-        None, description="take this many stations; the last one named is repeated"
+        None, description="number of stations; the last station of the list is repeated"
     )
     rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
-        None, description="signal level of stations that state none of their own, dBm"
+        None, description="signal level of stations without a level of their own, dBm"
     )
     hidden: tuple[tuple[str, str], ...] = Field(
         (), description="pairs of stations that do not hear one another"
@@ -184,25 +184,25 @@ class Scenario(Table):
     wired: WiredLink = Field(WiredLink(), description="the wired link")
     bridge: Bridge | None = Field(
         None,
-        description="stations are wireless bridges with a wired host behind each; default: none is",
+        description="stations are wireless bridges with a wired host each; default: no bridges",
     )
     radio: Radio = Field(Radio(), description="propagation and receivers")
     authenticate: bool = Field(
         False,
-        description="stations authenticate, associate and negotiate in simulated time before "
-        "they send; otherwise they have joined from the start. The linux testbed always does it",
+        description="true: stations authenticate, associate and negotiate in simulated time "
+        "before they send; false: they are joined at the start. The linux testbed always "
+        "authenticates",
     )
     radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
     join: Join = Field(Join(), description="how stations join, with authenticate = true")
     address_resolution: Literal["static", "dynamic"] = Field(
         "static",
-        description="static: hosts know one another's link-layer addresses from the start; "
-        "dynamic: they ask at first contact by ARP or Neighbour Discovery (in the simulator; "
-        "the analytic testbed leaves it out, and the "
-        "linux testbed always asks)",
+        description="static: hosts know all link-layer addresses from the start; dynamic: they "
+        "resolve an address at first contact by ARP or Neighbour Discovery. The analytic testbed "
+        "leaves this out; the linux testbed always resolves",
     )
     handover: Handover | None = Field(
-        None, description="a hand-over in mid-trial, with authenticate = true; default: none"
+        None, description="a hand-over during the trial, with authenticate = true; default: none"
     )
 
     @model_validator(mode="after")
@@ -239,17 +239,17 @@ class Scenario(Table):
 class Traffic(Table):
     """One kind of flow, offered by every station (or those named)."""
 
-    about: str = Field("", description="what the traffic stands for")
+    about: str = Field("", description="use that the traffic models")
     transport: Literal["udp", "tcp"] = Field(description="transport protocol")
     ip: Literal["ipv4", "ipv6"] = Field("ipv4", description="network protocol")
     application: Literal["stream", "request-response", "voip", "http", "ftp"] = Field(
-        "stream", description="what makes the data"
+        "stream", description="application that generates the data"
     )
     direction: Literal["up", "down", "both"] | None = Field(
-        None, description="default: as the topology says"
+        None, description="direction of the data; default: that of the topology"
     )
     offered_mbps: Positive | None = Field(
-        None, description="application rate per station, Mb/s; default: as much as goes"
+        None, description="application rate per station, Mb/s; default: saturated"
     )
     payload_bytes: Annotated[int, Field(ge=1, le=65507)] | None = Field(
         None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
@@ -266,18 +266,20 @@ class Traffic(Table):
     sack: bool | None = Field(None, description="TCP SACK; default: the profile's")
     socket_buffer_kbytes: Positive | None = Field(None, description="UDP socket buffer, KB")
     transfer_bytes: Count | None = Field(
-        None, description="stop after this many octets; the duration is then a limit"
+        None, description="the flow ends after this many octets; `duration_s` is then a limit"
     )
     request_bytes: Count = Field(64, description="request of request-response, octets")
     response_bytes: Count = Field(64, description="response of request-response, octets")
     duration_s: Positive = Field(10.0, description="length of a trial, seconds")
-    warm_up_s: NotNegative = Field(0.0, description="left out at the start, seconds")
+    warm_up_s: NotNegative = Field(
+        0.0, description="time at the start that is not measured, seconds"
+    )
     stations: tuple[str, ...] | None = Field(None, description="only these stations send")
     flows_per_station: Count = Field(1, description="parallel flows per station")
     wmm: Literal["background", "best-effort", "video", "voice"] = Field(
         "best-effort", description="access category under EDCA"
     )
-    series: bool = Field(False, description="also one value per second")
+    series: bool = Field(False, description="also record one value per second")
 
     @model_validator(mode="after")
     def _belongs(self) -> Traffic:
@@ -296,11 +298,11 @@ class Traffic(Table):
 
 
 class Select(Table):
-    """Which trials count: a named rule of `airtoll.analyse.selection`."""
+    """The rule that selects the trials of a cell (`airtoll.analyse.selection`)."""
 
     rule: Literal["all", "closest_to_mean", "discard_first", "agreement"] = "all"
-    keep: Count | None = Field(None, description="closest_to_mean: how many to keep")
-    count: Count | None = Field(None, description="discard_first: how many to drop")
+    keep: Count | None = Field(None, description="closest_to_mean: number of trials to keep")
+    count: Count | None = Field(None, description="discard_first: number of trials to drop")
     ratio: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None, description="agreement: least ratio between two attempts"
     )
@@ -315,32 +317,32 @@ class Select(Table):
 
 
 class Rerun(Table):
-    """Run a trial again when it lies too far below those before it (McCarter, 5.4.1.3)."""
+    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3)."""
 
     below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
     minimum_trials: Annotated[int, Field(ge=2)] = Field(2, description="trials before it applies")
-    metric: str = Field("throughput_bps", description="metric that is judged")
+    metric: str = Field("throughput_bps", description="metric that the rule reads")
     limit: Count = Field(5, description="attempts per trial at most")
 
 
 class Trials(Table):
-    """How to repeat."""
+    """Repetitions, order and selection of trials."""
 
     repetitions: Count = Field(5, description="trials per cell")
     order: Order = Field("interleaved", description="order of trials")
     discard_first: Annotated[int, Field(ge=0)] = Field(0, description="unrecorded warm-up trials")
-    select: Select = Field(Select(), description="which trials count")
-    rerun: Rerun | None = Field(None, description="when to run a trial again")
+    select: Select = Field(Select(), description="selection rule")
+    rerun: Rerun | None = Field(None, description="rule for repeating a trial")
 
 
 class Compare(Table):
-    """Which cells answer to which readings of a data set."""
+    """Cells of the study and the readings of a data set that they are compared with."""
 
     dataset: str = Field(description="data set, see `airtoll datasets list`")
     cells: dict[str, Level] = Field(description="scenario, traffic and factor levels of our cells")
-    readings: dict[str, Level] = Field(description="columns of the readings they answer to")
+    readings: dict[str, Level] = Field(description="column values that select the readings")
     metric: str = Field("throughput_bps", description="metric compared")
-    caveat: str = Field("", description="what to know about these readings")
+    caveat: str = Field("", description="caveat of these readings")
 
 
 class Head(Table):
@@ -348,9 +350,9 @@ class Head(Table):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", description="short name")
     title: str = Field(min_length=1, description="title of the report")
-    about: str = Field("", description="what the study repeats or asks")
-    source: str = Field("", description="publication it repeats")
-    baseline: str = Field("open", description="policy against which overhead is taken")
+    about: str = Field("", description="subject of the study")
+    source: str = Field("", description="publication that the study repeats")
+    baseline: str = Field("open", description="policy that overhead is computed against")
     overhead: Overhead = Field("of_baseline", description="definition of overhead")
     combine: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
@@ -358,9 +360,9 @@ class Head(Table):
         "percentages over the groups, per scenario (McCarter, 5.1.1)",
     )
     octet_theory: tuple[Count, ...] = Field(
-        (), description="packet sizes for which added octets / size stands beside the results"
+        (), description="packet sizes for which the report prints added octets / size"
     )
-    leaves_out: tuple[str, ...] = Field((), description="what the model leaves out, in words")
+    leaves_out: tuple[str, ...] = Field((), description="effects that the model leaves out")
 
     @field_validator("baseline")
     @classmethod
@@ -380,11 +382,11 @@ class Study(Table):
     )
     grid: dict[str, tuple[Level, ...]]
     exclude: tuple[dict[str, tuple[Level, ...]], ...] = Field(
-        (), description="cells to leave out: each table matches where all of its keys do"
+        (), description="cells to leave out: a table matches a cell that matches all its keys"
     )
     compare: tuple[Compare, ...] = ()
     as_printed: dict[str, Level] = Field(
-        default_factory=dict, description="dotted key -> value that --as-printed puts there"
+        default_factory=dict, description="dotted key -> value that --as-printed sets"
     )
 
     @field_validator("grid", mode="before")
