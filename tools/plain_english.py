@@ -75,7 +75,7 @@ PATTERNS: list[tuple[str, str]] = [
         "name the subject instead of a what/who clause",
     ),
     (
-        START + r"(?-i:Nor|Neither) (?:is|are|was|were|does|do|did|has|have|can|will)\b",
+        START + r"(?-i:Nor) (?:is|are|was|were|does|do|did|has|have|can|will)\b",
         "subject first",
     ),
     (
