@@ -28,33 +28,14 @@ use airtoll_units::{Duration, Instant};
 pub(crate) use prepare::{add, add_ahead, link, lowest_mode, prepare};
 pub(crate) use rows::AssociationRow;
 
+pub(crate) use crate::event::AssociationEvent;
+use crate::event::Event;
 use crate::packet::NONE;
-use crate::world::{Event, World};
+use crate::world::World;
 use rejoin::Rejoins;
 use renewal::Renewals;
 use timeline::Timeline;
 use timers::Timer;
-
-/// Something of a station's association that is due.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum AssociationEvent {
-    /// A station begins.
-    Start { join: u32 },
-    /// All parties of a stage are done.
-    Advance { join: u32 },
-    /// A message's sender is done with the work before it.
-    Send { signal: u32 },
-    /// A party's timer may have run out.
-    Timer { join: u32, party: Party },
-    /// An access point renews its group keys.
-    Renew { renewal: u32, again: bool },
-    /// An access point puts everybody off the network.
-    Deauthenticate { number: u32 },
-    /// A station asks whether its association stands.
-    Query { entry: u32 },
-    /// A station that was put off comes back.
-    Rejoin { entry: u32 },
-}
 
 /// A message under way.
 #[derive(Debug)]
@@ -222,7 +203,7 @@ impl World {
     pub(crate) fn association_due(&mut self, event: AssociationEvent) {
         match event {
             AssociationEvent::Start { join } => {
-                let now = self.events.now();
+                let now = self.stack.lower.cx.events.now();
                 let state = &mut self.association.joins[join as usize];
                 state.standing = Standing::Negotiating;
                 state.started = now;
@@ -241,7 +222,7 @@ impl World {
 
     /// Lets whoever speaks first in the present stage do so.
     fn start_stage(&mut self, join: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &mut self.association.joins[join as usize];
         state.timers = Default::default();
         state.stage_began = now;
@@ -274,7 +255,7 @@ impl World {
     /// A station knows where it is: it registers with the agent of this advertisement, or asks for
     /// one.
     pub(crate) fn register_with(&mut self, join: u32, advertisement: Option<Message>) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &mut self.association.joins[join as usize];
         state.listens = false;
         state.movement = Some(now - state.stage_began);
@@ -291,7 +272,7 @@ impl World {
 
     /// Spends a reaction's work on the CPUs and sends its messages as it gets done.
     fn perform(&mut self, join: u32, party: Party, reaction: Reaction) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let mut done = now;
         for emission in reaction.emissions {
             let message = emission.message;
@@ -300,7 +281,7 @@ impl World {
                 && describe(&message).0 == "EAPOL-Key";
             let state = &mut self.association.joins[join as usize];
             let from = message.from;
-            let host = &mut self.nodes[state.worker(from) as usize].host;
+            let host = &mut self.stack.lower.device.nodes[state.worker(from) as usize].host;
             let octets = message.octets.len() as u32;
             let work = host.operations_time(&emission.operations) + host.transmit.of(octets);
             let at = host.cpu.work(now, work);
@@ -317,11 +298,15 @@ impl World {
                 protected: false,
             });
             let send = AssociationEvent::Send { signal };
-            self.events.schedule(at, Event::Association(send));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(at, Event::Association(send));
             self.arm_party(join, from, at);
         }
         let state = &mut self.association.joins[join as usize];
-        let host = &mut self.nodes[state.worker(party) as usize].host;
+        let host = &mut self.stack.lower.device.nodes[state.worker(party) as usize].host;
         let work = host.operations_time(&reaction.operations);
         done = done.max(host.cpu.work(now, work));
         self.judge(join, done);
@@ -346,14 +331,18 @@ impl World {
             Outcome::Established(_) => {
                 state.advancing = true;
                 let advance = AssociationEvent::Advance { join };
-                self.events.schedule(done, Event::Association(advance));
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(done, Event::Association(advance));
             }
         }
     }
 
     /// Goes on to the next stage, or ends the association.
     fn advance(&mut self, join: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &mut self.association.joins[join as usize];
         if state.standing != Standing::Negotiating {
             return;
@@ -401,7 +390,12 @@ impl World {
         if let Standing::Joined(_) = self.association.joins[join as usize].standing {
             self.moved(handover);
         } else {
-            self.end = self.end.min(self.events.now() + AFTER_FAILURE);
+            self.stack.lower.cx.end = self
+                .stack
+                .lower
+                .cx
+                .end
+                .min(self.stack.lower.cx.events.now() + AFTER_FAILURE);
         }
     }
 
@@ -419,38 +413,41 @@ impl World {
 
     /// One station has joined or failed to: after the last the traffic starts, or the trial ends.
     fn one_less(&mut self) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         self.association.left -= 1;
         if self.association.left > 0 {
             return;
         }
         let failed = |join: &Join| matches!(join.standing, Standing::Failed(..));
         if self.association.joins.iter().any(failed) {
-            self.end = self.end.min(now + AFTER_FAILURE);
+            self.stack.lower.cx.end = self.stack.lower.cx.end.min(now + AFTER_FAILURE);
             return;
         }
         self.begin_traffic();
     }
 
     fn begin_traffic(&mut self) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let shift = now - Instant::ZERO;
         self.association.complete = true;
         self.association.began = now;
-        self.end = now + self.association.duration;
-        self.warm_up = now + self.association.warm_up;
-        for (number, flow) in self.flows.iter_mut().enumerate() {
+        self.stack.lower.cx.end = now + self.association.duration;
+        self.stack.lower.cx.warm_up = now + self.association.warm_up;
+        for (number, flow) in self.stack.flow.flows.iter_mut().enumerate() {
             flow.begin_later(shift);
             let flow_number = number as u32;
-            self.events
+            self.stack
+                .lower
+                .cx
+                .events
                 .schedule(flow.start, Event::Application { flow: flow_number });
         }
         self.schedule_handovers();
         self.schedule_renewals();
         self.schedule_deauthentications();
-        if self.warm_up > now {
-            let at = self.warm_up;
-            self.events.schedule(at, Event::WarmedUp);
+        if self.stack.lower.cx.warm_up > now {
+            let at = self.stack.lower.cx.warm_up;
+            self.stack.lower.cx.events.schedule(at, Event::WarmedUp);
         } else {
             self.warmed_up();
         }
@@ -458,7 +455,7 @@ impl World {
 
     /// A message reached its receiver and is through its stack.
     pub(crate) fn signal_arrived(&mut self, mark: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let Some(signal) = self.association.take(mark) else {
             return;
         };
@@ -533,11 +530,15 @@ impl World {
         let deadline = at + timer.wait(stage, party, state.negotiation.link());
         timer.deadline = deadline;
         let event = AssociationEvent::Timer { join, party };
-        self.events.schedule(deadline, Event::Association(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(deadline, Event::Association(event));
     }
 
     fn timer_due(&mut self, join: u32, party: Party) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &mut self.association.joins[join as usize];
         if party == Party::Station && state.listens {
             return;

@@ -11,23 +11,32 @@ use airtoll_engine::{EventQueue, Streams};
 use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
-use crate::access::{Contender, Standing};
-use crate::agents::{self, Agents};
-use crate::aggregation::MacQueue;
 use crate::association::{self, Associations};
-use crate::channel::{AccessKind, Channel, Class, Gap};
-use crate::codel::Codel;
-use crate::exchange::{BeaconPlan, Exchange};
-use crate::host::{Host, Pipe};
-use crate::ledger::Ledger;
-use crate::lifetime;
+use crate::context::Context;
+use crate::device::host::{Host, Pipe};
+use crate::device::{self, Device};
+use crate::event::Event;
+use crate::flow::Flows;
+use crate::mac::aggregation::MacQueue;
+use crate::mac::codel::Codel;
+use crate::mac::contention::{Contender, Standing};
+use crate::mac::exchange::{BeaconPlan, Exchange};
+use crate::mac::lifetime;
+use crate::mac::mode;
+use crate::mac::{self, Mac};
+use crate::medium::channel::{AccessKind, Channel, Class, Gap};
+use crate::medium::radio::Radio;
+use crate::medium::{self, Medium};
 use crate::mobility::{self, Mobility};
-use crate::mode;
+use crate::net::agents::{self, Agents};
+use crate::net::resolution::{self, Resolution};
+use crate::net::{self, Net};
+use crate::observe::ledger::Ledger;
+use crate::observe::{self, Observers};
 use crate::packet::{NONE, Slab};
-use crate::radio::Radio;
-use crate::resolution::{self, Resolution};
 use crate::scenario::{Bss, Discipline, Role, Scenario, ScenarioError, Standard};
-use crate::world::{Event, Node, World};
+use crate::stack::{Lower, Stack};
+use crate::world::World;
 
 /// What the PHY of a BSS says, for the links in it.
 struct BssPhy {
@@ -61,38 +70,58 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     let streams = Streams::new(seed);
     let radio = Radio::new(scenario, &index);
     let world = World {
-        events: EventQueue::new(),
-        end: Instant::ZERO + Duration::from_secs_f64(scenario.duration_s),
-        warm_up: Instant::ZERO + Duration::from_secs_f64(scenario.warm_up_s),
-        series: scenario.series,
-        nodes: Vec::new(),
-        streams: Vec::new(),
-        noise: streams.named("noise"),
-        channels: Vec::new(),
-        contenders: Vec::new(),
-        exchanges: Vec::new(),
-        txop_limits: Vec::new(),
-        queues: Vec::new(),
-        links: Vec::new(),
-        modes: Vec::new(),
-        radio,
-        packets: Slab::new(),
-        fragments: Slab::new(),
-        layers: Slab::new(),
-        routes: Vec::new(),
-        wires: Vec::new(),
-        flows: Vec::new(),
-        ledger: Ledger::default(),
-        crypto_time: Duration::ZERO,
-        cpu_ciphers: Duration::ZERO,
-        earlier_nav: Instant::ZERO,
-        reservations: Slab::new(),
-        winners: Vec::new(),
+        stack: Stack {
+            lower: Lower {
+                cx: Context {
+                    events: EventQueue::new(),
+                    end: Instant::ZERO + Duration::from_secs_f64(scenario.duration_s),
+                    warm_up: Instant::ZERO + Duration::from_secs_f64(scenario.warm_up_s),
+                    packets: Slab::new(),
+                    observers: Observers {
+                        nodes: Vec::new(),
+                        ledger: Ledger::default(),
+                        crypto_time: Duration::ZERO,
+                        series: scenario.series,
+                        trace: None,
+                    },
+                },
+                medium: Medium {
+                    nodes: Vec::new(),
+                    channels: Vec::new(),
+                    radio,
+                    noise: streams.named("noise"),
+                    reservations: Slab::new(),
+                },
+                mac: Mac {
+                    nodes: Vec::new(),
+                    streams: Vec::new(),
+                    contenders: Vec::new(),
+                    exchanges: Vec::new(),
+                    txop_limits: Vec::new(),
+                    queues: Vec::new(),
+                    links: Vec::new(),
+                    modes: Vec::new(),
+                    earlier_nav: Instant::ZERO,
+                    winners: Vec::new(),
+                },
+                device: Device {
+                    nodes: Vec::new(),
+                    cpu_ciphers: Duration::ZERO,
+                },
+            },
+            net: Net {
+                nodes: Vec::new(),
+                routes: Vec::new(),
+                wires: Vec::new(),
+                fragments: Slab::new(),
+                layers: Slab::new(),
+                resolution: Resolution::default(),
+                agents: Agents::default(),
+            },
+            flow: Flows { flows: Vec::new() },
+        },
         association: Associations::default(),
         mobility: Mobility::default(),
-        resolution: Resolution::default(),
-        agents: Agents::default(),
-        trace: None,
         recorder: None,
     };
     let mut builder = Builder {
@@ -120,15 +149,18 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         resolution::choose_ciphers(&mut world);
         return Ok(world);
     }
-    for flow in 0..world.flows.len() {
-        let start = world.flows[flow].start;
+    for flow in 0..world.stack.flow.flows.len() {
+        let start = world.stack.flow.flows[flow].start;
         world
+            .stack
+            .lower
+            .cx
             .events
             .schedule(start, Event::Application { flow: flow as u32 });
     }
-    if world.warm_up > Instant::ZERO {
-        let at = world.warm_up;
-        world.events.schedule(at, Event::WarmedUp);
+    if world.stack.lower.cx.warm_up > Instant::ZERO {
+        let at = world.stack.lower.cx.warm_up;
+        world.stack.lower.cx.events.schedule(at, Event::WarmedUp);
     }
     Ok(world)
 }
@@ -136,35 +168,46 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
 impl Builder<'_> {
     fn add_nodes(&mut self) {
         for node in &self.scenario.nodes {
-            self.world
+            let stack = &mut self.world.stack;
+            let lower = &mut stack.lower;
+            lower
+                .mac
                 .streams
                 .push(self.streams.named(&format!("back-off/{}", node.name)));
-            self.world.nodes.push(Node {
-                name: node.name.clone(),
-                role: node.role,
+            lower.medium.nodes.push(medium::Node {
                 channel: 0,
                 class: 0,
                 ears: Vec::new(),
-                host: Host::new(&node.host),
-                transmit: Pipe::default(),
-                encrypt: Pipe::default(),
-                decrypt: Pipe::default(),
-                receive: Pipe::default(),
+                engaged_until: Instant::ZERO,
+                last_sent: (Instant::ZERO, Instant::ZERO),
+            });
+            lower.mac.nodes.push(mac::Node {
                 contenders: [0; 4],
                 first_link: 0,
                 neighbours: 0,
                 signalling: NONE,
                 beacon: None,
-                mtu: node.mtu_octets,
-                tunnels: Vec::new(),
-                engaged_until: Instant::ZERO,
-                last_sent: (Instant::ZERO, Instant::ZERO),
                 queue_limit: node.queue.packets,
                 lifetime: node
                     .queue
                     .max_delay_ms
                     .map_or(lifetime::NONE, |ms| Duration::from_secs_f64(ms / 1e3)),
                 discipline: node.queue.discipline,
+            });
+            lower.device.nodes.push(device::Node {
+                host: Host::new(&node.host),
+                transmit: Pipe::default(),
+                encrypt: Pipe::default(),
+                decrypt: Pipe::default(),
+                receive: Pipe::default(),
+            });
+            stack.net.nodes.push(net::Node {
+                name: node.name.clone(),
+                role: node.role,
+                mtu: node.mtu_octets,
+                tunnels: Vec::new(),
+            });
+            lower.cx.observers.nodes.push(observe::Node {
                 energy: node.host.energy,
                 transmit_time: Duration::ZERO,
                 receive_time: Duration::ZERO,
@@ -210,11 +253,11 @@ impl Builder<'_> {
                 .iter()
                 .flat_map(|b| self.phys[*b].members.iter().copied())
                 .collect();
-            let (class_of, ears) = self.world.radio.classes(&members);
+            let (class_of, ears) = self.world.stack.lower.medium.radio.classes(&members);
             let classes = class_of.iter().max().map_or(0, |c| c + 1);
-            let id = self.world.channels.len() as u32;
+            let id = self.world.stack.lower.medium.channels.len() as u32;
             for ((member, class), ears) in members.iter().zip(&class_of).zip(ears) {
-                let node = &mut self.world.nodes[*member as usize];
+                let node = &mut self.world.stack.lower.medium.nodes[*member as usize];
                 node.channel = id;
                 node.class = *class;
                 node.ears = ears;
@@ -238,7 +281,7 @@ impl Builder<'_> {
                 ciphers: Default::default(),
             };
             channel.classes = (0..classes).map(|_| Class::new()).collect();
-            self.world.channels.push(channel);
+            self.world.stack.lower.medium.channels.push(channel);
         }
     }
 
@@ -251,12 +294,12 @@ impl Builder<'_> {
         txop: Duration,
         rank: u8,
     ) -> u32 {
-        let state = &self.world.nodes[node as usize];
-        let channel = &mut self.world.channels[state.channel as usize];
+        let state = &self.world.stack.lower.medium.nodes[node as usize];
+        let channel = &mut self.world.stack.lower.medium.channels[state.channel as usize];
         let aifs = channel.sifs + channel.slot * u64::from(aifsn);
         let kind = channel.kind(AccessKind { aifs, edca });
-        let id = self.world.contenders.len() as u32;
-        self.world.contenders.push(Contender {
+        let id = self.world.stack.lower.mac.contenders.len() as u32;
+        self.world.stack.lower.mac.contenders.push(Contender {
             node,
             channel: state.channel,
             class: state.class,
@@ -271,13 +314,15 @@ impl Builder<'_> {
             cw_max,
             rank,
         });
-        self.world.exchanges.push(Exchange::new());
-        self.world.txop_limits.push(txop);
-        self.world.queues.push(MacQueue {
+        self.world.stack.lower.mac.exchanges.push(Exchange::new());
+        self.world.stack.lower.mac.txop_limits.push(txop);
+        self.world.stack.lower.mac.queues.push(MacQueue {
             packets: 0,
             order: VecDeque::new(),
             unfinished: None,
-            codel: (state.discipline == Discipline::Codel).then(Codel::new),
+            codel: (self.world.stack.lower.mac.nodes[node as usize].discipline
+                == Discipline::Codel)
+                .then(Codel::new),
         });
         id
     }
@@ -300,7 +345,7 @@ impl Builder<'_> {
             let own = self.scenario.nodes[node as usize].frame_burst_us;
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
             let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
-            self.world.nodes[node as usize].contenders = [id; 4];
+            self.world.stack.lower.mac.nodes[node as usize].contenders = [id; 4];
             return;
         }
         let windows = TimingSet {
@@ -331,7 +376,7 @@ impl Builder<'_> {
                 p.txop,
                 i as u8,
             );
-            self.world.nodes[node as usize].contenders[i] = id;
+            self.world.stack.lower.mac.nodes[node as usize].contenders[i] = id;
         }
     }
 
@@ -347,7 +392,7 @@ impl Builder<'_> {
             .rate_mbps
             .and_then(|mbps| mode::legacy(bss, mbps))
             .unwrap_or_else(|| self.phys[at].basic.lowest(mode::band(bss)));
-        self.world.nodes[ap as usize].beacon = Some(BeaconPlan {
+        self.world.stack.lower.mac.nodes[ap as usize].beacon = Some(BeaconPlan {
             contender,
             interval: Duration::from_secs_f64(beacons.interval_us / 1e6),
             length: phy::airtime(&vector, beacons.octets),
@@ -358,19 +403,10 @@ impl Builder<'_> {
         });
         let first = Instant::ZERO + Duration::from_secs_f64(beacons.offset_us / 1e6);
         self.world
+            .stack
+            .lower
+            .cx
             .events
             .schedule(first, Event::Beacon { node: ap });
-    }
-}
-
-impl Node {
-    /// The link to a radio neighbour for an access category.
-    pub(crate) fn link(&self, neighbour: u32, category: u8) -> u32 {
-        let row = if self.contenders[0] == self.contenders[1] {
-            0
-        } else {
-            u32::from(category)
-        };
-        self.first_link + row * self.neighbours + neighbour
     }
 }

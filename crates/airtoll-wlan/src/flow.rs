@@ -12,10 +12,15 @@ use airtoll_units::{Duration, Instant};
 pub(crate) use application::{Application, Exchange, Next};
 pub(crate) use connection::{Carried, Connection};
 
-use crate::lifetime::Backlog;
-use crate::metrics::Statistics;
+use crate::mac::lifetime::Backlog;
+use crate::observe::metrics::Statistics;
 use crate::packet::{NONE, Packet};
 use crate::world::World;
+
+/// All flows.
+pub(crate) struct Flows {
+    pub flows: Vec<Flow>,
+}
 
 /// One flow.
 #[derive(Debug)]
@@ -76,9 +81,9 @@ impl World {
         payload: u32,
         mark: u32,
     ) {
-        let now = self.events.now();
-        let counted = now >= self.warm_up;
-        let state = &mut self.flows[flow as usize];
+        let now = self.stack.lower.cx.events.now();
+        let counted = now >= self.stack.lower.cx.warm_up;
+        let state = &mut self.stack.flow.flows[flow as usize];
         let (from, to) = if reverse {
             (state.destination, state.source)
         } else {
@@ -91,7 +96,7 @@ impl World {
         if held {
             state.held += 1;
         }
-        let packet = self.packets.insert(Packet {
+        let packet = self.stack.lower.cx.packets.insert(Packet {
             flow,
             to,
             ip_octets: state.ip_header + transport_octets + payload,
@@ -117,7 +122,7 @@ impl World {
 
     /// A whole packet reached the application's host and is through its stack at `at`.
     pub(crate) fn arrived(&mut self, packet: u32, at: Instant) {
-        let p = self.packets.remove(packet);
+        let p = self.stack.lower.cx.packets.remove(packet);
         if p.resolves() {
             self.resolution_arrived(&p);
             return;
@@ -140,19 +145,19 @@ impl World {
                 self.note_delivery(&p, at);
             }
         }
-        let flow = &mut self.flows[p.flow as usize];
+        let flow = &mut self.stack.flow.flows[p.flow as usize];
         if flow.connection.is_some() {
             self.segment_arrived(&p);
         } else if matches!(flow.application, Application::Exchange(_)) {
             self.message_arrived(&p);
-        } else if at >= self.warm_up {
+        } else if at >= self.stack.lower.cx.warm_up {
             self.count_delivery(p.flow, p.payload, at);
             self.transfer_delivered(p.flow, at);
         }
     }
 
     fn count_arrival(&mut self, p: &Packet, at: Instant) {
-        let statistics = &mut self.flows[p.flow as usize].statistics;
+        let statistics = &mut self.stack.flow.flows[p.flow as usize].statistics;
         if !p.reverse {
             statistics.jitter.add(p.created, at);
         }
@@ -168,9 +173,9 @@ impl World {
         statistics.sender_time += p.left.saturating_since(p.created);
         statistics.transit_time += p.arrived.saturating_since(p.left);
         statistics.receiver_time += at - p.arrived;
-        if self.series {
+        if self.stack.lower.cx.observers.series {
             let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
-            let second = statistics.second(at - self.warm_up);
+            let second = statistics.second(at - self.stack.lower.cx.warm_up);
             second.received += 1;
             second.delay += delay;
             second.jitter_s = jitter_s;
@@ -179,16 +184,16 @@ impl World {
 
     /// Octets became available to the receiving application.
     pub(crate) fn count_delivery(&mut self, flow: u32, octets: u32, at: Instant) {
-        let statistics = &mut self.flows[flow as usize].statistics;
+        let statistics = &mut self.stack.flow.flows[flow as usize].statistics;
         statistics.delivered_octets += u64::from(octets);
-        if self.series {
-            statistics.second(at - self.warm_up).octets += u64::from(octets);
+        if self.stack.lower.cx.observers.series {
+            statistics.second(at - self.stack.lower.cx.warm_up).octets += u64::from(octets);
         }
     }
 
     /// A packet was dropped on the way.
     pub(crate) fn lost(&mut self, p: &Packet) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if p.flow == NONE {
             // A question that is lost is asked again, and advertisements go on.
             if !p.resolves() && !p.advertises() {
@@ -196,7 +201,7 @@ impl World {
             }
             return;
         }
-        if let Some(connection) = &mut self.flows[p.flow as usize].connection {
+        if let Some(connection) = &mut self.stack.flow.flows[p.flow as usize].connection {
             connection.forget(p.mark);
         }
         if !p.counted || p.payload == 0 {
@@ -205,16 +210,16 @@ impl World {
         if self.anybody_moves() {
             self.note_loss(p);
         }
-        let statistics = &mut self.flows[p.flow as usize].statistics;
+        let statistics = &mut self.stack.flow.flows[p.flow as usize].statistics;
         statistics.lost += 1;
-        if self.series && !p.reverse {
-            statistics.second(now - self.warm_up).lost += 1;
+        if self.stack.lower.cx.observers.series && !p.reverse {
+            statistics.second(now - self.stack.lower.cx.warm_up).lost += 1;
         }
     }
 
     /// A packet of a UDP flow left its sender's socket.
     pub(crate) fn released(&mut self, flow: u32) {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.stack.flow.flows[flow as usize];
         state.held -= 1;
         if std::mem::take(&mut state.blocked) {
             self.application_due(flow);
@@ -223,6 +228,6 @@ impl World {
 
     /// Span from the end of the warm-up to the end of the trial.
     pub(crate) fn measured(&self) -> Duration {
-        self.end - self.warm_up
+        self.stack.lower.cx.end - self.stack.lower.cx.warm_up
     }
 }

@@ -9,40 +9,28 @@ pub mod record;
 pub mod scenario;
 pub mod transport;
 
-mod access;
 mod address;
-mod agents;
-mod aggregation;
-mod air;
 mod association;
 mod build;
-mod channel;
-mod ciphers;
-mod codel;
-mod exchange;
+mod context;
+mod device;
+mod event;
 mod flow;
-mod fragmentation;
-mod host;
-mod ip_fragments;
-mod ledger;
-mod lifetime;
-mod metrics;
+mod mac;
+mod medium;
 mod mobility;
-mod mode;
-mod network;
+mod net;
+mod observe;
 mod packet;
-mod radio;
-mod ratecontrol;
 mod report;
-mod resolution;
-mod tunnel;
+mod stack;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub use medium::radio::loss_db;
 pub use outcome::{Outcome, Row};
-pub use radio::loss_db;
 pub use scenario::{Scenario, ScenarioError};
 
 /// Simulates one trial.

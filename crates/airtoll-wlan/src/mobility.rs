@@ -25,36 +25,17 @@ use rand_core::CryptoRng;
 
 use crate::address;
 use crate::association::AssociationEvent;
-use crate::network::Route;
+use crate::event::Event;
+pub(crate) use crate::event::MobilityEvent;
+use crate::net::network::Route;
 use crate::packet::{Packet, PacketId};
 use crate::scenario::HandoverMethod;
-use crate::world::{Event, World};
+use crate::world::World;
 use dozing::Dozing;
 use mobile_ip::Binding;
 pub(crate) use prepare::prepare;
 use scan::Scanning;
 use walk::Walking;
-
-/// Something of a hand-over that is due.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum MobilityEvent {
-    /// The station begins to pre-authenticate.
-    Ahead { handover: u32 },
-    /// The station leaves.
-    Leave { handover: u32 },
-    /// It has taken another step.
-    Step { handover: u32 },
-    /// Its word that it will be away may be out.
-    Away { handover: u32 },
-    /// It is on the new access point's channel.
-    Probe { handover: u32 },
-    /// Its time on that channel may be over.
-    ScanOver { handover: u32 },
-    /// It asks the new access point through the old one.
-    Ask { handover: u32 },
-    /// It has found the new access point.
-    Found { handover: u32 },
-}
 
 /// One hand-over.
 pub(crate) struct Handover {
@@ -166,7 +147,7 @@ impl Mobility {
 impl World {
     /// The traffic begins: hand-overs count from now.
     pub(crate) fn schedule_handovers(&mut self) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         for number in 0..self.mobility.handovers.len() as u32 {
             let handover = &self.mobility.handovers[number as usize];
             if handover.walk.is_some() {
@@ -184,9 +165,16 @@ impl World {
             if let Some((_, before)) = handover.ahead {
                 let start = MobilityEvent::Ahead { handover: number };
                 let at = now + departure.saturating_sub(before);
-                self.events.schedule(at, Event::Mobility(start));
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(at, Event::Mobility(start));
             }
-            self.events
+            self.stack
+                .lower
+                .cx
+                .events
                 .schedule(now + departure, Event::Mobility(event));
         }
     }
@@ -284,7 +272,7 @@ impl World {
     }
 
     fn leave(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.left = Some(now);
         handover.lost = 0;
@@ -293,9 +281,9 @@ impl World {
         }
         let station = handover.from;
         let (_, access_point) = self.association.ends_of(handover.before);
-        let levels = self.radio.part(station, access_point);
+        let levels = self.stack.lower.medium.radio.part(station, access_point);
         self.forget_success(station);
-        let lifetime = &mut self.nodes[station as usize].lifetime;
+        let lifetime = &mut self.stack.lower.mac.nodes[station as usize].lifetime;
         self.mobility.handovers[number as usize].given_up = (levels, *lifetime);
         // What waits in its queue goes with the link: its lifetime is over.
         *lifetime = Duration::ZERO;
@@ -314,8 +302,12 @@ impl World {
         };
         let (levels, lifetime) = gone.given_up;
         let (_, access_point) = self.association.ends_of(gone.before);
-        self.nodes[there as usize].lifetime = lifetime;
-        self.radio.bring(there, access_point, levels);
+        self.stack.lower.mac.nodes[there as usize].lifetime = lifetime;
+        self.stack
+            .lower
+            .medium
+            .radio
+            .bring(there, access_point, levels);
         self.forget_success(there);
     }
 
@@ -332,10 +324,14 @@ impl World {
             return;
         };
         self.walk_on(number, next);
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let handover = &mut self.mobility.handovers[next as usize];
         for event in std::mem::take(&mut handover.overdue) {
-            self.events.schedule(now, Event::Mobility(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(now, Event::Mobility(event));
         }
     }
 
@@ -358,27 +354,40 @@ impl World {
             self.begin_scan(number);
             return;
         }
-        let at = self.events.now() + handover.scan;
+        let at = self.stack.lower.cx.events.now() + handover.scan;
         let event = MobilityEvent::Found { handover: number };
-        self.events.schedule(at, Event::Mobility(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(at, Event::Mobility(event));
     }
 
     /// The station found nothing that it would move to, and goes on where it was.
     fn come_back(&mut self, number: u32) {
-        let again = self.events.now() + self.mobility.handovers[number as usize].again;
+        let again =
+            self.stack.lower.cx.events.now() + self.mobility.handovers[number as usize].again;
         let handover = &mut self.mobility.handovers[number as usize];
         handover.left = None;
         let (station, host) = (handover.from, handover.station);
         let (levels, lifetime) = handover.given_up;
         let held = std::mem::take(&mut handover.held);
         let (_, access_point) = self.association.ends_of(handover.before);
-        self.nodes[station as usize].lifetime = lifetime;
-        self.radio.bring(station, access_point, levels);
+        self.stack.lower.mac.nodes[station as usize].lifetime = lifetime;
+        self.stack
+            .lower
+            .medium
+            .radio
+            .bring(station, access_point, levels);
         if self.walks(number) {
             self.put_in_place(number);
         } else {
             let event = MobilityEvent::Leave { handover: number };
-            self.events.schedule(again, Event::Mobility(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(again, Event::Mobility(event));
         }
         self.forget_success(station);
         self.wake_up(number);
@@ -389,7 +398,7 @@ impl World {
 
     /// Links of a node are not what they were.
     fn forget_success(&mut self, node: u32) {
-        for link in &mut self.links {
+        for link in &mut self.stack.lower.mac.links {
             if [link.from, link.peer].contains(&node) {
                 link.success = (u32::MAX, 0, 0.0);
             }
@@ -398,7 +407,7 @@ impl World {
 
     /// The station asks the new access point through the old one, and leaves when it has the answer.
     fn ask_over_the_ds(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.asked = Some(now);
         let (join, station) = (handover.join, handover.from);
@@ -423,8 +432,8 @@ impl World {
         };
         let number = self.mobility.handovers.iter().position(waits)?;
         let station = self.mobility.handovers[number].from;
-        let engaged = self.nodes[station as usize].engaged_until;
-        if engaged > self.events.now() {
+        let engaged = self.stack.lower.medium.nodes[station as usize].engaged_until;
+        if engaged > self.stack.lower.cx.events.now() {
             return Some(engaged);
         }
         self.leave(number as u32);
@@ -432,7 +441,7 @@ impl World {
     }
 
     fn found(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if !self.prefers_the_new(number) {
             self.come_back(number);
             return;
@@ -447,7 +456,11 @@ impl World {
         }
         self.tell_of_tunnels(number);
         let event = AssociationEvent::Start { join };
-        self.events.schedule(now, Event::Association(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(now, Event::Association(event));
     }
 
     /// What the station negotiates with what it has from before; `None` where it has to negotiate
@@ -494,7 +507,7 @@ impl World {
 
     /// The station is in at the new access point, and its packets go there.
     pub(crate) fn moved(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let handover = &mut self.mobility.handovers[number as usize];
         handover.joined = Some(now);
         let station = handover.station;
@@ -517,7 +530,7 @@ impl World {
 
     /// Notes a packet that reached its host.
     pub(crate) fn note_delivery(&mut self, p: &Packet, at: Instant) {
-        let flow = &self.flows[p.flow as usize];
+        let flow = &self.stack.flow.flows[p.flow as usize];
         let (source, destination) = (flow.source, flow.destination);
         for handover in &mut self.mobility.handovers {
             if handover.station != source && handover.station != destination {
@@ -541,7 +554,7 @@ impl World {
 
     /// Notes a packet that was lost.
     pub(crate) fn note_loss(&mut self, p: &Packet) {
-        let flow = &self.flows[p.flow as usize];
+        let flow = &self.stack.flow.flows[p.flow as usize];
         let (source, destination) = (flow.source, flow.destination);
         for handover in &mut self.mobility.handovers {
             let its_own = [source, destination].contains(&handover.station);

@@ -25,7 +25,7 @@ pub(crate) use recorder::{Recorder, supported_rates};
 use airtoll_units::Instant;
 use serde::Serialize;
 
-use crate::channel::Transmission;
+use crate::medium::channel::Transmission;
 use crate::packet::PacketId;
 use crate::world::World;
 
@@ -174,7 +174,7 @@ impl World {
     /// Reports a packet that arrived at the end of a wire.
     pub(crate) fn record_wired(&mut self, wire: u32, packet: PacketId) {
         if let Some(mut recorder) = self.recorder.take() {
-            recorder.wired(self, wire, packet, self.events.now());
+            recorder.wired(self, wire, packet, self.stack.lower.cx.events.now());
             self.recorder = Some(recorder);
         }
     }

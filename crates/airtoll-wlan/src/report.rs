@@ -2,7 +2,7 @@
 
 use airtoll_units::Duration;
 
-use crate::metrics::Statistics;
+use crate::observe::metrics::Statistics;
 use crate::outcome::{Outcome, Row};
 use crate::scenario::Role;
 use crate::transport::{G711_CONCEALED, mean_opinion_score, played_rating};
@@ -77,7 +77,7 @@ impl World {
         }
         table.put_some(
             "mobile_ip_advertisements",
-            self.agents.sent().map(f64::from),
+            self.stack.net.agents.sent().map(f64::from),
             "1",
         );
         let failure = self.association_failure();
@@ -92,7 +92,7 @@ impl World {
 
     fn traffic_rows(&self, table: &mut Table) {
         let span = self.measured().as_secs_f64();
-        for flow in 0..self.flows.len() {
+        for flow in 0..self.stack.flow.flows.len() {
             self.flow_rows(flow, span, table);
         }
         table.flow = None;
@@ -103,9 +103,9 @@ impl World {
 
     /// Books what is still on the air.
     fn close_books(&mut self) {
-        for channel in 0..self.channels.len() as u32 {
+        for channel in 0..self.stack.lower.medium.channels.len() as u32 {
             self.book(channel);
-            let state = &self.channels[channel as usize];
+            let state = &self.stack.lower.medium.channels[channel as usize];
             let open: Vec<_> = state
                 .active
                 .iter()
@@ -118,7 +118,7 @@ impl World {
     }
 
     fn flow_rows(&self, flow: usize, span: f64, table: &mut Table) {
-        let flow = &self.flows[flow];
+        let flow = &self.stack.flow.flows[flow];
         let s = &flow.statistics;
         table.flow = Some(flow.name.clone());
         table.station.clone_from(&flow.station);
@@ -187,7 +187,7 @@ impl World {
             );
             table.put("voice_mos", mean_opinion_score(rating), "1");
         }
-        if self.series {
+        if self.stack.lower.cx.observers.series {
             self.second_rows(s, table);
         }
     }
@@ -212,7 +212,7 @@ impl World {
     }
 
     fn ledger_rows(&self, table: &mut Table) {
-        let l = &self.ledger;
+        let l = &self.stack.lower.cx.observers.ledger;
         for (metric, time) in [
             ("airtime_payload_s", l.payload),
             ("airtime_ip_transport_s", l.ip_transport),
@@ -224,7 +224,7 @@ impl World {
             ("airtime_protection_s", l.protection),
             ("airtime_management_s", l.management),
             ("airtime_idle_s", l.idle),
-            ("crypto_time_s", self.crypto_time),
+            ("crypto_time_s", self.stack.lower.cx.observers.crypto_time),
             ("crypto_exposed_s", l.crypto_exposed),
         ] {
             table.put(metric, time.as_secs_f64(), "s");
@@ -247,25 +247,29 @@ impl World {
 
     fn node_rows(&self, span: f64, table: &mut Table) {
         let delivered: u64 = self
+            .stack
+            .flow
             .flows
             .iter()
             .map(|f| f.statistics.delivered_octets)
             .sum();
         let mut energy = None;
-        for node in &self.nodes {
-            table.station = Some(node.name.clone());
-            let cpu = node.host.cpu.busy.as_secs_f64();
+        let hosts = self.stack.lower.device.nodes.iter();
+        let named = self.stack.net.nodes.iter().zip(hosts);
+        for ((named, device), node) in named.zip(&self.stack.lower.cx.observers.nodes) {
+            table.station = Some(named.name.clone());
+            let cpu = device.host.cpu.busy.as_secs_f64();
             if cpu > 0.0 {
                 table.put("cpu_share", cpu / span, "1");
             }
             if let Some((forbidden, used)) = node.forbidden_rate
-                && node.role == Role::Station
+                && named.role == Role::Station
             {
                 table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
                 table.put("rate_used_bps", used as f64, "bit/s");
             }
             if let Some(e) = &node.energy {
-                let engines: Duration = node.host.engines.iter().map(|e| e.busy).sum();
+                let engines: Duration = device.host.engines.iter().map(|e| e.busy).sum();
                 let joule = e.transmit_w * node.transmit_time.as_secs_f64()
                     + e.receive_w * node.receive_time.as_secs_f64()
                     + e.cpu_w * cpu

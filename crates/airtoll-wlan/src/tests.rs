@@ -135,7 +135,7 @@ fn varied() -> Vec<Scenario> {
 fn what_is_sent_is_received_lost_or_queued() {
     for (i, scenario) in varied().iter().enumerate() {
         let mut world = world_after(scenario, 7);
-        let alive = world.packets.alive();
+        let alive = world.stack.lower.cx.packets.alive();
         let outcome = world.outcome();
         let sum = |metric| total(&outcome, metric);
         assert!(sum("packets_received") > 0.0, "scenario {i}");
@@ -147,7 +147,7 @@ fn what_is_sent_is_received_lost_or_queued() {
             alive as f64 >= queued,
             "scenario {i}: {alive} in memory, {queued} queued"
         );
-        let plain = world.flows.iter().all(|f| f.only_takes());
+        let plain = world.stack.flow.flows.iter().all(|f| f.only_takes());
         if plain {
             assert_eq!(alive as f64, queued, "scenario {i}");
         }
@@ -160,7 +160,7 @@ fn the_ledger_adds_up_to_the_trial() {
         let mut world = world_after(scenario, 3);
         let _ = world.outcome();
         assert_eq!(
-            world.ledger.total(),
+            world.stack.lower.cx.observers.ledger.total(),
             Duration::from_secs_f64(scenario.duration_s),
             "scenario {i}"
         );
@@ -175,7 +175,7 @@ fn the_ledger_adds_up_after_a_warm_up() {
         let _ = world.outcome();
         let measured = Duration::from_secs_f64(scenario.duration_s)
             - Duration::from_secs_f64(scenario.warm_up_s);
-        assert_eq!(world.ledger.total(), measured);
+        assert_eq!(world.stack.lower.cx.observers.ledger.total(), measured);
     }
 }
 
@@ -223,7 +223,7 @@ fn equal_seeds_give_equal_traces_and_rows() {
         let trace = |seed| {
             let mut world = build::build(&scenario, seed).unwrap();
             let digest = std::rc::Rc::new(std::cell::RefCell::new(Digest::default()));
-            world.trace = Some(Box::new(Shared(digest.clone())));
+            world.stack.lower.cx.observers.trace = Some(Box::new(Shared(digest.clone())));
             world.run(&mut || false).unwrap();
             let digest = *digest.borrow();
             (digest, world.outcome())
@@ -248,9 +248,9 @@ fn no_node_sends_two_frames_at_once() {
     for scenario in varied() {
         let mut world = build::build(&scenario, 5).unwrap();
         let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        world.trace = Some(Box::new(Shared(records.clone())));
+        world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
         world.run(&mut || false).unwrap();
-        let mut free_at = vec![0; world.nodes.len()];
+        let mut free_at = vec![0; world.stack.net.nodes.len()];
         let mut frames = 0;
         for (at, what, [node, _, length]) in records.borrow().iter() {
             if *what == "frame" {
@@ -327,7 +327,7 @@ fn wep_forbids_high_throughput() {
 fn frames(scenario: &Scenario) -> Vec<(u64, u64, u64, u64)> {
     let mut world = build::build(scenario, 5).unwrap();
     let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-    world.trace = Some(Box::new(Shared(records.clone())));
+    world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
     world.run(&mut || false).unwrap();
     let records = records.borrow();
     records
@@ -342,7 +342,7 @@ fn fragments_follow_one_another_sifs_apart() {
     let bss = format!(r#"{A54}, "fragmentation_threshold_octets": 528"#);
     let frames = frames(&uplink(1, &bss, r#", "cipher": "tkip""#, 1472, 0.1));
     // 1500 + 8 + 8 octets in pieces of 500, each with header, FCS and 12 of TKIP.
-    let (data, ack) = (crate::channel::FrameKind::Data, 28_000);
+    let (data, ack) = (crate::medium::channel::FrameKind::Data, 28_000);
     let bursts = frames.len() / 8;
     assert!(bursts > 50);
     for burst in frames.chunks_exact(8).take(bursts) {
@@ -368,7 +368,10 @@ fn fragments_are_tried_again_for_themselves() {
         }
         let mut world = world_after(&scenario, 3);
         let outcome = world.outcome();
-        assert_eq!(world.ledger.total(), Duration::from_secs(2));
+        assert_eq!(
+            world.stack.lower.cx.observers.ledger.total(),
+            Duration::from_secs(2)
+        );
         assert!(total(&outcome, "packets_received") > 100.0, "{stations}");
         assert!(total(&outcome, "octets_retry") > 10_000.0, "{stations}");
         // What arrived is booked once: 1472 octets of each datagram, and what is under way.
@@ -415,7 +418,7 @@ fn an_unanswered_rts_is_forgotten() {
         loss_db: None,
     });
     let frames = frames(&scenario);
-    let rts = crate::channel::FrameKind::Rts as u64;
+    let rts = crate::medium::channel::FrameKind::Rts as u64;
     let gaps: Vec<u64> = frames
         .windows(2)
         .filter(|w| (w[0].1, w[0].2) == (0, rts) && (w[1].1, w[1].2) == (1, rts))

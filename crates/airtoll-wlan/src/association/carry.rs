@@ -11,8 +11,9 @@ use airtoll_phy as phy;
 use airtoll_units::Duration;
 
 use super::{AssociationEvent, PROBE, Purpose, STRAY, Signal};
+use crate::event::Event;
 use crate::packet::{NONE, Packet};
-use crate::world::{Event, World};
+use crate::world::World;
 
 const IPV4_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
@@ -23,10 +24,14 @@ const SIGNALLING_CATEGORY: u8 = 3;
 impl World {
     /// A message leaves its sender's stack.
     pub(super) fn send_signal(&mut self, id: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if let Some(later) = self.leave_after_asking(id) {
             let send = AssociationEvent::Send { signal: id };
-            self.events.schedule(later, Event::Association(send));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(later, Event::Association(send));
             return;
         }
         let associations = &mut self.association;
@@ -86,7 +91,7 @@ impl World {
         }
         if signalling {
             packet.category = SIGNALLING_CATEGORY;
-            let packet = self.packets.insert(packet);
+            let packet = self.stack.lower.cx.packets.insert(packet);
             self.send_signalling(from, packet);
             return;
         }
@@ -94,7 +99,7 @@ impl World {
             self.signal_arrived(id);
             return;
         }
-        let packet = self.packets.insert(packet);
+        let packet = self.stack.lower.cx.packets.insert(packet);
         if ahead || carrier == Carrier::DistributionSystem {
             // It goes by MAC addresses, which both ends know.
             self.dispatch(from, packet, Duration::ZERO);
@@ -123,7 +128,7 @@ impl World {
         stage: u32,
         protected: bool,
     ) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &self.association.joins[join as usize];
         let (from, to) = state.ends(&message);
         let management = state.negotiation.link().group_management();
@@ -143,23 +148,25 @@ impl World {
         });
         let mut made = Packet::of_no_flow(to, octets, mark, now);
         made.category = SIGNALLING_CATEGORY;
-        let made = self.packets.insert(made);
+        let made = self.stack.lower.cx.packets.insert(made);
         let Some(link) = link else {
             self.send_signalling(from, made);
             return;
         };
-        let contender = self.nodes[from as usize].contenders[usize::from(SIGNALLING_CATEGORY)];
+        let contender =
+            self.stack.lower.mac.nodes[from as usize].contenders[usize::from(SIGNALLING_CATEGORY)];
         if !self.enqueue_signalling(link, contender, made) {
             self.lose(made);
         }
     }
 
     fn send_signalling(&mut self, node: u32, packet: u32) {
-        let to = self.packets[packet].to;
-        let state = &self.nodes[node as usize];
+        let to = self.stack.lower.cx.packets[packet].to;
+        let state = &self.stack.lower.mac.nodes[node as usize];
         let contender = state.contenders[usize::from(SIGNALLING_CATEGORY)];
         let first = state.signalling;
-        let link = (first..first + state.neighbours).find(|l| self.links[*l as usize].peer == to);
+        let link = (first..first + state.neighbours)
+            .find(|l| self.stack.lower.mac.links[*l as usize].peer == to);
         let sent = link.is_some_and(|link| self.enqueue_signalling(link, contender, packet));
         if !sent {
             self.lose(packet);
@@ -168,13 +175,13 @@ impl World {
 
     /// A frame of a signalling link left the air; `any` says whether its receiver has it.
     pub(crate) fn signalling_sent(&mut self, link: u32, alone: Duration, any: bool) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if any {
-            self.ledger.management += alone;
+            self.stack.lower.cx.observers.ledger.management += alone;
         } else {
-            self.ledger.retry += alone;
+            self.stack.lower.cx.observers.ledger.retry += alone;
         }
-        let Some(mpdu) = self.links[link as usize]
+        let Some(mpdu) = self.stack.lower.mac.links[link as usize]
             .window
             .iter()
             .find(|m| m.in_flight)
@@ -182,13 +189,13 @@ impl World {
             return;
         };
         if any {
-            self.ledger.octets_management += u64::from(mpdu.octets);
+            self.stack.lower.cx.observers.ledger.octets_management += u64::from(mpdu.octets);
         }
         if mpdu.delivered {
             // Its receiver had it before, and its packet is gone.
             return;
         }
-        let mark = self.packets[mpdu.head].mark;
+        let mark = self.stack.lower.cx.packets[mpdu.head].mark;
         let associations = &mut self.association;
         if let Some(signal) = &mut associations.signals[mark as usize]
             && !std::mem::replace(&mut signal.seen, true)

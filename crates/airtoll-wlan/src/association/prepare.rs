@@ -13,13 +13,14 @@ use airtoll_units::{Duration, Instant};
 
 use super::{AssociationEvent, Join, PARTIES, Purpose, Standing, Timeline, group_keys, renewal};
 use crate::address;
-use crate::aggregation::TxLink;
-use crate::fragmentation::Division;
-use crate::mode::{self, Mode};
+use crate::event::Event;
+use crate::mac::aggregation::TxLink;
+use crate::mac::fragmentation::Division;
+use crate::mac::mode::{self, Mode};
+use crate::mac::rate_control::RateControl;
 use crate::packet::NONE;
-use crate::ratecontrol::RateControl;
 use crate::scenario::{Association, Role, Scenario, ScenarioError, Standard};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Adds the associations of `scenario` to `world`.
 ///
@@ -55,6 +56,9 @@ pub(crate) fn prepare(
             join: number as u32,
         };
         world
+            .stack
+            .lower
+            .cx
             .events
             .schedule(Instant::ZERO + start, Event::Association(event));
     }
@@ -79,8 +83,9 @@ pub(crate) fn prepare(
         })
         .collect();
     associations.renewals = renewal::prepare(scenario, index, streams);
-    world.warm_up = Instant::ZERO;
-    world.end = Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
+    world.stack.lower.cx.warm_up = Instant::ZERO;
+    world.stack.lower.cx.end =
+        Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
     Ok(())
 }
 
@@ -208,7 +213,8 @@ fn join(
             });
         };
         let reachable = node == access_point
-            || world.routes[access_point as usize][node as usize] != crate::network::Route::None;
+            || world.stack.net.routes[access_point as usize][node as usize]
+                != crate::net::network::Route::None;
         if !reachable {
             return Err(ScenarioError::Invalid {
                 field: at(field),
@@ -222,7 +228,9 @@ fn join(
         .host
         .as_ref()
         .map_or(station, |name| index[name.as_str()]);
-    if world.routes[access_point as usize][tunnelling as usize] == crate::network::Route::None {
+    if world.stack.net.routes[access_point as usize][tunnelling as usize]
+        == crate::net::network::Route::None
+    {
         return Err(ScenarioError::Invalid {
             field: at("host"),
             value: association.host.clone().unwrap_or_default(),
@@ -313,8 +321,8 @@ fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<
         let ap = of(Role::AccessPoint).next().map(|n| index[n.name.as_str()]);
         let Some(ap) = ap else { continue };
         if let Some(after) = bss.deauthenticate_at_s {
-            let number = world.links.len() as u32;
-            world.links.push(TxLink {
+            let number = world.stack.lower.mac.links.len() as u32;
+            world.stack.lower.mac.links.push(TxLink {
                 group: true,
                 ..link(ap, ap, mode, 1)
             });
@@ -322,13 +330,25 @@ fn add_signalling_links(world: &mut World, scenario: &Scenario, index: &HashMap<
             world.association.rejoins.groups.push((ap, number, after));
         }
         let stations: Vec<u32> = of(Role::Station).map(|n| index[n.name.as_str()]).collect();
-        world.nodes[ap as usize].signalling = world.links.len() as u32;
+        world.stack.lower.mac.nodes[ap as usize].signalling =
+            world.stack.lower.mac.links.len() as u32;
         for &station in &stations {
-            world.links.push(link(ap, station, mode, bss.max_attempts));
+            world
+                .stack
+                .lower
+                .mac
+                .links
+                .push(link(ap, station, mode, bss.max_attempts));
         }
         for &station in &stations {
-            world.nodes[station as usize].signalling = world.links.len() as u32;
-            world.links.push(link(station, ap, mode, bss.max_attempts));
+            world.stack.lower.mac.nodes[station as usize].signalling =
+                world.stack.lower.mac.links.len() as u32;
+            world
+                .stack
+                .lower
+                .mac
+                .links
+                .push(link(station, ap, mode, bss.max_attempts));
         }
     }
 }
@@ -344,8 +364,8 @@ pub(crate) fn lowest_mode(world: &mut World, scenario: &Scenario, at: usize) -> 
     let lowest = basic.lowest(mode::band(bss));
     let mut made = Mode::new(lowest, bss, &mode::timing(bss, with_b), basic);
     made.bss = at;
-    world.modes.push(made);
-    (world.modes.len() - 1) as u32
+    world.stack.lower.mac.modes.push(made);
+    (world.stack.lower.mac.modes.len() - 1) as u32
 }
 
 /// A link without cipher and QoS on a mode.

@@ -18,8 +18,9 @@ use airtoll_wire::ieee80211::management::category;
 use super::{
     AssociationEvent, AssociationRow, Associations, Join, Purpose, STRAY, Signal, Standing,
 };
+use crate::event::Event;
 use crate::packet::PacketId;
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// A station that is off the network.
 struct Absence {
@@ -139,7 +140,7 @@ impl World {
         if self.association.is_off(station) {
             return;
         }
-        let since = self.events.now();
+        let since = self.stack.lower.cx.events.now();
         let rejoins = &mut self.association.rejoins;
         rejoins.ended.entry(entry).or_default().0 += 1;
         rejoins.absences.push(Absence {
@@ -157,11 +158,15 @@ impl World {
 
     /// The traffic begins: times of Deauthentication frames to everybody count from now.
     pub(super) fn schedule_deauthentications(&mut self) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         for number in 0..self.association.rejoins.groups.len() as u32 {
             let (.., after) = self.association.rejoins.groups[number as usize];
             let event = AssociationEvent::Deauthenticate { number };
-            self.events.schedule(now + after, Event::Association(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(now + after, Event::Association(event));
         }
     }
 
@@ -223,7 +228,7 @@ impl World {
         let Some(number) = leaving_reason(message).filter(|_| message.to == Party::Station) else {
             return;
         };
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let Some(absence) = self.association.absence(station).filter(|a| !a.knows) else {
             return;
         };
@@ -245,7 +250,7 @@ impl World {
     }
 
     fn learn_that_it_is_off(&mut self, station: u32, pause: Duration) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let Some(absence) = self.association.absence(station) else {
             return;
         };
@@ -254,12 +259,16 @@ impl World {
         let (_, access_point) = self.association.ends_of(entry);
         self.flush(station, access_point);
         let event = AssociationEvent::Rejoin { entry };
-        self.events.schedule(now + pause, Event::Association(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(now + pause, Event::Association(event));
     }
 
     /// A station asks whether its association stands, or has waited long enough for an answer.
     pub(super) fn query(&mut self, entry: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let (station, _) = self.association.ends_of(entry);
         let Some(absence) = self.association.absence(station).filter(|a| !a.knows) else {
             return;
@@ -284,7 +293,11 @@ impl World {
         self.send_alone(entry, message, None, STRAY, true);
         let next = (now + QUERY_AGAIN).min(asked + QUERY_LONGEST);
         let event = AssociationEvent::Query { entry };
-        self.events.schedule(next, Event::Association(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(next, Event::Association(event));
     }
 
     /// An access point got data from a station that is not associated: it says so.
@@ -357,7 +370,7 @@ impl World {
 
     /// A station is back, or failed to come back.
     pub(super) fn returned(&mut self, join: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let associations = &mut self.association;
         let state = &associations.joins[join as usize];
         let station = state.node(Party::Station);
@@ -377,7 +390,11 @@ impl World {
             let event = AssociationEvent::Rejoin {
                 entry: absence.entry,
             };
-            self.events.schedule(now + pause, Event::Association(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(now + pause, Event::Association(event));
             return;
         }
         let absence = associations.rejoins.absences.remove(at);
@@ -413,7 +430,7 @@ impl World {
 
     /// Keeps the packet of a station that knows that it is off the network; gives whether it did.
     pub(crate) fn keep_until_back(&mut self, station: u32, packet: PacketId) -> bool {
-        let limit = self.nodes[station as usize].queue_limit as usize;
+        let limit = self.stack.lower.mac.nodes[station as usize].queue_limit as usize;
         let Some(absence) = self.association.absence(station).filter(|a| a.knows) else {
             return false;
         };
@@ -454,7 +471,7 @@ impl World {
             own.1.extend(&gaps);
         }
         let of_host = |(host, (ended, gaps)): (u32, (u32, Vec<f64>))| {
-            let name = self.nodes[host as usize].name.clone();
+            let name = self.stack.net.nodes[host as usize].name.clone();
             (name, rows(ended, &gaps))
         };
         let stations: Vec<_> = hosts.into_iter().map(of_host).collect();

@@ -13,8 +13,9 @@ use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use super::{AssociationEvent, AssociationRow, Join, Purpose, Standing, Timeline, group_keys};
+use crate::event::Event;
 use crate::scenario::{Role, Scenario};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Renewals of all access points; empty where keys stay.
 #[derive(Default)]
@@ -108,20 +109,24 @@ impl World {
     fn schedule_renewal(&mut self, renewal: u32) {
         let period = self.association.renewals.access_points[renewal as usize].period;
         let Some(period) = period else { return };
-        let at = self.events.now() + period;
-        if at >= self.end {
+        let at = self.stack.lower.cx.events.now() + period;
+        if at >= self.stack.lower.cx.end {
             return;
         }
         let event = AssociationEvent::Renew {
             renewal,
             again: true,
         };
-        self.events.schedule(at, Event::Association(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(at, Event::Association(event));
     }
 
     /// A station has left this access point for another one.
     pub(crate) fn renew_after_leaving(&mut self, access_point: u32) {
-        let at = self.events.now() + AFTER_LEAVING;
+        let at = self.stack.lower.cx.events.now() + AFTER_LEAVING;
         let renewals = self.association.renewals.access_points.iter();
         for (number, renewal) in renewals.enumerate() {
             if renewal.on_leave && renewal.access_point == access_point {
@@ -129,14 +134,18 @@ impl World {
                     renewal: number as u32,
                     again: false,
                 };
-                self.events.schedule(at, Event::Association(event));
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(at, Event::Association(event));
             }
         }
     }
 
     /// An access point draws new group keys and begins a handshake with each of its stations.
     pub(super) fn renew(&mut self, number: u32, again: bool) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if again {
             self.schedule_renewal(number);
         }
@@ -160,7 +169,7 @@ impl World {
             let given = keys.entry(suites).or_insert_with(|| {
                 let keys = group_keys::draw(&streams, access_point, round, suites);
                 let octets = (keys.gtk.len() + keys.igtk.len()) as u64;
-                let host = &mut self.nodes[access_point as usize].host;
+                let host = &mut self.stack.lower.device.nodes[access_point as usize].host;
                 let work = host.operations_time(&[Operation::Random { octets }]);
                 host.cpu.work(now, work);
                 keys
@@ -248,7 +257,7 @@ impl World {
 
     /// A station has the new keys, or its access point gave up on it.
     pub(super) fn renewed(&mut self, join: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let state = &self.association.joins[join as usize];
         let access_point = state.node(Party::AccessPoint);
         let has_it = matches!(state.standing, Standing::Joined(_));

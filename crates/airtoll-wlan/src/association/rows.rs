@@ -30,8 +30,8 @@ impl World {
         let first = missing.next()?;
         let others = missing.count();
         let station = self.mobility.host(first.node(Party::Station));
-        let name = &self.nodes[station as usize].name;
-        let why = first.failure(self.events.now());
+        let name = &self.stack.net.nodes[station as usize].name;
+        let why = first.failure(self.stack.lower.cx.events.now());
         let rest = if others > 0 {
             format!("; nor did {others} more of {} stations", needed().count())
         } else {
@@ -45,7 +45,7 @@ impl World {
         self.association.joins[..self.association.initial]
             .iter()
             .map(|join| {
-                let station = &self.nodes[join.node(Party::Station) as usize].name;
+                let station = &self.stack.net.nodes[join.node(Party::Station) as usize].name;
                 (station.clone(), join.rows())
             })
             .collect()

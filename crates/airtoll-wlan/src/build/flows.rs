@@ -5,12 +5,12 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::flow::{self, Application, Connection, Flow};
-use crate::lifetime::{self, Backlog};
-use crate::network::Route;
-use crate::ratecontrol::RateControl;
+use crate::mac::Node;
+use crate::mac::lifetime::{self, Backlog};
+use crate::mac::rate_control::RateControl;
+use crate::net::network::Route;
 use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
 use crate::transport::TcpConfig;
-use crate::world::Node;
 
 impl Builder<'_> {
     pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
@@ -19,7 +19,7 @@ impl Builder<'_> {
                 self.index[flow.source.as_str()],
                 self.index[flow.destination.as_str()],
             );
-            if self.world.routes[source as usize][destination as usize] == Route::None {
+            if self.world.stack.net.routes[source as usize][destination as usize] == Route::None {
                 return Err(ScenarioError::Invalid {
                     field: format!("flows[{i}].destination"),
                     value: flow.destination.clone(),
@@ -54,7 +54,7 @@ impl Builder<'_> {
             };
             let room = self.room(flow, source, payload);
             let backlog = self.backlog(flow, source, start);
-            self.world.flows.push(Flow {
+            self.world.stack.flow.flows.push(Flow {
                 name: flow.name.clone(),
                 station: flow.station.clone(),
                 source,
@@ -79,7 +79,7 @@ impl Builder<'_> {
                 blocked: false,
                 next_mark: 0,
                 stream: self.flow_stream(&flow.name),
-                statistics: crate::metrics::Statistics::default(),
+                statistics: crate::observe::metrics::Statistics::default(),
             });
         }
         Ok(())
@@ -103,21 +103,35 @@ impl Builder<'_> {
         ) {
             return u32::MAX;
         }
-        let node = &self.world.nodes[source as usize];
-        if node.role == Role::Wired {
+        let node = &self.world.stack.lower.mac.nodes[source as usize];
+        if self.world.stack.net.nodes[source as usize].role == Role::Wired {
             return 64;
         }
         // Twice what one PPDU takes, so that the radio never waits for the application, and no
         // more than the queue holds, because a local application is held back by a full queue.
         let window = node_links(node)
-            .filter_map(|link| match &self.world.links[link as usize].rate {
-                RateControl::Fixed(mode) => Some(self.world.modes[*mode as usize].window),
-                _ => self.world.modes.iter().map(|m| m.window).max(),
-            })
+            .filter_map(
+                |link| match &self.world.stack.lower.mac.links[link as usize].rate {
+                    RateControl::Fixed(mode) => {
+                        Some(self.world.stack.lower.mac.modes[*mode as usize].window)
+                    }
+                    _ => self
+                        .world
+                        .stack
+                        .lower
+                        .mac
+                        .modes
+                        .iter()
+                        .map(|m| m.window)
+                        .max(),
+                },
+            )
             .max()
             .unwrap_or(1);
         let amsdu = match node_links(node).next() {
-            Some(link) => self.world.links[link as usize].amsdu_octets / payload.max(1) + 1,
+            Some(link) => {
+                self.world.stack.lower.mac.links[link as usize].amsdu_octets / payload.max(1) + 1
+            }
             None => 1,
         };
         (2 * window * amsdu + 8)
@@ -135,13 +149,13 @@ impl Builder<'_> {
 
     /// The full queue of a saturated sender whose socket does not hold it back.
     fn backlog(&self, flow: &scenario::Flow, source: u32, start: Instant) -> Option<Backlog> {
-        let node = &self.world.nodes[source as usize];
+        let node = &self.world.stack.lower.mac.nodes[source as usize];
         let held_back = match &flow.transport {
             Transport::Udp(options) => options.socket_buffer_octets.is_some(),
             Transport::Tcp(_) => true,
         };
         let fills = matches!(flow.pattern, Pattern::Saturated { .. })
-            && node.role != Role::Wired
+            && self.world.stack.net.nodes[source as usize].role != Role::Wired
             && node.lifetime != lifetime::NONE
             && !held_back;
         fills.then(|| Backlog::new(node.queue_limit / self.sharing(flow), start))
@@ -155,7 +169,7 @@ impl Builder<'_> {
     ) -> TcpConfig {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
         let room = |from: u32, to: u32| {
-            let node = &self.world.nodes[from as usize];
+            let node = &self.world.stack.net.nodes[from as usize];
             let ends = node.tunnels.iter().filter(|end| end.takes(to, true));
             ends.rev().fold(node.mtu, |mtu, end| end.longest_inner(mtu))
         };

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
-use crate::aggregation::{TxLink, mac_octets};
-use crate::fragmentation::Division;
-use crate::mode::{self, Mode};
-use crate::ratecontrol::{Aarf, Minstrel, RateControl};
+use crate::mac::aggregation::{TxLink, mac_octets};
+use crate::mac::fragmentation::Division;
+use crate::mac::mode::{self, Mode};
+use crate::mac::rate_control::{Aarf, Minstrel, RateControl};
 use crate::scenario::{Rate, ScenarioError, Standard};
 
 impl Builder<'_> {
@@ -27,8 +27,8 @@ impl Builder<'_> {
             } else {
                 vec![ap]
             };
-            let state = &mut self.world.nodes[node as usize];
-            state.first_link = self.world.links.len() as u32;
+            let state = &mut self.world.stack.lower.mac.nodes[node as usize];
+            state.first_link = self.world.stack.lower.mac.links.len() as u32;
             state.neighbours = neighbours.len() as u32;
             let categories = if self.phys[at].edca { 4 } else { 1 };
             for _ in 0..categories {
@@ -50,18 +50,21 @@ impl Builder<'_> {
             Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
             Rate::Minstrel { .. } => {
                 let worth: Vec<_> = modes.iter().map(|m| (*m, self.worth(*m))).collect();
-                let name = format!("minstrel/{from}/{peer}/{}", self.world.links.len());
+                let name = format!(
+                    "minstrel/{from}/{peer}/{}",
+                    self.world.stack.lower.mac.links.len()
+                );
                 RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
             }
         };
         // HT stations agree on block acks to aggregate; VHT and later ones always do, since all
         // their MPDUs are in A-MPDUs (10.12.8).
         let agreement = modes.iter().any(|m| {
-            let mode = &self.world.modes[*m as usize];
+            let mode = &self.world.stack.lower.mac.modes[*m as usize];
             mode.limits.is_some()
                 && (mode.ampdu_octets > 0 || mode.vector.format() != phy::Format::HtMixed)
         });
-        self.world.links.push(TxLink {
+        self.world.stack.lower.mac.links.push(TxLink {
             from,
             peer,
             cipher: node.cipher,
@@ -91,7 +94,7 @@ impl Builder<'_> {
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
     fn worth(&self, mode: u32) -> f64 {
-        let mode = &self.world.modes[mode as usize];
+        let mode = &self.world.stack.lower.mac.modes[mode as usize];
         let exchange = phy::airtime(&mode.vector, 1_500) + mode.timeout + mode.ack;
         1e9 / exchange.as_nanos() as f64
     }
@@ -122,7 +125,7 @@ impl Builder<'_> {
                     // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
                     let legacy =
                         TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mode::band(bss));
-                    self.world.nodes[station as usize].forbidden_rate =
+                    self.world.stack.lower.cx.observers.nodes[station as usize].forbidden_rate =
                         Some((wanted.bit_rate().0, legacy.bit_rate().0));
                     vec![legacy]
                 }
@@ -157,14 +160,17 @@ impl Builder<'_> {
             .map(|vector| {
                 let known = self
                     .world
+                    .stack
+                    .lower
+                    .mac
                     .modes
                     .iter()
                     .position(|m| m.vector == vector && m.bss == at);
                 known.unwrap_or_else(|| {
                     let mut made = Mode::new(vector, bss, &timing, basic);
                     made.bss = at;
-                    self.world.modes.push(made);
-                    self.world.modes.len() - 1
+                    self.world.stack.lower.mac.modes.push(made);
+                    self.world.stack.lower.mac.modes.len() - 1
                 }) as u32
             })
             .collect())

@@ -5,21 +5,21 @@ use std::collections::VecDeque;
 use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
-use crate::network::{Route, Wire};
-use crate::tunnel::{Takes, TunnelEnd};
+use crate::net::network::{Route, Wire};
+use crate::net::tunnel::{Takes, TunnelEnd};
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
-        let nodes = self.world.nodes.len();
+        let nodes = self.world.stack.net.nodes.len();
         let mut exits: Vec<Vec<(u32, Route)>> = vec![Vec::new(); nodes];
         for link in &self.scenario.links {
             let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
             for (from, to) in [(a, b), (b, a)] {
-                let wire = self.world.wires.len() as u32;
+                let wire = self.world.stack.net.wires.len() as u32;
                 exits[from as usize].push((to, Route::Wire { wire }));
-                let name = format!("wire/{}", self.world.wires.len());
+                let name = format!("wire/{}", self.world.stack.net.wires.len());
                 let stream = self.streams.named(&name);
-                self.world.wires.push(Wire::new(
+                self.world.stack.net.wires.push(Wire::new(
                     to,
                     BitRate(link.rate_bps as u64),
                     Duration::from_secs_f64(link.delay_s),
@@ -74,7 +74,7 @@ impl Builder<'_> {
                 }
             }
         }
-        self.world.routes = routes;
+        self.world.stack.net.routes = routes;
     }
 
     pub(super) fn add_tunnels(&mut self) {
@@ -94,15 +94,17 @@ impl Builder<'_> {
                     decrypt: tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into(),
                     taken: 0,
                 };
-                self.world.nodes[i].tunnels.push(end.clone());
+                self.world.stack.net.nodes[i].tunnels.push(end.clone());
                 if !simplex {
-                    self.world.nodes[peer as usize].tunnels.push(TunnelEnd {
-                        peer: i as u32,
-                        takes: Takes::For(i as u32),
-                        encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
-                        decrypt: tunnel.decrypt.into(),
-                        ..end
-                    });
+                    self.world.stack.net.nodes[peer as usize]
+                        .tunnels
+                        .push(TunnelEnd {
+                            peer: i as u32,
+                            takes: Takes::For(i as u32),
+                            encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
+                            decrypt: tunnel.decrypt.into(),
+                            ..end
+                        });
                 }
             }
         }

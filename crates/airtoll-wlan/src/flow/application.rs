@@ -3,8 +3,9 @@
 use airtoll_units::{Duration, Instant};
 
 use super::UDP_HEADER;
+use crate::event::Event;
 use crate::packet::Packet;
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// The state of a flow's application.
 #[derive(Debug, Clone)]
@@ -58,15 +59,15 @@ pub(crate) enum Next {
 impl World {
     /// A flow's application acts.
     pub(crate) fn application_due(&mut self, flow: u32) {
-        let now = self.events.now();
-        if now < self.flows[flow as usize].start {
+        let now = self.stack.lower.cx.events.now();
+        if now < self.stack.flow.flows[flow as usize].start {
             return;
         }
-        if self.flows[flow as usize].connection.is_some() {
+        if self.stack.flow.flows[flow as usize].connection.is_some() {
             self.write_to_connection(flow);
             return;
         }
-        match self.flows[flow as usize].application {
+        match self.stack.flow.flows[flow as usize].application {
             Application::Saturated { payload } => self.send_while_room(flow, payload),
             Application::Paced { payload, .. } => self.send_paced(flow, payload),
             Application::Transfer { payload, .. } => self.send_transfer(flow, payload),
@@ -75,9 +76,9 @@ impl World {
     }
 
     fn send_while_room(&mut self, flow: u32, payload: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.stack.flow.flows[flow as usize];
             if now >= state.stop {
                 return;
             }
@@ -92,9 +93,9 @@ impl World {
     }
 
     fn send_paced(&mut self, flow: u32, payload: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.stack.flow.flows[flow as usize];
             if now >= state.stop {
                 return;
             }
@@ -103,7 +104,11 @@ impl World {
             };
             let due = Instant::from_nanos(*due_ns as u64);
             if due > now {
-                self.events.schedule(due, Event::Application { flow });
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(due, Event::Application { flow });
                 return;
             }
             if state.held >= state.room {
@@ -117,7 +122,7 @@ impl World {
 
     /// Moves a paced application to its next write.
     pub(super) fn next_write(&mut self, flow: u32) {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.stack.flow.flows[flow as usize];
         if let Application::Paced {
             interval_ns,
             poisson,
@@ -136,7 +141,7 @@ impl World {
 
     fn send_transfer(&mut self, flow: u32, payload: u32) {
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.stack.flow.flows[flow as usize];
             if state.held >= state.room {
                 state.blocked = true;
                 return;
@@ -154,7 +159,7 @@ impl World {
     }
 
     fn send_datagram(&mut self, flow: u32, payload: u32) {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.stack.flow.flows[flow as usize];
         let mark = state.next_mark;
         state.next_mark = mark.wrapping_add(1);
         self.offer(flow, u64::from(payload));
@@ -163,22 +168,24 @@ impl World {
 
     /// Counts what the application gave to the transport.
     pub(super) fn offer(&mut self, flow: u32, octets: u64) {
-        if self.events.now() >= self.warm_up {
-            self.flows[flow as usize].statistics.offered_octets += octets;
+        if self.stack.lower.cx.events.now() >= self.stack.lower.cx.warm_up {
+            self.stack.flow.flows[flow as usize]
+                .statistics
+                .offered_octets += octets;
         }
     }
 
     /// Notes when the last datagram of a UDP transfer arrived; some before it may be lost.
     pub(super) fn transfer_delivered(&mut self, flow: u32, at: Instant) {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.stack.flow.flows[flow as usize];
         if let Application::Transfer { left: 0, .. } = state.application {
             state.statistics.transfer = Some(at - state.start);
         }
     }
 
     fn exchange_due(&mut self, flow: u32) {
-        let now = self.events.now();
-        let state = &mut self.flows[flow as usize];
+        let now = self.stack.lower.cx.events.now();
+        let state = &mut self.stack.flow.flows[flow as usize];
         let Application::Exchange(exchange) = &mut state.application else {
             return;
         };
@@ -192,7 +199,7 @@ impl World {
                 let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
                 self.offer(flow, u64::from(request));
                 self.originate(flow, false, UDP_HEADER, request, number);
-                self.events.schedule(
+                self.stack.lower.cx.events.schedule(
                     now + retry,
                     Event::TransportTimer {
                         flow,
@@ -211,8 +218,9 @@ impl World {
 
     /// A UDP request has not been answered for the retry time.
     pub(super) fn retry_due(&mut self, flow: u32) {
-        let now = self.events.now();
-        let Application::Exchange(exchange) = &mut self.flows[flow as usize].application else {
+        let now = self.stack.lower.cx.events.now();
+        let Application::Exchange(exchange) = &mut self.stack.flow.flows[flow as usize].application
+        else {
             return;
         };
         let due = exchange.asked_at + exchange.retry;
@@ -222,9 +230,11 @@ impl World {
         }
         let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
         exchange.asked_at = now;
-        self.flows[flow as usize].statistics.retransmissions += 1;
+        self.stack.flow.flows[flow as usize]
+            .statistics
+            .retransmissions += 1;
         self.originate(flow, false, UDP_HEADER, request, number);
-        self.events.schedule(
+        self.stack.lower.cx.events.schedule(
             now + retry,
             Event::TransportTimer {
                 flow,
@@ -235,10 +245,10 @@ impl World {
 
     /// A UDP request or response arrived.
     pub(super) fn message_arrived(&mut self, p: &Packet) {
-        let now = self.events.now();
-        let warm = now >= self.warm_up;
+        let now = self.stack.lower.cx.events.now();
+        let warm = now >= self.stack.lower.cx.warm_up;
         let flow = p.flow;
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.stack.flow.flows[flow as usize];
         let Application::Exchange(exchange) = &mut state.application else {
             return;
         };
@@ -249,7 +259,11 @@ impl World {
             if exchange.next == Next::Retry {
                 exchange.next = Next::Answer;
                 let at = now + exchange.server;
-                self.events.schedule(at, Event::Application { flow });
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(at, Event::Application { flow });
             }
         } else if exchange.next == Next::Retry {
             exchange.next = Next::Ask;
@@ -257,7 +271,11 @@ impl World {
                 state.statistics.responses.add(now - exchange.asked_at);
             }
             let at = now + exchange.think;
-            self.events.schedule(at, Event::Application { flow });
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(at, Event::Application { flow });
         }
         if warm {
             self.count_delivery(flow, p.payload, now);

@@ -6,9 +6,10 @@ use airtoll_units::Instant;
 
 use super::Application;
 use super::application::Next;
+use crate::event::Event;
 use crate::packet::{Packet, Slab};
 use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Both halves of a connection.
 #[derive(Debug)]
@@ -76,9 +77,9 @@ impl Connection {
 impl World {
     /// The application of a TCP flow is due.
     pub(super) fn write_to_connection(&mut self, flow: u32) {
-        let now = self.events.now();
-        let stopped = now >= self.flows[flow as usize].stop;
-        let state = &mut self.flows[flow as usize];
+        let now = self.stack.lower.cx.events.now();
+        let stopped = now >= self.stack.flow.flows[flow as usize].stop;
+        let state = &mut self.stack.flow.flows[flow as usize];
         let Some(connection) = &mut state.connection else {
             return;
         };
@@ -104,9 +105,15 @@ impl World {
                     self.offer(flow, u64::from(payload));
                     self.next_write(flow);
                 }
-                if let Application::Paced { due_ns, .. } = &self.flows[flow as usize].application {
+                if let Application::Paced { due_ns, .. } =
+                    &self.stack.flow.flows[flow as usize].application
+                {
                     let at = Instant::from_nanos(*due_ns as u64).max(now);
-                    self.events.schedule(at, Event::Application { flow });
+                    self.stack
+                        .lower
+                        .cx
+                        .events
+                        .schedule(at, Event::Application { flow });
                 }
             }
             Application::Exchange(_) => {
@@ -118,8 +125,8 @@ impl World {
     }
 
     fn exchange_over_connection(&mut self, flow: u32, stopped: bool) {
-        let now = self.events.now();
-        let state = &mut self.flows[flow as usize];
+        let now = self.stack.lower.cx.events.now();
+        let state = &mut self.stack.flow.flows[flow as usize];
         let (Application::Exchange(exchange), Some(connection)) =
             (&mut state.application, &mut state.connection)
         else {
@@ -154,9 +161,9 @@ impl World {
 
     /// Sends what the windows allow, and keeps the timer.
     fn pump(&mut self, flow: u32, half: u8) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         loop {
-            let Some(connection) = &mut self.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
                 return;
             };
             let Some(segment) = connection.halves[usize::from(half)]
@@ -176,7 +183,7 @@ impl World {
     }
 
     fn acknowledge(&mut self, flow: u32, half: u8, ack: Ack) {
-        if let Some(connection) = &mut self.flows[flow as usize].connection {
+        if let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection {
             let sent = connection.halves[usize::from(1 - half)].sender.sent();
             let mark = connection.carried.insert(Carried::Ack(half, ack, sent));
             self.originate(flow, half == 0, ack.header, 0, mark);
@@ -185,9 +192,9 @@ impl World {
 
     /// A segment or an acknowledgement arrived.
     pub(super) fn segment_arrived(&mut self, p: &Packet) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let flow = p.flow;
-        let Some(connection) = &mut self.flows[flow as usize].connection else {
+        let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
             return;
         };
         match connection.carried.remove(p.mark) {
@@ -214,7 +221,7 @@ impl World {
                     self.pump(flow, 1 - half);
                 }
                 if received.delivered > 0 {
-                    if now >= self.warm_up {
+                    if now >= self.stack.lower.cx.warm_up {
                         self.count_delivery(flow, received.delivered as u32, now);
                     }
                     self.data_delivered(flow, half);
@@ -225,9 +232,9 @@ impl World {
 
     /// The receiving application got more of the stream.
     fn data_delivered(&mut self, flow: u32, half: u8) {
-        let now = self.events.now();
-        let warm = now >= self.warm_up;
-        let state = &mut self.flows[flow as usize];
+        let now = self.stack.lower.cx.events.now();
+        let warm = now >= self.stack.lower.cx.warm_up;
+        let state = &mut self.stack.flow.flows[flow as usize];
         let Some(connection) = &state.connection else {
             return;
         };
@@ -261,14 +268,18 @@ impl World {
                     }
                     now + exchange.think
                 };
-                self.events.schedule(at, Event::Application { flow });
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(at, Event::Application { flow });
             }
             _ => {}
         }
     }
 
     fn keep_timer(&mut self, flow: u32, half: u8, receiver: bool) {
-        let Some(connection) = &mut self.flows[flow as usize].connection else {
+        let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
             return;
         };
         let half = &mut connection.halves[usize::from(half)];
@@ -283,21 +294,24 @@ impl World {
         {
             // An event that comes too early looks again; it is never moved.
             *scheduled = due;
-            let at = due.max(self.events.now());
-            self.events
+            let at = due.max(self.stack.lower.cx.events.now());
+            self.stack
+                .lower
+                .cx
+                .events
                 .schedule(at, Event::TransportTimer { flow, receiver });
         }
     }
 
     /// A timer event of a flow.
     pub(crate) fn transport_timer(&mut self, flow: u32, receiver: bool) {
-        let now = self.events.now();
-        if self.flows[flow as usize].connection.is_none() {
+        let now = self.stack.lower.cx.events.now();
+        if self.stack.flow.flows[flow as usize].connection.is_none() {
             self.retry_due(flow);
             return;
         }
         for half in 0..2_u8 {
-            let Some(connection) = &mut self.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
                 return;
             };
             let state = &mut connection.halves[usize::from(half)];

@@ -14,8 +14,9 @@ use airtoll_units::Duration;
 use airtoll_wire::ieee80211::frame::{Frame, FrameControl, HeaderRepr, Kind};
 
 use super::{Handover, Mobility, MobilityEvent};
+use crate::event::Event;
 use crate::packet::{NONE, PacketId};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Subtype of a null frame among data frames (table 9-1).
 const NULL: u8 = 4;
@@ -63,9 +64,13 @@ impl World {
     }
 
     fn look_again(&mut self, number: u32) {
-        let at = self.events.now() + LOOK;
+        let at = self.stack.lower.cx.events.now() + LOOK;
         let event = MobilityEvent::Away { handover: number };
-        self.events.schedule(at, Event::Mobility(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(at, Event::Mobility(event));
     }
 
     /// The null frame may be out: then the station goes.
@@ -73,12 +78,15 @@ impl World {
         let handover = &self.mobility.handovers[number as usize];
         let station = handover.from;
         let (_, access_point) = self.association.ends_of(handover.before);
-        let state = &self.nodes[station as usize];
+        let state = &self.stack.lower.mac.nodes[station as usize];
         let out = (state.signalling..state.signalling + state.neighbours)
-            .map(|link| &self.links[link as usize])
+            .map(|link| &self.stack.lower.mac.links[link as usize])
             .filter(|link| link.peer == access_point)
             .all(|link| link.queue.is_empty() && link.window.is_empty());
-        if !out || state.engaged_until > self.events.now() {
+        if !out
+            || self.stack.lower.medium.nodes[station as usize].engaged_until
+                > self.stack.lower.cx.events.now()
+        {
             self.look_again(number);
             return;
         }
@@ -195,7 +203,7 @@ impl World {
             self.lose(packet);
         }
         for packet in own {
-            let p = &self.packets[packet];
+            let p = &self.stack.lower.cx.packets[packet];
             // What is in a tunnel, or cut, was made for the old link.
             if p.flow == NONE || p.entered != NONE || p.group != NONE {
                 self.lose(packet);

@@ -5,9 +5,9 @@
 
 use airtoll_handshakes::MobileIp;
 
-use crate::host::Price;
+use crate::device::host::Price;
+use crate::net::tunnel::{Takes, TunnelEnd};
 use crate::packet::NONE;
-use crate::tunnel::{Takes, TunnelEnd};
 use crate::world::World;
 
 /// The two directions between a home agent and a foreign one: node and number of its tunnel.
@@ -24,7 +24,7 @@ pub(super) fn prepare(world: &mut World, join: u32, mobile_ip: MobileIp) -> Opti
         return None;
     }
     let mut add = |node: u32, peer: u32| {
-        let tunnels = &mut world.nodes[node as usize].tunnels;
+        let tunnels = &mut world.stack.net.nodes[node as usize].tunnels;
         tunnels.push(TunnelEnd {
             peer,
             takes: Takes::Network(Vec::new()),
@@ -57,7 +57,7 @@ impl World {
             let (home, foreign) = (binding.home, binding.foreign);
             for ((node, end), to) in [(home, station), (foreign, home.0)] {
                 let to = if here { vec![to] } else { Vec::new() };
-                self.nodes[node as usize].tunnels[end].takes = Takes::Network(to);
+                self.stack.net.nodes[node as usize].tunnels[end].takes = Takes::Network(to);
             }
         }
         let (_, access_point) = {

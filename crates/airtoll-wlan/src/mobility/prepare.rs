@@ -80,10 +80,11 @@ pub(crate) fn prepare(
         let mobile_ip = handover.association.options.mobile_ip;
         let binding = mobile_ip::prepare(world, join, mobile_ip);
         if there != station {
-            world.nodes[there as usize].tunnels = world.nodes[station as usize].tunnels.clone();
+            world.stack.net.nodes[there as usize].tunnels =
+                world.stack.net.nodes[station as usize].tunnels.clone();
             world.mobility.hosts.insert(there, station);
         }
-        let ways = world.routes.iter();
+        let ways = world.stack.net.routes.iter();
         world.mobility.handovers.push(Handover {
             station,
             from,
@@ -108,7 +109,7 @@ pub(crate) fn prepare(
             ahead,
             later,
             pmk: None,
-            queue_limit: world.nodes[station as usize].queue_limit as usize,
+            queue_limit: world.stack.lower.mac.nodes[station as usize].queue_limit as usize,
             tunnel: handover.tunnel,
             binding,
             keeps_address: mobile_ip != MobileIp::Off,

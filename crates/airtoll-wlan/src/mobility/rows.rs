@@ -18,7 +18,7 @@ impl World {
         let handovers = &self.mobility.handovers;
         let mut all = Vec::new();
         for first in handovers.iter().filter(|h| h.previous.is_none()) {
-            let name = &self.nodes[first.station as usize].name;
+            let name = &self.stack.net.nodes[first.station as usize].name;
             let own = handovers.iter().filter(|h| h.station == first.station);
             let each: Vec<_> = own.filter_map(|h| self.rows_of(h)).collect();
             if first.next.is_none() {

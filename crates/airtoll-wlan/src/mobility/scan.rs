@@ -13,12 +13,13 @@ use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
 
 use super::{Mobility, MobilityEvent};
-use crate::aggregation::TxLink;
 use crate::association;
-use crate::exchange::Reception;
+use crate::event::Event;
+use crate::mac::aggregation::TxLink;
+use crate::mac::exchange::Reception;
 use crate::record::supported_rates;
 use crate::scenario::{Scan, Scenario};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Beacon interval that responses say, TU.
 const INTERVAL_TU: u16 = 100;
@@ -47,8 +48,8 @@ impl Scanning {
             .position(|b| Some(b.name.as_str()) == name)
             .unwrap_or(0);
         let mode = association::lowest_mode(world, scenario, at);
-        let link = world.links.len() as u32;
-        world.links.push(TxLink {
+        let link = world.stack.lower.mac.links.len() as u32;
+        world.stack.lower.mac.links.push(TxLink {
             group: true,
             ..association::link(there, there, mode, 1)
         });
@@ -85,9 +86,12 @@ impl World {
         };
         scanning.heard = false;
         scanning.extended = false;
-        let channel = &self.channels[self.nodes[there as usize].channel as usize];
-        let mode = self.links[scanning.link as usize].rate.choose();
-        let vector = &self.modes[mode as usize].vector;
+        let channel = &self.stack.lower.medium.channels
+            [self.stack.lower.medium.nodes[there as usize].channel as usize];
+        let mode = self.stack.lower.mac.links[scanning.link as usize]
+            .rate
+            .choose();
+        let vector = &self.stack.lower.mac.modes[mode as usize].vector;
         let octets = request.octets.len() as u32 + phy::FCS_OCTETS;
         // An empty channel is free for DIFS at once (10.3.4.2).
         let access = channel.sifs + channel.slot * 2 + phy::airtime(vector, octets);
@@ -96,14 +100,18 @@ impl World {
         } else {
             access + Duration::from_secs_f64(scanning.plan.min_channel_s)
         };
-        let at = self.events.now() + each * u64::from(scanning.plan.channels - 1);
+        let at = self.stack.lower.cx.events.now() + each * u64::from(scanning.plan.channels - 1);
         let event = MobilityEvent::Probe { handover: number };
-        self.events.schedule(at, Event::Mobility(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(at, Event::Mobility(event));
     }
 
     /// The station is on the new access point's channel.
     pub(super) fn probe(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if self.walks(number) {
             self.put_in_place(number);
         }
@@ -126,7 +134,11 @@ impl World {
 
     fn scan_ends(&mut self, number: u32, at: Instant) {
         let event = MobilityEvent::ScanOver { handover: number };
-        self.events.schedule(at, Event::Mobility(event));
+        self.stack
+            .lower
+            .cx
+            .events
+            .schedule(at, Event::Mobility(event));
     }
 
     pub(super) fn scan_over(&mut self, number: u32) {
@@ -204,7 +216,7 @@ impl World {
             let elements = self.announced(number);
             let capability = self.association.link_of(join).capability();
             let (station, access_point) = self.association.ends_of(join);
-            let now_us = self.events.now().as_nanos() / 1_000;
+            let now_us = self.stack.lower.cx.events.now().as_nanos() / 1_000;
             let body = ManagementRepr::Beacon(now_us, INTERVAL_TU, capability, &elements);
             let (station, own) = (self.mac(station), self.mac(access_point));
             let octets = frame(
@@ -236,7 +248,7 @@ impl World {
         access_point: u32,
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
     ) {
-        let Some(plan) = self.nodes[access_point as usize].beacon else {
+        let Some(plan) = self.stack.lower.mac.nodes[access_point as usize].beacon else {
             return;
         };
         for number in 0..self.mobility.handovers.len() as u32 {

@@ -53,9 +53,9 @@ impl World {
         if way == TunnelMove::Anew {
             return true;
         }
-        for end in 0..self.nodes[from as usize].tunnels.len() {
-            let taken = self.nodes[from as usize].tunnels[end].taken;
-            self.nodes[there as usize].tunnels[end].taken = taken;
+        for end in 0..self.stack.net.nodes[from as usize].tunnels.len() {
+            let taken = self.stack.net.nodes[from as usize].tunnels[end].taken;
+            self.stack.net.nodes[there as usize].tunnels[end].taken = taken;
         }
         if let Some(mut recorder) = self.recorder.take() {
             recorder.tunnels_moved(self, from, there);
@@ -99,7 +99,7 @@ impl World {
     pub(super) fn turn_to(&mut self, number: u32) {
         let handover = &self.mobility.handovers[number as usize];
         let station = handover.station as usize;
-        for (ways, way) in self.routes.iter_mut().zip(&handover.way) {
+        for (ways, way) in self.stack.net.routes.iter_mut().zip(&handover.way) {
             ways[station] = *way;
         }
     }

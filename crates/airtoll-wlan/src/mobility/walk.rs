@@ -7,8 +7,9 @@
 use airtoll_units::{Duration, Instant};
 
 use super::MobilityEvent;
+use crate::event::Event;
 use crate::scenario::Walk;
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Stations measure their access point by its beacons: 100 TU.
 const STEP: Duration = Duration::from_micros(102_400);
@@ -55,7 +56,7 @@ impl World {
     }
 
     pub(super) fn begin_walk(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         if let Some(walking) = &mut self.mobility.handovers[number as usize].walk {
             walking.began = now;
         }
@@ -64,7 +65,7 @@ impl World {
 
     /// Puts the station where it is by now, on the channels that it is on.
     pub(super) fn put_in_place(&mut self, number: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let handover = &self.mobility.handovers[number as usize];
         let Some(walking) = &handover.walk else {
             return;
@@ -72,10 +73,10 @@ impl World {
         let position = walking.position(now);
         let (station, there, away) = (handover.from, handover.there, handover.left.is_some());
         let (_, old) = self.association.ends_of(handover.before);
-        self.radio.place(station, position);
-        self.radio.place(there, position);
+        self.stack.lower.medium.radio.place(station, position);
+        self.stack.lower.medium.radio.place(there, position);
         if away {
-            self.radio.part(station, old);
+            self.stack.lower.medium.radio.part(station, old);
         }
         self.forget_success(station);
         self.forget_success(there);
@@ -107,13 +108,17 @@ impl World {
     /// Another beacon interval is over: the station measures, and looks for another access point
     /// where its own is too weak.
     pub(super) fn step(&mut self, first: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let number = self.on_the_way(first);
         self.put_in_place(number);
         let next = now + STEP;
-        if next < self.end {
+        if next < self.stack.lower.cx.end {
             let event = MobilityEvent::Step { handover: first };
-            self.events.schedule(next, Event::Mobility(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(next, Event::Mobility(event));
         }
         let handover = &self.mobility.handovers[number as usize];
         let Some(walking) = &handover.walk else {
@@ -142,8 +147,8 @@ impl World {
         let (_, old) = self.association.ends_of(handover.before);
         let (_, new) = self.association.ends_of(handover.join);
         (
-            self.radio.level(old, handover.from),
-            self.radio.level(new, handover.there),
+            self.stack.lower.medium.radio.level(old, handover.from),
+            self.stack.lower.medium.radio.level(new, handover.there),
         )
     }
 
@@ -152,7 +157,8 @@ impl World {
         let heard = self.heard_the_new(number);
         self.put_in_place(number);
         let (old, new) = self.levels(number);
-        let again = self.events.now() + self.mobility.handovers[number as usize].again;
+        let again =
+            self.stack.lower.cx.events.now() + self.mobility.handovers[number as usize].again;
         let handover = &mut self.mobility.handovers[number as usize];
         let better = match &mut handover.walk {
             Some(walking) => {

@@ -20,7 +20,7 @@ pub(super) const ALL_SYSTEMS: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0, 0, 1
 
 /// The packet with its ends.
 pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
-    let (node, octets) = world.agents.advertised(p);
+    let (node, octets) = world.stack.net.agents.advertised(p);
     let mut payload = Vec::new();
     Ipv4Repr {
         // It does not leave the link.

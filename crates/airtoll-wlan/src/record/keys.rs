@@ -20,11 +20,11 @@ impl Recorder {
         let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
         let mut passphrases = BTreeSet::new();
         for (node, station) in scenario.nodes.iter().enumerate() {
-            let state = &world.nodes[node];
+            let state = &world.stack.lower.mac.nodes[node];
             if station.role != Role::Station || station.cipher == CipherSuite::Open {
                 continue;
             }
-            let access_point = world.links[state.first_link as usize].peer;
+            let access_point = world.stack.lower.mac.links[state.first_link as usize].peer;
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
             let negotiation = world.association.negotiation(node as u32);
@@ -163,8 +163,10 @@ impl Recorder {
             world.mac(station).to_string(),
             world.mac(access_point).to_string(),
         );
-        let name = &world.nodes[station as usize].name;
-        let suite = world.links[world.nodes[station as usize].first_link as usize].cipher;
+        let name = &world.stack.net.nodes[station as usize].name;
+        let suite = world.stack.lower.mac.links
+            [world.stack.lower.mac.nodes[station as usize].first_link as usize]
+            .cipher;
         if let Some(pmk) = secrets.get(&SecretName::Pmk) {
             self.sink.key(&Key::Pmk {
                 key: hex(pmk),
@@ -194,7 +196,7 @@ impl Recorder {
     pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
         let (.., secrets) = world.association.agreed(join);
         let station = world.association.tunnelling(join);
-        let tunnels = &world.nodes[station as usize].tunnels;
+        let tunnels = &world.stack.net.nodes[station as usize].tunnels;
         if tunnels.is_empty() {
             return;
         }
@@ -247,7 +249,7 @@ impl Recorder {
     /// A station's tunnels go on where it is this other node.
     pub fn tunnels_moved(&mut self, world: &World, from: u32, there: u32) {
         let outside = world.mobility.tunnel_end(there);
-        for number in 0..world.nodes[from as usize].tunnels.len() as u32 {
+        for number in 0..world.stack.net.nodes[from as usize].tunnels.len() as u32 {
             let before = self.tunnels.get(&(from, number));
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
@@ -260,7 +262,7 @@ impl Recorder {
     /// The far ends of a station's tunnels know its new address, where it is this node.
     pub fn gateway_follows(&mut self, world: &World, there: u32) {
         let outside = world.mobility.tunnel_end(there);
-        for number in 0..world.nodes[there as usize].tunnels.len() {
+        for number in 0..world.stack.net.nodes[there as usize].tunnels.len() {
             let far = far_end(world, there, number);
             let before = self.tunnels.get(&far);
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
@@ -279,7 +281,7 @@ impl Recorder {
 
     pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
         let joins = |node: u32| world.association.negotiates_tunnels(node);
-        for (node, state) in world.nodes.iter().enumerate() {
+        for (node, state) in world.stack.net.nodes.iter().enumerate() {
             for (number, end) in state.tunnels.iter().enumerate() {
                 let Some(encapsulation) = end.encapsulation else {
                     continue;
@@ -309,10 +311,10 @@ impl Recorder {
 /// Node and number of the far end of a station's tunnel: those of its host stand in the order of its
 /// own.
 fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
-    let tunnels = &world.nodes[station as usize].tunnels;
+    let tunnels = &world.stack.net.nodes[station as usize].tunnels;
     let (peer, host) = (tunnels[number].peer, world.mobility.host(station));
     let before = tunnels[..number].iter().filter(|t| t.peer == peer);
-    let far = world.nodes[peer as usize]
+    let far = world.stack.net.nodes[peer as usize]
         .tunnels
         .iter()
         .enumerate()
@@ -324,7 +326,7 @@ fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
 
 /// Packets that a tunnel has taken at this end.
 fn taken(world: &World, (node, number): (u32, u32)) -> u32 {
-    let tunnels = &world.nodes[node as usize].tunnels;
+    let tunnels = &world.stack.net.nodes[node as usize].tunnels;
     tunnels.get(number as usize).map_or(0, |end| end.taken)
 }
 

@@ -33,7 +33,7 @@ pub(super) fn octets(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
     if p.flow == NONE {
         return signal::packet(world, p, fragile);
     }
-    let flow = &world.flows[p.flow as usize];
+    let flow = &world.stack.flow.flows[p.flow as usize];
     let (from, to) = ends(flow, p.reverse);
     let six = flow.ip_header == 40;
     let (from, to) = (address::ip(from, six), address::ip(to, six));

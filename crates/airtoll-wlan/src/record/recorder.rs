@@ -18,10 +18,10 @@ use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
-use crate::aggregation::Mpdu;
-use crate::channel::{FrameKind, Transmission};
+use crate::mac::aggregation::Mpdu;
+use crate::medium::channel::{FrameKind, Transmission};
+use crate::net::resolution::ETHERNET_MINIMUM;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::resolution::ETHERNET_MINIMUM;
 use crate::scenario::{Bss, Role, Scenario, Standard};
 use crate::world::World;
 
@@ -88,7 +88,14 @@ impl Recorder {
             sink,
             air: Vec::new(),
             wires: Vec::new(),
-            links: world.links.iter().map(|_| VecDeque::new()).collect(),
+            links: world
+                .stack
+                .lower
+                .mac
+                .links
+                .iter()
+                .map(|_| VecDeque::new())
+                .collect(),
             ciphers: HashMap::new(),
             integrity: HashMap::new(),
             tunnels: HashMap::new(),
@@ -168,18 +175,18 @@ impl Recorder {
 
     /// A transmission ended.
     pub fn transmission(&mut self, world: &World, t: &Transmission, clashes: &[(u32, Instant)]) {
-        let owner = world.contenders[t.contender as usize].node;
+        let owner = world.stack.lower.mac.contenders[t.contender as usize].node;
         let (receiver, vector) = match t.kind {
             FrameKind::Beacon => {
-                let Some(plan) = world.nodes[t.node as usize].beacon else {
+                let Some(plan) = world.stack.lower.mac.nodes[t.node as usize].beacon else {
                     return;
                 };
                 (None, plan.vector)
             }
             kind => {
-                let exchange = &world.exchanges[t.contender as usize];
-                let mode = &world.modes[exchange.mode as usize];
-                let peer = world.links[exchange.link as usize].peer;
+                let exchange = &world.stack.lower.mac.exchanges[t.contender as usize];
+                let mode = &world.stack.lower.mac.modes[exchange.mode as usize];
+                let peer = world.stack.lower.mac.links[exchange.link as usize].peer;
                 match kind {
                     FrameKind::Data => (Some(peer), mode.vector),
                     FrameKind::Group => (None, mode.vector),
@@ -196,16 +203,22 @@ impl Recorder {
             None => clashes.is_empty(),
         };
         let heard_by = receiver.unwrap_or_else(|| {
-            let first = world.nodes[t.node as usize].first_link;
-            world.links.get(first as usize).map_or(t.node, |l| l.peer)
+            let first = world.stack.lower.mac.nodes[t.node as usize].first_link;
+            world
+                .stack
+                .lower
+                .mac
+                .links
+                .get(first as usize)
+                .map_or(t.node, |l| l.peer)
         });
         let heard = Heard {
             vector,
             start: t.start,
             end: t.end,
-            signal: world.radio.power(t.node, heard_by),
+            signal: world.stack.lower.medium.radio.power(t.node, heard_by),
         };
-        let channel = world.contenders[t.contender as usize].channel;
+        let channel = world.stack.lower.mac.contenders[t.contender as usize].channel;
         let duration = microseconds(t.protects);
         let ends = (world.mac(receiver.unwrap_or(t.node)), world.mac(t.node));
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
@@ -230,8 +243,8 @@ impl Recorder {
             FrameKind::Rts => frame::rts(duration, ends.0, ends.1, &mut out),
             FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
             FrameKind::BlockAckReq => {
-                let exchange = &world.exchanges[t.contender as usize];
-                let link = &world.links[exchange.link as usize];
+                let exchange = &world.stack.lower.mac.exchanges[t.contender as usize];
+                let link = &world.stack.lower.mac.links[exchange.link as usize];
                 let first = link
                     .window
                     .front()
@@ -256,7 +269,7 @@ impl Recorder {
 
     fn beacon(&mut self, world: &World, t: &Transmission, channel: u32, out: &mut Vec<u8>) {
         let (Some(plan), Some(cell)) = (
-            world.nodes[t.node as usize].beacon,
+            world.stack.lower.mac.nodes[t.node as usize].beacon,
             self.cells.get_mut(&t.node),
         ) else {
             return;
@@ -290,9 +303,9 @@ impl Recorder {
         duration: u16,
         decoded: bool,
     ) {
-        let exchange = &world.exchanges[contender as usize];
+        let exchange = &world.stack.lower.mac.exchanges[contender as usize];
         let number = exchange.link;
-        let link = &world.links[number as usize];
+        let link = &world.stack.lower.mac.links[number as usize];
         let front = link.window.front().map_or(0, |m| m.sequence);
         while self.links[number as usize]
             .front()
@@ -349,24 +362,24 @@ impl Recorder {
 
     /// The MPDU, or all pieces of a fragmented MSDU.
     fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<Vec<u8>> {
-        let link = &world.links[number as usize];
+        let link = &world.stack.lower.mac.links[number as usize];
         let group = link.group && !link.signalling;
         let peer = if group { NONE } else { link.peer };
         let header = DataFrame {
             transmitter: world.mac(link.from),
             receiver: if group {
-                to_group(world, &world.packets[mpdu.head])
+                to_group(world, &world.stack.lower.cx.packets[mpdu.head])
             } else {
                 world.mac(peer)
             },
-            down: world.nodes[link.from as usize].role == Role::AccessPoint,
+            down: world.stack.net.nodes[link.from as usize].role == Role::AccessPoint,
             four_address: link.four_address,
             tid: link.qos.then(|| tid(world, contender)),
             sequence: mpdu.sequence,
         };
         if link.signalling {
             let cipher = self.ciphers.get_mut(&(link.from, link.peer));
-            let packet = &world.packets[mpdu.head];
+            let packet = &world.stack.lower.cx.packets[mpdu.head];
             let groups = link
                 .group
                 .then(|| self.integrity.get_mut(&link.from))
@@ -376,7 +389,7 @@ impl Recorder {
         let mut msdus = Vec::new();
         let mut id = mpdu.head;
         while id != NONE {
-            let p = world.packets[id];
+            let p = world.stack.lower.cx.packets[id];
             msdus.push(self.msdu(world, id, &p));
             id = p.next;
         }
@@ -430,7 +443,7 @@ impl Recorder {
         if p.group == NONE {
             return packet::octets(world, p, fragile);
         }
-        let whole = world.fragments[p.group].whole;
+        let whole = world.stack.net.fragments[p.group].whole;
         let octets = self.layered(world, NONE, &whole, true);
         let offset = match self.offsets.get(&id) {
             Some((group, offset)) if *group == p.group => *offset,
@@ -446,7 +459,7 @@ impl Recorder {
 
     /// A packet arrived at the end of a wire.
     pub fn wired(&mut self, world: &World, wire: u32, id: PacketId, at: Instant) {
-        let p = world.packets[id];
+        let p = world.stack.lower.cx.packets[id];
         let mut msdu = self.msdu(world, id, &p);
         if p.resolves() {
             let shortest = ETHERNET_MINIMUM as usize;
@@ -482,11 +495,11 @@ fn source(world: &World, p: &Packet) -> MacAddress {
     if p.flow == NONE {
         return world.mac(world.association.ends(p.mark).0);
     }
-    world.mac(packet::ends(&world.flows[p.flow as usize], p.reverse).0)
+    world.mac(packet::ends(&world.stack.flow.flows[p.flow as usize], p.reverse).0)
 }
 
 fn tid(world: &World, contender: u32) -> u8 {
-    let rank = world.contenders[contender as usize].rank;
+    let rank = world.stack.lower.mac.contenders[contender as usize].rank;
     TIDS[usize::from(rank.min(3))]
 }
 
@@ -498,13 +511,13 @@ fn response(
     duration: u16,
     out: &mut Vec<u8>,
 ) {
-    let exchange = &world.exchanges[contender as usize];
+    let exchange = &world.stack.lower.mac.exchanges[contender as usize];
     if !exchange.aggregate {
         frame::ack(duration, ends.0, out);
         return;
     }
-    let link = &world.links[exchange.link as usize];
-    let window = world.modes[exchange.mode as usize].window;
+    let link = &world.stack.lower.mac.links[exchange.link as usize];
+    let window = world.stack.lower.mac.modes[exchange.mode as usize].window;
     let first = link
         .window
         .front()

@@ -29,7 +29,7 @@ const TARGET_ADDRESS: u8 = 2;
 /// Where a question or an answer goes: a question to everybody, or to everybody with such an
 /// address.
 pub(super) fn destination(world: &World, p: &Packet) -> MacAddress {
-    let subject = world.resolution.subject(p);
+    let subject = world.stack.net.resolution.subject(p);
     if !p.asks() {
         return world.mac(subject.host);
     }
@@ -43,7 +43,7 @@ pub(super) fn destination(world: &World, p: &Packet) -> MacAddress {
 
 /// The packet with its ends.
 pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
-    let subject = world.resolution.subject(p);
+    let subject = world.stack.net.resolution.subject(p);
     let (host, target) = (subject.host, subject.target);
     let from = if p.asks() { host } else { target };
     let mut payload = Vec::new();

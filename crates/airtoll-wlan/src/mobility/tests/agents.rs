@@ -49,7 +49,13 @@ fn abroad_packets_go_by_the_home_agent_in_both_directions() {
         // Between 1 s and 4 s, or 2.5 s, at 50 packets a second.
         let expected = if back { 75 } else { 150 };
         for node in ["server", "ap2"] {
-            let node = world.nodes.iter().find(|n| n.name == node).unwrap();
+            let node = world
+                .stack
+                .net
+                .nodes
+                .iter()
+                .find(|n| n.name == node)
+                .unwrap();
             let taken = node.tunnels.last().unwrap().taken;
             assert!(taken.abs_diff(expected) < 4, "{}: {taken}", node.name);
         }

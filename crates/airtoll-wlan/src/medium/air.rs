@@ -3,9 +3,10 @@
 use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::{Duration, Instant};
 
-use crate::channel::{FrameKind, Gap, Transmission};
-use crate::exchange::Reception;
-use crate::world::{Event, World};
+use crate::event::Event;
+use crate::mac::exchange::Reception;
+use crate::medium::channel::{FrameKind, Gap, Transmission};
+use crate::world::World;
 
 impl World {
     /// A node begins to transmit a frame that belongs to the exchange of `contender` and reserves
@@ -18,10 +19,10 @@ impl World {
         length: Duration,
         protects: Duration,
     ) {
-        let now = self.events.now();
-        let id = self.contenders[contender as usize].channel;
+        let now = self.stack.lower.cx.events.now();
+        let id = self.stack.lower.mac.contenders[contender as usize].channel;
         self.book(id);
-        let channel = &mut self.channels[id as usize];
+        let channel = &mut self.stack.lower.medium.channels[id as usize];
         channel.gap = Gap::Open;
         let end = now + length;
         let this = channel.new_transmission(Transmission {
@@ -45,12 +46,12 @@ impl World {
                 .push((other_node, other_start));
         }
         channel.active.push(this);
-        let state = &mut self.nodes[node as usize];
+        let state = &mut self.stack.lower.medium.nodes[node as usize];
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
-        state.transmit_time += length;
-        channel.become_busy(now, &state.ears, &mut self.contenders);
-        self.events.schedule(
+        self.stack.lower.cx.observers.nodes[node as usize].transmit_time += length;
+        channel.become_busy(now, &state.ears, &mut self.stack.lower.mac.contenders);
+        self.stack.lower.cx.events.schedule(
             end,
             Event::FrameEnd {
                 channel: id,
@@ -62,27 +63,34 @@ impl World {
 
     /// A transmission ends: the medium may become idle, and its exchange goes on or fails.
     pub(crate) fn frame_end(&mut self, id: u32, transmission: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         self.book(id);
-        let channel = &mut self.channels[id as usize];
+        let channel = &mut self.stack.lower.medium.channels[id as usize];
         channel.active.retain(|t| *t != transmission);
         let mut t = Transmission {
             clashes: std::mem::take(&mut channel.transmissions[transmission as usize].clashes),
             ..channel.transmissions[transmission as usize]
         };
         if t.kind == FrameKind::Rts {
-            let link = self.exchanges[t.contender as usize].link;
-            self.earlier_nav = self.nav_of(self.links[link as usize].peer);
+            let link = self.stack.lower.mac.exchanges[t.contender as usize].link;
+            self.stack.lower.mac.earlier_nav =
+                self.nav_of(self.stack.lower.mac.links[link as usize].peer);
         }
-        let channel = &mut self.channels[id as usize];
-        let ears = &self.nodes[t.node as usize].ears;
+        let channel = &mut self.stack.lower.medium.channels[id as usize];
+        let ears = &self.stack.lower.medium.nodes[t.node as usize].ears;
         for &ear in ears {
             let nav = if t.clashes.is_empty() {
                 now + t.protects
             } else {
-                reserved(&t, now, ear, channel.eifs_extra, &self.nodes)
+                reserved(
+                    &t,
+                    now,
+                    ear,
+                    channel.eifs_extra,
+                    &self.stack.lower.medium.nodes,
+                )
             };
-            channel.become_idle(now, ear, nav, &mut self.contenders);
+            channel.become_idle(now, ear, nav, &mut self.stack.lower.mac.contenders);
         }
         let clashes = std::mem::take(&mut t.clashes);
         if self.recorder.is_some() {
@@ -90,7 +98,7 @@ impl World {
         }
         let reception = |world: &Self, at: u32| world.reception(&t, &clashes, at);
         self.sent(t.contender, t.kind, &reception, t.alone);
-        let channel = &mut self.channels[id as usize];
+        let channel = &mut self.stack.lower.medium.channels[id as usize];
         channel.transmissions[transmission as usize].clashes = clashes;
         channel.free.push(transmission);
     }
@@ -98,13 +106,17 @@ impl World {
     /// Books a transmission that the end of the trial cut off.
     pub(crate) fn book_unfinished(&mut self, t: &Transmission) {
         match t.kind {
-            FrameKind::Beacon | FrameKind::Group => self.ledger.management += t.alone,
-            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => {
-                self.ledger.protection += t.alone;
+            FrameKind::Beacon | FrameKind::Group => {
+                self.stack.lower.cx.observers.ledger.management += t.alone
             }
-            FrameKind::Response | FrameKind::BlockAckReq => self.ledger.ack += t.alone,
+            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => {
+                self.stack.lower.cx.observers.ledger.protection += t.alone;
+            }
+            FrameKind::Response | FrameKind::BlockAckReq => {
+                self.stack.lower.cx.observers.ledger.ack += t.alone
+            }
             // Whether its octets arrive is not known.
-            FrameKind::Data => self.ledger.mac_phy += t.alone,
+            FrameKind::Data => self.stack.lower.cx.observers.ledger.mac_phy += t.alone,
         }
     }
 
@@ -115,35 +127,36 @@ impl World {
         clashes: &[(u32, Instant)],
         at: u32,
     ) -> Option<Reception> {
-        let (sent_from, sent_to) = self.nodes[at as usize].last_sent;
+        let (sent_from, sent_to) = self.stack.lower.medium.nodes[at as usize].last_sent;
         if sent_from < t.end && sent_to > t.start {
             return None;
         }
         if clashes.is_empty() {
             return Some(Reception::Clear);
         }
-        let signal = self.radio.power(t.node, at);
+        let signal = self.stack.lower.medium.radio.power(t.node, at);
         for &(other, start) in clashes {
-            if !self.radio.hears(at, other) {
+            if !self.stack.lower.medium.radio.hears(at, other) {
                 continue;
             }
-            let above = signal - self.radio.power(other, at);
+            let above = signal - self.stack.lower.medium.radio.power(other, at);
             let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
             let survives = if start < t.start {
                 // The receiver is at work on the earlier frame.
-                captures(self.radio.frame_capture)
+                captures(self.stack.lower.medium.radio.frame_capture)
             } else if start == t.start {
-                captures(self.radio.preamble_capture)
+                captures(self.stack.lower.medium.radio.preamble_capture)
             } else {
                 // It is at work on this frame; the rest is a matter of power.
-                self.radio.preamble_capture.is_some() || captures(self.radio.frame_capture)
+                self.stack.lower.medium.radio.preamble_capture.is_some()
+                    || captures(self.stack.lower.medium.radio.frame_capture)
             };
             if !survives {
                 return None;
             }
         }
         let interferers: Vec<u32> = clashes.iter().map(|c| c.0).collect();
-        Some(Reception::Over(self.radio.sinr(
+        Some(Reception::Over(self.stack.lower.medium.radio.sinr(
             t.node,
             at,
             20e6,
@@ -159,20 +172,25 @@ impl World {
         octets: u32,
         reception: Reception,
     ) -> bool {
-        if !self.radio.frame_errors {
+        if !self.stack.lower.medium.radio.frame_errors {
             return true;
         }
-        let state = &self.links[link as usize];
-        let vector = &self.modes[mode as usize].vector;
+        let state = &self.stack.lower.mac.links[link as usize];
+        let vector = &self.stack.lower.mac.modes[mode as usize].vector;
         let probability = match reception {
             Reception::Clear if state.success.0 == mode && state.success.1 == octets => {
                 state.success.2
             }
             Reception::Clear => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                let snr = self.radio.sinr(state.from, state.peer, bandwidth, &[]);
+                let snr =
+                    self.stack
+                        .lower
+                        .medium
+                        .radio
+                        .sinr(state.from, state.peer, bandwidth, &[]);
                 let p = phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr);
-                self.links[link as usize].success = (mode, octets, p);
+                self.stack.lower.mac.links[link as usize].success = (mode, octets, p);
                 p
             }
             Reception::Over(sinr) => {
@@ -191,11 +209,16 @@ impl World {
         octets: u32,
         reception: Reception,
     ) -> bool {
-        if !self.radio.frame_errors {
+        if !self.stack.lower.medium.radio.frame_errors {
             return true;
         }
         let probability = match reception {
-            Reception::Clear => self.radio.control_success(from, to, vector, octets),
+            Reception::Clear => self
+                .stack
+                .lower
+                .medium
+                .radio
+                .control_success(from, to, vector, octets),
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
             }
@@ -206,13 +229,14 @@ impl World {
     #[inline]
     fn happens(&mut self, probability: f64) -> bool {
         // Nothing is drawn for a link that is as good as perfect.
-        probability > 1.0 - 1e-9 || self.noise.unit() < probability
+        probability > 1.0 - 1e-9 || self.stack.lower.medium.noise.unit() < probability
     }
 
     /// Until when a node's virtual carrier sense keeps it silent.
     pub(crate) fn nav_of(&self, node: u32) -> Instant {
-        let state = &self.nodes[node as usize];
-        self.channels[state.channel as usize].classes[state.class as usize].reference
+        let state = &self.stack.lower.medium.nodes[node as usize];
+        self.stack.lower.medium.channels[state.channel as usize].classes[state.class as usize]
+            .reference
     }
 }
 
@@ -226,7 +250,7 @@ fn reserved(
     now: Instant,
     ear: u32,
     eifs_extra: Duration,
-    nodes: &[crate::world::Node],
+    nodes: &[super::Node],
 ) -> Instant {
     let mut heard = t
         .clashes

@@ -33,8 +33,8 @@ impl RateControl {
 impl World {
     /// `lost` of the `count` MPDUs of a link's last PPDU were not acknowledged.
     pub(crate) fn report_rate(&mut self, link: u32, count: u32, lost: u32) {
-        let now = self.events.now();
-        match &mut self.links[link as usize].rate {
+        let now = self.stack.lower.cx.events.now();
+        match &mut self.stack.lower.mac.links[link as usize].rate {
             RateControl::Fixed(_) => {}
             RateControl::Aarf(state) => state.report(lost < count),
             RateControl::Minstrel(state) => state.report(now, count, lost),

@@ -14,13 +14,14 @@ use std::collections::{HashMap, VecDeque};
 use airtoll_security::CipherSuite;
 use airtoll_units::Duration;
 
-use crate::aggregation::TxLink;
 use crate::association;
-use crate::exchange::Reception;
-use crate::network::Route;
+use crate::event::Event;
+use crate::mac::aggregation::TxLink;
+use crate::mac::exchange::Reception;
+use crate::net::network::Route;
 use crate::packet::{NONE, Packet, PacketId};
 use crate::scenario::{AddressResolution, CryptoEngine, Role, Scenario};
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
 pub(crate) const ARP_OCTETS: u32 = 28;
@@ -120,10 +121,10 @@ impl Packet {
 /// Adds the links for group-addressed frames, if `scenario` wants addresses resolved or agents
 /// advertised: at the lowest basic rate, unacknowledged, under the access point's group cipher.
 pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&str, u32>) {
-    world.resolution.dynamic = scenario.address_resolution == AddressResolution::Dynamic;
+    world.stack.net.resolution.dynamic = scenario.address_resolution == AddressResolution::Dynamic;
     for (at, bss) in scenario.bss.iter().enumerate() {
         let advertised = scenario.mobility_agents.iter().any(|a| a.bss == bss.name);
-        if !world.resolution.dynamic && !advertised {
+        if !world.stack.net.resolution.dynamic && !advertised {
             continue;
         }
         let ap = scenario
@@ -134,11 +135,13 @@ pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&s
         let number = index[ap.name.as_str()];
         let mode = association::lowest_mode(world, scenario, at);
         world
+            .stack
+            .net
             .resolution
             .groups
-            .insert(number, world.links.len() as u32);
+            .insert(number, world.stack.lower.mac.links.len() as u32);
         let plain = association::link(number, number, mode, 1);
-        world.links.push(TxLink {
+        world.stack.lower.mac.links.push(TxLink {
             cipher: ap.cipher,
             signalling: false,
             group: true,
@@ -150,8 +153,8 @@ pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&s
 /// Gives group-addressed frames the group ciphers that stations and access points agree on, once
 /// the associations are prepared.
 pub(crate) fn choose_ciphers(world: &mut World) {
-    for (access_point, link) in world.resolution.groups.clone() {
-        let link = &mut world.links[link as usize];
+    for (access_point, link) in world.stack.net.resolution.groups.clone() {
+        let link = &mut world.stack.lower.mac.links[link as usize];
         if link.cipher != CipherSuite::Open
             && let Some((suite, _)) = world.association.group_keys(access_point)
         {
@@ -164,7 +167,7 @@ impl World {
     /// Sends a packet of the host itself, once the address that it goes to is known.
     #[inline]
     pub(crate) fn dispatch_own(&mut self, node: u32, packet: PacketId, work: Duration) {
-        if self.resolution.dynamic && !self.knows(node, packet, work) {
+        if self.stack.net.resolution.dynamic && !self.knows(node, packet, work) {
             return;
         }
         self.dispatch(node, packet, work);
@@ -172,37 +175,43 @@ impl World {
 
     /// Whether a host knows where a packet goes; keeps it and asks otherwise.
     fn knows(&mut self, node: u32, packet: PacketId, work: Duration) -> bool {
-        let p = self.packets[packet];
+        let p = self.stack.lower.cx.packets[packet];
         let (own, whose) = (self.mobility.host(node), self.mobility.host(p.to));
         let six = self.has_ipv6_header(&p);
-        let number = self.resolution.entry(own, (p.to, whose), six);
-        let entry = &mut self.resolution.entries[number as usize];
+        let number = self.stack.net.resolution.entry(own, (p.to, whose), six);
+        let entry = &mut self.stack.net.resolution.entries[number as usize];
         if entry.known {
             return true;
         }
-        let ciphers = std::mem::take(&mut self.cpu_ciphers);
+        let ciphers = std::mem::take(&mut self.stack.lower.device.cpu_ciphers);
         let first = entry.held.is_empty();
         entry.held.push_back((packet, work, ciphers));
         let oldest = (entry.held.len() > HELD).then(|| entry.held.pop_front());
         if let Some((packet, ..)) = oldest.flatten() {
             self.lose(packet);
         }
-        if first && self.resolution.entries[number as usize].attempts == 0 {
+        if first && self.stack.net.resolution.entries[number as usize].attempts == 0 {
             self.ask(number);
         }
         false
     }
 
     fn ask(&mut self, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+        let entry = &mut self.stack.net.resolution.entries[number as usize];
         entry.attempts += 1;
         let (host, target) = (entry.host, entry.target);
-        let again = self.events.now() + AGAIN;
-        self.events
+        let again = self.stack.lower.cx.events.now() + AGAIN;
+        self.stack
+            .lower
+            .cx
+            .events
             .schedule(again, Event::Resolution { entry: number });
         let question = self.resolution_packet(number, target, 0);
-        let octets = self.packets[question].ip_octets;
-        let work = self.nodes[host as usize].host.transmit.of(octets);
+        let octets = self.stack.lower.cx.packets[question].ip_octets;
+        let work = self.stack.lower.device.nodes[host as usize]
+            .host
+            .transmit
+            .of(octets);
         if self.is_plain_station(host) {
             match self.present_node(host) {
                 Some(node) => self.dispatch(node, question, work),
@@ -211,21 +220,21 @@ impl World {
             }
         } else {
             self.flood(host, question, work);
-            self.packets.remove(question);
+            self.stack.lower.cx.packets.remove(question);
         }
     }
 
     fn resolution_packet(&mut self, number: u32, to: u32, answer: u32) -> PacketId {
-        let now = self.events.now();
-        let six = self.resolution.entries[number as usize].six;
+        let now = self.stack.lower.cx.events.now();
+        let six = self.stack.net.resolution.entries[number as usize].six;
         let octets = if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS };
         let packet = Packet::of_no_flow(to, octets, OURS | answer | number, now);
-        self.packets.insert(packet)
+        self.stack.lower.cx.packets.insert(packet)
     }
 
     /// Nobody has answered for a while.
     pub(crate) fn resolution_due(&mut self, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+        let entry = &mut self.stack.net.resolution.entries[number as usize];
         if entry.known {
             return;
         }
@@ -243,68 +252,83 @@ impl World {
     /// A packet reached a node's stack: copies of a question go where else it has to be heard.
     /// Gives whether the packet ends here.
     pub(crate) fn pass_question(&mut self, node: u32, packet: PacketId, effort: Duration) -> bool {
-        let p = self.packets[packet];
+        let p = self.stack.lower.cx.packets[packet];
         if !p.asks() || self.is_plain_station(node) {
             return false;
         }
-        let work = self.nodes[node as usize].host.forward.of(p.ip_octets) + effort;
+        let work = self.stack.lower.device.nodes[node as usize]
+            .host
+            .forward
+            .of(p.ip_octets)
+            + effort;
         self.flood(node, packet, work);
         let ends = !self.is_for(node, p.to);
         if ends {
-            self.packets.remove(packet);
+            self.stack.lower.cx.packets.remove(packet);
         }
         ends
     }
 
     /// A station that passes nothing on.
     fn is_plain_station(&self, node: u32) -> bool {
-        let state = &self.nodes[node as usize];
-        state.role == Role::Station && !self.links[state.first_link as usize].four_address
+        let state = &self.stack.lower.mac.nodes[node as usize];
+        self.stack.net.nodes[node as usize].role == Role::Station
+            && !self.stack.lower.mac.links[state.first_link as usize].four_address
     }
 
     /// Radio neighbours to which a node sends questions of `asker` in frames with four addresses.
     fn bridges_away_from(&self, node: u32, asker: u32) -> Vec<u32> {
-        let state = &self.nodes[node as usize];
-        let route = self.routes[node as usize][asker as usize];
+        let state = &self.stack.lower.mac.nodes[node as usize];
+        let route = self.stack.net.routes[node as usize][asker as usize];
         (0..state.neighbours)
-            .filter(|n| self.links[(state.first_link + n) as usize].four_address)
+            .filter(|n| self.stack.lower.mac.links[(state.first_link + n) as usize].four_address)
             .filter(|n| route != (Route::Air { neighbour: *n }))
             .collect()
     }
 
     /// Sends copies of a question over the air and over every wire that leads away from its asker.
     fn flood(&mut self, node: u32, packet: PacketId, work: Duration) {
-        let p = self.packets[packet];
-        let now = self.events.now();
-        let asker = self.resolution.entries[(p.mark & !(OURS | ANSWER)) as usize].host;
+        let p = self.stack.lower.cx.packets[packet];
+        let now = self.stack.lower.cx.events.now();
+        let asker = self.stack.net.resolution.entries[(p.mark & !(OURS | ANSWER)) as usize].host;
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let done = self.nodes[node as usize].host.cpu.work(now, work);
-        let first = self.nodes[node as usize].first_link;
-        let group = self.resolution.groups.get(&node).map(|link| (*link, 0));
+        let done = self.stack.lower.device.nodes[node as usize]
+            .host
+            .cpu
+            .work(now, work);
+        let first = self.stack.lower.mac.nodes[node as usize].first_link;
+        let group = self
+            .stack
+            .net
+            .resolution
+            .groups
+            .get(&node)
+            .map(|link| (*link, 0));
         let bridges = self.bridges_away_from(node, asker);
         let bridges = bridges.into_iter().map(|n| (first + n, n + 1));
         for (link, end) in group.into_iter().chain(bridges) {
-            let cipher = self.links[link as usize].cipher;
-            let host = &mut self.nodes[node as usize].host;
+            let cipher = self.stack.lower.mac.links[link as usize].cipher;
+            let host = &mut self.stack.lower.device.nodes[node as usize].host;
             let effort = host.cipher_time(cipher, true, octets);
-            self.crypto_time += effort;
+            self.stack.lower.cx.observers.crypto_time += effort;
             let engine = match host.engine {
                 CryptoEngine::Cpu => &mut host.cpu,
                 _ => host.engine_for(true),
             };
             let done = engine.work(done, effort);
             self.note_ciphers(node, done, effort);
-            let copy = self.packets.insert(Packet { end, ..p });
+            let copy = self.stack.lower.cx.packets.insert(Packet { end, ..p });
             self.offer_to_radio(node, copy, done);
         }
-        for wire in 0..self.wires.len() as u32 {
+        for wire in 0..self.stack.net.wires.len() as u32 {
             // The two directions of a link are neighbours.
             let back = wire ^ 1;
-            let to = self.wires[wire as usize].to;
-            if self.wires[back as usize].to == node
-                && self.routes[to as usize][asker as usize] == (Route::Wire { wire: back })
+            let to = self.stack.net.wires[wire as usize].to;
+            if self.stack.net.wires[back as usize].to == node
+                && self.stack.net.routes[to as usize][asker as usize]
+                    == (Route::Wire { wire: back })
             {
-                let copy = self.packets.insert(Packet { end: 0, ..p });
+                let copy = self.stack.lower.cx.packets.insert(Packet { end: 0, ..p });
                 self.send_on_wire(wire, copy, done);
             }
         }
@@ -314,14 +338,14 @@ impl World {
     /// the advertisements of agents.
     #[inline]
     pub(crate) fn question_link(&self, node: u32, packet: PacketId) -> Option<u32> {
-        let p = &self.packets[packet];
+        let p = &self.stack.lower.cx.packets[packet];
         if !p.asks() && !p.advertises() {
             return None;
         }
         if p.end > 0 {
-            return Some(self.nodes[node as usize].link(p.end - 1, p.category));
+            return Some(self.stack.lower.mac.nodes[node as usize].link(p.end - 1, p.category));
         }
-        self.resolution.groups.get(&node).copied()
+        self.stack.net.resolution.groups.get(&node).copied()
     }
 
     /// A group-addressed frame left the air: whoever is asked for may have heard it, and nobody
@@ -332,34 +356,34 @@ impl World {
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
         alone: Duration,
     ) {
-        self.ledger.management += alone;
-        let exchange = &self.exchanges[id as usize];
+        self.stack.lower.cx.observers.ledger.management += alone;
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
         let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
-        let node = self.contenders[id as usize].node;
-        let Some(mpdu) = self.links[link as usize].window.front_mut() else {
+        let node = self.stack.lower.mac.contenders[id as usize].node;
+        let Some(mpdu) = self.stack.lower.mac.links[link as usize].window.front_mut() else {
             return;
         };
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
         let (octets, head) = (mpdu.octets, mpdu.head);
-        if self.links[link as usize].signalling && self.is_to_everybody(head) {
+        if self.stack.lower.mac.links[link as usize].signalling && self.is_to_everybody(head) {
             return self.told_everybody(id, head, reception);
         }
-        self.ledger.octets_management += u64::from(octets);
-        if self.packets[head].advertises() {
-            self.queues[id as usize].unfinished = None;
+        self.stack.lower.cx.observers.ledger.octets_management += u64::from(octets);
+        if self.stack.lower.cx.packets[head].advertises() {
+            self.stack.lower.mac.queues[id as usize].unfinished = None;
             self.shrink_window(id, link);
             self.advertisement_sent(link, (head, octets, mode), length, reception);
             self.end_unanswered(id);
             return;
         }
-        let asked = self.packets[head].to;
-        let state = &self.nodes[node as usize];
+        let asked = self.stack.lower.cx.packets[head].to;
+        let state = &self.stack.lower.mac.nodes[node as usize];
         let own = state.first_link..state.first_link + state.neighbours;
-        let vector = self.modes[mode as usize].vector;
+        let vector = self.stack.lower.mac.modes[mode as usize].vector;
         let here = self.present_node(asked).unwrap_or(asked);
         let hears = |l: u32| {
-            let link = &self.links[l as usize];
+            let link = &self.stack.lower.mac.links[l as usize];
             link.peer == here && !link.four_address
         };
         let listens = own.into_iter().any(hears);
@@ -368,23 +392,23 @@ impl World {
             && !self.association.is_off(here)
             && reception(self, asked)
                 .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
-        self.queues[id as usize].unfinished = None;
+        self.stack.lower.mac.queues[id as usize].unfinished = None;
         self.shrink_window(id, link);
         if arrives {
-            self.nodes[asked as usize].receive_time += length;
-            let cipher = self.links[link as usize].cipher;
+            self.stack.lower.cx.observers.nodes[asked as usize].receive_time += length;
+            let cipher = self.stack.lower.mac.links[link as usize].cipher;
             self.receive_from_air(asked, cipher, head);
         } else {
-            self.packets.remove(head);
+            self.stack.lower.cx.packets.remove(head);
         }
         self.end_unanswered(id);
     }
 
     fn is_to_everybody(&self, packet: PacketId) -> bool {
-        let p = &self.packets[packet];
+        let p = &self.stack.lower.cx.packets[packet];
         p.flow == NONE && self.association.is_for_everybody(p.mark) && {
             let (from, _) = self.association.ends(p.mark);
-            self.nodes[from as usize].role == Role::AccessPoint
+            self.stack.net.nodes[from as usize].role == Role::AccessPoint
         }
     }
 
@@ -395,12 +419,12 @@ impl World {
         packet: PacketId,
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
     ) {
-        let exchange = &self.exchanges[id as usize];
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
         let (link, mode) = (exchange.link, exchange.mode);
-        let octets = self.packets[packet].ip_octets;
-        self.ledger.octets_management += u64::from(octets);
-        let node = self.contenders[id as usize].node;
-        let vector = self.modes[mode as usize].vector;
+        let octets = self.stack.lower.cx.packets[packet].ip_octets;
+        self.stack.lower.cx.observers.ledger.octets_management += u64::from(octets);
+        let node = self.stack.lower.mac.contenders[id as usize].node;
+        let vector = self.stack.lower.mac.modes[mode as usize].vector;
         let mut hearers = Vec::new();
         for station in self.off_at(node) {
             let heard = reception(self, station)
@@ -409,9 +433,9 @@ impl World {
                 hearers.push(station);
             }
         }
-        self.queues[id as usize].unfinished = None;
+        self.stack.lower.mac.queues[id as usize].unfinished = None;
         self.shrink_window(id, link);
-        self.everybody_told(self.packets[packet].mark, &hearers);
+        self.everybody_told(self.stack.lower.cx.packets[packet].mark, &hearers);
         self.lose(packet);
         self.end_unanswered(id);
     }
@@ -421,10 +445,13 @@ impl World {
         let number = p.mark & !(OURS | ANSWER);
         let Entry {
             host, target, six, ..
-        } = self.resolution.entries[number as usize];
+        } = self.stack.net.resolution.entries[number as usize];
         if p.asks() {
             let octets = p.ip_octets;
-            let work = self.nodes[target as usize].host.transmit.of(octets);
+            let work = self.stack.lower.device.nodes[target as usize]
+                .host
+                .transmit
+                .of(octets);
             let answer = self.resolution_packet(number, host, ANSWER);
             match self.present_node(target) {
                 Some(node) => self.dispatch(node, answer, work),
@@ -432,7 +459,7 @@ impl World {
             }
             // Who is asked learns the asker's address from the question.
             let target = self.mobility.host(target);
-            let other = self.resolution.entry(target, (host, host), six);
+            let other = self.stack.net.resolution.entry(target, (host, host), six);
             self.learn(other);
         } else {
             self.learn(number);
@@ -440,11 +467,11 @@ impl World {
     }
 
     fn learn(&mut self, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+        let entry = &mut self.stack.net.resolution.entries[number as usize];
         entry.known = true;
         let host = entry.host;
         for (packet, work, ciphers) in std::mem::take(&mut entry.held) {
-            self.cpu_ciphers = ciphers;
+            self.stack.lower.device.cpu_ciphers = ciphers;
             // Between two access points the packet waits for the next one.
             if let Some(node) = self.sending_node(host, packet) {
                 self.dispatch(node, packet, work);

@@ -6,12 +6,13 @@ use airtoll_engine::Stream;
 use airtoll_security::CipherSuite;
 use airtoll_units::{BitRate, Bytes, Duration, Instant};
 
-use crate::access::Standing;
-use crate::host::Pipe;
+use crate::device::host::Pipe;
+use crate::event::{Event, PipeKind};
+use crate::mac::contention::Standing;
+use crate::net::resolution::ETHERNET_MINIMUM;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::resolution::ETHERNET_MINIMUM;
 use crate::scenario::{CryptoEngine, Role};
-use crate::world::{Event, Node, PipeKind, World};
+use crate::world::World;
 
 /// Where a node sends what is for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,37 +66,28 @@ impl Wire {
     }
 }
 
-impl Node {
-    fn pipe(&mut self, kind: PipeKind) -> &mut Pipe {
-        match kind {
-            PipeKind::Transmit => &mut self.transmit,
-            PipeKind::Encrypt => &mut self.encrypt,
-            PipeKind::Decrypt => &mut self.decrypt,
-            PipeKind::Receive => &mut self.receive,
-        }
-    }
-
-    /// Whether its access categories contend for themselves.
-    fn several_contenders(&self) -> bool {
-        self.contenders[0] != self.contenders[1]
-    }
-}
-
 impl World {
     /// An application's packet enters the sending host's stack.
     pub(crate) fn send_packet(&mut self, node: u32, packet: PacketId) {
-        let now = self.events.now();
-        self.cpu_ciphers = Duration::ZERO;
+        let now = self.stack.lower.cx.events.now();
+        self.stack.lower.device.cpu_ciphers = Duration::ZERO;
         let Some(node) = self.sending_node(node, packet) else {
             return;
         };
-        if !self.nodes[node as usize].host.cpu.admits(now) {
+        if !self.stack.lower.device.nodes[node as usize]
+            .host
+            .cpu
+            .admits(now)
+        {
             self.lose(packet);
             return;
         }
-        let state = &mut self.nodes[node as usize];
-        let mut work = state.host.transmit.of(self.packets[packet].ip_octets);
-        if !state.tunnels.is_empty() {
+        let state = &mut self.stack.lower.device.nodes[node as usize];
+        let mut work = state
+            .host
+            .transmit
+            .of(self.stack.lower.cx.packets[packet].ip_octets);
+        if !self.stack.net.nodes[node as usize].tunnels.is_empty() {
             work += self.encapsulate(node, packet, true);
         }
         self.dispatch_own(node, packet, work);
@@ -103,11 +95,11 @@ impl World {
 
     /// Spends `work` on the CPU and sends the packet towards where it is for.
     pub(crate) fn dispatch(&mut self, node: u32, packet: PacketId, work: Duration) {
-        if self.packets[packet].ip_octets > self.nodes[node as usize].mtu {
+        if self.stack.lower.cx.packets[packet].ip_octets > self.stack.net.nodes[node as usize].mtu {
             self.fragment(node, packet, work);
             return;
         }
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         match self.way(node, packet) {
             Route::Wire { wire } => {
                 let done = self.spend(node, work);
@@ -115,19 +107,22 @@ impl World {
             }
             Route::Air { neighbour } => {
                 let cipher = self.neighbour_cipher(node, neighbour);
-                let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-                let host = &self.nodes[node as usize].host;
+                let octets =
+                    self.stack.lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+                let host = &self.stack.lower.device.nodes[node as usize].host;
                 let effort = host.cipher_time(cipher, true, octets);
-                self.crypto_time += effort;
+                self.stack.lower.cx.observers.crypto_time += effort;
                 match host.engine {
                     CryptoEngine::Cpu => {
-                        self.cpu_ciphers += effort;
+                        self.stack.lower.device.cpu_ciphers += effort;
                         let done = self.spend(node, work + effort);
                         self.offer_to_radio(node, packet, done);
                     }
                     CryptoEngine::Inline => {
                         let ready = self.spend(node, work);
-                        let engine = self.nodes[node as usize].host.engine_for(true);
+                        let engine = self.stack.lower.device.nodes[node as usize]
+                            .host
+                            .engine_for(true);
                         let done = engine.work(ready, effort);
                         self.note_ciphers(node, done, effort);
                         self.offer_to_radio(node, packet, done);
@@ -149,19 +144,21 @@ impl World {
     /// Where a node sends a packet: what is negotiated with a station goes where it is about to be.
     #[inline]
     fn way(&self, node: u32, packet: PacketId) -> Route {
-        let p = &self.packets[packet];
+        let p = &self.stack.lower.cx.packets[packet];
         if p.flow == NONE
             && let Some(way) = self.mobility.way_back(p.to, node)
         {
             return way;
         }
-        self.routes[node as usize][p.to as usize]
+        self.stack.net.routes[node as usize][p.to as usize]
     }
 
     /// A packet reaches the coprocessor before it is sent.
     fn encrypt_beside(&mut self, node: u32, packet: PacketId, effort: Duration) {
-        let now = self.events.now();
-        let engine = self.nodes[node as usize].host.engine_for(true);
+        let now = self.stack.lower.cx.events.now();
+        let engine = self.stack.lower.device.nodes[node as usize]
+            .host
+            .engine_for(true);
         if !engine.admits(now) {
             self.lose(packet);
             return;
@@ -174,9 +171,12 @@ impl World {
     /// Works on the CPU of a node; gives the instant at which that is done.
     #[inline]
     fn spend(&mut self, node: u32, work: Duration) -> Instant {
-        let now = self.events.now();
-        let done = self.nodes[node as usize].host.cpu.work(now, work);
-        let ciphers = std::mem::take(&mut self.cpu_ciphers);
+        let now = self.stack.lower.cx.events.now();
+        let done = self.stack.lower.device.nodes[node as usize]
+            .host
+            .cpu
+            .work(now, work);
+        let ciphers = std::mem::take(&mut self.stack.lower.device.cpu_ciphers);
         self.note_ciphers(node, done, ciphers.min(work));
         done
     }
@@ -187,10 +187,9 @@ impl World {
         if effort.is_zero() {
             return;
         }
-        let state = &self.nodes[node as usize];
-        let own = state.channel as usize;
-        let wired = state.role == Role::Wired;
-        for (number, channel) in self.channels.iter_mut().enumerate() {
+        let own = self.stack.lower.medium.nodes[node as usize].channel as usize;
+        let wired = self.stack.net.nodes[node as usize].role == Role::Wired;
+        for (number, channel) in self.stack.lower.medium.channels.iter_mut().enumerate() {
             if wired || number == own {
                 channel.ciphers.add(end, effort, channel.booked);
             }
@@ -199,16 +198,17 @@ impl World {
 
     /// A packet will be ready for the radio at `ready`.
     pub(crate) fn offer_to_radio(&mut self, node: u32, packet: PacketId, ready: Instant) {
-        let now = self.events.now();
-        let state = &mut self.nodes[node as usize];
+        let now = self.stack.lower.cx.events.now();
+        let state = &mut self.stack.lower.device.nodes[node as usize];
         if ready <= now && state.transmit.items.is_empty() {
             self.enqueue_or_lose(node, packet);
             return;
         }
         state.transmit.items.push_back((ready, packet));
-        let contender = state.contenders[usize::from(self.packets[packet].category)];
+        let state = &self.stack.lower.mac.nodes[node as usize];
+        let contender = state.contenders[usize::from(self.stack.lower.cx.packets[packet].category)];
         // While the queue has frames it looks into the pipe by itself, whenever it builds one.
-        if self.contenders[contender as usize].standing == Standing::Resting
+        if self.stack.lower.mac.contenders[contender as usize].standing == Standing::Resting
             || state.several_contenders()
         {
             self.arm_transmit_pipe(node);
@@ -220,20 +220,24 @@ impl World {
     }
 
     fn arm(&mut self, node: u32, kind: PipeKind) {
-        let now = self.events.now();
-        let pipe = self.nodes[node as usize].pipe(kind);
+        let now = self.stack.lower.cx.events.now();
+        let pipe = self.stack.lower.device.nodes[node as usize].pipe(kind);
         if pipe.armed {
             return;
         }
         if let Some((at, _)) = pipe.items.front() {
             let at = (*at).max(now);
             pipe.armed = true;
-            self.events.schedule(at, Event::Pipe { node, pipe: kind });
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(at, Event::Pipe { node, pipe: kind });
         }
     }
 
     fn push(&mut self, node: u32, kind: PipeKind, at: Instant, packet: PacketId) {
-        self.nodes[node as usize]
+        self.stack.lower.device.nodes[node as usize]
             .pipe(kind)
             .items
             .push_back((at, packet));
@@ -242,20 +246,28 @@ impl World {
 
     /// Puts what is ready into the transmit queues.
     pub(crate) fn drain_transmit_pipe(&mut self, node: u32) {
-        let now = self.events.now();
-        while let Some(&(at, packet)) = self.nodes[node as usize].transmit.items.front() {
+        let now = self.stack.lower.cx.events.now();
+        while let Some(&(at, packet)) = self.stack.lower.device.nodes[node as usize]
+            .transmit
+            .items
+            .front()
+        {
             if at > now {
                 break;
             }
-            self.nodes[node as usize].transmit.items.pop_front();
+            self.stack.lower.device.nodes[node as usize]
+                .transmit
+                .items
+                .pop_front();
             self.enqueue_or_lose(node, packet);
         }
     }
 
     pub(crate) fn enqueue_or_lose(&mut self, node: u32, packet: PacketId) {
-        let category = self.packets[packet].category;
+        let category = self.stack.lower.cx.packets[packet].category;
         if let Some(link) = self.question_link(node, packet) {
-            let contender = self.nodes[node as usize].contenders[usize::from(category)];
+            let contender =
+                self.stack.lower.mac.nodes[node as usize].contenders[usize::from(category)];
             if !self.enqueue(link, contender, packet) {
                 self.lose(packet);
             }
@@ -265,10 +277,10 @@ impl World {
             self.lose(packet);
             return;
         };
-        let state = &self.nodes[node as usize];
+        let state = &self.stack.lower.mac.nodes[node as usize];
         let contender = state.contenders[usize::from(category)];
         let link = state.link(neighbour, category);
-        let peer = self.links[link as usize].peer;
+        let peer = self.stack.lower.mac.links[link as usize].peer;
         if self.association.parted(node, peer) {
             self.lose(packet);
             return;
@@ -284,27 +296,36 @@ impl World {
 
     /// The first packet of a pipe is done.
     pub(crate) fn pipe_due(&mut self, node: u32, kind: PipeKind) {
-        let now = self.events.now();
-        self.nodes[node as usize].pipe(kind).armed = false;
+        let now = self.stack.lower.cx.events.now();
+        self.stack.lower.device.nodes[node as usize]
+            .pipe(kind)
+            .armed = false;
         if kind == PipeKind::Transmit {
             self.drain_transmit_pipe(node);
             self.arm(node, kind);
             return;
         }
-        while let Some(&(at, packet)) = self.nodes[node as usize].pipe(kind).items.front() {
+        while let Some(&(at, packet)) = self.stack.lower.device.nodes[node as usize]
+            .pipe(kind)
+            .items
+            .front()
+        {
             if at > now {
                 break;
             }
-            self.nodes[node as usize].pipe(kind).items.pop_front();
+            self.stack.lower.device.nodes[node as usize]
+                .pipe(kind)
+                .items
+                .pop_front();
             match kind {
                 PipeKind::Encrypt => {
-                    let ip_octets = self.packets[packet].ip_octets;
+                    let ip_octets = self.stack.lower.cx.packets[packet].ip_octets;
                     let Route::Air { neighbour } = self.way(node, packet) else {
                         continue;
                     };
                     let cipher = self.neighbour_cipher(node, neighbour);
                     let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-                    let effort = self.nodes[node as usize]
+                    let effort = self.stack.lower.device.nodes[node as usize]
                         .host
                         .cipher_time(cipher, true, octets);
                     self.encrypt_beside(node, packet, effort);
@@ -317,22 +338,24 @@ impl World {
     }
 
     fn neighbour_cipher(&self, node: u32, neighbour: u32) -> CipherSuite {
-        self.links[self.nodes[node as usize].link(neighbour, 1) as usize].cipher
+        self.stack.lower.mac.links
+            [self.stack.lower.mac.nodes[node as usize].link(neighbour, 1) as usize]
+            .cipher
     }
 
     /// A node's radio received a packet.
     pub(crate) fn receive_from_air(&mut self, node: u32, cipher: CipherSuite, packet: PacketId) {
-        let now = self.events.now();
-        if self.is_for(node, self.packets[packet].to) {
-            self.packets[packet].arrived = now;
+        let now = self.stack.lower.cx.events.now();
+        if self.is_for(node, self.stack.lower.cx.packets[packet].to) {
+            self.stack.lower.cx.packets[packet].arrived = now;
         }
-        let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let state = &mut self.nodes[node as usize];
+        let octets = self.stack.lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let state = &mut self.stack.lower.device.nodes[node as usize];
         let effort = state.host.cipher_time(cipher, false, octets);
-        self.crypto_time += effort;
-        self.cpu_ciphers = Duration::ZERO;
+        self.stack.lower.cx.observers.crypto_time += effort;
+        self.stack.lower.device.cpu_ciphers = Duration::ZERO;
         if state.host.engine == CryptoEngine::Cpu {
-            self.cpu_ciphers = effort;
+            self.stack.lower.device.cpu_ciphers = effort;
             self.receive_in_host(node, packet, effort);
             return;
         }
@@ -353,23 +376,30 @@ impl World {
 
     /// A packet reaches a node's stack: it is for it, or it is passed on.
     fn receive_in_host(&mut self, node: u32, packet: PacketId, effort: Duration) {
-        let now = self.events.now();
-        if !self.nodes[node as usize].host.cpu.admits(now) {
+        let now = self.stack.lower.cx.events.now();
+        if !self.stack.lower.device.nodes[node as usize]
+            .host
+            .cpu
+            .admits(now)
+        {
             self.lose(packet);
             return;
         }
-        if self.resolution.dynamic && self.pass_question(node, packet, effort) {
+        if self.stack.net.resolution.dynamic && self.pass_question(node, packet, effort) {
             return;
         }
-        let p = self.packets[packet];
+        let p = self.stack.lower.cx.packets[packet];
         let own = self.is_for(node, p.to);
-        let host = &mut self.nodes[node as usize].host;
+        let host = &mut self.stack.lower.device.nodes[node as usize].host;
         if !own {
             let mut work = host.forward.of(p.ip_octets) + effort;
-            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() && !p.advertises() {
+            if !self.stack.net.nodes[node as usize].tunnels.is_empty()
+                && !p.resolves()
+                && !p.advertises()
+            {
                 work += self.encapsulate(node, packet, false);
             }
-            if self.packets[packet].under == p.under {
+            if self.stack.lower.cx.packets[packet].under == p.under {
                 self.dispatch(node, packet, work);
             } else {
                 self.dispatch_own(node, packet, work);
@@ -380,11 +410,16 @@ impl World {
         if p.entered != NONE {
             work += self.decapsulation(packet);
         }
-        let passive =
-            p.entered == NONE && p.flow != NONE && self.flows[p.flow as usize].only_takes();
+        let passive = p.entered == NONE
+            && p.flow != NONE
+            && self.stack.flow.flows[p.flow as usize].only_takes();
         let done = self.spend(node, work);
-        if (done <= now && self.nodes[node as usize].receive.items.is_empty())
-            || (passive && done <= self.end)
+        if (done <= now
+            && self.stack.lower.device.nodes[node as usize]
+                .receive
+                .items
+                .is_empty())
+            || (passive && done <= self.stack.lower.cx.end)
         {
             self.hand_over(node, packet, done);
         } else {
@@ -397,27 +432,27 @@ impl World {
         let mut packet = packet;
         loop {
             // A fragment that a gateway put into its tunnel comes out as a fragment.
-            if self.packets[packet].under == NONE {
+            if self.stack.lower.cx.packets[packet].under == NONE {
                 let Some(whole) = self.reassemble(packet) else {
                     return;
                 };
                 packet = whole;
             }
-            if self.packets[packet].entered == NONE {
+            if self.stack.lower.cx.packets[packet].entered == NONE {
                 break;
             }
             if self.mobility.waits_for_packets() {
-                self.note_tunnelled(self.packets[packet].entered);
+                self.note_tunnelled(self.stack.lower.cx.packets[packet].entered);
             }
             self.decapsulate(packet);
-            if !self.is_for(node, self.packets[packet].to) {
+            if !self.is_for(node, self.stack.lower.cx.packets[packet].to) {
                 let work = self.encapsulate(node, packet, false);
                 self.dispatch_own(node, packet, work);
                 return;
             }
-            if self.packets[packet].under != NONE {
+            if self.stack.lower.cx.packets[packet].under != NONE {
                 // Another tunnel ends here.
-                let now = self.events.now();
+                let now = self.stack.lower.cx.events.now();
                 let work = self.decapsulation(packet);
                 let done = self.spend(node, work);
                 if done > now {
@@ -430,10 +465,10 @@ impl World {
     }
 
     pub(crate) fn send_on_wire(&mut self, wire: u32, packet: PacketId, at: Instant) {
-        let p = &self.packets[packet];
+        let p = &self.stack.lower.cx.packets[packet];
         let shortest = if p.resolves() { ETHERNET_MINIMUM } else { 0 };
         let octets = p.ip_octets.max(shortest) + ETHERNET_OCTETS;
-        let state = &mut self.wires[wire as usize];
+        let state = &mut self.stack.net.wires[wire as usize];
         while state.departures.front().is_some_and(|d| *d <= at) {
             state.departures.pop_front();
         }
@@ -453,16 +488,24 @@ impl World {
             state.arrivals.items.push_back((arrives, packet));
             if !state.arrivals.armed {
                 state.arrivals.armed = true;
-                self.events.schedule(arrives, Event::Wire { wire });
+                self.stack
+                    .lower
+                    .cx
+                    .events
+                    .schedule(arrives, Event::Wire { wire });
             }
         }
-        let p = &mut self.packets[packet];
+        let p = &mut self.stack.lower.cx.packets[packet];
         if p.left == Instant::ZERO {
             p.left = at;
         }
         if std::mem::take(&mut p.held) {
             let flow = p.flow;
-            self.events.schedule(leaves, Event::Released { flow });
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(leaves, Event::Released { flow });
         }
         if lost {
             self.lose(packet);
@@ -470,38 +513,49 @@ impl World {
     }
 
     pub(crate) fn wire_due(&mut self, wire: u32) {
-        let now = self.events.now();
-        let node = self.wires[wire as usize].to;
-        while let Some(&(at, packet)) = self.wires[wire as usize].arrivals.items.front() {
+        let now = self.stack.lower.cx.events.now();
+        let node = self.stack.net.wires[wire as usize].to;
+        while let Some(&(at, packet)) = self.stack.net.wires[wire as usize].arrivals.items.front() {
             if at > now {
                 break;
             }
-            self.wires[wire as usize].arrivals.items.pop_front();
+            self.stack.net.wires[wire as usize]
+                .arrivals
+                .items
+                .pop_front();
             if self.recorder.is_some() {
                 self.record_wired(wire, packet);
             }
-            let p = &mut self.packets[packet];
+            let p = &mut self.stack.lower.cx.packets[packet];
             let to = p.to;
             if self.is_for(node, to) {
-                self.packets[packet].arrived = now;
+                self.stack.lower.cx.packets[packet].arrived = now;
             }
             self.receive_in_host(node, packet, Duration::ZERO);
         }
-        let arrivals = &mut self.wires[wire as usize].arrivals;
+        let arrivals = &mut self.stack.net.wires[wire as usize].arrivals;
         arrivals.armed = false;
         if let Some((at, _)) = arrivals.items.front() {
             arrivals.armed = true;
-            self.events.schedule(*at, Event::Wire { wire });
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(*at, Event::Wire { wire });
         }
     }
 
     /// A packet is gone.
     pub(crate) fn lose(&mut self, packet: PacketId) {
-        let p = self.packets.remove(packet);
+        let p = self.stack.lower.cx.packets.remove(packet);
         if p.held {
             // Dropped before it left its sender: the application finds no room and tries again.
-            let at = self.events.now() + TRY_AGAIN;
-            self.events.schedule(at, Event::Released { flow: p.flow });
+            let at = self.stack.lower.cx.events.now() + TRY_AGAIN;
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(at, Event::Released { flow: p.flow });
         }
         self.lose_whole(&p);
     }
@@ -513,11 +567,11 @@ impl World {
             self.lost(p);
             return;
         }
-        let state = &mut self.fragments[p.group];
+        let state = &mut self.stack.net.fragments[p.group];
         state.left -= 1;
         state.failed = true;
         if state.left == 0 {
-            let whole = self.fragments.remove(p.group).whole;
+            let whole = self.stack.net.fragments.remove(p.group).whole;
             self.lose_whole(&whole);
         }
     }

@@ -8,8 +8,8 @@
 //! one. Nothing is fragmented under a block ack agreement or in an A-MSDU. Never sends: `exchange`
 //! does.
 
-use crate::aggregation::Mpdu;
-use crate::ledger::Octets;
+use crate::mac::aggregation::Mpdu;
+use crate::observe::ledger::Octets;
 use crate::world::World;
 
 /// What each MPDU of a link has around its piece of an MSDU, and how long a piece may be.
@@ -88,7 +88,7 @@ impl Division {
 impl World {
     /// The present piece of an MPDU arrived; `true` if that makes the MSDU whole.
     pub(crate) fn hear_piece(&mut self, link: u32, at: usize) -> bool {
-        let Some(pieces) = &mut self.links[link as usize].window[at].pieces else {
+        let Some(pieces) = &mut self.stack.lower.mac.links[link as usize].window[at].pieces else {
             return true;
         };
         pieces.heard = pieces.heard.max(pieces.at + 1);
@@ -98,7 +98,7 @@ impl World {
     /// The present piece was acknowledged: puts the next one in its place. `false` if there is
     /// none.
     pub(crate) fn next_piece(&mut self, link: u32, at: usize) -> bool {
-        let state = &mut self.links[link as usize];
+        let state = &mut self.stack.lower.mac.links[link as usize];
         let division = state.division;
         let mpdu: &mut Mpdu = &mut state.window[at];
         let Some(pieces) = &mut mpdu.pieces else {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use airtoll_units::{Duration, Instant};
 
-use crate::ciphers::CipherWork;
+use crate::observe::ciphers::CipherWork;
 
 /// What a transmission is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

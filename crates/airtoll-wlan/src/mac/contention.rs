@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use airtoll_units::{Duration, Instant};
 
-use crate::channel::{CONTENDER_BITS, Channel, Class, Late};
+use crate::medium::channel::{CONTENDER_BITS, Channel, Class, Late};
 use crate::world::World;
 
 /// What a contender does.
@@ -118,7 +118,7 @@ impl Class {
 
 /// What freezing needs of the channel, apart from the class itself.
 struct FreezeRules<'a> {
-    kinds: &'a [crate::channel::AccessKind],
+    kinds: &'a [crate::medium::channel::AccessKind],
 }
 
 fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
@@ -129,7 +129,7 @@ fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
     }
 }
 
-fn join(groups: &mut [crate::channel::Group], contender: &mut Contender, id: u32) {
+fn join(groups: &mut [crate::medium::channel::Group], contender: &mut Contender, id: u32) {
     let group = &mut groups[contender.kind as usize];
     contender.late = false;
     contender.key = group.base + u64::from(contender.slots);
@@ -230,14 +230,14 @@ impl Channel {
 impl World {
     /// A frame came into the empty queue of a contender at rest.
     pub(crate) fn request_access(&mut self, id: u32) {
-        let now = self.events.now();
-        let contender = &mut self.contenders[id as usize];
+        let now = self.stack.lower.cx.events.now();
+        let contender = &mut self.stack.lower.mac.contenders[id as usize];
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.
-        let answers = self.nodes[contender.node as usize].engaged_until > now;
+        let answers = self.stack.lower.medium.nodes[contender.node as usize].engaged_until > now;
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;
-        let channel = &mut self.channels[contender.channel as usize];
+        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
         let class = &mut channel.classes[contender.class as usize];
         let kind = channel.kinds[contender.kind as usize];
         let slot = channel.slot;
@@ -266,7 +266,7 @@ impl World {
         }
         if busy {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
-            let draw = self.streams[contender.node as usize].up_to(contender.cw);
+            let draw = self.stack.lower.mac.streams[contender.node as usize].up_to(contender.cw);
             contender.key = group.base + u64::from(draw);
             group
                 .heap
@@ -297,15 +297,15 @@ impl World {
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
     /// `reference` at the earliest.
     pub(crate) fn back_off(&mut self, id: u32, reference: Instant, has_frame: bool) {
-        let now = self.events.now();
-        let contender = &mut self.contenders[id as usize];
-        contender.slots = self.streams[contender.node as usize].up_to(contender.cw);
+        let now = self.stack.lower.cx.events.now();
+        let contender = &mut self.stack.lower.mac.contenders[id as usize];
+        contender.slots = self.stack.lower.mac.streams[contender.node as usize].up_to(contender.cw);
         contender.standing = if has_frame {
             Standing::Counting
         } else {
             Standing::Resting
         };
-        let channel = &mut self.channels[contender.channel as usize];
+        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
         let class = &mut channel.classes[contender.class as usize];
         channel.stale = true;
         let in_step = class.active == 0 && now <= class.idle_since && reference <= class.idle_since;
@@ -323,13 +323,17 @@ impl World {
 
     /// Someone's counter has ended at the present instant: whoever's did transmits.
     pub(crate) fn grant(&mut self, channel: u32) {
-        let now = self.events.now();
-        let mut winners = std::mem::take(&mut self.winners);
+        let now = self.stack.lower.cx.events.now();
+        let mut winners = std::mem::take(&mut self.stack.lower.mac.winners);
         winners.clear();
-        self.channels[channel as usize].take_winners(now, &mut self.contenders, &mut winners);
+        self.stack.lower.medium.channels[channel as usize].take_winners(
+            now,
+            &mut self.stack.lower.mac.contenders,
+            &mut winners,
+        );
         // Highest rank first, so that it wins inside its node; ids keep the order total.
         if winners.len() > 1 {
-            let all = &self.contenders;
+            let all = &self.stack.lower.mac.contenders;
             winners.sort_unstable_by_key(|&w| {
                 (all[w as usize].node, u8::MAX - all[w as usize].rank, w)
             });
@@ -338,8 +342,8 @@ impl World {
         let (mut transmitting, mut kept) = (u32::MAX, 0);
         for i in 0..winners.len() {
             let id = winners[i];
-            let node = self.contenders[id as usize].node;
-            let engaged_until = self.nodes[node as usize].engaged_until;
+            let node = self.stack.lower.mac.contenders[id as usize].node;
+            let engaged_until = self.stack.lower.medium.nodes[node as usize].engaged_until;
             if node == transmitting {
                 self.internal_collision(id);
             } else if engaged_until > now {
@@ -354,24 +358,24 @@ impl World {
         for &id in &winners {
             self.start_exchange(id);
         }
-        self.winners = winners;
-        self.channels[channel as usize].stale = true;
+        self.stack.lower.mac.winners = winners;
+        self.stack.lower.medium.channels[channel as usize].stale = true;
     }
 
     /// A higher access category of the same node won at the same instant (10.23.2.4).
     fn internal_collision(&mut self, id: u32) {
         self.widen(id);
         let has_frame = self.has_frame(id);
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         self.back_off(id, now, has_frame);
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.
     fn postpone(&mut self, id: u32, until: Instant) {
-        let contender = &mut self.contenders[id as usize];
+        let contender = &mut self.stack.lower.mac.contenders[id as usize];
         contender.slots = 0;
         contender.late = true;
-        let channel = &mut self.channels[contender.channel as usize];
+        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
         channel.classes[contender.class as usize].late.push(Late {
             contender: id,
             reference: until,
@@ -382,9 +386,15 @@ impl World {
     /// Doubles the contention window; at the failure after the last attempt of a frame it falls
     /// back (10.23.2.2: QSRC below the limit is incremented, else it becomes 0).
     pub(crate) fn widen(&mut self, id: u32) {
-        let link = self.exchanges[id as usize].link;
-        let limit = self.links.get(link as usize).map_or(7, |l| l.max_attempts);
-        let contender = &mut self.contenders[id as usize];
+        let link = self.stack.lower.mac.exchanges[id as usize].link;
+        let limit = self
+            .stack
+            .lower
+            .mac
+            .links
+            .get(link as usize)
+            .map_or(7, |l| l.max_attempts);
+        let contender = &mut self.stack.lower.mac.contenders[id as usize];
         if contender.retries < limit {
             contender.retries += 1;
             contender.cw = (contender.cw * 2 + 1).min(contender.cw_max);
@@ -396,7 +406,7 @@ impl World {
 
     /// Resets the contention window.
     pub(crate) fn narrow(&mut self, id: u32) {
-        let contender = &mut self.contenders[id as usize];
+        let contender = &mut self.stack.lower.mac.contenders[id as usize];
         contender.cw = contender.cw_min;
         contender.retries = 0;
     }

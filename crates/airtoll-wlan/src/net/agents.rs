@@ -14,20 +14,12 @@ use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use crate::address;
-use crate::exchange::Reception;
+use crate::event::{AgentEvent, Event};
+use crate::mac::exchange::Reception;
+use crate::net::resolution::{ADVERTISES, OURS};
 use crate::packet::{NONE, Packet, PacketId};
-use crate::resolution::{ADVERTISES, OURS};
 use crate::scenario::{CryptoEngine, Role, Scenario};
-use crate::world::{Event, World};
-
-/// Something of an agent that is due.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum AgentEvent {
-    /// It advertises itself.
-    Advertise { agent: u32 },
-    /// What a station last heard of its agent runs out.
-    RunsOut { station: u32 },
-}
+use crate::world::World;
 
 /// An agent on the link of an access point.
 #[derive(Debug)]
@@ -96,7 +88,7 @@ pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&s
             continue;
         };
         let valid_s = libm::ceil(PERIODS * agent.period_s).max(1.0);
-        world.agents.agents.push(Agent {
+        world.stack.net.agents.agents.push(Agent {
             node: index[agent.node.as_str()],
             access_point: index[access_point.name.as_str()],
             foreign: agent.foreign,
@@ -108,7 +100,12 @@ pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&s
         let event = AgentEvent::Advertise {
             agent: number as u32,
         };
-        world.events.schedule(first, Event::Agent(event));
+        world
+            .stack
+            .lower
+            .cx
+            .events
+            .schedule(first, Event::Agent(event));
     }
 }
 
@@ -122,8 +119,8 @@ impl World {
     }
 
     fn advertise(&mut self, number: u32) {
-        let now = self.events.now();
-        let agent = &mut self.agents.agents[number as usize];
+        let now = self.stack.lower.cx.events.now();
+        let agent = &mut self.stack.net.agents.agents[number as usize];
         let sequence = sequence_of(now.as_nanos() / agent.period.as_nanos().max(1));
         let valid_s = agent.valid.as_secs_f64() as u16;
         let address = address::ipv4(agent.node).octets();
@@ -133,31 +130,38 @@ impl World {
         let next = now + agent.period;
         let mark = OURS | ADVERTISES | number;
         let packet = Packet::of_no_flow(access_point, octets, mark, now);
-        let packet = self.packets.insert(packet);
-        let work = self.nodes[node as usize].host.transmit.of(octets);
+        let packet = self.stack.lower.cx.packets.insert(packet);
+        let work = self.stack.lower.device.nodes[node as usize]
+            .host
+            .transmit
+            .of(octets);
         if node == access_point {
             self.send_to_group(node, packet, work);
         } else {
             self.dispatch(node, packet, work);
         }
-        if next < self.end {
+        if next < self.stack.lower.cx.end {
             let event = AgentEvent::Advertise { agent: number };
-            self.events.schedule(next, Event::Agent(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(next, Event::Agent(event));
         }
     }
 
     /// An advertisement goes over the air of its access point.
     fn send_to_group(&mut self, node: u32, packet: PacketId, work: Duration) {
         let Some(link) = self.question_link(node, packet) else {
-            self.packets.remove(packet);
+            self.stack.lower.cx.packets.remove(packet);
             return;
         };
-        let now = self.events.now();
-        let cipher: CipherSuite = self.links[link as usize].cipher;
-        let octets = self.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let host = &mut self.nodes[node as usize].host;
+        let now = self.stack.lower.cx.events.now();
+        let cipher: CipherSuite = self.stack.lower.mac.links[link as usize].cipher;
+        let octets = self.stack.lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let host = &mut self.stack.lower.device.nodes[node as usize].host;
         let effort = host.cipher_time(cipher, true, octets);
-        self.crypto_time += effort;
+        self.stack.lower.cx.observers.crypto_time += effort;
         let ready = host.cpu.work(now, work);
         let engine = match host.engine {
             CryptoEngine::Cpu => &mut host.cpu,
@@ -176,22 +180,22 @@ impl World {
         length: Duration,
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
     ) {
-        self.agents.sent += 1;
-        let p = self.packets.remove(head);
-        let node = self.links[link as usize].from;
-        let state = &self.nodes[node as usize];
+        self.stack.net.agents.sent += 1;
+        let p = self.stack.lower.cx.packets.remove(head);
+        let node = self.stack.lower.mac.links[link as usize].from;
+        let state = &self.stack.lower.mac.nodes[node as usize];
         let own = state.first_link..state.first_link + state.neighbours;
-        let vector = self.modes[mode as usize].vector;
+        let vector = self.stack.lower.mac.modes[mode as usize].vector;
         for at in own {
-            let station = self.links[at as usize].peer;
+            let station = self.stack.lower.mac.links[at as usize].peer;
             let arrives = self.is_linked(station)
                 && reception(self, station)
                     .is_some_and(|r| self.control_arrives(node, station, &vector, octets, r));
             if arrives {
-                self.nodes[station as usize].receive_time += length;
-                let cipher = self.links[link as usize].cipher;
+                self.stack.lower.cx.observers.nodes[station as usize].receive_time += length;
+                let cipher = self.stack.lower.mac.links[link as usize].cipher;
                 let to = self.mobility.host(station);
-                let copy = self.packets.insert(Packet { to, ..p });
+                let copy = self.stack.lower.cx.packets.insert(Packet { to, ..p });
                 self.receive_from_air(station, cipher, copy);
             }
         }
@@ -200,49 +204,63 @@ impl World {
     /// An advertisement is through the stack of its access point, or of a station.
     pub(crate) fn advertisement_arrived(&mut self, p: &Packet) {
         let number = p.mark & !(OURS | ADVERTISES);
-        let agent = &self.agents.agents[number as usize];
+        let agent = &self.stack.net.agents.agents[number as usize];
         if p.to == agent.access_point {
-            let work = self.nodes[p.to as usize].host.forward.of(p.ip_octets);
-            let packet = self.packets.insert(*p);
+            let work = self.stack.lower.device.nodes[p.to as usize]
+                .host
+                .forward
+                .of(p.ip_octets);
+            let packet = self.stack.lower.cx.packets.insert(*p);
             self.send_to_group(p.to, packet, work);
             return;
         }
-        let until = self.events.now() + agent.valid;
-        self.agents.known.insert((p.to, number), until);
+        let until = self.stack.lower.cx.events.now() + agent.valid;
+        self.stack.net.agents.known.insert((p.to, number), until);
         self.find_agent(p.to);
     }
 
     /// A station has registered at its access point: it takes the agent there to be there.
     pub(crate) fn note_agent(&mut self, station: u32, access_point: u32) {
-        let Some(agent) = self.agents.on_link(access_point) else {
+        let Some(agent) = self.stack.net.agents.on_link(access_point) else {
             return;
         };
-        let until = self.events.now() + self.agents.agents[agent as usize].valid;
-        let known = self.agents.known.entry((station, agent)).or_insert(until);
+        let until =
+            self.stack.lower.cx.events.now() + self.stack.net.agents.agents[agent as usize].valid;
+        let known = self
+            .stack
+            .net
+            .agents
+            .known
+            .entry((station, agent))
+            .or_insert(until);
         *known = (*known).max(until);
-        self.agents.registered.insert(station, agent);
+        self.stack.net.agents.registered.insert(station, agent);
     }
 
     /// A station that listens for an agent looks at what it has heard.
     pub(crate) fn find_agent(&mut self, station: u32) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let Some(join) = self.association.listening(station, &self.mobility) else {
             return;
         };
-        let of = |agent: u32| self.agents.known.get(&(station, agent)).copied();
-        let before = self.agents.registered.get(&station).copied();
+        let of = |agent: u32| self.stack.net.agents.known.get(&(station, agent)).copied();
+        let before = self.stack.net.agents.registered.get(&station).copied();
         if let Some(until) = before.and_then(of)
             && until > now
         {
             let event = AgentEvent::RunsOut { station };
-            self.events.schedule(until, Event::Agent(event));
+            self.stack
+                .lower
+                .cx
+                .events
+                .schedule(until, Event::Agent(event));
             return;
         }
         let (_, access_point) = self.association.ends_of(join);
-        let here = self.agents.on_link(access_point);
+        let here = self.stack.net.agents.on_link(access_point);
         let heard = here.filter(|agent| of(*agent).is_some_and(|until| until > now));
         let message = heard.map(|agent| {
-            let agent = &self.agents.agents[agent as usize];
+            let agent = &self.stack.net.agents.agents[agent as usize];
             Message {
                 from: if agent.foreign {
                     Party::ForeignAgent

@@ -8,7 +8,7 @@
 use airtoll_security::{OuterIp, Tunnel};
 use airtoll_units::Duration;
 
-use crate::host::Price;
+use crate::device::host::Price;
 use crate::packet::{NONE, Packet, PacketId};
 use crate::world::World;
 
@@ -85,16 +85,20 @@ impl World {
     /// passes it on; gives the CPU time that this takes.
     pub(crate) fn encapsulate(&mut self, node: u32, packet: PacketId, own: bool) -> Duration {
         let mut work = Duration::ZERO;
-        for (number, end) in self.nodes[node as usize].tunnels.iter_mut().enumerate() {
-            let p = &mut self.packets[packet];
+        for (number, end) in self.stack.net.nodes[node as usize]
+            .tunnels
+            .iter_mut()
+            .enumerate()
+        {
+            let p = &mut self.stack.lower.cx.packets[packet];
             if !end.takes(p.to, own) {
                 continue;
             }
             let effort = end.encrypt.of(p.ip_octets);
-            self.crypto_time += effort;
-            self.cpu_ciphers += effort;
+            self.stack.lower.cx.observers.crypto_time += effort;
+            self.stack.lower.device.cpu_ciphers += effort;
             work += effort;
-            p.under = self.layers.insert(Layer {
+            p.under = self.stack.net.layers.insert(Layer {
                 to: p.to,
                 ip_octets: p.ip_octets,
                 tunnel_octets: p.tunnel_octets,
@@ -120,17 +124,17 @@ impl World {
             end,
             ip_octets,
             ..
-        } = self.packets[packet];
-        let end = &self.nodes[entered as usize].tunnels[end as usize];
+        } = self.stack.lower.cx.packets[packet];
+        let end = &self.stack.net.nodes[entered as usize].tunnels[end as usize];
         let work = end.decrypt.of(ip_octets);
-        self.crypto_time += work;
-        self.cpu_ciphers += work;
+        self.stack.lower.cx.observers.crypto_time += work;
+        self.stack.lower.device.cpu_ciphers += work;
         work
     }
 
     /// The packet that the outermost tunnel of another took.
     pub(crate) fn inside(&self, p: &Packet) -> Packet {
-        let layer = self.layers[p.under];
+        let layer = self.stack.net.layers[p.under];
         Packet {
             to: layer.to,
             ip_octets: layer.ip_octets,
@@ -145,25 +149,25 @@ impl World {
 
     /// Takes a packet out of its outermost tunnel.
     pub(crate) fn decapsulate(&mut self, packet: PacketId) {
-        let p = self.packets[packet];
-        self.packets[packet] = self.inside(&p);
-        self.layers.remove(p.under);
+        let p = self.stack.lower.cx.packets[packet];
+        self.stack.lower.cx.packets[packet] = self.inside(&p);
+        self.stack.net.layers.remove(p.under);
     }
 
     /// Forgets the layers of a packet that is gone.
     pub(crate) fn drop_layers(&mut self, p: &Packet) {
         let mut under = p.under;
         while under != NONE {
-            under = self.layers.remove(under).under;
+            under = self.stack.net.layers.remove(under).under;
         }
     }
 
     /// Whether the outermost header of a packet is IPv6's.
     pub(crate) fn has_ipv6_header(&self, p: &Packet) -> bool {
         if p.entered == NONE {
-            return p.flow != NONE && self.flows[p.flow as usize].ip_header == 40;
+            return p.flow != NONE && self.stack.flow.flows[p.flow as usize].ip_header == 40;
         }
-        let end = &self.nodes[p.entered as usize].tunnels[p.end as usize];
+        let end = &self.stack.net.nodes[p.entered as usize].tunnels[p.end as usize];
         end.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
     }
 }
@@ -216,7 +220,10 @@ mod tests {
     fn received(scenario: &Scenario) -> Vec<f64> {
         let mut world = build::build(scenario, 1).unwrap();
         world.run(&mut || false).unwrap();
-        assert!(world.layers.alive() <= 3 * (world.packets.alive() + world.fragments.alive()));
+        assert!(
+            world.stack.net.layers.alive()
+                <= 3 * (world.stack.lower.cx.packets.alive() + world.stack.net.fragments.alive())
+        );
         let of = |m: &str, rows: &[crate::Row]| {
             rows.iter()
                 .filter(|r| r.metric == m)

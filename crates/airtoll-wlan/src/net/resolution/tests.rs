@@ -51,7 +51,7 @@ fn total(scenario: &Scenario, metric: &str) -> f64 {
 
 /// Octets of data frames and of group-addressed frames for address resolution.
 fn octets(scenario: &Scenario) -> (u64, u64) {
-    let ledger = after(scenario).ledger;
+    let ledger = after(scenario).stack.lower.cx.observers.ledger;
     (ledger.octets.management, ledger.octets_management)
 }
 
@@ -143,7 +143,7 @@ fn nobody_answers_and_packets_are_given_up() {
     // Ten packets a second; the last three are held.
     assert_eq!(total(&scenario, "packets_lost"), 27.0);
     let longer = cell("dynamic", A54, &flow, lossy, 3.05);
-    assert_eq!(after(&longer).packets.alive(), 1);
+    assert_eq!(after(&longer).stack.lower.cx.packets.alive(), 1);
 }
 
 #[test]
@@ -170,7 +170,10 @@ fn a_group_frame_takes_its_airtime_alone() {
     let world = after(&cell("dynamic", A54, &flow, "", 0.09));
     // 80 octets at 6 Mb/s, and the octets of the answer's MSDU at 54 Mb/s.
     let answer = Duration::from_nanos(36 * 8_000_000_000 / 54_000_000);
-    assert_eq!(world.ledger.management, Duration::from_micros(132) + answer);
+    assert_eq!(
+        world.stack.lower.cx.observers.ledger.management,
+        Duration::from_micros(132) + answer
+    );
 }
 
 #[derive(Default, Clone)]

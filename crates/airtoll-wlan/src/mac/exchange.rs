@@ -4,11 +4,12 @@
 use airtoll_phy as phy;
 use airtoll_units::{Duration, Instant};
 
-use crate::access::Standing;
-use crate::channel::{FrameKind, Gap};
-use crate::ledger::Octets;
+use crate::event::Event;
+use crate::mac::contention::Standing;
+use crate::medium::channel::{FrameKind, Gap};
+use crate::observe::ledger::Octets;
 use crate::scenario::Protection;
-use crate::world::{Event, World};
+use crate::world::World;
 
 /// Where the exchange of a contender stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,56 +83,56 @@ impl Exchange {
 impl World {
     /// A resting contender got a frame.
     pub(crate) fn wake(&mut self, id: u32) {
-        let channel = self.contenders[id as usize].channel;
+        let channel = self.stack.lower.mac.contenders[id as usize].channel;
         self.book(channel);
-        self.channels[channel as usize].backlog += 1;
+        self.stack.lower.medium.channels[channel as usize].backlog += 1;
         self.request_access(id);
     }
 
     /// The contender's counter ended: chooses what it sends. `false` if it has nothing.
     pub(crate) fn prepare_exchange(&mut self, id: u32) -> bool {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let (node, channel) = {
-            let c = &self.contenders[id as usize];
+            let c = &self.stack.lower.mac.contenders[id as usize];
             (c.node, c.channel)
         };
         let beacon = self.beacon_of(id).is_some();
         if !beacon {
             self.drain_transmit_pipe(node);
-            self.exchanges[id as usize].txop_end = Instant::ZERO;
+            self.stack.lower.mac.exchanges[id as usize].txop_end = Instant::ZERO;
             let txop = self.txop(id);
             if !self.fill(id, txop) {
                 self.book(channel);
-                self.channels[channel as usize].backlog -= 1;
+                self.stack.lower.medium.channels[channel as usize].backlog -= 1;
                 self.back_off(id, now, false);
                 self.arm_transmit_pipe(node);
                 return false;
             }
             if let Some(txop) = txop {
-                self.exchanges[id as usize].txop_end = now + txop;
+                self.stack.lower.mac.exchanges[id as usize].txop_end = now + txop;
             }
         }
-        self.contenders[id as usize].standing = Standing::Exchanging;
+        self.stack.lower.mac.contenders[id as usize].standing = Standing::Exchanging;
         true
     }
 
     /// How long a contender may go on after it has won, if for more than one exchange.
     fn txop(&self, id: u32) -> Option<Duration> {
-        let limit = self.txop_limits[id as usize];
+        let limit = self.stack.lower.mac.txop_limits[id as usize];
         (!limit.is_zero()).then_some(limit)
     }
 
     /// Sends the first frame of an exchange that was prepared.
     pub(crate) fn start_exchange(&mut self, id: u32) {
-        let node = self.contenders[id as usize].node;
+        let node = self.stack.lower.mac.contenders[id as usize].node;
         if let Some(beacon) = self.beacon_of(id) {
             self.transmit(id, node, FrameKind::Beacon, beacon.length, Duration::ZERO);
             return;
         }
         let sifs = self.sifs(id);
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let link = &self.links[exchange.link as usize];
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
+        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
+        let link = &self.stack.lower.mac.links[exchange.link as usize];
         if link.group {
             let length = exchange.length;
             self.transmit(id, node, FrameKind::Group, length, Duration::ZERO);
@@ -147,10 +148,10 @@ impl World {
         if exchange.request {
             self.send_data(id);
         } else if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
-            self.exchanges[id as usize].stage = Stage::Cts;
+            self.stack.lower.mac.exchanges[id as usize].stage = Stage::Cts;
             self.transmit(id, node, FrameKind::Rts, rts, sifs + cts + rest);
         } else if mode.protection == Protection::CtsToSelf {
-            self.exchanges[id as usize].stage = Stage::Data;
+            self.stack.lower.mac.exchanges[id as usize].stage = Stage::Data;
             self.transmit(id, node, FrameKind::CtsToSelf, cts, rest);
         } else {
             self.send_data(id);
@@ -159,10 +160,10 @@ impl World {
 
     fn send_data(&mut self, id: u32) {
         let sifs = self.sifs(id);
-        let node = self.contenders[id as usize].node;
-        let now = self.events.now();
-        let exchange = &mut self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
+        let node = self.stack.lower.mac.contenders[id as usize].node;
+        let now = self.stack.lower.cx.events.now();
+        let exchange = &mut self.stack.lower.mac.exchanges[id as usize];
+        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
         let answer = if exchange.aggregate {
             mode.block_ack
         } else {
@@ -181,9 +182,9 @@ impl World {
 
     /// SIFS after a frame that asks for an answer.
     pub(crate) fn respond(&mut self, id: u32) {
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let peer = self.links[exchange.link as usize].peer;
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
+        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
+        let peer = self.stack.lower.mac.links[exchange.link as usize].peer;
         let sifs = self.sifs(id);
         match exchange.stage {
             Stage::Cts => {
@@ -194,7 +195,7 @@ impl World {
                 };
                 let protects = sifs + exchange.length + sifs + answer;
                 let cts = mode.cts;
-                self.exchanges[id as usize].stage = Stage::Data;
+                self.stack.lower.mac.exchanges[id as usize].stage = Stage::Data;
                 self.transmit(id, peer, FrameKind::Cts, cts, protects);
             }
             _ => {
@@ -211,7 +212,7 @@ impl World {
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
     pub(crate) fn proceed(&mut self, id: u32) {
-        if self.exchanges[id as usize].stage == Stage::NextPpdu {
+        if self.stack.lower.mac.exchanges[id as usize].stage == Stage::NextPpdu {
             self.start_exchange(id);
         } else {
             self.send_data(id);
@@ -226,92 +227,113 @@ impl World {
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
         alone: Duration,
     ) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let sifs = self.sifs(id);
-        let sender = self.contenders[id as usize].node;
-        let channel = self.contenders[id as usize].channel;
+        let sender = self.stack.lower.mac.contenders[id as usize].node;
+        let channel = self.stack.lower.mac.contenders[id as usize].channel;
         match kind {
             FrameKind::Beacon => {
-                self.ledger.management += alone;
+                self.stack.lower.cx.observers.ledger.management += alone;
                 if self.mobility.anybody_listens() {
                     self.beacon_heard(sender, reception);
                 }
                 self.beacon_sent(id);
             }
             FrameKind::Rts => {
-                let exchange = &self.exchanges[id as usize];
-                let (mode, peer) = (exchange.mode, self.links[exchange.link as usize].peer);
-                let control = self.modes[mode as usize].response;
+                let exchange = &self.stack.lower.mac.exchanges[id as usize];
+                let (mode, peer) = (
+                    exchange.mode,
+                    self.stack.lower.mac.links[exchange.link as usize].peer,
+                );
+                let control = self.stack.lower.mac.modes[mode as usize].response;
                 let arrived = reception(self, peer).is_some_and(|r| {
                     self.control_arrives(sender, peer, &control, phy::RTS_OCTETS, r)
                 });
-                let free =
-                    self.nodes[peer as usize].engaged_until <= now && self.earlier_nav <= now;
+                let free = self.stack.lower.medium.nodes[peer as usize].engaged_until <= now
+                    && self.stack.lower.mac.earlier_nav <= now;
                 if arrived && free {
-                    self.ledger.protection += alone;
+                    self.stack.lower.cx.observers.ledger.protection += alone;
                     self.pause(channel, Gap::Protection);
                     self.engage(peer, now + sifs);
-                    self.events
+                    self.stack
+                        .lower
+                        .cx
+                        .events
                         .schedule(now + sifs, Event::Respond { contender: id });
                 } else {
-                    self.ledger.retry += alone;
-                    let timeout = self.modes[mode as usize].cts_timeout;
+                    self.stack.lower.cx.observers.ledger.retry += alone;
+                    let timeout = self.stack.lower.mac.modes[mode as usize].cts_timeout;
                     self.expect_nav_reset(id, channel, mode);
                     self.failed(id, now + timeout);
                 }
             }
             FrameKind::CtsToSelf => {
-                self.ledger.protection += alone;
+                self.stack.lower.cx.observers.ledger.protection += alone;
                 self.pause(channel, Gap::Protection);
                 self.engage(sender, now + sifs);
-                self.events
+                self.stack
+                    .lower
+                    .cx
+                    .events
                     .schedule(now + sifs, Event::Proceed { contender: id });
             }
             FrameKind::Cts => {
-                let exchange = &self.exchanges[id as usize];
-                let (mode, peer) = (exchange.mode, self.links[exchange.link as usize].peer);
-                let control = self.modes[mode as usize].response;
+                let exchange = &self.stack.lower.mac.exchanges[id as usize];
+                let (mode, peer) = (
+                    exchange.mode,
+                    self.stack.lower.mac.links[exchange.link as usize].peer,
+                );
+                let control = self.stack.lower.mac.modes[mode as usize].response;
                 let arrived = reception(self, sender).is_some_and(|r| {
                     self.control_arrives(peer, sender, &control, phy::CTS_OCTETS, r)
                 });
                 if arrived {
-                    self.ledger.protection += alone;
+                    self.stack.lower.cx.observers.ledger.protection += alone;
                     self.pause(channel, Gap::Protection);
                     self.engage(sender, now + sifs);
-                    self.events
+                    self.stack
+                        .lower
+                        .cx
+                        .events
                         .schedule(now + sifs, Event::Proceed { contender: id });
                 } else {
-                    self.ledger.retry += alone;
+                    self.stack.lower.cx.observers.ledger.retry += alone;
                     self.failed(id, now);
                 }
             }
             FrameKind::Data => self.data_sent(id, reception, alone),
             FrameKind::Group => self.group_sent(id, reception, alone),
             FrameKind::BlockAckReq => {
-                let exchange = &self.exchanges[id as usize];
-                let (mode, peer) = (exchange.mode, self.links[exchange.link as usize].peer);
-                let control = self.modes[mode as usize].response;
+                let exchange = &self.stack.lower.mac.exchanges[id as usize];
+                let (mode, peer) = (
+                    exchange.mode,
+                    self.stack.lower.mac.links[exchange.link as usize].peer,
+                );
+                let control = self.stack.lower.mac.modes[mode as usize].response;
                 let octets = phy::BLOCK_ACK_REQ_OCTETS;
                 let arrived = reception(self, peer)
                     .is_some_and(|r| self.control_arrives(sender, peer, &control, octets, r));
                 if arrived {
-                    self.ledger.ack += alone;
+                    self.stack.lower.cx.observers.ledger.ack += alone;
                     self.pause(channel, Gap::Response);
                     self.engage(peer, now + sifs);
                     self.engage(sender, now + sifs);
-                    self.events
+                    self.stack
+                        .lower
+                        .cx
+                        .events
                         .schedule(now + sifs, Event::Respond { contender: id });
                 } else {
-                    self.ledger.retry += alone;
-                    let timeout = self.modes[mode as usize].timeout;
+                    self.stack.lower.cx.observers.ledger.retry += alone;
+                    let timeout = self.stack.lower.mac.modes[mode as usize].timeout;
                     self.failed(id, now + timeout);
                 }
             }
             FrameKind::Response => {
-                let exchange = &self.exchanges[id as usize];
+                let exchange = &self.stack.lower.mac.exchanges[id as usize];
                 let (mode, link) = (exchange.mode, exchange.link);
-                let peer = self.links[link as usize].peer;
-                let mode = &self.modes[mode as usize];
+                let peer = self.stack.lower.mac.links[link as usize].peer;
+                let mode = &self.stack.lower.mac.modes[mode as usize];
                 let octets = if exchange.aggregate {
                     phy::block_ack_octets(mode.window)
                 } else {
@@ -321,11 +343,11 @@ impl World {
                 let arrived = reception(self, sender)
                     .is_some_and(|r| self.control_arrives(peer, sender, &control, octets, r));
                 if arrived {
-                    self.ledger.ack += alone;
-                    self.ledger.octets_control += u64::from(octets);
+                    self.stack.lower.cx.observers.ledger.ack += alone;
+                    self.stack.lower.cx.observers.ledger.octets_control += u64::from(octets);
                     self.succeeded(id);
                 } else {
-                    self.ledger.retry += alone;
+                    self.stack.lower.cx.observers.ledger.retry += alone;
                     self.failed(id, now.max(give_up));
                 }
             }
@@ -335,21 +357,21 @@ impl World {
     /// Whoever heard an RTS and then nothing may forget its reservation after NAVTimeout: two
     /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
     fn expect_nav_reset(&mut self, id: u32, channel: u32, mode: u32) {
-        let now = self.events.now();
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[mode as usize];
+        let now = self.stack.lower.cx.events.now();
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
+        let mode = &self.stack.lower.mac.modes[mode as usize];
         let answer = if exchange.aggregate {
             mode.block_ack
         } else {
             mode.ack
         };
-        let state = &self.channels[channel as usize];
+        let state = &self.stack.lower.medium.channels[channel as usize];
         let (sifs, slot) = (state.sifs, state.slot);
         let until = now + sifs + mode.cts + sifs + exchange.length + sifs + answer;
         let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
         if now + patience < until {
-            let reservation = self.reservations.insert((now, until));
-            self.events.schedule(
+            let reservation = self.stack.lower.medium.reservations.insert((now, until));
+            self.stack.lower.cx.events.schedule(
                 now + patience,
                 Event::NavReset {
                     channel,
@@ -365,21 +387,21 @@ impl World {
         reception: &dyn Fn(&Self, u32) -> Option<Reception>,
         alone: Duration,
     ) {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let sifs = self.sifs(id);
-        let channel = self.contenders[id as usize].channel;
-        let exchange = &self.exchanges[id as usize];
+        let channel = self.stack.lower.mac.contenders[id as usize].channel;
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
         let (link, mode, length, aggregate) = (
             exchange.link,
             exchange.mode,
             exchange.length,
             exchange.aggregate,
         );
-        let peer = self.links[link as usize].peer;
+        let peer = self.stack.lower.mac.links[link as usize].peer;
         let outcome = reception(self, peer);
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
-        for at in 0..self.links[link as usize].window.len() {
-            let mpdu = self.links[link as usize].window[at];
+        for at in 0..self.stack.lower.mac.links[link as usize].window.len() {
+            let mpdu = self.stack.lower.mac.links[link as usize].window[at];
             if !mpdu.in_flight {
                 if mpdu.acknowledged {
                     continue;
@@ -401,39 +423,50 @@ impl World {
                 bad += u64::from(mpdu.octets + framing);
             }
             if arrives && self.hear_piece(link, at) {
-                self.links[link as usize].window[at].received = true;
+                self.stack.lower.mac.links[link as usize].window[at].received = true;
             }
         }
-        if self.links[link as usize].signalling {
+        if self.stack.lower.mac.links[link as usize].signalling {
             self.signalling_sent(link, alone, any);
         } else {
-            let bit_rate = self.modes[mode as usize].bit_rate;
-            self.ledger.book_data(alone, length, bit_rate, &good, bad);
+            let bit_rate = self.stack.lower.mac.modes[mode as usize].bit_rate;
+            self.stack
+                .lower
+                .cx
+                .observers
+                .ledger
+                .book_data(alone, length, bit_rate, &good, bad);
         }
         if !any {
-            let timeout = self.modes[mode as usize].timeout;
+            let timeout = self.stack.lower.mac.modes[mode as usize].timeout;
             self.failed(id, now + timeout);
             return;
         }
-        self.nodes[peer as usize].receive_time += length;
+        self.stack.lower.cx.observers.nodes[peer as usize].receive_time += length;
         self.pause(channel, Gap::Response);
         self.engage(peer, now + sifs);
-        self.engage(self.contenders[id as usize].node, now + sifs);
-        self.events
+        self.engage(
+            self.stack.lower.mac.contenders[id as usize].node,
+            now + sifs,
+        );
+        self.stack
+            .lower
+            .cx
+            .events
             .schedule(now + sifs, Event::Respond { contender: id });
         self.deliver_in_sequence(link);
     }
 
     /// The answer arrived.
     fn succeeded(&mut self, id: u32) {
-        let now = self.events.now();
-        let exchange = &self.exchanges[id as usize];
+        let now = self.stack.lower.cx.events.now();
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
         let (link, txop_end) = (exchange.link, exchange.txop_end);
         // What became ready during the exchange found the queue as it was then.
-        let node = self.contenders[id as usize].node;
+        let node = self.stack.lower.mac.contenders[id as usize].node;
         self.drain_transmit_pipe(node);
-        let request = self.exchanges[id as usize].request;
-        let state = &mut self.links[link as usize];
+        let request = self.stack.lower.mac.exchanges[id as usize].request;
+        let state = &mut self.stack.lower.mac.links[link as usize];
         state.request_due = false;
         if request {
             // The bitmap tells of everything that the receiver holds.
@@ -441,7 +474,7 @@ impl World {
                 mpdu.in_flight = mpdu.received && !mpdu.acknowledged;
             }
         }
-        let (count, lost) = self.links[link as usize]
+        let (count, lost) = self.stack.lower.mac.links[link as usize]
             .window
             .iter()
             .take_while(|m| m.in_flight || m.acknowledged)
@@ -455,19 +488,29 @@ impl World {
         self.settle(id, link, true);
         self.narrow(id);
         let sifs = self.sifs(id);
-        if !self.exchanges[id as usize].follows.is_zero() && self.fill_next_piece(id, link) {
-            self.exchanges[id as usize].stage = Stage::NextPiece;
-            self.pause(self.contenders[id as usize].channel, Gap::Response);
+        if !self.stack.lower.mac.exchanges[id as usize]
+            .follows
+            .is_zero()
+            && self.fill_next_piece(id, link)
+        {
+            self.stack.lower.mac.exchanges[id as usize].stage = Stage::NextPiece;
+            self.pause(
+                self.stack.lower.mac.contenders[id as usize].channel,
+                Gap::Response,
+            );
             self.engage(node, now + sifs);
-            self.events
+            self.stack
+                .lower
+                .cx
+                .events
                 .schedule(now + sifs, Event::Proceed { contender: id });
             return;
         }
         if txop_end > now + sifs && self.has_frame(id) {
             let room = txop_end - now - sifs;
             if self.fill(id, Some(room)) {
-                let exchange = &mut self.exchanges[id as usize];
-                let mode = &self.modes[exchange.mode as usize];
+                let exchange = &mut self.stack.lower.mac.exchanges[id as usize];
+                let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
                 let answer = if exchange.aggregate {
                     mode.block_ack
                 } else {
@@ -476,7 +519,10 @@ impl World {
                 if exchange.length + sifs + answer <= room {
                     exchange.stage = Stage::NextPpdu;
                     self.engage(node, now + sifs);
-                    self.events
+                    self.stack
+                        .lower
+                        .cx
+                        .events
                         .schedule(now + sifs, Event::Proceed { contender: id });
                     return;
                 }
@@ -489,22 +535,22 @@ impl World {
 
     /// Takes the frames chosen for a PPDU that is not sent back.
     fn unmark(&mut self, id: u32, link: u32) {
-        self.links[link as usize]
+        self.stack.lower.mac.links[link as usize]
             .window
             .iter_mut()
             .for_each(|m| m.in_flight = false);
-        self.queues[id as usize].unfinished = Some(link);
+        self.stack.lower.mac.queues[id as usize].unfinished = Some(link);
     }
 
     /// No answer, or none was possible: the sender knows at `known_at`.
     fn failed(&mut self, id: u32, known_at: Instant) {
-        self.drain_transmit_pipe(self.contenders[id as usize].node);
-        let exchange = &self.exchanges[id as usize];
+        self.drain_transmit_pipe(self.stack.lower.mac.contenders[id as usize].node);
+        let exchange = &self.stack.lower.mac.exchanges[id as usize];
         let (link, count) = (exchange.link, exchange.count);
         if !exchange.request {
             // An RTS without CTS leaves nothing at the receiver to ask for.
             let sent = exchange.stage == Stage::Response;
-            self.links[link as usize].request_due |= exchange.aggregate && sent;
+            self.stack.lower.mac.links[link as usize].request_due |= exchange.aggregate && sent;
             self.report_rate(link, count, count);
         }
         self.settle(id, link, false);
@@ -514,21 +560,21 @@ impl World {
 
     /// Ends an exchange of one frame that nobody answers.
     pub(crate) fn end_unanswered(&mut self, id: u32) {
-        self.drain_transmit_pipe(self.contenders[id as usize].node);
-        let now = self.events.now();
+        self.drain_transmit_pipe(self.stack.lower.mac.contenders[id as usize].node);
+        let now = self.stack.lower.cx.events.now();
         self.finish(id, now);
     }
 
     /// Ends the exchange: the contender backs off from `reference` on.
     fn finish(&mut self, id: u32, reference: Instant) {
-        let node = self.contenders[id as usize].node;
-        let link = self.exchanges[id as usize].link;
+        let node = self.stack.lower.mac.contenders[id as usize].node;
+        let link = self.stack.lower.mac.exchanges[id as usize].link;
         self.discard_expired(id, link, reference);
         let more = self.has_frame(id);
         if !more {
-            let channel = self.contenders[id as usize].channel;
+            let channel = self.stack.lower.mac.contenders[id as usize].channel;
             self.book(channel);
-            self.channels[channel as usize].backlog -= 1;
+            self.stack.lower.medium.channels[channel as usize].backlog -= 1;
         }
         self.back_off(id, reference, more);
         if !more {
@@ -538,53 +584,58 @@ impl World {
 
     /// An AP's beacon is due.
     pub(crate) fn beacon_due(&mut self, node: u32) {
-        let now = self.events.now();
-        let Some(plan) = &mut self.nodes[node as usize].beacon else {
+        let now = self.stack.lower.cx.events.now();
+        let Some(plan) = &mut self.stack.lower.mac.nodes[node as usize].beacon else {
             return;
         };
         plan.waiting += plan.ssids;
         let (id, interval) = (plan.contender, plan.interval);
-        self.events.schedule(now + interval, Event::Beacon { node });
-        if self.contenders[id as usize].standing == Standing::Resting {
+        self.stack
+            .lower
+            .cx
+            .schedule(now + interval, Event::Beacon { node });
+        if self.stack.lower.mac.contenders[id as usize].standing == Standing::Resting {
             self.wake(id);
         }
     }
 
     fn beacon_of(&self, id: u32) -> Option<BeaconPlan> {
-        let node = self.contenders[id as usize].node;
-        self.nodes[node as usize]
+        let node = self.stack.lower.mac.contenders[id as usize].node;
+        self.stack.lower.mac.nodes[node as usize]
             .beacon
             .filter(|b| b.contender == id)
     }
 
     fn beacon_sent(&mut self, id: u32) {
-        let now = self.events.now();
-        let c = &self.contenders[id as usize];
+        let now = self.stack.lower.cx.events.now();
+        let c = &self.stack.lower.mac.contenders[id as usize];
         let (node, channel) = (c.node, c.channel);
         let mut more = false;
-        if let Some(plan) = &mut self.nodes[node as usize].beacon {
-            self.ledger.octets_management += u64::from(plan.octets);
+        if let Some(plan) = &mut self.stack.lower.mac.nodes[node as usize].beacon {
+            self.stack.lower.cx.observers.ledger.octets_management += u64::from(plan.octets);
             plan.waiting -= 1;
             more = plan.waiting > 0;
         }
         if !more {
             self.book(channel);
-            self.channels[channel as usize].backlog -= 1;
+            self.stack.lower.medium.channels[channel as usize].backlog -= 1;
         }
         self.back_off(id, now, more);
     }
 
     fn pause(&mut self, channel: u32, gap: Gap) {
-        self.channels[channel as usize].gap = gap;
+        self.stack.lower.medium.channels[channel as usize].gap = gap;
     }
 
     fn engage(&mut self, node: u32, until: Instant) {
-        let state = &mut self.nodes[node as usize];
+        let state = &mut self.stack.lower.medium.nodes[node as usize];
         state.engaged_until = state.engaged_until.max(until);
     }
 
     fn sifs(&self, id: u32) -> Duration {
-        self.channels[self.contenders[id as usize].channel as usize].sifs
+        self.stack.lower.medium.channels
+            [self.stack.lower.mac.contenders[id as usize].channel as usize]
+            .sifs
     }
 }
 

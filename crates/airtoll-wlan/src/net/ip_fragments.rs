@@ -22,14 +22,14 @@ const FRAGMENT_HEADER: u32 = 8;
 impl World {
     /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
     pub(crate) fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
-        let mtu = self.nodes[node as usize].mtu;
-        let whole = self.packets.remove(packet);
+        let mtu = self.stack.net.nodes[node as usize].mtu;
+        let whole = self.stack.lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
         let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
         let per_fragment = (mtu - header - extra) / 8 * 8;
         let mut body = whole.ip_octets - header;
         let count = body.div_ceil(per_fragment);
-        let group = self.fragments.insert(FragmentGroup {
+        let group = self.stack.net.fragments.insert(FragmentGroup {
             left: count as u16,
             failed: false,
             whole,
@@ -51,7 +51,7 @@ impl World {
             payload -= share;
             let security = tunnel.min(ip_octets - share);
             tunnel -= security;
-            let piece = self.packets.insert(Packet {
+            let piece = self.stack.lower.cx.packets.insert(Packet {
                 ip_octets,
                 payload: share,
                 tunnel_octets: security,
@@ -66,7 +66,10 @@ impl World {
             let effort = if i == 0 {
                 work
             } else {
-                self.nodes[node as usize].host.transmit.of(ip_octets)
+                self.stack.lower.device.nodes[node as usize]
+                    .host
+                    .transmit
+                    .of(ip_octets)
             };
             self.dispatch(node, piece, effort);
         }
@@ -74,22 +77,22 @@ impl World {
 
     /// Gives the whole packet once its last fragment is here.
     pub(crate) fn reassemble(&mut self, packet: PacketId) -> Option<PacketId> {
-        let group = self.packets[packet].group;
+        let group = self.stack.lower.cx.packets[packet].group;
         if group == NONE {
             return Some(packet);
         }
-        let piece = self.packets.remove(packet);
-        let state = &mut self.fragments[group];
+        let piece = self.stack.lower.cx.packets.remove(packet);
+        let state = &mut self.stack.net.fragments[group];
         state.left -= 1;
         if state.left > 0 {
             return None;
         }
-        let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
+        let FragmentGroup { failed, whole, .. } = self.stack.net.fragments.remove(group);
         if failed {
             self.lose_whole(&whole);
             return None;
         }
-        Some(self.packets.insert(Packet {
+        Some(self.stack.lower.cx.packets.insert(Packet {
             left: piece.left,
             arrived: piece.arrived,
             held: false,

@@ -7,12 +7,12 @@ use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
-use crate::access::Standing;
-use crate::codel::Codel;
-use crate::fragmentation::{Division, Pieces};
-use crate::ledger::Octets;
+use crate::mac::codel::Codel;
+use crate::mac::contention::Standing;
+use crate::mac::fragmentation::{Division, Pieces};
+use crate::mac::rate_control::RateControl;
+use crate::observe::ledger::Octets;
 use crate::packet::{NONE, PacketId};
-use crate::ratecontrol::RateControl;
 use crate::scenario::Discipline;
 use crate::world::World;
 
@@ -109,26 +109,27 @@ const DELIMITER: u32 = 4;
 impl World {
     /// Puts a packet into the queue towards the next hop; gives `false` if it is full.
     pub(crate) fn enqueue(&mut self, link: u32, contender: u32, packet: PacketId) -> bool {
-        let now = self.events.now();
-        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let now = self.stack.lower.cx.events.now();
+        let node = &self.stack.lower.mac.nodes
+            [self.stack.lower.mac.contenders[contender as usize].node as usize];
         let (limit, discipline) = (node.queue_limit, node.discipline);
-        if self.queues[contender as usize].packets >= limit
+        if self.stack.lower.mac.queues[contender as usize].packets >= limit
             && (discipline != Discipline::RoundRobin || !self.drop_from_longest(contender, link))
         {
             return false;
         }
-        self.packets[packet].left = now;
-        let state = &mut self.links[link as usize];
+        self.stack.lower.cx.packets[packet].left = now;
+        let state = &mut self.stack.lower.mac.links[link as usize];
         state.queue.push_back(packet);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.stack.lower.mac.queues[contender as usize];
         queue.packets += 1;
         if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
             queue.order.push_back(link);
         }
-        match self.contenders[contender as usize].standing {
+        match self.stack.lower.mac.contenders[contender as usize].standing {
             Standing::Resting => self.wake(contender),
             Standing::Counting => {
-                if let Some(link) = self.queues[contender as usize].unfinished {
+                if let Some(link) = self.stack.lower.mac.queues[contender as usize].unfinished {
                     self.discard_expired(contender, link, now);
                 }
             }
@@ -146,12 +147,13 @@ impl World {
         contender: u32,
         packet: PacketId,
     ) -> bool {
-        let now = self.events.now();
-        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let now = self.stack.lower.cx.events.now();
+        let node = &self.stack.lower.mac.nodes
+            [self.stack.lower.mac.contenders[contender as usize].node as usize];
         let limit = node.queue_limit;
         let listed = node.discipline == Discipline::RoundRobin;
-        let queue = &mut self.queues[contender as usize];
-        let (links, order) = (&mut self.links, &mut queue.order);
+        let queue = &mut self.stack.lower.mac.queues[contender as usize];
+        let (links, order) = (&mut self.stack.lower.mac.links, &mut queue.order);
         let signals = |l: Option<&u32>| l.is_some_and(|l| links[*l as usize].signalling);
         let at = if signals(order.back()) {
             if queue.packets >= limit {
@@ -163,17 +165,17 @@ impl World {
                 .find(|at| !signals(order.get(*at)))
                 .unwrap_or(0)
         };
-        self.packets[packet].left = now;
+        self.stack.lower.cx.packets[packet].left = now;
         let state = &mut links[link as usize];
         state.queue.push_back(packet);
         queue.packets += 1;
         if !listed || !std::mem::replace(&mut state.listed, true) {
             order.insert(at, link);
         }
-        match self.contenders[contender as usize].standing {
+        match self.stack.lower.mac.contenders[contender as usize].standing {
             Standing::Resting => self.wake(contender),
             Standing::Counting => {
-                if let Some(link) = self.queues[contender as usize].unfinished {
+                if let Some(link) = self.stack.lower.mac.queues[contender as usize].unfinished {
                     self.discard_expired(contender, link, now);
                 }
             }
@@ -184,20 +186,24 @@ impl World {
 
     /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
     fn drop_from_longest(&mut self, contender: u32, link: u32) -> bool {
-        let queue = &self.queues[contender as usize];
-        let longest = queue
-            .order
-            .iter()
-            .copied()
-            .max_by_key(|l| (self.links[*l as usize].queue.len(), u32::MAX - *l));
+        let queue = &self.stack.lower.mac.queues[contender as usize];
+        let longest = queue.order.iter().copied().max_by_key(|l| {
+            (
+                self.stack.lower.mac.links[*l as usize].queue.len(),
+                u32::MAX - *l,
+            )
+        });
         let Some(longest) = longest.filter(|l| {
             *l != link
-                && self.links[*l as usize].queue.len() > self.links[link as usize].queue.len()
+                && self.stack.lower.mac.links[*l as usize].queue.len()
+                    > self.stack.lower.mac.links[link as usize].queue.len()
         }) else {
             return false;
         };
-        let packet = self.links[longest as usize].queue.pop_back();
-        self.queues[contender as usize].packets -= 1;
+        let packet = self.stack.lower.mac.links[longest as usize]
+            .queue
+            .pop_back();
+        self.stack.lower.mac.queues[contender as usize].packets -= 1;
         if let Some(packet) = packet {
             self.lose(packet);
         }
@@ -206,7 +212,7 @@ impl World {
 
     /// Whether the contender has anything to send.
     pub(crate) fn has_frame(&self, contender: u32) -> bool {
-        self.queues[contender as usize].packets > 0
+        self.stack.lower.mac.queues[contender as usize].packets > 0
     }
 
     /// Chooses the frames of the next PPDU of a contender and marks them; `false` if there are none.
@@ -217,7 +223,7 @@ impl World {
             };
             // What expired since a packet last came or left is noticed only now, and a BlockAckReq
             // that this makes due goes after the next data.
-            let now = self.events.now();
+            let now = self.stack.lower.cx.events.now();
             if self.kept_full(link) {
                 self.discard_expired(contender, link, now);
             }
@@ -228,7 +234,7 @@ impl World {
             if self.fill_from(contender, link, room) {
                 return true;
             }
-            if self.queues[contender as usize].packets == 0 {
+            if self.stack.lower.mac.queues[contender as usize].packets == 0 {
                 return false;
             }
         }
@@ -236,12 +242,12 @@ impl World {
 
     fn choose_link(&mut self, contender: u32) -> Option<u32> {
         let in_turn = self.in_turn(contender);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.stack.lower.mac.queues[contender as usize];
         if let Some(link) = queue.unfinished {
             return Some(link);
         }
         while let Some(&link) = queue.order.front() {
-            let state = &mut self.links[link as usize];
+            let state = &mut self.stack.lower.mac.links[link as usize];
             if in_turn {
                 queue.order.pop_front();
                 if !state.queue.is_empty() {
@@ -262,18 +268,18 @@ impl World {
 
     /// Whether the receivers of a contender are served in turn.
     pub(crate) fn in_turn(&self, contender: u32) -> bool {
-        let node = self.contenders[contender as usize].node;
-        self.nodes[node as usize].discipline == Discipline::RoundRobin
+        let node = self.stack.lower.mac.contenders[contender as usize].node;
+        self.stack.lower.mac.nodes[node as usize].discipline == Discipline::RoundRobin
     }
 
     /// Prepares a BlockAckReq (10.25.6.3) instead of data where one is due.
     fn ask_again(&mut self, contender: u32, link: u32) -> bool {
-        let state = &mut self.links[link as usize];
+        let state = &mut self.stack.lower.mac.links[link as usize];
         if !state.request_due {
             return false;
         }
         let mode_id = state.rate.choose();
-        let exchange = &mut self.exchanges[contender as usize];
+        let exchange = &mut self.stack.lower.mac.exchanges[contender as usize];
         exchange.link = link;
         exchange.count = 0;
         exchange.mode = mode_id;
@@ -281,13 +287,16 @@ impl World {
         exchange.request = true;
         exchange.follows = Duration::ZERO;
         exchange.psdu = phy::BLOCK_ACK_REQ_OCTETS;
-        exchange.length = phy::airtime(&self.modes[mode_id as usize].response, exchange.psdu);
+        exchange.length = phy::airtime(
+            &self.stack.lower.mac.modes[mode_id as usize].response,
+            exchange.psdu,
+        );
         true
     }
 
     fn fill_from(&mut self, contender: u32, link: u32, room: Option<Duration>) -> bool {
-        let mode_id = self.links[link as usize].rate.choose();
-        let mode = &self.modes[mode_id as usize];
+        let mode_id = self.stack.lower.mac.links[link as usize].rate.choose();
+        let mode = &self.stack.lower.mac.modes[mode_id as usize];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
         let always_delimited =
             mode.limits.is_some() && mode.vector.format() != phy::Format::HtMixed;
@@ -302,8 +311,8 @@ impl World {
         let mut first = None;
         let mut at = 0;
         loop {
-            if at == self.links[link as usize].window.len() {
-                let state = &self.links[link as usize];
+            if at == self.stack.lower.mac.links[link as usize].window.len() {
+                let state = &self.stack.lower.mac.links[link as usize];
                 let front = state
                     .window
                     .front()
@@ -315,7 +324,7 @@ impl World {
                     break;
                 }
             }
-            let mpdu = &mut self.links[link as usize].window[at];
+            let mpdu = &mut self.stack.lower.mac.links[link as usize].window[at];
             at += 1;
             if mpdu.acknowledged {
                 continue;
@@ -336,7 +345,7 @@ impl World {
             return false;
         };
         let follows = self.after_piece(link, mode_id);
-        let exchange = &mut self.exchanges[contender as usize];
+        let exchange = &mut self.stack.lower.mac.exchanges[contender as usize];
         exchange.link = link;
         exchange.count = count;
         exchange.mode = mode_id;
@@ -350,14 +359,17 @@ impl World {
         } else {
             first
         };
-        exchange.length = phy::airtime(&self.modes[mode_id as usize].vector, exchange.psdu);
+        exchange.length = phy::airtime(
+            &self.stack.lower.mac.modes[mode_id as usize].vector,
+            exchange.psdu,
+        );
         true
     }
 
     /// Time from the end of the Ack of a lone MPDU to that of the next piece's; zero where none
     /// follows.
     fn after_piece(&self, link: u32, mode: u32) -> Duration {
-        let state = &self.links[link as usize];
+        let state = &self.stack.lower.mac.links[link as usize];
         let lone = state.window.iter().find(|m| m.in_flight);
         let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
             return Duration::ZERO;
@@ -366,8 +378,9 @@ impl World {
             return Duration::ZERO;
         }
         let (octets, _) = state.division.mpdu(&pieces, pieces.at + 1);
-        let mode = &self.modes[mode as usize];
-        let channel = &self.channels[self.nodes[state.from as usize].channel as usize];
+        let mode = &self.stack.lower.mac.modes[mode as usize];
+        let channel = &self.stack.lower.medium.channels
+            [self.stack.lower.medium.nodes[state.from as usize].channel as usize];
         channel.sifs + phy::airtime(&mode.vector, octets) + channel.sifs + mode.ack
     }
 
@@ -378,10 +391,10 @@ impl World {
 
     /// Moves packets from a link's queue into a new MPDU at the end of its window.
     fn pop_mpdu(&mut self, contender: u32, link: u32, mode: u32) -> bool {
-        let now = self.events.now();
+        let now = self.stack.lower.cx.events.now();
         let most = {
-            let mode = &self.modes[mode as usize];
-            let state = &self.links[link as usize];
+            let mode = &self.stack.lower.mac.modes[mode as usize];
+            let state = &self.stack.lower.mac.links[link as usize];
             let by_mpdu = mode.limits.map_or(2_304, |l| l.mpdu_octets);
             if mode.limits.is_none() {
                 0
@@ -394,7 +407,7 @@ impl World {
         };
         let lifetime = self.lifetime_of(contender);
         let since = self.queued_since(head, lifetime);
-        let state = &self.links[link as usize];
+        let state = &self.stack.lower.mac.links[link as usize];
         let cipher = state.cipher;
         let around = mac_octets(state.qos, state.four_address);
         let frame_octets = around + cipher.mpdu_octets() as u32;
@@ -414,45 +427,45 @@ impl World {
             parts.ip_transport +=
                 u64::from(msdu_of(p)) - u64::from(p.payload) - u64::from(p.tunnel_octets);
         };
-        add(&self.packets[head], &mut parts);
-        let mut body = msdu_of(&self.packets[head]);
+        add(&self.stack.lower.cx.packets[head], &mut parts);
+        let mut body = msdu_of(&self.stack.lower.cx.packets[head]);
         let mut msdus = 1;
         let mut tail = head;
-        while let Some(&next) = self.links[link as usize].queue.front() {
+        while let Some(&next) = self.stack.lower.mac.links[link as usize].queue.front() {
             if most == 0 {
                 break;
             }
-            let packet = &self.packets[next];
+            let packet = &self.stack.lower.cx.packets[next];
             let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
             let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
-            if with + frame_octets > most || packet.flow != self.packets[head].flow {
+            if with + frame_octets > most || packet.flow != self.stack.lower.cx.packets[head].flow {
                 break;
             }
             let Some(next) = self.take_packet(contender, link, now) else {
                 break;
             };
             body = with;
-            add(&self.packets[next], &mut parts);
-            self.packets[tail].next = next;
+            add(&self.stack.lower.cx.packets[next], &mut parts);
+            self.stack.lower.cx.packets[tail].next = next;
             tail = next;
             msdus += 1;
         }
-        self.packets[tail].next = NONE;
-        let mut held = (self.packets[head].flow, 0);
+        self.stack.lower.cx.packets[tail].next = NONE;
+        let mut held = (self.stack.lower.cx.packets[head].flow, 0);
         let mut packet = head;
         while packet != NONE {
-            let p = &mut self.packets[packet];
+            let p = &mut self.stack.lower.cx.packets[packet];
             held.1 += u16::from(std::mem::take(&mut p.held));
             packet = p.next;
         }
         let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
-        if self.links[link as usize].signalling {
-            octets = self.packets[head].ip_octets;
+        if self.stack.lower.mac.links[link as usize].signalling {
+            octets = self.stack.lower.cx.packets[head].ip_octets;
             parts = Octets::default();
         }
         parts.mac = 0;
         parts.mac = u64::from(octets) - parts.total();
-        let state = &mut self.links[link as usize];
+        let state = &mut self.stack.lower.mac.links[link as usize];
         let division = state.division;
         let mut pieces = None;
         if division.piece > 0 && msdus == 1 && !state.agreement {
@@ -488,21 +501,23 @@ impl World {
     /// Takes the next packet of a link, dropping those that CoDel wants dropped.
     fn take_packet(&mut self, contender: u32, link: u32, now: Instant) -> Option<PacketId> {
         loop {
-            let packet = self.links[link as usize].queue.pop_front()?;
+            let packet = self.stack.lower.mac.links[link as usize]
+                .queue
+                .pop_front()?;
             let in_turn = self.in_turn(contender);
-            let queue = &mut self.queues[contender as usize];
+            let queue = &mut self.stack.lower.mac.queues[contender as usize];
             // Its entry in the order is either at the front or skipped later.
             if in_turn {
                 // The order holds links, not packets.
             } else if queue.order.front() == Some(&link) {
                 queue.order.pop_front();
             } else {
-                self.links[link as usize].taken_early += 1;
+                self.stack.lower.mac.links[link as usize].taken_early += 1;
             }
-            let sojourn = now - self.packets[packet].left;
+            let sojourn = now - self.stack.lower.cx.packets[packet].left;
             let lifetime = self.lifetime_of(contender);
-            let backlog = !self.links[link as usize].queue.is_empty();
-            let queue = &mut self.queues[contender as usize];
+            let backlog = !self.stack.lower.mac.links[link as usize].queue.is_empty();
+            let queue = &mut self.stack.lower.mac.queues[contender as usize];
             let unwanted = match &mut queue.codel {
                 Some(codel) => codel.drops(now, sojourn, backlog),
                 None => false,
@@ -520,7 +535,7 @@ impl World {
     pub(crate) fn deliver_in_sequence(&mut self, link: u32) {
         let mut at = 0;
         loop {
-            let state = &mut self.links[link as usize];
+            let state = &mut self.stack.lower.mac.links[link as usize];
             let Some(mpdu) = state.window.get_mut(at) else {
                 break;
             };
@@ -542,7 +557,7 @@ impl World {
                 self.woke(from);
             }
             while packet != NONE {
-                let next = self.packets[packet].next;
+                let next = self.stack.lower.cx.packets[packet].next;
                 if refused {
                     self.lose(packet);
                 } else {
@@ -559,11 +574,11 @@ impl World {
     /// Removes what is done from the front of the window; counts failed attempts of the rest of
     /// the PPDU and gives up what has had its last. Gives whether anything was given up.
     pub(crate) fn settle(&mut self, contender: u32, link: u32, answered: bool) -> bool {
-        let max_attempts = self.links[link as usize].max_attempts;
+        let max_attempts = self.stack.lower.mac.links[link as usize].max_attempts;
         let mut gave_up = false;
         let mut left = false;
-        for at in 0..self.links[link as usize].window.len() {
-            let mpdu = &mut self.links[link as usize].window[at];
+        for at in 0..self.stack.lower.mac.links[link as usize].window.len() {
+            let mpdu = &mut self.stack.lower.mac.links[link as usize].window[at];
             if !mpdu.in_flight {
                 left |= !mpdu.acknowledged;
                 continue;
@@ -573,7 +588,7 @@ impl World {
             if answered && arrived {
                 let more = mpdu.pieces.is_some() && self.next_piece(link, at);
                 left |= more;
-                self.links[link as usize].window[at].acknowledged = !more;
+                self.stack.lower.mac.links[link as usize].window[at].acknowledged = !more;
                 continue;
             }
             mpdu.attempts += 1;
@@ -585,24 +600,25 @@ impl World {
             self.give_up(link, at);
         }
         if gave_up {
-            self.links[link as usize].request_due |= self.links[link as usize].agreement;
+            self.stack.lower.mac.links[link as usize].request_due |=
+                self.stack.lower.mac.links[link as usize].agreement;
             self.deliver_in_sequence(link);
         }
-        left |= self.links[link as usize].request_due;
-        self.queues[contender as usize].unfinished = left.then_some(link);
+        left |= self.stack.lower.mac.links[link as usize].request_due;
+        self.stack.lower.mac.queues[contender as usize].unfinished = left.then_some(link);
         self.shrink_window(contender, link);
         gave_up
     }
 
     /// Forgets the MPDUs at the front of a window that are done.
     pub(crate) fn shrink_window(&mut self, contender: u32, link: u32) {
-        while let Some(mpdu) = self.links[link as usize].window.front() {
+        while let Some(mpdu) = self.stack.lower.mac.links[link as usize].window.front() {
             if !mpdu.acknowledged {
                 break;
             }
             let (msdus, (flow, held)) = (mpdu.msdus, mpdu.held);
-            self.links[link as usize].window.pop_front();
-            self.queues[contender as usize].packets -= u32::from(msdus);
+            self.stack.lower.mac.links[link as usize].window.pop_front();
+            self.stack.lower.mac.queues[contender as usize].packets -= u32::from(msdus);
             for _ in 0..held {
                 self.released(flow);
             }

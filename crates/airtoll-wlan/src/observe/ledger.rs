@@ -6,7 +6,7 @@
 
 use airtoll_units::{Duration, Instant};
 
-use crate::channel::{Channel, Gap};
+use crate::medium::channel::{Channel, Gap};
 
 /// Booked time and octets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -70,11 +70,17 @@ impl World {
     /// When the packet that leaves the head of its queue came in.
     #[inline]
     pub(crate) fn queued_since(&mut self, packet: PacketId, lifetime: Duration) -> Instant {
-        let now = self.events.now();
-        let p = &self.packets[packet];
+        let now = self.stack.lower.cx.events.now();
+        let p = &self.stack.lower.cx.packets[packet];
         let (flow, left) = (p.flow as usize, p.left);
         // A message of a negotiation has no flow.
-        match self.flows.get_mut(flow).and_then(|f| f.backlog.as_mut()) {
+        match self
+            .stack
+            .flow
+            .flows
+            .get_mut(flow)
+            .and_then(|f| f.backlog.as_mut())
+        {
             Some(backlog) => backlog.turn(now, lifetime),
             None => left,
         }
@@ -83,14 +89,14 @@ impl World {
     /// The MSDU lifetime at a contender's node.
     #[inline]
     pub(crate) fn lifetime_of(&self, contender: u32) -> Duration {
-        let node = self.contenders[contender as usize].node;
-        self.nodes[node as usize].lifetime
+        let node = self.stack.lower.mac.contenders[contender as usize].node;
+        self.stack.lower.mac.nodes[node as usize].lifetime
     }
 
     /// Whether packets come into a link's queue as soon as others leave it.
     pub(crate) fn kept_full(&self, link: u32) -> bool {
-        let first = self.links[link as usize].window.front();
-        let flow = first.and_then(|m| self.flows.get(m.held.0 as usize));
+        let first = self.stack.lower.mac.links[link as usize].window.front();
+        let flow = first.and_then(|m| self.stack.flow.flows.get(m.held.0 as usize));
         flow.is_some_and(|f| f.backlog.is_some())
     }
 
@@ -99,8 +105,8 @@ impl World {
     pub(crate) fn discard_expired(&mut self, contender: u32, link: u32, now: Instant) {
         let lifetime = self.lifetime_of(contender);
         let mut dropped = false;
-        for at in 0..self.links[link as usize].window.len() {
-            let mpdu = self.links[link as usize].window[at];
+        for at in 0..self.stack.lower.mac.links[link as usize].window.len() {
+            let mpdu = self.stack.lower.mac.links[link as usize].window[at];
             if mpdu.acknowledged || mpdu.in_flight {
                 continue;
             }
@@ -108,7 +114,7 @@ impl World {
                 break;
             }
             dropped = true;
-            let state = &mut self.links[link as usize];
+            let state = &mut self.stack.lower.mac.links[link as usize];
             state.request_due |= state.agreement && mpdu.attempts > 0;
             self.give_up(link, at);
         }
@@ -117,9 +123,9 @@ impl World {
         }
         self.deliver_in_sequence(link);
         self.shrink_window(contender, link);
-        let state = &self.links[link as usize];
+        let state = &self.stack.lower.mac.links[link as usize];
         let left = state.request_due || state.window.iter().any(|m| !m.acknowledged);
-        self.queues[contender as usize].unfinished = left.then_some(link);
+        self.stack.lower.mac.queues[contender as usize].unfinished = left.then_some(link);
     }
 
     /// Drops what a node has for another, messages of negotiations aside; what is on the air goes on.
@@ -132,7 +138,7 @@ impl World {
     /// Takes what a node has for another out of its queues, the oldest first; messages of
     /// negotiations and what is on the air stay.
     pub(crate) fn take_back(&mut self, from: u32, to: u32) -> Vec<PacketId> {
-        let state = &self.nodes[from as usize];
+        let state = &self.stack.lower.mac.nodes[from as usize];
         let several = state.contenders[0] != state.contenders[1];
         let rows = if several { 4 } else { 1 };
         let links: Vec<(u32, u32)> = (0..rows)
@@ -141,7 +147,7 @@ impl World {
                 let of = move |n| (state.link(n, category), contender);
                 (0..state.neighbours).map(of)
             })
-            .filter(|(link, _)| self.links[*link as usize].peer == to)
+            .filter(|(link, _)| self.stack.lower.mac.links[*link as usize].peer == to)
             .collect();
         let mut taken = Vec::new();
         for (link, contender) in links {
@@ -152,7 +158,10 @@ impl World {
 
     fn empty(&mut self, link: u32, contender: u32, taken: &mut Vec<PacketId>) {
         let in_turn = self.in_turn(contender);
-        let (links, queues) = (&mut self.links, &mut self.queues);
+        let (links, queues) = (
+            &mut self.stack.lower.mac.links,
+            &mut self.stack.lower.mac.queues,
+        );
         let (state, queue) = (&mut links[link as usize], &mut queues[contender as usize]);
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
@@ -166,7 +175,8 @@ impl World {
             let mut packet = mpdu.head;
             while packet != NO_PACKET {
                 taken.push(packet);
-                packet = std::mem::replace(&mut self.packets[packet].next, NO_PACKET);
+                packet =
+                    std::mem::replace(&mut self.stack.lower.cx.packets[packet].next, NO_PACKET);
             }
         }
         while let Some(packet) = state.queue.pop_front() {
@@ -182,9 +192,9 @@ impl World {
         state.request_due = false;
         self.deliver_in_sequence(link);
         self.shrink_window(contender, link);
-        let mut window = self.links[link as usize].window.iter();
+        let mut window = self.stack.lower.mac.links[link as usize].window.iter();
         let left = window.any(|m| !m.acknowledged);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.stack.lower.mac.queues[contender as usize];
         if queue.unfinished == Some(link) && !left {
             queue.unfinished = None;
         }
@@ -192,7 +202,7 @@ impl World {
 
     /// Stops trying to send an MPDU; its receiver stops waiting for it.
     pub(crate) fn give_up(&mut self, link: u32, at: usize) {
-        let mpdu = &mut self.links[link as usize].window[at];
+        let mpdu = &mut self.stack.lower.mac.links[link as usize].window[at];
         mpdu.acknowledged = true;
         if mpdu.received {
             return;
@@ -201,7 +211,7 @@ impl World {
         mpdu.delivered = true;
         let mut packet = mpdu.head;
         while packet != NO_PACKET {
-            let next = self.packets[packet].next;
+            let next = self.stack.lower.cx.packets[packet].next;
             self.lose(packet);
             packet = next;
         }
