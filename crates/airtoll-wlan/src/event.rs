@@ -3,7 +3,7 @@
 //! Events hold ids only, so that this module stands below all subsystems. Each subsystem schedules
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
-use airtoll_security::handshake::Party;
+use airtoll_handshakes::Party;
 
 /// Something that happens at an instant.
 #[derive(Debug, Clone, Copy)]
