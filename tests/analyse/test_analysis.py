@@ -177,6 +177,6 @@ def test_the_only_flow_of_a_cell_is_no_second_comparison():
     again = pl.concat([frame, frame.with_columns(flow=pl.lit("up"), station=pl.lit("A"))])
     both = analyse(again).comparisons
     assert both.height == 2 * whole.height
-    for name in ("p_holm", "verdict"):
+    for name in ("p_adjusted", "verdict"):
         assert both.filter(pl.col("flow").is_null())[name].to_list() == whole[name].to_list()
         assert both.filter(flow="up")[name].to_list() == whole[name].to_list()

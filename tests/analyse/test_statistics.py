@@ -12,7 +12,7 @@ from airtoll.analyse.comparison import (
     holm,
     holm_adjust,
 )
-from airtoll.analyse.estimate import mean_bca, mean_t, median_bca
+from airtoll.analyse.estimate import DETERMINISTIC, mean_bca, mean_t, median_exact
 from airtoll.analyse.overhead import (
     Summary,
     mean_of_estimates,
@@ -75,14 +75,35 @@ def test_bca_agrees_with_scipy():
 
 def test_bootstraps_repeat_from_their_seed():
     x = [3.0, 4.0, 9.0, 2.0, 8.0]
-    first = median_bca(x, "s", np.random.default_rng(9))
-    assert first == median_bca(x, "s", np.random.default_rng(9))
+    first = mean_bca(x, "s", np.random.default_rng(9))
+    assert first == mean_bca(x, "s", np.random.default_rng(9))
 
 
 @given(readings)
 def test_median_lies_in_its_interval(values):
-    estimate = median_bca(values, "s", np.random.default_rng(0), resamples=200)
-    assert min(values) <= estimate.low <= estimate.high <= max(values)
+    estimate = median_exact(values, "s")
+    if len(values) < 6 or len(set(values)) == 1:
+        assert not estimate.has_interval
+    else:
+        assert min(values) <= estimate.low <= estimate.value <= estimate.high <= max(values)
+
+
+def test_equal_readings_have_no_interval_and_no_p_value():
+    same = [0.1] * 7
+    for estimate in (
+        mean_t(same, "s"),
+        mean_bca(same, "s", np.random.default_rng(1)),
+        median_exact(same, "s"),
+        overhead([20e6] * 5, [19e6] * 5, "of_secured"),
+        overhead([20e6] * 5, [19e6] * 5, "difference_bps"),
+    ):
+        assert estimate.is_deterministic
+        assert not estimate.has_interval
+    test = compare_samples([19e6] * 5, [20e6] * 5, "bit/s")
+    assert np.isnan(test.p)
+    assert test.verdict == DETERMINISTIC
+    # One side with a spread has a sampling distribution.
+    assert compare_samples([19e6, 19.1e6, 18.9e6], [20e6] * 3, "bit/s").p < 0.05
 
 
 @given(readings, readings)

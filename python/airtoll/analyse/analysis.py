@@ -1,9 +1,9 @@
 """From observations to estimates, overheads and comparisons of a whole run.
 
-Takes the two tables of a run (or of a data set); gives a frozen :class:`Analysis`: estimates per
-cell and metric over the selected trials, overhead against the baseline policy in the same
-scenario, traffic and factors, and Holm-corrected comparisons. Vectorised over cells.
-Never reads a file and never runs a trial.
+The two tables of a run (or of a data set) become a frozen :class:`Analysis`: estimates per cell and
+metric, overhead against the baseline policy in the same scenario, traffic and factors, and
+comparisons corrected within their families. A selection rule decides the point estimates; intervals
+and tests rest on all trials. Vectorised over cells.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import polars as pl
-from attrs import frozen
+from attrs import evolve, field, frozen
 
-from airtoll.analyse.comparison import holm_adjust, tost_p_values, verdict, welch_p_values
-from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
+from airtoll.analyse.estimate import DETERMINISTIC, Estimate
+from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
 from airtoll.analyse.overhead import (
     DEFINITIONS,
     Definition,
@@ -32,9 +33,11 @@ from airtoll.analyse.pairing import (
     paired_rows,
     paired_tost,
 )
-from airtoll.analyse.selection import select_rows
+from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
 from airtoll.analyse.student import t_quantile
+from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.errors import UsageError
+from airtoll.study import DEFAULT_ANSWERS
 
 #: The metric that overhead is defined on.
 THROUGHPUT: Final = "throughput_bps"
@@ -71,12 +74,16 @@ class Selection(Protocol):
 class Analysis:
     """Estimates of one set of observations.
 
-    ``estimates``: one row per cell, metric, flow and station with value, deviation, low, high,
-    n, n_all (trials before selection), unit, method. ``overheads``: one row per secured cell
-    with value, low, high, n, unit, definition, baseline_cell. ``comparisons``: one row per
-    secured cell and metric with difference, low, high, p, p_holm, equivalence_p, effect (Hedges'
-    g), unit, n, method, verdict. Intervals hold at ``level``. ``paired``: whether trials of equal
-    number were compared in pairs.
+    ``estimates``: one row per cell, metric, flow and station with value (of the trials that the
+    selection rule keeps), value_all (of all trials), deviation, low, high (of all trials), n
+    (kept), n_all, unit, method. ``overheads``: one row per secured cell with value (by the rule),
+    value_all, low, high and n (of all trials), unit, method, baseline_cell. ``comparisons``: one
+    row per secured cell and metric, of all trials, with difference, low, high, p, p_adjusted,
+    family (primary or exploratory), equivalence_p, effect (Hedges' g), unit, n, method, verdict.
+    ``times``: medians, retries and means of join and hand-over times (see ``times.time_rows``).
+    Intervals hold at ``level``. ``paired``: whether trials of equal number were compared in pairs.
+    ``answers``: the primary metrics. ``by_rule``: whether the selection rule looks at values, so
+    that value and value_all differ.
     """
 
     level: float
@@ -86,7 +93,10 @@ class Analysis:
     estimates: pl.DataFrame
     overheads: pl.DataFrame
     comparisons: pl.DataFrame
+    times: pl.DataFrame = field(factory=pl.DataFrame)
     paired: bool = False
+    answers: tuple[str, ...] = DEFAULT_ANSWERS
+    by_rule: bool = False
 
     def estimate(
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
@@ -99,6 +109,16 @@ class Analysis:
     ) -> Estimate | None:
         """Overhead of one secured cell, or None if there is no baseline cell for it."""
         return self._at(self.overheads, self._overhead_rows.get((cell, flow, station)))
+
+    def overhead_of_all(
+        self, cell: str, flow: str | None = None, station: str | None = None
+    ) -> Estimate | None:
+        """Overhead of one secured cell from all trials, whatever the selection rule keeps."""
+        row = self._overhead_rows.get((cell, flow, station))
+        found = self._at(self.overheads, row)
+        if found is None or row is None:
+            return None
+        return evolve(found, value=float(self.overheads["value_all"][row]))
 
     def combined_overhead(self, cells: Sequence[str]) -> Estimate | None:
         """Mean of the overheads of some cells (TCP and UDP, say); None if one is missing."""
@@ -164,11 +184,12 @@ def analyse(
     level: float = 0.95,
     margin: float | None = None,
     paired: bool = False,
+    answers: Sequence[str] = DEFAULT_ANSWERS,
 ) -> Analysis:
     """Analyse the observations of a run.
 
     ``paired``: overheads and comparisons are taken over pairs of trials of equal number (see
-    ``pairing``); estimates are not.
+    ``pairing``); estimates are not. ``answers``: the primary metrics (see ``families``).
 
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
@@ -186,12 +207,17 @@ def analyse(
         rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
     by = [*_CELL, *_PART, "metric", "unit"]
     rule, number = _rule(select)
-    counts = rows.group_by(by).agg(n_all=pl.len())
-    chosen = select_rows(rows, by, rule, number)
-    estimates = _estimates(chosen, by, level).join(counts, on=by, nulls_equal=True)
+    kept = select_rows(rows, by, rule, number)
+    name = rule if number is None else f"{rule}({number:g})"
+    by_rule = rule in LOOKS_AT_VALUES
+    if not by_rule:
+        rows = kept
+    times = time_rows(rows, by, level)
+    estimates = _with_times(_estimates(rows, kept, by, level, name if by_rule else None), times, by)
     estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
     if paired:
-        pairs = paired_rows(chosen, _SAME, [*_CELL, *_PART], baseline)
+        pairs = paired_rows(rows, _SAME, [*_CELL, *_PART], baseline)
+        pairs = _by_the_rule(pairs, estimates, by)
         pairs = pairs.sort([*_CELL, "metric", *_PART], nulls_last=False)
     else:
         pairs = _pairs(estimates, baseline)
@@ -199,11 +225,14 @@ def analyse(
         level=level,
         baseline=baseline,
         definition=overhead,
-        selection=rule if number is None else f"{rule}({number:g})",
+        selection=name,
         estimates=estimates,
         overheads=_overheads(pairs.filter(metric=THROUGHPUT), overhead, level),
-        comparisons=_comparisons(pairs, level, margin),
+        comparisons=_comparisons(pairs, rows, level, margin, answers),
+        times=times,
         paired=paired,
+        answers=tuple(answers),
+        by_rule=by_rule,
     )
 
 
@@ -218,29 +247,93 @@ def _rule(select: Selection | None) -> tuple[str, float | None]:
     return select.rule, number
 
 
-def _estimates(rows: pl.DataFrame, by: list[str], level: float) -> pl.DataFrame:
+def _estimates(
+    rows: pl.DataFrame, kept: pl.DataFrame, by: list[str], level: float, rule: str | None
+) -> pl.DataFrame:
+    """Point estimates of the trials kept, with the interval of all trials.
+
+    ``rule``: the selection rule, where its point estimate differs from the mean of all trials.
+    """
     frame = rows.group_by(by).agg(
-        value=pl.col("value").mean(), deviation=pl.col("value").std(ddof=1), n=pl.len()
+        value_all=pl.col("value").mean(),
+        deviation=pl.col("value").std(ddof=1),
+        n_all=pl.len(),
+        spread=pl.col("value").max() - pl.col("value").min(),
+        size=pl.col("value").abs().max(),
     )
-    n = frame["n"].to_numpy().astype(np.float64)
+    # Rounding of equal readings is no spread.
+    equal = (pl.col("spread") <= 1e-12 * pl.col("size")) & (pl.col("n_all") > 1)
+    frame = frame.with_columns(
+        deviation=pl.when(equal).then(0.0).otherwise(pl.col("deviation")), equal=equal
+    )
+    if rule is None:
+        frame = frame.with_columns(value=pl.col("value_all"), n=pl.col("n_all"))
+    else:
+        own = kept.group_by(by).agg(value=pl.col("value").mean(), n=pl.len())
+        frame = frame.join(own, on=by, how="left", nulls_equal=True).with_columns(
+            pl.col("value").fill_null(math.nan), pl.col("n").fill_null(0)
+        )
+    n = frame["n_all"].to_numpy().astype(np.float64)
     deviation = frame["deviation"].fill_null(math.nan).to_numpy()
     with np.errstate(invalid="ignore", divide="ignore"):
         half = t_quantile(level, n - 1) * deviation / np.sqrt(n)
-    value = frame["value"].to_numpy()
+    half = np.where(frame["equal"].to_numpy(), np.nan, half)
+    value = frame["value_all"].to_numpy()
+    method = pl.lit("mean, t")
+    if rule is not None:
+        method = pl.format(
+            "mean by {} of {} of {} trials; interval of all, t",
+            pl.lit(rule),
+            pl.col("n"),
+            pl.col("n_all"),
+        )
     return frame.with_columns(
         low=pl.Series(value - half),
         high=pl.Series(value + half),
-        method=pl.when(pl.col("n") > 1).then(pl.lit("mean, t")).otherwise(pl.lit("single reading")),
-    )
+        method=pl.when(pl.col("equal"))
+        .then(pl.lit(DETERMINISTIC))
+        .when(pl.col("n_all") > 1)
+        .then(method)
+        .otherwise(pl.lit("single reading")),
+    ).select(*by, "value", "value_all", "deviation", "n", "n_all", "low", "high", "method")
+
+
+def _with_times(estimates: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Means of join and hand-over times with their BCa intervals instead of Student's."""
+    ends = times.filter(pl.col("mean_low").is_not_nan()).select(*by, "mean_low", "mean_high")
+    joined = estimates.join(ends, on=by, how="left", nulls_equal=True)
+    found = pl.col("mean_low").is_not_null()
+    return joined.with_columns(
+        low=pl.coalesce("mean_low", "low"),
+        high=pl.coalesce("mean_high", "high"),
+        method=pl.when(found)
+        .then(pl.col("method").str.replace(", t$", ", BCa"))
+        .otherwise(pl.col("method")),
+    ).drop("mean_low", "mean_high")
 
 
 def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Every secured row beside the baseline's row (columns ending in ``_0``)."""
-    keep = [*_SAME, "cell", "value", "deviation", "n"]
-    zero = estimates.filter(policy=baseline).select(keep)
-    zero = zero.rename({name: f"{name}_0" for name in ("cell", "value", "deviation", "n")})
-    secured = estimates.filter(pl.col("policy") != baseline)
+    """Every secured row beside the baseline's row (columns ending in ``_0``), of all trials.
+
+    ``kept`` and ``kept_0`` are the point estimates by the selection rule.
+    """
+    own = estimates.with_columns(kept="value", value="value_all", n="n_all")
+    names = ("cell", "value", "kept", "deviation", "n")
+    zero = own.filter(policy=baseline).select(*_SAME, *names)
+    zero = zero.rename({name: f"{name}_0" for name in names})
+    secured = own.filter(pl.col("policy") != baseline)
     return secured.join(zero, on=_SAME, how="inner", nulls_equal=True)
+
+
+def _by_the_rule(pairs: pl.DataFrame, estimates: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Paired rows with the point estimates by the selection rule (``kept``, ``kept_0``)."""
+    kept = estimates.select(*by, kept="value")
+    zero = estimates.select(
+        cell_0="cell", flow="flow", station="station", metric="metric", kept_0="value"
+    )
+    return pairs.join(kept, on=by, how="left", nulls_equal=True).join(
+        zero, on=["cell_0", *_PART, "metric"], how="left", nulls_equal=True
+    )
 
 
 def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
@@ -265,30 +358,36 @@ def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float6
 def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
+    kept, kept_0 = pairs["kept"].to_numpy(), pairs["kept_0"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
         if definition == "of_baseline":
-            value = 1 - a["t2"] / a["t1"]
+            value, own = 1 - a["t2"] / a["t1"], 1 - kept / kept_0
             low, high = _ratio_ends(a, "2", "1", level, paired)
             low, high = 1 - high, 1 - low
         elif definition == "of_secured":
-            value = a["t1"] / a["t2"] - 1
+            value, own = a["t1"] / a["t2"] - 1, kept_0 / kept - 1
             low, high = _ratio_ends(a, "1", "2", level, paired)
             low, high = low - 1, high - 1
         else:
             value, low, high, _p = _difference(a, level, paired)
+            own = kept - kept_0
     unit = "bit/s" if definition == "difference_bps" else "1"
     method = _METHODS[definition != "difference_bps", paired]
     known = np.isfinite(a["v1"]) & np.isfinite(a["v2"])
+    fixed = (a["v1"] == 0) & (a["v2"] == 0)
     return pairs.select(
         *_CELL,
         *_PART,
         pl.col("cell_0").alias("baseline_cell"),
-        value=pl.Series(value),
-        low=pl.Series(np.where(known, low, np.nan)),
-        high=pl.Series(np.where(known, high, np.nan)),
+        value=pl.Series(own),
+        value_all=pl.Series(value),
+        low=pl.Series(np.where(known & ~fixed, low, np.nan)),
+        high=pl.Series(np.where(known & ~fixed, high, np.nan)),
         n=pl.col("n") + pl.col("n_0"),
         unit=pl.lit(unit),
-        method=pl.lit(f"{definition}, {method}"),
+        method=pl.Series(
+            [f"{definition}, {DETERMINISTIC if f else method}" for f in fixed], dtype=pl.String
+        ),
     )
 
 
@@ -336,42 +435,55 @@ def _welch_interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = satterthwaite(a["v1"], a["v2"], a["n1"], a["n2"])
         half = t_quantile(level, degrees) * np.sqrt(a["v1"] + a["v2"])
-    half = np.where((a["v1"] == 0) & (a["v2"] == 0), 0.0, half)
     return value, value - half, value + half
 
 
-def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.DataFrame:
+def _comparisons(
+    pairs: pl.DataFrame,
+    rows: pl.DataFrame,
+    level: float,
+    margin: float | None,
+    answers: Sequence[str],
+) -> pl.DataFrame:
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
-    method = _METHODS[False, paired]
-    value, low, high, p = _difference(a, level, paired)
+    value, low, high, p = (np.array(x) for x in _difference(a, level, paired))
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = a["n1"] + a["n2"] - 2
         pooled = np.sqrt(((a["n1"] - 1) * a["s1"] ** 2 + (a["n2"] - 1) * a["s2"] ** 2) / degrees)
-        effect = value / pooled * (1 - 3 / (4 * degrees - 1))
-    effect = np.where((pooled == 0) & (value == 0), 0.0, effect)
+        effect = np.where(pooled > 0, value / pooled * (1 - 3 / (4 * degrees - 1)), np.nan)
     limits = np.full(p.shape, np.nan) if margin is None else np.abs(a["t1"]) * margin
     alike = (
         paired_tost(value, _paired_variance(a), a["n1"], limits)
         if paired
         else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
     )
+    fixed = np.isnan(p) & (_paired_variance(a) == 0 if paired else a["v1"] + a["v2"] == 0)
+    methods = np.where(fixed, DETERMINISTIC, _METHODS[False, paired]).astype(object)
+    for at, shift in _shifts(pairs, rows, level):
+        value[at], low[at], high[at], p[at] = shift
+        methods[at] = _SHIFT if math.isfinite(shift[3]) else DETERMINISTIC
     metrics = pairs["metric"].to_numpy()
-    is_part, repeats = pairs.select(_IS_PART, repeats=repeats_its_cell()).to_numpy().T
-    adjusted, sizes = np.full(p.shape, np.nan), np.zeros(p.shape, dtype=np.int64)
-    for metric in np.unique(metrics) if metrics.size else []:
-        family = (metrics == metric) & ~repeats
-        adjusted[family] = holm_adjust(p[family])
-        sizes[metrics == metric] = (~np.isnan(p[family])).sum()
+    is_part, totalled, repeats = (
+        column.to_numpy()
+        for column in pairs.select(
+            part=_IS_PART,
+            totalled=_IS_PART & (~_IS_PART).any().over("cell", "metric"),
+            repeats=repeats_its_cell(),
+        )
+    )
+    primary = primary_rows(metrics, answers, totalled & ~repeats)
+    corrected, sizes = adjusted(p, primary, repeats)
     whole = {
         (cell, metric): q
-        for cell, metric, q, part in zip(pairs["cell"], metrics, adjusted, is_part, strict=True)
+        for cell, metric, q, part in zip(pairs["cell"], metrics, corrected, is_part, strict=True)
         if not part
     }
     for row in np.flatnonzero(repeats):
-        adjusted[row] = whole[pairs["cell"][int(row)], metrics[row]]
+        corrected[row] = whole[pairs["cell"][int(row)], metrics[row]]
     words = [
-        verdict(
+        ("" if first else f"{EXPLORATORY}: ")
+        + verdict(
             Estimate(v, lo, hi, level, int(n), f"difference, {method}", unit),
             q,
             e,
@@ -381,18 +493,20 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
             alone=alone,
             family=size,
         )
-        for v, lo, hi, n, unit, q, e, m, metric, alone, size in zip(
+        for v, lo, hi, n, method, unit, q, e, m, metric, alone, size, first in zip(
             value,
             low,
             high,
             a["n1"] + a["n2"],
+            methods,
             pairs["unit"].to_list(),
-            adjusted,
+            corrected,
             alike,
             limits,
             metrics,
             p,
             sizes,
+            primary,
             strict=True,
         )
     ]
@@ -406,10 +520,46 @@ def _comparisons(pairs: pl.DataFrame, level: float, margin: float | None) -> pl.
         low=pl.Series(low),
         high=pl.Series(high),
         p=pl.Series(p),
-        p_holm=pl.Series(adjusted),
+        p_adjusted=pl.Series(corrected),
+        family=pl.Series(np.where(primary, PRIMARY, EXPLORATORY).tolist(), dtype=pl.String),
         equivalence_p=pl.Series(alike),
         effect=pl.Series(effect),
         n=pl.col("n") + pl.col("n_0"),
-        method=pl.lit(method),
+        method=pl.Series(methods.tolist(), dtype=pl.String),
         verdict=pl.Series(words, dtype=pl.String),
     )
+
+
+_SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
+
+
+def _shifts(
+    pairs: pl.DataFrame, rows: pl.DataFrame, level: float
+) -> list[tuple[int, tuple[float, float, float, float]]]:
+    """Shift, ends and p value of every pair of join or hand-over times, by the pair's row."""
+    wanted = pairs.with_row_index("at").filter(pl.col("metric").is_in(list(TIMES)))
+    if wanted.is_empty():
+        return []
+    readings = rows.group_by("cell", *_PART, "metric").agg("value")
+    wanted = wanted.select("at", "cell", "cell_0", *_PART, "metric")
+    sides = wanted.join(
+        readings, on=["cell", *_PART, "metric"], nulls_equal=True, maintain_order="left"
+    ).join(
+        readings.rename({"cell": "cell_0", "value": "zero"}),
+        on=["cell_0", *_PART, "metric"],
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    found: list[tuple[int, tuple[float, float, float, float]]] = []
+    sides = sides.with_columns(n1=pl.col("zero").list.len(), n2=pl.col("value").list.len())
+    for (n1, n2), group in sides.group_by("n1", "n2", maintain_order=True):
+        if min(int(str(n1)), int(str(n2))) < 2:
+            continue
+        first = np.array(group["zero"].to_list(), dtype=np.float64)
+        second = np.array(group["value"].to_list(), dtype=np.float64)
+        columns = shifts(first, second, level)
+        found += [
+            (int(at), (float(v), float(lo), float(hi), float(p)))
+            for at, v, lo, hi, p in zip(group["at"], *columns, strict=True)
+        ]
+    return found

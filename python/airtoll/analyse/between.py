@@ -1,8 +1,8 @@
-"""Between two runs: which cells differ, by how much, and can the trials tell?
+"""Between two runs: which cells differ, by how much, and whether the trials tell them apart.
 
-Takes two analyses of the same kind of cells (before and after, simulator and closed form, simulator
-and Linux); gives one :class:`Change` per cell, metric, flow and station that both have. Tests of
-one metric are a family, corrected by Holm. Never pairs cells whose names differ.
+Two analyses of the same cells (before and after, simulator and closed form, simulator and Linux)
+give one :class:`Change` per cell, metric, flow and station that both have. Cells are paired by
+name. Tests form the families of ``analyse.families``, with the primary metrics of the first run.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll.analyse.analysis import Analysis, estimate_of_row, repeats_its_cell
-from airtoll.analyse.comparison import holm_adjust, verdict, welch_p
+from airtoll.analyse.comparison import verdict, welch_p
 from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.families import EXPLORATORY, adjusted
 from airtoll.analyse.overhead import Summary, difference
 
 #: Metrics on which two runs are compared, in this order.
@@ -41,7 +42,7 @@ class Change:
     """One quantity in two runs.
 
     ``difference`` is second - first with Welch's interval (NaN ends where one side has no
-    spread). ``p_holm``: Holm-corrected over the metric's family. ``verdict`` in words.
+    spread). ``p_adjusted``: corrected over its family. ``verdict`` in words.
     """
 
     cell: str
@@ -51,7 +52,7 @@ class Change:
     first: Estimate
     second: Estimate
     difference: Estimate
-    p_holm: float
+    p_adjusted: float
     verdict: str
 
     @property
@@ -62,7 +63,8 @@ class Change:
     @property
     def differs(self) -> bool:
         """Whether the two are told apart, at the estimates' level."""
-        return self.verdict in ("higher", "lower") or self.verdict.startswith("outside")
+        words = self.verdict.removeprefix(f"{EXPLORATORY}: ")
+        return words in ("higher", "lower") or words.startswith("outside")
 
 
 def changes(first: Analysis, second: Analysis) -> list[Change]:
@@ -101,27 +103,30 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
             )
         )
     order = sorted(range(len(found)), key=lambda i: rank[found[i].metric])
-    done: list[Change] = []
-    for metric in dict.fromkeys(found[i].metric for i in order):
-        family = [i for i in order if found[i].metric == metric]
-        alone = np.array([p_values[i] for i in family])
-        adjusted, size = holm_adjust(alone), int((~np.isnan(alone)).sum())
-        done += [
-            evolve(found[i], p_holm=float(p), verdict=_words(found[i], float(p), p_values[i], size))
-            for i, p in zip(family, adjusted, strict=True)
-        ]
-    return done
+    alone = np.array(p_values, dtype=np.float64)
+    primary = np.array([c.metric in first.answers for c in found], dtype=np.bool_)
+    corrected, sizes = adjusted(alone, primary, np.zeros(alone.shape, dtype=np.bool_))
+    return [
+        evolve(
+            found[i],
+            p_adjusted=float(corrected[i]),
+            verdict=_words(
+                found[i], float(corrected[i]), float(alone[i]), int(sizes[i]), bool(primary[i])
+            ),
+        )
+        for i in order
+    ]
 
 
-_VALUES: Final = ("value", "low", "high", "deviation", "n", "method")
+_VALUES: Final = ("value", "value_all", "low", "high", "deviation", "n", "n_all", "method")
 
 
 def _summary(row: dict[str, float]) -> Summary:
     deviation = math.nan if row["deviation"] is None else row["deviation"]
-    return Summary(row["value"], deviation, int(row["n"]))
+    return Summary(row["value_all"], deviation, int(row["n_all"]))
 
 
-def _words(change: Change, p: float, alone: float, family: int) -> str:
+def _words(change: Change, p: float, alone: float, family: int, primary: bool) -> str:
     """Where one side is a single figure (a closed form), the other's interval decides."""
     sides = (change.first, change.second)
     single = [e for e in sides if e.n == 1]
@@ -129,6 +134,6 @@ def _words(change: Change, p: float, alone: float, family: int) -> str:
     if single and spread:
         place = "within" if spread[0].contains(single[0].value) else "outside"
         return f"{place} the other's interval"
-    return verdict(
+    return ("" if primary else f"{EXPLORATORY}: ") + verdict(
         change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family
     )

@@ -16,7 +16,7 @@ import scipy
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import Array, Estimate, sample
+from airtoll.analyse.estimate import DETERMINISTIC, Array, Estimate, sample
 from airtoll.analyse.overhead import Summary, difference, satterthwaite
 from airtoll.analyse.student import t_above, t_below
 
@@ -106,6 +106,16 @@ def holm_adjust(p: Array) -> Array:
     return adjusted
 
 
+def fdr_adjust(p: Array) -> Array:
+    """p values adjusted by Benjamini and Hochberg (1995); NaN stays NaN and counts for nothing."""
+    adjusted = np.full(p.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    steps = p[order] * order.size / np.arange(1, order.size + 1)
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted
+
+
 def welch_p(a: Summary, b: Summary) -> float:
     """Two-sided p value of Welch's test; NaN if a spread is unknown."""
     return float(
@@ -122,13 +132,12 @@ def welch_p(a: Summary, b: Summary) -> float:
 def welch_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array) -> Array:
     """Two-sided Welch p values, elementwise; va, vb squared standard errors.
 
-    Without any spread, equal means give 1 and different ones 0.
+    NaN where neither side has any spread: a deterministic cell has no sampling distribution.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(va + vb)
         p = 2 * t_above(np.abs(delta) / error, satterthwaite(va, vb, na, nb))
-    exact = error == 0
-    return np.asarray(np.where(exact, np.where(delta == 0, 1.0, 0.0), p), dtype=np.float64)
+    return np.asarray(np.where(error == 0, np.nan, p), dtype=np.float64)
 
 
 def hedges_g(a: Summary, b: Summary) -> float:
@@ -138,7 +147,7 @@ def hedges_g(a: Summary, b: Summary) -> float:
         return math.nan
     pooled = math.sqrt(((a.n - 1) * a.deviation**2 + (b.n - 1) * b.deviation**2) / degrees)
     if pooled == 0:
-        return 0.0 if a.mean == b.mean else math.copysign(math.inf, a.mean - b.mean)
+        return math.nan
     return (a.mean - b.mean) / pooled * (1 - 3 / (4 * degrees - 1))
 
 
@@ -157,7 +166,10 @@ def tost_p(a: Summary, b: Summary, margin: float) -> float:
 
 
 def tost_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array, margin: Array) -> Array:
-    """Elementwise :func:`tost_p`; va, vb squared standard errors. NaN where no margin is given."""
+    """Elementwise :func:`tost_p`; va, vb squared standard errors.
+
+    NaN where no margin is given and where neither side has any spread.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(va + vb)
         degrees = satterthwaite(va, vb, na, nb)
@@ -165,8 +177,7 @@ def tost_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array, marg
             t_above((delta + margin) / error, degrees),
             t_below((delta - margin) / error, degrees),
         )
-    exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
-    return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
+    return np.asarray(np.where(error == 0, np.nan, p), dtype=np.float64)
 
 
 def verdict(
@@ -185,6 +196,8 @@ def verdict(
     ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
     """
     alpha = 1 - estimate.level
+    if math.isnan(p) and estimate.is_deterministic:
+        return DETERMINISTIC
     if math.isnan(p):
         return "spread unknown: cannot be judged"
     if not math.isnan(equivalence_p) and equivalence_p < alpha:

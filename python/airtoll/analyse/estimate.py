@@ -1,8 +1,8 @@
 """Estimates: a value, its interval, the level, how many readings, and by which method.
 
-Takes samples (1-D float arrays, any unit); gives :class:`Estimate`. A result is never a bare
-number: where no interval can be had (one reading, a printed mean), its ends are NaN and the
-method says why. Never draws ambient randomness: every bootstrap takes a numpy Generator.
+Samples are 1-D float arrays of any unit; results are :class:`Estimate`. Where there is no interval
+(one reading, a printed mean, a deterministic cell) its ends are NaN and the method says why. Every
+bootstrap takes a numpy Generator.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from attrs import frozen
+import scipy
+from attrs import evolve, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from airtoll.analyse.student import normal_below, normal_quantile, t_quantile
@@ -21,6 +22,13 @@ Array = NDArray[np.float64]
 
 #: Bootstrap resamples unless the caller says otherwise.
 RESAMPLES = 2000
+
+#: Method of an estimate whose readings are all equal. The spread between trials is then unknown,
+#: not zero: a deterministic trial repeated is one trial.
+DETERMINISTIC = "deterministic: the trials are one trial"
+
+#: Relative spread below which readings count as equal: rounding of binary64 means.
+_ROUNDING = 1e-12
 
 
 @frozen
@@ -43,6 +51,11 @@ class Estimate:
     def has_interval(self) -> bool:
         """Whether both ends are numbers (infinite ones included)."""
         return not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether all readings were equal, so that no interval exists."""
+        return self.method.endswith(DETERMINISTIC)
 
     @property
     def half_width(self) -> float:
@@ -70,12 +83,22 @@ class Estimate:
         }
 
 
+def without_interval(estimate: Estimate) -> Estimate:
+    """The same value with no ends, for a table that gives the interval elsewhere."""
+    return evolve(estimate, low=math.nan, high=math.nan)
+
+
 def sample(values: ArrayLike) -> Array:
     """A 1-D float array of finite readings. Raises UsageError if one is not finite."""
     array = np.asarray(values, dtype=np.float64).ravel()
     if not np.all(np.isfinite(array)):
         raise UsageError("readings must be finite numbers: leave out what is missing")
     return array
+
+
+def has_spread(x: Array) -> bool:
+    """Whether readings differ by more than the rounding of a mean."""
+    return float(np.ptp(x)) > _ROUNDING * float(np.abs(x).max())
 
 
 def mean_t(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
@@ -87,6 +110,8 @@ def mean_t(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
     mean = float(x.mean())
     if n == 1:
         return Estimate(mean, math.nan, math.nan, level, 1, "single reading", unit)
+    if not has_spread(x):
+        return Estimate(mean, math.nan, math.nan, level, n, DETERMINISTIC, unit)
     half = t_quantile(level, n - 1) * float(x.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, level, n, "mean, t", unit)
 
@@ -102,17 +127,43 @@ def mean_bca(
     return bca(values, lambda rows: rows.mean(axis=-1), "mean, BCa", unit, rng, level, resamples)
 
 
-def median_bca(
-    values: ArrayLike,
-    unit: str,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Estimate:
-    """Median with a bias-corrected and accelerated bootstrap interval (Efron 1987)."""
-    return bca(
-        values, lambda rows: np.median(rows, axis=-1), "median, BCa", unit, rng, level, resamples
-    )
+def median_exact(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
+    """Median with the interval between two order statistics (Thompson 1936).
+
+    The method names the coverage attained, which the binomial distribution gives for any
+    continuous distribution. Below n = 6 there is no 95 % interval.
+    """
+    x = np.sort(sample(values))
+    n = x.size
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, level, 0, "no readings", unit)
+    value = float(np.median(x))
+    if n > 1 and not has_spread(x):
+        return Estimate(value, math.nan, math.nan, level, n, DETERMINISTIC, unit)
+    ranks = median_ranks(n, level)
+    if ranks is None:
+        method = f"median: {n} readings are too few for an interval"
+        return Estimate(value, math.nan, math.nan, level, n, method, unit)
+    low, high, coverage = ranks
+    method = f"median, order statistics, coverage {100 * coverage:.1f} %"
+    return Estimate(value, float(x[low - 1]), float(x[high - 1]), level, n, method, unit)
+
+
+def median_ranks(n: int, level: float) -> tuple[int, int, float] | None:
+    """Ranks (from 1) of the order statistics that bound the median, and the coverage attained.
+
+    The narrowest symmetric pair whose binomial coverage is at least ``level`` (Thompson 1936);
+    None where no pair has it: below n = 6 at 95 %.
+    """
+    if n < 1:
+        return None
+    lows = np.arange(1, n // 2 + 1)
+    coverage = 1 - 2 * scipy.special.bdtr(lows - 1, n, 0.5)
+    good = np.flatnonzero(coverage >= level)
+    if good.size == 0:
+        return None
+    low = int(lows[good[-1]])
+    return low, n + 1 - low, float(coverage[good[-1]])
 
 
 def bca(
@@ -126,8 +177,8 @@ def bca(
 ) -> Estimate:
     """Any statistic over the last axis, with a BCa interval (Efron 1987, equations 2.3 and 6.6).
 
-    The acceleration comes from the jackknife. A sample without spread has the interval
-    [value, value]; fewer than three readings give none.
+    The acceleration comes from the jackknife. A sample without spread and fewer than three
+    readings give no interval.
     """
     x = sample(values)
     n = x.size
@@ -136,8 +187,8 @@ def bca(
     value = float(statistic(x[np.newaxis, :])[0])
     if n < 3:
         return Estimate(value, math.nan, math.nan, level, n, f"{method}: under 3 readings", unit)
-    if float(np.ptp(x)) == 0.0:
-        return Estimate(value, value, value, level, n, method, unit)
+    if not has_spread(x):
+        return Estimate(value, math.nan, math.nan, level, n, DETERMINISTIC, unit)
     draws = np.sort(statistic(x[rng.integers(0, n, size=(resamples, n))]))
     below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / resamples
     below = min(max(below, 0.5 / resamples), 1 - 0.5 / resamples)

@@ -20,7 +20,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import RESAMPLES, Array, Estimate, sample
+from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, Estimate, has_spread, sample
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
@@ -40,7 +40,9 @@ class Summary:
     def of(cls, values: ArrayLike) -> Summary:
         """The summary of readings."""
         x = sample(values)
-        deviation = float(x.std(ddof=1)) if x.size > 1 else math.nan
+        deviation = math.nan
+        if x.size > 1:
+            deviation = float(x.std(ddof=1)) if has_spread(x) else 0.0
         return cls(float(x.mean()) if x.size else math.nan, deviation, x.size)
 
     @property
@@ -65,12 +67,24 @@ def overhead_of_summaries(
     if definition == "of_baseline":
         ratio = ratio_fieller(secured, baseline, level)
         return Estimate(
-            1 - ratio.value, 1 - ratio.high, 1 - ratio.low, level, ratio.n, _named(definition), "1"
+            1 - ratio.value,
+            1 - ratio.high,
+            1 - ratio.low,
+            level,
+            ratio.n,
+            _named(ratio, definition),
+            "1",
         )
     if definition == "of_secured":
         ratio = ratio_fieller(baseline, secured, level)
         return Estimate(
-            ratio.value - 1, ratio.low - 1, ratio.high - 1, level, ratio.n, _named(definition), "1"
+            ratio.value - 1,
+            ratio.low - 1,
+            ratio.high - 1,
+            level,
+            ratio.n,
+            _named(ratio, definition),
+            "1",
         )
     raise UsageError(f"overhead definition {definition!r}: allowed are {', '.join(DEFINITIONS)}")
 
@@ -122,6 +136,9 @@ def ratio_fieller(numerator: Summary, denominator: Summary, level: float = 0.95)
     va, vb = numerator.variance_of_mean, denominator.variance_of_mean
     if math.isnan(va) or math.isnan(vb):
         return Estimate(value, math.nan, math.nan, level, n, "ratio, spread unknown", "1")
+    if va == 0 and vb == 0:
+        method = f"ratio, {DETERMINISTIC}"
+        return Estimate(value, math.nan, math.nan, level, n, method, "1")
     low, high = fieller_ends(
         np.array([a]),
         np.array([b]),
@@ -140,12 +157,12 @@ def fieller_ends(
     """Fieller's interval ends of a / b, elementwise; arrays of one shape.
 
     ``va`` and ``vb`` are squared standard errors of the means, ``na`` and ``nb`` sample sizes.
+    NaN where both standard errors are zero.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = a / b
         degrees = satterthwaite(va, ratio**2 * vb, na, nb)
         t2 = t_quantile(level, degrees) ** 2
-        t2 = np.where((va == 0) & (vb == 0), 0.0, t2)
         g = t2 * vb / b**2
         root = np.sqrt(np.maximum(t2 * (va * (1 - g) + ratio**2 * vb), 0.0)) / np.abs(b)
         low = (ratio - root) / (1 - g)
@@ -169,7 +186,8 @@ def difference(a: Summary, b: Summary, unit: str, level: float = 0.95) -> Estima
     if math.isnan(va) or math.isnan(vb):
         return Estimate(value, math.nan, math.nan, level, n, "difference, spread unknown", unit)
     if va + vb == 0:
-        return Estimate(value, value, value, level, n, "difference, Welch", unit)
+        method = f"difference, {DETERMINISTIC}"
+        return Estimate(value, math.nan, math.nan, level, n, method, unit)
     degrees = float(
         satterthwaite(np.array(va), np.array(vb), np.array(float(a.n)), np.array(float(b.n)))
     )
@@ -180,7 +198,8 @@ def difference(a: Summary, b: Summary, unit: str, level: float = 0.95) -> Estima
 def mean_of_estimates(parts: Sequence[Estimate]) -> Estimate:
     """Mean of independent estimates of one unit and level (McCarter's combined overhead).
 
-    Half-widths add in quadrature, each side for itself.
+    Half-widths add in quadrature, each side separately. A deterministic part adds no half-width; a
+    mean of deterministic parts alone has no interval.
     """
     if not parts:
         raise UsageError("the mean of no estimates does not exist")
@@ -188,13 +207,16 @@ def mean_of_estimates(parts: Sequence[Estimate]) -> Estimate:
         raise UsageError("estimates to be averaged must share unit and level")
     k = len(parts)
     value = sum(part.value for part in parts) / k
-    low = value - math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
-    high = value + math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
-    method = f"mean of {k}: {parts[0].method}"
+    random = [part for part in parts if not part.is_deterministic]
+    low = value - math.sqrt(sum((part.value - part.low) ** 2 for part in random)) / k
+    high = value + math.sqrt(sum((part.high - part.value) ** 2 for part in random)) / k
+    if not random:
+        low = high = math.nan
+    method = f"mean of {k}: {(random or parts)[0].method}"
     return Estimate(
         value, low, high, parts[0].level, sum(p.n for p in parts), method, parts[0].unit
     )
 
 
-def _named(definition: str) -> str:
-    return f"{definition}, Fieller"
+def _named(ratio: Estimate, definition: str) -> str:
+    return f"{definition}, {ratio.method.removeprefix('ratio, ')}"

@@ -1,9 +1,9 @@
-"""Interleaved trials in pairs: what drifts for both sides alike drops out of their difference.
+"""Trials of equal number in pairs: a state that both sides share drops out of their difference.
 
-Takes readings; gives, per secured cell, means, spreads and the covariance with the baseline over
-the trials of equal number. Trials of one number are pairs where a study is interleaved on a testbed
-whose state drifts (a machine, an air); the simulator draws every trial for itself, so that pairing
-there would only lose degrees of freedom. Never pairs trials of different numbers.
+Two plans give pairs: interleaved trials on a testbed whose state drifts (a machine, the air), and
+common random numbers in the simulator (``pairing = "common"``: the policies of a cell draw the same
+random numbers in trials of equal number). Otherwise the simulator draws each trial independently,
+and pairing would only lose degrees of freedom.
 """
 
 from __future__ import annotations
@@ -20,8 +20,13 @@ from airtoll.analyse.student import t_above, t_below, t_quantile
 _DRIFTING = ("linux",)
 
 
-def pairs_trials(order: str, testbed: str) -> bool:
-    """Whether trials of equal number are to be compared in pairs."""
+def pairs_trials(order: str, testbed: str, pairing: str = "independent") -> bool:
+    """Whether trials of equal number are compared in pairs.
+
+    ``pairing``: the plan's; ``common`` says that the policies of a cell share random numbers.
+    """
+    if testbed == "simulator":
+        return pairing == "common"
     return order == "interleaved" and testbed in _DRIFTING
 
 
@@ -55,13 +60,13 @@ def paired_interval(
 ) -> tuple[Array, Array, Array]:
     """Ends of the paired t interval and its two-sided p value, elementwise.
 
-    ``variance``: squared standard error of the mean difference; ``n``: pairs.
+    ``variance``: squared standard error of the mean difference; ``n``: pairs. NaN where all
+    differences are equal.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(variance)
-        half = np.where(error == 0, 0.0, t_quantile(level, n - 1) * error)
-        p = 2 * t_above(np.abs(delta) / error, n - 1)
-    p = np.where(error == 0, np.where(delta == 0, 1.0, 0.0), p)
+        half = np.where(error == 0, np.nan, t_quantile(level, n - 1) * error)
+        p = np.where(error == 0, np.nan, 2 * t_above(np.abs(delta) / error, n - 1))
     return delta - half, delta + half, p
 
 
@@ -73,8 +78,7 @@ def paired_tost(delta: Array, variance: Array, n: Array, margin: Array) -> Array
             t_above((delta + margin) / error, n - 1),
             t_below((delta - margin) / error, n - 1),
         )
-    exact = np.where(np.isnan(margin), np.nan, np.where(np.abs(delta) < margin, 0.0, 1.0))
-    return np.asarray(np.where(error == 0, exact, p), dtype=np.float64)
+    return np.asarray(np.where(error == 0, np.nan, p), dtype=np.float64)
 
 
 def fieller_paired_ends(
@@ -87,7 +91,7 @@ def fieller_paired_ends(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         t2 = t_quantile(level, n - 1) ** 2
-        t2 = np.where((va == 0) & (vb == 0), 0.0, t2)
+        t2 = np.where((va == 0) & (vb == 0), np.nan, t2)
         first = b**2 - t2 * vb
         middle = a * b - t2 * covariance
         root = np.sqrt(np.maximum(middle**2 - first * (a**2 - t2 * va), 0.0))

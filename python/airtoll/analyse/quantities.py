@@ -36,7 +36,10 @@ def show_value(value: float | None, unit: str, digits: int = 4) -> str:
 
 
 def show_estimate(estimate: Estimate, digits: int = 4) -> str:
-    """A value with its interval's half width, e.g. ``29.87 ± 0.03 Mb/s``."""
+    """A value with its interval: ``29.87 ± 0.03 Mb/s``, or ``12.0 [11.2, 15.9] ms``.
+
+    Both ends are shown where the value is not their middle (medians, BCa, selection rules).
+    """
     if not math.isfinite(estimate.value):
         return NOTHING
     factor, name = scale_of(estimate.value, estimate.unit)
@@ -45,7 +48,17 @@ def show_estimate(estimate: Estimate, digits: int = 4) -> str:
         return f"{_digits(estimate.value / factor, digits)} {name}".rstrip()
     # Value and half width share their last digit; no more of them than the half width has sense.
     places = 2 if half == 0 else min(4, max(0, 1 - math.floor(math.log10(half))))
+    if off_centre(estimate):
+        low, high = estimate.low / factor, estimate.high / factor
+        value = estimate.value / factor
+        return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}] {name}".rstrip()
     return f"{estimate.value / factor:.{places}f} ± {half:.{places}f} {name}".rstrip()
+
+
+def off_centre(estimate: Estimate) -> bool:
+    """Whether a value lies more than a twentieth of the half width from its interval's middle."""
+    middle = (estimate.low + estimate.high) / 2
+    return abs(estimate.value - middle) > 0.05 * estimate.half_width
 
 
 def show_overhead(estimate: Estimate | None) -> str:
@@ -56,6 +69,8 @@ def show_overhead(estimate: Estimate | None) -> str:
         return show_estimate(estimate)
     text = f"{100 * estimate.value:.2f}"
     if estimate.has_interval and math.isfinite(estimate.half_width):
+        if off_centre(estimate):
+            return f"{text} [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}] %"
         text += f" ± {100 * estimate.half_width:.2f}"
     return f"{text} %"
 

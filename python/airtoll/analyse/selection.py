@@ -1,9 +1,9 @@
 """Which trials count: the selection rules of the published studies, as named functions.
 
-Takes readings in the order of their trials; gives a Boolean mask of the same length (True:
-counts). Every rule but ``keep_all`` changes what the remaining readings say: ``bias_of_rule``
-measures by simulation how far the usual interval then misses. Never reorders and never invents
-a reading.
+A rule takes readings in the order of their trials and returns a Boolean mask of the same length
+(True: counts). The rules of ``LOOKS_AT_VALUES`` keep readings by their values, so that an interval
+over the readings kept is too narrow: ``bias_of_rule`` measures its coverage by simulation. An
+analysis takes the point estimate by the rule, and intervals and tests from all readings.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from airtoll.analyse.estimate import Array, mean_t, sample
 from airtoll.errors import UsageError
+
+#: Rules that look at the readings. An interval over the readings that they keep is too narrow.
+LOOKS_AT_VALUES = ("closest_to_mean", "agreement")
 
 Mask = NDArray[np.bool_]
 Rule = Callable[[Array], Mask]

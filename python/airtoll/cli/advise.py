@@ -170,7 +170,10 @@ def _analysis(folder: Path) -> Analysis:
             baseline=study.study.baseline,
             overhead=study.study.overhead,
             select=study.trials.select,
-            paired=pairs_trials(study.trials.order, opened.folder.manifest()["testbed"]),
+            paired=pairs_trials(
+                study.trials.order, opened.folder.manifest()["testbed"], study.trials.pairing
+            ),
+            answers=study.answers,
         )
     return analyse(read_observations(folder), read_trials(folder))
 

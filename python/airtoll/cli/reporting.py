@@ -12,8 +12,10 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
+from attrs import evolve
 
-from airtoll.analyse.analysis import Analysis
+from airtoll.analyse.analysis import Analysis, estimate_of_row
+from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.observe.datasets import load_dataset
@@ -22,6 +24,7 @@ from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.costs import cost_table, without_repeated_parts
 from airtoll.report.summary import RunSummary, factors_text, headline, summarise
 from airtoll.report.text import as_json, published_row
+from airtoll.report.times import time_rows
 from airtoll.run import Run, open_run
 
 #: testbed -> how what it gives came about
@@ -82,6 +85,7 @@ def print_run(run: Run, *, json: bool) -> None:
         # In the page's order: what is compared stands together, the baseline first.
         cells = dict.fromkeys(cost_table(summary)["cell"])
         _print_costs(summary.analysis, list(cells), summary.path, summary.verdict)
+    _print_times(summary)
 
 
 def _against(summary: RunSummary) -> str:
@@ -150,13 +154,32 @@ def _print_combined(rows: Sequence[PrintedCombined], against: str) -> None:
     out().print(view)
 
 
+def _print_times(summary: RunSummary) -> None:
+    """Medians, retries and means of join and hand-over times."""
+    rows = time_rows(summary, answers_only=True)
+    if not rows:
+        return
+    columns = ["time", "cell", "median [exact] (coverage)", "retried [Wilson]", "mean [BCa]"]
+    view = table("times of joins and hand-overs", [*columns, "mind"], right=columns[2:])
+    for row in rows[: shown_rows(len(rows))]:
+        names = ("metric", "cell", "median", "retried", "mean", "warning")
+        view.add_row(*(row[name] for name in names))
+    out().print(view)
+    say_rest(len(rows), f"the rest: `airtoll report {summary.path}` (page), the same with --json.")
+
+
 def _print_costs(
     analysis: Analysis, cells: Sequence[str], path: Path, judged: Callable[[str, str], str]
 ) -> None:
+    columns = ["cell", "throughput", "overhead", "verdict"]
+    if analysis.by_rule:
+        columns[1:3] = ["throughput by rule", "all trials", "overhead by rule", "all trials "]
     view = table(
-        "cost against " + analysis.baseline,
-        ["cell", "throughput", "overhead", "verdict"],
-        right=["throughput", "overhead"],
+        "cost against "
+        + analysis.baseline
+        + (f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""),
+        columns,
+        right=columns[1:-1],
     )
     rows = without_repeated_parts(analysis.estimates.filter(metric="throughput_bps"))
     rows = rows.sort(pl.col("cell").cast(pl.Enum(cells)), maintain_order=True)
@@ -168,10 +191,22 @@ def _print_costs(
     for row in rows.head(shown_rows(rows.height)).iter_rows(named=True):
         overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
         part = row["flow"] or row["station"]
+        cost = show_overhead(overhead) if overhead else ""
+        figures = [show_value(row["value"], "bit/s"), cost]
+        if analysis.by_rule:
+            whole = evolve(
+                estimate_of_row(row, analysis.level), value=row["value_all"], n=row["n_all"]
+            )
+            all_trials = analysis.overhead_of_all(row["cell"], row["flow"], row["station"])
+            figures = [
+                show_value(row["value"], "bit/s"),
+                show_estimate(whole),
+                show_overhead(overhead and without_interval(overhead)),
+                show_overhead(all_trials),
+            ]
         view.add_row(
             f"{row['cell']} {part}" if part else row["cell"],
-            show_value(row["value"], "bit/s"),
-            show_overhead(overhead) if overhead else "",
+            *figures,
             judged(
                 row["cell"],
                 verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",

@@ -1,8 +1,9 @@
-"""Cells and trials: what a study's grid expands to, in order, with seeds.
+"""Cells and trials of a study's grid, in order, with their seeds.
 
-Takes a checked study; gives frozen cells and an ordered stream of trials. Seeds depend on the
-study's seed, the cell's name, the trial and the attempt alone, so neither the order nor the
-number of workers changes a result. Never measures.
+A checked study becomes frozen cells and an ordered stream of trials. A seed depends on the study's
+seed, the cell's name, the trial and the attempt alone, so that neither the order nor the number of
+workers changes a result. With common random numbers the name leaves the policy out: trials of equal
+number draw the same numbers under every policy.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class Cell:
         """Canonical name: ``scenario/policy/traffic`` and ``?key=value;...`` with factors."""
         tail = ";".join(f"{key}={_text(value)}" for key, value in self.factors)
         return f"{self.scenario}/{self.policy}/{self.traffic}" + (f"?{tail}" if tail else "")
+
+    @cached_property
+    def place(self) -> str:
+        """The name without the policy: what a secured cell and its baseline share."""
+        tail = ";".join(f"{key}={_text(value)}" for key, value in self.factors)
+        return f"{self.scenario}/{self.traffic}" + (f"?{tail}" if tail else "")
 
     @cached_property
     def factors_json(self) -> str:
@@ -107,8 +114,10 @@ class Plan:
 
     def trial(self, cell: Cell, number: int, attempt: int) -> Trial:
         """One attempt of one trial, with its seed."""
+        common = self.study.trials.pairing == "common"
+        name = cell.place if common else cell.name
         return Trial(
-            cell, number, attempt, trial_seed(self.seed, cell.name, number, attempt), number < 1
+            cell, number, attempt, trial_seed(self.seed, name, number, attempt), number < 1
         )
 
 

@@ -1,6 +1,7 @@
 """The table of costs, arranged so that the policies of one traffic stand beside one another.
 
-Takes a summary; gives blocks of rows with their text. Never analyses.
+A summary gives blocks of rows with their text. Where a selection rule decides the point estimates,
+each row also holds the figures of all trials, on which the intervals rest.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import math
 from typing import Any
 
 import polars as pl
+from attrs import evolve
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, factors_text
 
@@ -25,9 +28,10 @@ def cost_table(summary: RunSummary) -> pl.DataFrame:
     """All rows of the table, in SI units and the page's order, for a file beside the page."""
     return _rows(summary).select(
         "cell", "scenario", "policy", "traffic", "factors", "flow", "station", "unit",
-        throughput="value", throughput_low="low", throughput_high="high",
-        overhead="o_value", overhead_low="o_low", overhead_high="o_high", overhead_unit="o_unit",
-        p_holm="p_holm", verdict="verdict", n="n", n_all="n_all",
+        throughput="value", throughput_all_trials="value_all", throughput_low="low",
+        throughput_high="high", overhead="o_value", overhead_all_trials="o_all",
+        overhead_low="o_low", overhead_high="o_high", overhead_unit="o_unit",
+        p_adjusted="p_adjusted", family="family", verdict="verdict", n="n", n_all="n_all",
     )  # fmt: skip
 
 
@@ -82,10 +86,10 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
     )
     keys = ["cell", "flow", "station"]
     verdicts = summary.analysis.comparisons.filter(metric=THROUGHPUT).select(
-        *keys, "p_holm", "verdict"
+        *keys, "p_adjusted", "family", "verdict"
     )
     overheads = summary.analysis.overheads.select(
-        *keys, o_value="value", o_low="low", o_high="high", o_unit="unit"
+        *keys, o_value="value", o_all="value_all", o_low="low", o_high="high", o_unit="unit"
     )
     return frame.join(verdicts, on=keys, how="left", nulls_equal=True, maintain_order="left").join(
         overheads, on=keys, how="left", nulls_equal=True, maintain_order="left"
@@ -95,17 +99,21 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
 def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     whole = row["station"] is None and row["flow"] is None
     closed = summary.closed_form(row["cell"]) if whole else None
-    value = Estimate(row["value"], row["low"], row["high"], 0.95, 0, "", row["unit"])
+    of_all = Estimate(row["value_all"], row["low"], row["high"], 0.95, 0, "", row["unit"])
+    by_rule = summary.analysis.by_rule
+    value = evolve(without_interval(of_all), value=row["value"]) if by_rule else of_all
     share = row["o_value"]
     if share is not None and row["o_unit"] != "1":
         share = -share  # a difference of rates: what is lost is negative
     return {
         "policy": row["policy"],
         "throughput": show_estimate(value),
+        "throughput_all": show_estimate(of_all),
         "closed_form": show_value(closed, "bit/s"),
-        "overhead": _overhead(row),
+        "overhead": _overhead(row, "o_value", interval=not by_rule),
+        "overhead_all": _overhead(row, "o_all", interval=True),
         "share": share if share is not None and math.isfinite(share) else 0.0,
-        "p": _p(row["p_holm"]),
+        "p": _p(row["p_adjusted"]),
         "verdict": "baseline"
         if row["policy"] == summary.analysis.baseline
         else summary.verdict(row["cell"], row["verdict"] or ""),
@@ -122,11 +130,12 @@ def without_repeated_parts(frame: pl.DataFrame) -> pl.DataFrame:
     return joined.filter(keep).drop("parts")
 
 
-def _overhead(row: dict[str, Any]) -> str:
-    if row["o_value"] is None:
+def _overhead(row: dict[str, Any], name: str, *, interval: bool) -> str:
+    if row[name] is None:
         return NOTHING
     low, high = (math.nan if row[k] is None else row[k] for k in ("o_low", "o_high"))
-    return show_overhead(Estimate(row["o_value"], low, high, 0.95, 0, "", row["o_unit"]))
+    estimate = Estimate(row[name], low, high, 0.95, 0, "", row["o_unit"])
+    return show_overhead(estimate if interval else without_interval(estimate))
 
 
 def _p(value: float | None) -> str:

@@ -25,6 +25,7 @@ from airtoll.report.costs import cost_blocks
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary, factors_text, headline
+from airtoll.report.times import time_rows
 
 #: Rows of the longer lists; the whole is in the run folder.
 _MOST_FINDINGS = 100
@@ -40,17 +41,24 @@ _DEFINITIONS = {
     "difference_bps": "T2 - T1 in bit/s, T1 without and T2 with security",
 }
 _SELECTIONS = {
-    "closest_to_mean": "Keeping the readings closest to the mean narrows the interval that they "
-    "pretend to have; it is the paper's rule, not advice.",
+    "closest_to_mean": "The rule is the paper's and decides the point estimates alone: an interval "
+    "over the readings closest to the mean covers 64 % instead of 95 %, so intervals and tests use "
+    "all trials.",
+    "agreement": "The rule decides the point estimates alone; intervals and tests use all trials.",
 }
 #: Compared in pairs? -> how, in words
 _COMPARED = {
-    False: "Policies are compared with the baseline by Welch's t, corrected by Holm over the "
-    "cells; overheads have Fieller's interval.",
-    True: "Trials are interleaved, and those of one number share the state of the machine and of "
-    "the air: policies are compared with the baseline in pairs of trials (paired t, corrected by "
-    "Holm over the cells), and overheads have Fieller's interval with the pairs' covariance.",
+    False: "Policies are compared with the baseline by Welch's t; overheads have Fieller's "
+    "interval.",
+    True: "Trials of one number share the state of the machine and of the air, or their random "
+    "numbers: policies are compared with the baseline in pairs of trials (paired t), and overheads "
+    "have Fieller's interval with the pairs' covariance.",
 }
+_FAMILIES = (
+    "The comparisons of {answers} are one family, corrected by Holm. Every other comparison is "
+    "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). Join and "
+    "hand-over times are compared by Mann and Whitney's test."
+)
 #: The parts of the page that pictures can stand in.
 _PICTURE_SECTIONS = (
     "costs",
@@ -128,6 +136,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         ("throughput", "Throughput", bool(in_sections["throughput"])),
         ("authentication", "Authentication", bool(in_sections["authentication"])),
         ("handover", "Hand-over", bool(in_sections["handover"])),
+        ("times", "Times", bool(time_rows(summary))),
         (
             "trials",
             "Trials",
@@ -182,6 +191,9 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "cells": len(summary.plan.cells),
         "order": study.trials.order,
         "comparison_words": _COMPARED[summary.analysis.paired],
+        "family_words": _FAMILIES.format(answers=" and ".join(summary.analysis.answers)),
+        "by_rule": summary.analysis.by_rule,
+        "times": time_rows(summary),
         "warm_ups": study.trials.discard_first or "no",
         "rerun": rerun
         and (
@@ -274,6 +286,7 @@ def _why(summary: RunSummary) -> dict[str, Any]:
                 "cell": cell.name,
                 "parts": [f"{100 * values.get(part, 0.0):+.2f}" for part in parts],
                 "total": f"{100 * sum(values.values()):+.2f}",
+                "of_means": _of_means(summary, cell.name),
                 "step": symbol_step(cell),
                 "crypto": crypto.get(cell.name, NOTHING),
             }
@@ -285,6 +298,14 @@ def _why(summary: RunSummary) -> dict[str, Any]:
         "why_parts": [SHORT[part] for part in parts],
         "why_definition": "of_baseline" if definition == "difference_bps" else definition,
     }
+
+
+def _of_means(summary: RunSummary, cell: str) -> str:
+    """The overhead of the mean throughputs in points, beside the decomposition's sum."""
+    found = summary.analysis.overhead_of_all(cell)
+    if found is None or found.unit != "1":
+        return NOTHING
+    return f"{100 * found.value:+.2f}"
 
 
 def _exchanges(summary: RunSummary) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:
         "cell": _named(row),
         "overhead": show_overhead(estimate_of_row(dict(row), analysis.level)),
         "verdict": hit["verdict"],
-        "p": NOTHING if hit["p_holm"] != hit["p_holm"] else f"{hit['p_holm']:.3g}",
+        "p": NOTHING if hit["p_adjusted"] != hit["p_adjusted"] else f"{hit['p_adjusted']:.3g}",
         "n": str(row["n"]),
     }
 

@@ -94,7 +94,7 @@ def rows(pair: Against) -> list[dict[str, Any]]:
             "value_second": c.second.to_json(),
             "difference": c.difference.to_json(),
             "relative": c.relative if math.isfinite(c.relative) else None,
-            "p_holm": c.p_holm if math.isfinite(c.p_holm) else None,
+            "p_adjusted": c.p_adjusted if math.isfinite(c.p_adjusted) else None,
             "verdict": c.verdict,
         }
         for c in pair.changes
@@ -111,7 +111,7 @@ def shown(change: Change) -> dict[str, str]:
         "first": show_estimate(change.first),
         "second": show_estimate(change.second),
         "difference": show_estimate(change.difference) + relative,
-        "p": NOTHING if math.isnan(change.p_holm) else f"{change.p_holm:.3g}",
+        "p": NOTHING if math.isnan(change.p_adjusted) else f"{change.p_adjusted:.3g}",
         "verdict": change.verdict,
     }
 

@@ -332,7 +332,10 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
         overhead=head.overhead,
         select=plan.study.trials.select,
         level=level,
-        paired=pairs_trials(plan.study.trials.order, manifest["testbed"]),
+        paired=pairs_trials(
+            plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing
+        ),
+        answers=plan.study.answers,
     )
     comparisons: list[Comparison] = []
     named = dict.fromkeys(entry.dataset for entry in plan.study.compare)
@@ -429,7 +432,9 @@ def _of_costs(summary: RunSummary) -> list[str]:
     estimate = summary.analysis.overhead(worst["cell"])
     detectable = int(
         summary.analysis.comparisons.filter(
-            (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & (pl.col("p_holm") < 0.05)
+            (pl.col("metric") == THROUGHPUT)
+            & pl.col("flow").is_null()
+            & (pl.col("p_adjusted") < 0.05)
         ).height
     )
     second = (

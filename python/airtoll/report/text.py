@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.quantities import show_overhead, show_value
+from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary, headline
 
@@ -58,6 +58,10 @@ def as_json(summary: RunSummary) -> str:
         "estimates": summary.analysis.estimates.to_dicts(),
         "overheads": summary.analysis.overheads.to_dicts(),
         "comparisons": summary.analysis.comparisons.to_dicts(),
+        "times": summary.analysis.times.to_dicts(),
+        "selection": summary.analysis.selection,
+        "answers": list(summary.analysis.answers),
+        "question": summary.study.study.question,
         "published": [published_row(summary, c) for c in summary.comparisons],
     }
     return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
@@ -115,8 +119,7 @@ def _rows(summary: RunSummary) -> list[dict[str, str]]:
     rows = []
     for row in summary.analysis.estimates.filter(metric=THROUGHPUT).iter_rows(named=True):
         overhead = summary.analysis.overhead(row["cell"], row["flow"], row["station"])
-        half = (row["high"] - row["low"]) / 2
-        error = f" ± {show_value(half, row['unit'], 2)}" if math.isfinite(half) else ""
+        shown = show_estimate(estimate_of_row(row, summary.analysis.level))
         rows.append(
             {
                 "scenario": row["scenario"],
@@ -124,7 +127,7 @@ def _rows(summary: RunSummary) -> list[dict[str, str]]:
                 "traffic": row["traffic"],
                 "factors": "" if row["factors"] == "{}" else row["factors"],
                 "station": row["station"] or "all",
-                "throughput": show_value(row["value"], row["unit"]) + error,
+                "throughput": shown,
                 "overhead": show_overhead(overhead) if overhead else "",
                 "n": str(row["n"]),
             }

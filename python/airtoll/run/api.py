@@ -16,17 +16,19 @@ from attrs import frozen
 
 from airtoll.analyse import analyse
 from airtoll.analyse.pairing import pairs_trials
-from airtoll.errors import Interrupted, RunError, StorageError, UsageError
+from airtoll.errors import Interrupted, RunError, StorageError, StudyError, UsageError
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.schema import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.run.cluster import Cluster, captures_refused
 from airtoll.run.execute import Progress, Totals, execute, skips
+from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
-from airtoll.study import Level, StudyFile, load, with_values
+from airtoll.study import Level, Study, StudyFile, load, with_values
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import make
 
@@ -89,13 +91,18 @@ def run(
     ``out`` defaults to ``runs/NAME`` (with a number behind it where a run stands already).
     ``resume`` continues the run there; ``values`` sets dotted keys of the study. ``executor`` is
     ``local`` or ``dask`` (with the address of a ``scheduler``). ``until_precision`` adds trials
-    until every overhead's interval is at most that wide on either side (a fraction), or
-    ``most_trials`` are reached.
+    until every overhead's interval is at most that wide on either side (a fraction), at least 10,
+    or until ``most_trials`` are reached.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
+    if until_precision is not None and most_trials < LEAST_TRIALS:
+        raise UsageError(
+            f"--most-trials {most_trials}: a wanted precision needs at least {LEAST_TRIALS} trials"
+        )
     bed = testbed or make(on, vm=vm)
     try:
+        _refuse_common_numbers(file.study, bed)
         folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
         plan = folder.plan()
         if started:
@@ -147,7 +154,14 @@ def prepare(
     """A study with the options' values put in. Raises ``StudyError``."""
     file = load(study)
     merged = {**(file.study.as_printed if as_printed else {}), **(values or {})}
-    return with_values(file, merged) if merged else file
+    file = with_values(file, merged) if merged else file
+    for name in file.study.answers:
+        if name not in METRICS:
+            raise StudyError(
+                f"{file.study.study.name}: study.answers: {name!r} is no metric; "
+                f"allowed are {', '.join(METRICS)}"
+            )
+    return file
 
 
 def check(
@@ -164,12 +178,22 @@ def check(
     plan = make_plan(file.study)
     bed = testbed or make(on, vm=vm)
     try:
+        _refuse_common_numbers(file.study, bed)
         skipped = {cell.name: skip for cell, skip in skips(plan, bed)}
         return plan, [
             CellCheck(cell, skipped.get(cell.name), bed.expected_s(cell)) for cell in plan.cells
         ]
     finally:
         bed.close()
+
+
+def _refuse_common_numbers(study: Study, bed: Testbed) -> None:
+    """Real radios draw no random numbers from a seed."""
+    if study.trials.pairing == "common" and bed.name == "linux":
+        raise StudyError(
+            f"{study.study.name}: trials.pairing = 'common' is for the simulator; on linux "
+            "trials.order = 'interleaved' pairs trials that follow one another"
+        )
 
 
 def open_run(path: str | Path) -> Run:
@@ -260,24 +284,13 @@ def _more_trials(
         baseline=head.baseline,
         overhead=head.overhead,
         select=plan.study.trials.select,
-        paired=pairs_trials(plan.study.trials.order, testbed),
+        paired=pairs_trials(plan.study.trials.order, testbed, plan.study.trials.pairing),
+        answers=plan.study.answers,
     )
-    frame = analysis.overheads.filter(
-        pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
-    )
-    if frame.is_empty():
+    half = widest_half_width(analysis)
+    if half is None:
         return None
-    half = (frame["high"] - frame["low"]) / 2
-    scale = 1.0
-    if head.overhead == "difference_bps":
-        rates = analysis.estimates.filter(metric="throughput_bps", policy=head.baseline)["value"]
-        scale = float(rates.max() or 1.0)  # type: ignore[arg-type]
-    widest = float(half.fill_nan(None).fill_null(float("inf")).max() or 0.0) / scale  # type: ignore[arg-type]
-    if widest <= precision:
-        return None
-    # An interval narrows with the root of the trials; at most double, since the spread may settle.
-    wanted = plan.repetitions * min(2.0, max(1.25, (widest / precision) ** 2))
-    return min(most, max(plan.repetitions + 1, int(wanted)))
+    return next_repetitions(plan.repetitions, half, precision, most)
 
 
 def _latest(base: Path) -> Path:

@@ -127,7 +127,8 @@ def together(folder: Path, level: float = 0.95) -> list[Watched]:
             overhead=study.study.overhead,
             select=study.trials.select,
             level=level,
-            paired=pairs_trials(study.trials.order, manifest["testbed"]),
+            paired=pairs_trials(study.trials.order, manifest["testbed"], study.trials.pairing),
+            answers=study.answers,
         )
         whole = pl.col("flow").is_null() & pl.col("station").is_null()
         for row in analysis.overheads.filter(whole).iter_rows(named=True):

@@ -14,6 +14,7 @@ from airtoll.study.load import (
     with_values,
 )
 from airtoll.study.model import (
+    DEFAULT_ANSWERS,
     Compare,
     Level,
     Rerun,
@@ -28,6 +29,7 @@ from airtoll.study.model import (
 )
 
 __all__ = [
+    "DEFAULT_ANSWERS",
     "Compare",
     "Level",
     "Rerun",

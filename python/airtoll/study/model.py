@@ -33,6 +33,10 @@ Topology = Literal[
 ]
 Overhead = Literal["of_baseline", "of_secured", "difference_bps"]
 Order = Literal["interleaved", "random", "sequential"]
+Pairing = Literal["independent", "common"]
+
+#: Primary metrics of a study that names none; a run without joins has no negotiation time.
+DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
 Level = str | int | float | bool
 
 
@@ -330,6 +334,11 @@ class Trials(Table):
 
     repetitions: Count = Field(5, description="trials per cell")
     order: Order = Field("interleaved", description="order of trials")
+    pairing: Pairing = Field(
+        "independent",
+        description="common: trials of equal number draw the same random numbers under every "
+        "policy, and policies are compared in pairs (simulator only)",
+    )
     discard_first: Annotated[int, Field(ge=0)] = Field(0, description="unrecorded warm-up trials")
     select: Select = Field(Select(), description="selection rule")
     rerun: Rerun | None = Field(None, description="rule for repeating a trial")
@@ -352,6 +361,13 @@ class Head(Table):
     title: str = Field(min_length=1, description="title of the report")
     about: str = Field("", description="subject of the study")
     source: str = Field("", description="publication that the study repeats")
+    question: str = Field("", description="question that the study answers, one sentence")
+    answers: tuple[str, ...] = Field(
+        (),
+        description="primary metrics, most important first: their comparisons are one family of "
+        "tests (Holm), all others are exploratory (FDR); default: throughput_bps and, where "
+        "stations join, negotiation_time_s",
+    )
     baseline: str = Field("open", description="policy that overhead is computed against")
     overhead: Overhead = Field("of_baseline", description="definition of overhead")
     combine: dict[str, tuple[str, ...]] = Field(
@@ -363,6 +379,14 @@ class Head(Table):
         (), description="packet sizes for which the report prints added octets / size"
     )
     leaves_out: tuple[str, ...] = Field((), description="effects that the model leaves out")
+
+    @field_validator("answers")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} stands there twice")
+        return names
 
     @field_validator("baseline")
     @classmethod
@@ -388,6 +412,11 @@ class Study(Table):
     as_printed: dict[str, Level] = Field(
         default_factory=dict, description="dotted key -> value that --as-printed sets"
     )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The primary metrics: those stated, or the default ones."""
+        return self.study.answers or DEFAULT_ANSWERS
 
     @field_validator("grid", mode="before")
     @classmethod

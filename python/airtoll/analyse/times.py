@@ -1,0 +1,278 @@
+"""Times of joins and hand-overs, in which a rare retry costs a multiple of the usual time.
+
+One retry in twenty joins makes the sample mean jump and leaves Student's interval with a coverage
+of 30 to 60 %. Such a metric is reported as a median with its exact interval (order statistics,
+binomial), the share of trials with a retry (Wilson 1927), and the mean with a BCa interval (Efron
+1987). Two policies are compared by Mann and Whitney's test (1947); the shift between them has the
+interval of Hodges and Lehmann (1963). All functions work on many cells at once.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import scipy
+from numpy.typing import NDArray
+
+from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, median_ranks
+from airtoll.analyse.student import normal_below, normal_quantile
+
+#: Counters of a join's messages, repetitions included. Mobile IP's are left out: agents advertise
+#: at random times, so that their number varies without any retry.
+_JOIN: Final = (
+    "authentication_messages",
+    "messages_ieee80211",
+    "messages_eap",
+    "messages_eapol_key",
+    "messages_radius",
+    "messages_ikev1",
+    "messages_ikev2",
+    "messages_wireguard",
+)
+
+#: metric -> metrics that count the messages of the same exchange
+TIMES: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        (
+            "association_time_s",
+            "eap_time_s",
+            "key_handshake_time_s",
+            "negotiation_time_s",
+            "join_time_s",
+            "join_all_time_s",
+        ),
+        _JOIN,
+    ),
+    "preauthentication_time_s": ("preauthentication_messages",),
+    **dict.fromkeys(("rejoin_gap_s", "rejoin_gap_longest_s"), ("rejoin_messages",)),
+    **dict.fromkeys(
+        (
+            "handover_gap_s",
+            "handover_scan_s",
+            "handover_association_s",
+            "handover_eap_s",
+            "handover_keys_s",
+            "handover_mobile_ip_s",
+            "handover_tunnel_s",
+            "handover_join_s",
+        ),
+        ("handover_messages", "handover_tunnel_messages"),
+    ),
+}
+
+#: Retries below which the mean is called uncertain: with fewer, samples often hold none of the
+#: slow trials or too many.
+FEWEST_RETRIES: Final = 10
+
+#: Readings of both sides up to which the exact distribution of U is used.
+_EXACT_U: Final = 60
+
+
+def wilson(successes: Any, n: Any, level: float) -> tuple[Any, Any]:
+    """Wilson's interval of a share (Wilson 1927), elementwise; NaN for n = 0."""
+    k, count = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z2 = float(normal_quantile((1 + level) / 2)) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = k / count
+        centre = (share + z2 / (2 * count)) / (1 + z2 / count)
+        half = np.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def bca_of_means(rows: Array, level: float) -> tuple[Array, Array]:
+    """Ends of the BCa interval of each row's mean (Efron 1987); rows x readings.
+
+    The resamples depend on the number of readings alone. NaN without spread or below three
+    readings.
+    """
+    count, n = rows.shape
+    low, high = np.full(count, np.nan), np.full(count, np.nan)
+    if n < 3:
+        return low, high
+    weights = _resampling_weights(n)
+    for start in range(0, count, 500):
+        part = slice(start, start + 500)
+        low[part], high[part] = _bca_part(rows[part], weights, level)
+    return low, high
+
+
+def _bca_part(rows: Array, weights: Array, level: float) -> tuple[Array, Array]:
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    draws = np.sort(centred @ weights.T, axis=1)
+    # Jackknife means of a mean differ from it by -centred / (n - 1).
+    cubes, squares = (centred**3).sum(axis=1), (centred**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        acceleration = cubes / (6 * squares**1.5)
+    tolerance = 1e-12 * np.sqrt(squares)[:, np.newaxis]
+    below = ((draws < -tolerance).sum(axis=1) + 0.5 * (np.abs(draws) <= tolerance).sum(axis=1)) / (
+        weights.shape[0]
+    )
+    bias = normal_quantile(np.clip(below, 0.5 / weights.shape[0], 1 - 0.5 / weights.shape[0]))
+    ends = []
+    for z in normal_quantile([(1 - level) / 2, (1 + level) / 2]):
+        shifted = bias + (bias + z) / (1 - acceleration * (bias + z))
+        place = np.nan_to_num(normal_below(shifted)) * (weights.shape[0] - 1)
+        whole = np.clip(np.floor(place).astype(int), 0, weights.shape[0] - 2)
+        rest = place - whole
+        index = np.arange(rows.shape[0])
+        value = draws[index, whole] * (1 - rest) + draws[index, whole + 1] * rest
+        ends.append(np.where(squares > 0, rows.mean(axis=1) + value, np.nan))
+    return ends[0], ends[1]
+
+
+@lru_cache(maxsize=64)
+def _resampling_weights(n: int) -> Array:
+    """Share of each reading in each resample: resamples x n."""
+    rng = np.random.default_rng([n, RESAMPLES])
+    return rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
+
+
+def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFrame:
+    """One row per cell, metric, flow and station of the metrics of ``TIMES``.
+
+    ``by``: the columns that name a row, ``metric`` among them. Columns beside them: ``median``,
+    ``median_low``, ``median_high``, ``median_coverage`` (attained; null without an interval),
+    ``mean``, ``mean_low``, ``mean_high`` (BCa), ``n``, ``retried`` (trials with more messages than
+    the cell's smallest exchange; null where messages were not counted), ``share``, ``share_low``,
+    ``share_high`` (Wilson), ``warning``.
+    """
+    times = readings.filter(pl.col("metric").is_in(list(TIMES)))
+    groups = times.group_by(by, maintain_order=True).agg("value", "trial", "attempt")
+    retried = _retried(readings, times, by)
+    groups = groups.join(retried, on=by, how="left", nulls_equal=True, maintain_order="left")
+    n = groups["value"].list.len().to_numpy().astype(np.int64)
+    columns = {
+        name: np.full(n.shape, np.nan)
+        for name in ("median", "median_low", "median_high", "median_coverage")
+    } | {name: np.full(n.shape, np.nan) for name in ("mean", "mean_low", "mean_high")}
+    for size in np.unique(n):
+        rows = np.flatnonzero(n == size)
+        values = np.array(groups["value"].gather(rows).to_list(), dtype=np.float64)
+        values.sort(axis=1)
+        columns["median"][rows] = np.median(values, axis=1)
+        columns["mean"][rows] = values.mean(axis=1)
+        spread = values[:, -1] - values[:, 0] > 1e-12 * np.abs(values[:, -1])
+        ranks = median_ranks(int(size), level)
+        if ranks is not None:
+            low, high, coverage = ranks
+            columns["median_low"][rows] = np.where(spread, values[:, low - 1], np.nan)
+            columns["median_high"][rows] = np.where(spread, values[:, high - 1], np.nan)
+            columns["median_coverage"][rows] = np.where(spread, coverage, np.nan)
+        low_ends, high_ends = bca_of_means(values, level)
+        columns["mean_low"][rows] = np.where(spread, low_ends, np.nan)
+        columns["mean_high"][rows] = np.where(spread, high_ends, np.nan)
+    known = groups["retried"].cast(pl.Float64).fill_null(math.nan).to_numpy()
+    low_share, high_share = wilson(known, n, level)
+    warnings = [
+        _warning(int(size), float(count), float(high), float(lowest), float(highest))
+        for size, count, high, lowest, highest in zip(
+            n,
+            known,
+            high_share,
+            groups["value"].list.min(),
+            groups["value"].list.max(),
+            strict=True,
+        )
+    ]
+    return groups.select(
+        *by,
+        **{name: pl.Series(values) for name, values in columns.items()},
+        n=pl.Series(n),
+        retried=pl.col("retried"),
+        share=pl.Series(known / np.maximum(n, 1)),
+        share_low=pl.Series(low_share),
+        share_high=pl.Series(high_share),
+        warning=pl.Series(warnings, dtype=pl.String),
+    )
+
+
+def _retried(readings: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Trials of each row whose exchange took more messages than the cell's smallest one."""
+    place = [name for name in by if name not in ("metric", "unit")]
+    counter_of = pl.DataFrame(
+        [(metric, counter) for metric, counters in TIMES.items() for counter in counters],
+        schema={"metric": pl.String(), "counter": pl.String()},
+        orient="row",
+    )
+    trial = [*place, "trial", "attempt"]
+    counts = readings.join(
+        counter_of.select(metric="counter").unique(), on="metric", how="semi"
+    ).select(*trial, counter="metric", messages="value")
+    exchanges = (
+        times.select(*trial, "metric", "unit")
+        .join(counter_of, on="metric")
+        .join(counts, on=[*trial, "counter"], how="inner", nulls_equal=True)
+        .group_by([*trial, "metric", "unit"])
+        .agg(pl.col("messages").sum())
+    )
+    return exchanges.group_by(by).agg(
+        retried=(pl.col("messages") > pl.col("messages").min()).sum().cast(pl.Int64)
+    )
+
+
+def _warning(n: int, retried: float, share_high: float, least: float, most: float) -> str | None:
+    if n > 1 and most - least <= 1e-12 * abs(most):
+        return DETERMINISTIC
+    if math.isnan(retried):
+        return None
+    if retried == 0:
+        return f"no retry in {n} trials; up to {100 * share_high:.0f} % may need one"
+    if retried < FEWEST_RETRIES:
+        return f"n x retry rate = {retried:.0f}, below {FEWEST_RETRIES}: mean's interval too narrow"
+    return None
+
+
+def shifts(first: Array, second: Array, level: float) -> tuple[Array, Array, Array, Array]:
+    """Hodges-Lehmann shift second - first with its ends, and Mann and Whitney's p, row by row.
+
+    ``first`` rows x n1, ``second`` rows x n2. Ends are NaN where no pair of differences covers
+    ``level`` (below 4 and 4 readings at 95 %). Both sides without spread: ends and p are NaN.
+    """
+    n1, n2 = first.shape[1], second.shape[1]
+    differences = np.sort(
+        (second[:, :, np.newaxis] - first[:, np.newaxis, :]).reshape(first.shape[0], -1), axis=1
+    )
+    value = np.median(differences, axis=1)
+    rank = _shift_rank(n1, n2, level)
+    if rank is None:
+        low = high = np.full(value.shape, np.nan)
+    else:
+        low, high = differences[:, rank - 1], differences[:, n1 * n2 - rank]
+    p = scipy.stats.mannwhitneyu(second, first, alternative="two-sided", axis=1).pvalue
+    scale = np.maximum(np.abs(first).max(axis=1), np.abs(second).max(axis=1))
+    fixed = (np.ptp(first, axis=1) <= 1e-12 * scale) & (np.ptp(second, axis=1) <= 1e-12 * scale)
+    return (
+        value,
+        np.where(fixed, np.nan, low),
+        np.where(fixed, np.nan, high),
+        np.where(fixed, np.nan, p),
+    )
+
+
+@lru_cache(maxsize=256)
+def _shift_rank(n1: int, n2: int, level: float) -> int | None:
+    """Rank of the difference that bounds the shift from below, from 1."""
+    tail = (1 - level) / 2
+    if n1 + n2 <= _EXACT_U:
+        below = np.cumsum(_u_counts(n1, n2)) / math.comb(n1 + n2, n1)
+        rank = int(np.searchsorted(below, tail, side="right"))
+    else:
+        deviation = math.sqrt(n1 * n2 * (n1 + n2 + 1) / 12)
+        rank = math.floor(n1 * n2 / 2 + float(normal_quantile(tail)) * deviation)
+    return rank if rank >= 1 else None
+
+
+def _u_counts(n1: int, n2: int) -> NDArray[np.float64]:
+    """Orders of n1 + n2 readings with each value of U (Gaussian binomial coefficients)."""
+    counts = np.zeros(n1 * n2 + 1)
+    counts[0] = 1
+    for i in range(1, n1 + 1):
+        for u in range(counts.size - 1, n2 + i - 1, -1):
+            counts[u] -= counts[u - n2 - i]
+        for u in range(i, counts.size):
+            counts[u] += counts[u - i]
+    return counts

@@ -1,0 +1,108 @@
+"""Selection rules, deterministic cells and families of tests in the analysis of a run."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from airtoll.analyse import analyse
+from airtoll.analyse.comparison import fdr_adjust, holm_adjust
+from airtoll.analyse.estimate import DETERMINISTIC
+
+
+class Closest:
+    rule, keep, count, ratio = "closest_to_mean", 5, None, None
+
+
+def test_a_selection_rule_moves_the_point_estimate_and_no_interval(rows):
+    rng = np.random.default_rng(4)
+    values = {"open": rng.normal(20e6, 2e5, 20), "wep-40": rng.normal(19.9e6, 2e5, 20)}
+    by_rule, of_all = analyse(rows(values), select=Closest()), analyse(rows(values))
+    one, two = (a.estimates.filter(policy="open").row(0, named=True) for a in (by_rule, of_all))
+    order = np.argsort(np.abs(values["open"] - values["open"].mean()), kind="stable")
+    assert one["value"] == pytest.approx(values["open"][order[:5]].mean())
+    assert (one["n"], one["n_all"]) == (5, 20)
+    for name in ("value_all", "deviation", "low", "high"):
+        assert one[name] == pytest.approx(two[name])
+    for name in ("p", "difference", "low", "high", "n"):
+        assert by_rule.comparisons[name][0] == pytest.approx(of_all.comparisons[name][0])
+    ours, whole = by_rule.overheads.row(0, named=True), of_all.overheads.row(0, named=True)
+    assert ours["value"] != whole["value"]
+    assert [ours[n] for n in ("value_all", "low", "high")] == pytest.approx(
+        [whole[n] for n in ("value", "low", "high")]
+    )
+
+
+def test_the_interval_of_closest_five_of_twenty_covers_as_it_says(rows):
+    rng = np.random.default_rng(5)
+    drawn = {f"c{i}": rng.normal(1e6, 1e4, 20) for i in range(1000)}
+    found = pl.concat(
+        [rows({"open": values}, scenario=name) for name, values in list(drawn.items())]
+    )
+    estimates = analyse(found, select=Closest()).estimates
+    covered = ((estimates["low"] <= 1e6) & (estimates["high"] >= 1e6)).mean()
+    assert 0.93 < covered < 0.97
+
+
+def test_a_rule_that_keeps_nothing_leaves_the_cell(rows):
+    class Agree:
+        rule, keep, count, ratio = "agreement", None, None, 0.999
+
+    result = analyse(rows({"open": [1e6, 2e6, 3e6]}), select=Agree())
+    row = result.estimates.row(0, named=True)
+    assert np.isnan(row["value"])
+    assert (row["n"], row["n_all"], row["value_all"]) == (0, 3, 2e6)
+
+
+def test_a_deterministic_cell_is_one_trial(rows):
+    result = analyse(rows({"open": [20e6] * 5, "wep-40": [19e6] * 5}))
+    assert result.comparisons["verdict"].to_list() == [DETERMINISTIC]
+    assert np.isnan(result.comparisons["p"][0])
+    assert result.estimates["method"].unique().to_list() == [DETERMINISTIC]
+    assert result.estimates["low"].is_nan().all()
+    cost = result.overhead("s/wep-40/udp")
+    assert cost.value == pytest.approx(0.05)
+    assert not cost.has_interval
+    assert cost.is_deterministic
+
+
+def ten_metrics(rows, rng, answers):
+    """A run of ten metrics without any difference; whether any primary difference is reported."""
+    frames = [
+        rows({"open": rng.normal(1, 0.1, 10), "wep-40": rng.normal(1, 0.1, 10)}, metric, "1")
+        for metric in ["throughput_bps", *(f"m{i}" for i in range(9))]
+    ]
+    return analyse(pl.concat(frames), answers=answers).comparisons
+
+
+def test_ten_metrics_without_a_difference_show_one_in_five_percent_of_runs(rows):
+    rng = np.random.default_rng(6)
+    runs = 400
+    primary = exploratory = 0
+    for _ in range(runs):
+        found = ten_metrics(rows, rng, ("throughput_bps",))
+        told = found.filter(pl.col("p_adjusted") < 0.05)
+        primary += told.filter(family="primary").height > 0
+        exploratory += told.filter(family="exploratory").height > 0
+    assert primary <= 0.08 * runs
+    assert exploratory <= 0.08 * runs
+
+
+def test_primary_metrics_share_one_holm_family_and_others_are_called_exploratory(rows):
+    found = ten_metrics(rows, np.random.default_rng(7), ("throughput_bps", "m1", "m2"))
+    primary = found.filter(family="primary")
+    assert set(primary["metric"]) == {"throughput_bps", "m1", "m2"}
+    assert primary["p_adjusted"].to_numpy() == pytest.approx(holm_adjust(primary["p"].to_numpy()))
+    other = found.filter(family="exploratory")
+    assert other["p_adjusted"].to_numpy() == pytest.approx(
+        stats.false_discovery_control(other["p"].to_numpy())
+    )
+    assert all(words.startswith("exploratory: ") for words in other["verdict"])
+    assert not any(words.startswith("exploratory") for words in primary["verdict"])
+
+
+def test_fdr_leaves_out_what_has_no_p_value():
+    p = np.array([0.01, np.nan, 0.04, 0.03])
+    adjusted = fdr_adjust(p)
+    assert np.isnan(adjusted[1])
+    assert adjusted[[0, 2, 3]] == pytest.approx(stats.false_discovery_control(p[[0, 2, 3]]))
