@@ -3,15 +3,15 @@
 Takes nothing, gives the exception tree below, never imports another part of airtoll.
 
     AirtollError                exit 1
-    ├── UsageError              exit 2   an argument that cannot be meant
-    ├── StudyError              exit 2   a study file that says something impossible
+    ├── UsageError              exit 2   an invalid argument
+    ├── StudyError              exit 2   an invalid study file
     ├── PolicyError             exit 2   an unknown policy, or one that cannot be composed
     ├── ProfileError            exit 2   an unknown or malformed device profile
     ├── DatasetError            exit 2   a data set that is missing or malformed
     ├── CaptureError            exit 2   a file that is no capture
-    ├── RunError                exit 3   a run that could not be finished; what was measured is kept
+    ├── RunError                exit 3   a run that could not be finished; finished trials are kept
     │   └── StorageError        exit 3   the disk refused (full, read-only, not a run folder)
-    ├── TestbedError            exit 4   a testbed that could not do what its check promised
+    ├── TestbedError            exit 4   a testbed that failed after its check had passed
     │   └── EnvironmentProblem  exit 4   a tool, module or right that is missing
     └── Interrupted             exit 130 stopped by the user; resumable
 
@@ -31,13 +31,13 @@ class AirtollError(Exception):
 
 
 class UsageError(AirtollError):
-    """An argument that cannot be meant."""
+    """An invalid argument; the message names the argument, its value and the allowed values."""
 
     exit_code = 2
 
 
 class StudyError(AirtollError):
-    """A study file that says something impossible; names file, key path, value, what is allowed."""
+    """An invalid study file; the message names file, key path, value and allowed values."""
 
     exit_code = 2
 
@@ -67,7 +67,7 @@ class CaptureError(AirtollError):
 
 
 class RunError(AirtollError):
-    """A run that could not be finished; what was measured is kept."""
+    """A run that could not be finished; finished trials are kept."""
 
     exit_code = 3
 
@@ -79,14 +79,14 @@ class StorageError(RunError):
 
 
 class TestbedError(AirtollError):
-    """A testbed that could not do what its check promised."""
+    """A testbed that failed after its check had passed."""
 
     __test__ = False
     exit_code = 4
 
 
 class EnvironmentProblem(TestbedError):
-    """A tool, kernel module or right that is missing; says which command mends it."""
+    """A missing tool, kernel module or right; the message names the command that fixes it."""
 
     exit_code = 4
 

@@ -9,7 +9,7 @@ from airtoll.errors import Interrupted, UsageError
 from airtoll.run.watch import round_folders, together, watch
 
 
-def test_rounds_follow_the_rhythm_and_go_on_after_a_stop(small_study, fake, tmp_path):
+def test_rounds_keep_the_interval_and_continue_after_a_stop(small_study, fake, tmp_path):
     now, waits = [0.0], []
 
     def wait(length: float) -> None:
@@ -27,7 +27,7 @@ def test_rounds_follow_the_rhythm_and_go_on_after_a_stop(small_study, fake, tmp_
         "jobs": 1,
     }
     study = small_study()
-    with pytest.raises(Interrupted, match="goes on"):
+    with pytest.raises(Interrupted, match="continues"):
         watch(study, wait=wait, **arguments)
     assert waits == [900.0, 900.0]
     assert len(round_folders(tmp_path / "watch")) == 2

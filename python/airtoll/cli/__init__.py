@@ -14,7 +14,7 @@ from airtoll.errors import AirtollError
 
 def main() -> None:
     """Entry point of ``airtoll``. Exits with the code of the error's class."""
-    # Modules, tables and figures live on: looking for dead ones took a twentieth of a run.
+    # Modules, tables and figures stay alive: garbage collection took a twentieth of a run.
     gc.set_threshold(100_000)
     from airtoll.cli.app import app
 
@@ -27,6 +27,6 @@ def main() -> None:
         sys.stderr.write("airtoll: interrupted\n")
         raise SystemExit(130) from None
     except BrokenPipeError:
-        # Whoever read our output has enough; say nothing, and let nothing more be flushed.
+        # The reader closed the pipe: print nothing, and flush nothing more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

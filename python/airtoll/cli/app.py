@@ -1,4 +1,4 @@
-"""The command line's root: which commands there are.
+"""The root of the command line: the list of commands.
 
 Takes nothing; gives the typer application. Never holds logic.
 """
@@ -27,9 +27,9 @@ from airtoll.cli import (
 )
 
 EPILOG = (
-    "Exit codes: 0 done; 1 error; 2 something you gave cannot be meant (study, option, file); "
-    "3 the run or its folder failed, what was measured is kept; 4 the testbed or its environment; "
-    "130 interrupted, resumable. Data goes to stdout, everything else to stderr."
+    "Exit codes: 0 done; 1 error; 2 invalid input (study, option, file); "
+    "3 the run or its folder failed, finished trials are kept; 4 the testbed or its environment "
+    "failed; 130 interrupted, resumable. Data goes to stdout, everything else to stderr."
 )
 
 app = typer.Typer(

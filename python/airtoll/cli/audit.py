@@ -1,4 +1,4 @@
-"""``airtoll audit DATASET|RUN``: what a careful referee would find.
+"""``airtoll audit DATASET|RUN``: the checks of a careful referee.
 
 Takes the name or folder of a data set, or a run folder; gives findings as a table or JSON.
 Exit code 0 whatever is found: findings are the result, not a failure.
@@ -32,9 +32,11 @@ def audit_command(
     least: Annotated[
         str, typer.Option("--least", help=f"Least severity shown: {', '.join(SEVERITIES)}.")
     ] = "note",
-    kinds: Annotated[bool, typer.Option("--kinds", help="Explain the kinds found.")] = False,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Explain the kinds of the findings.")
+    ] = False,
 ) -> None:
-    """Find figures that do not follow, cannot be, or do not support what is said of them."""
+    """Find figures that are inconsistent or impossible, or that do not support a claim."""
     if least not in SEVERITIES:
         raise UsageError(f"--least {least}: allowed are {', '.join(SEVERITIES)}")
     limit = SEVERITIES.index(least)

@@ -1,7 +1,7 @@
 """``airtoll calibrate RUN|DATASET --fit PROFILE``: a device profile from readings.
 
-Takes readings, a profile and the numbers to fit; gives their values with intervals, predictions
-of the cells that were held out, and a profile file that says what it has seen.
+Takes readings, a profile and the numbers to fit; gives their values with intervals, predictions of
+the held-out cells, and a profile file that names the readings of the fit.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def calibrate_command(
         str,
         typer.Argument(help="A run folder, or a data set (with --study).", metavar="RUN|DATASET"),
     ],
-    fit: Annotated[str, typer.Option(help="Profile that is fitted.")],
+    fit: Annotated[str, typer.Option(help="Profile to fit.")],
     parameter: Annotated[
         list[str], typer.Option(help="Number to fit, e.g. host.tx_packet_cycles; repeat.")
     ],
     see: Annotated[list[str], typer.Option(help="Policy whose readings the fit may see; repeat.")],
     study: Annotated[
-        str | None, typer.Option(help="Study whose cells answer to a data set.")
+        str | None, typer.Option(help="Study whose cells correspond to a data set.")
     ] = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
-    metric: Annotated[str, typer.Option(help="Metric that is fitted.")] = "throughput_bps",
-    on: Annotated[str, typer.Option(help="Testbed that predicts.")] = "simulator",
+    metric: Annotated[str, typer.Option(help="Metric to fit.")] = "throughput_bps",
+    on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",
     trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
     file: Annotated[

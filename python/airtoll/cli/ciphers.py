@@ -1,7 +1,7 @@
 """``airtoll ciphers verify|bench|profile``: the ciphers on this machine.
 
 Takes nothing but options; gives outcomes of published vectors, costs per frame, and a device
-profile that the simulator accepts. Never guesses a cost: what it prints it has just measured.
+profile that the simulator accepts. Every printed cost is measured, never estimated.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Cost:
 
 @frozen
 class CipherCost:
-    """What one cipher costs in one way of running it.
+    """Cost of one cipher in one mode.
 
     ``fixed_us`` microseconds per frame and ``slope_ns`` nanoseconds per octet of payload;
     ``frame_us`` the measured microseconds of processor time per frame at each payload length.
@@ -86,7 +86,7 @@ def verify(json: JsonOption = False) -> None:
 
 @ciphers.command("bench")
 def bench(json: JsonOption = False, rounds: RoundsOption = ROUNDS, only: OnlyOption = None) -> None:
-    """Measure what a frame costs: fixed + slope x octets for every cipher."""
+    """Measure the cost of a frame for every cipher: fixed + slope x octets."""
     costs = measure(rounds, only)
     if json:
         machine = {"processor": processor(), "engines": _native.cipher_engines()}
@@ -123,7 +123,7 @@ def profile(
     name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
     directory: Annotated[Path, typer.Option("--dir", help="Folder to write to.")] = Path(),
     mode: Annotated[
-        str, typer.Option("--mode", help="single, or batch where a cipher has it.")
+        str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
     ] = "single",
     clock_hz: Annotated[
         float | None, typer.Option(help="Clock of the processor, if it cannot be read.")
@@ -151,7 +151,7 @@ def profile(
 
 
 def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
-    """The cost of every cipher, or of those named, in every way it runs here."""
+    """The cost of every cipher, or of the named ones, in every mode of this machine."""
     subjects = _native.cipher_subjects()
     known = [name for name, _, _ in subjects]
     for name in only or ():
@@ -239,7 +239,7 @@ def processor() -> str:
 
 
 def _chosen(costs: Sequence[CipherCost], mode: str) -> list[CipherCost]:
-    """One cost for each cipher: the mode asked for where there is one, else single."""
+    """One cost for each cipher: the requested mode if the cipher has it, else single."""
     chosen: dict[str, CipherCost] = {}
     for cost in costs:
         if cost.mode == mode or cost.cipher not in chosen:

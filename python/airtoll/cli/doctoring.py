@@ -1,4 +1,4 @@
-"""``airtoll doctor``: what this machine can do, and what mends the rest.
+"""``airtoll doctor``: capabilities of this machine, and commands that fix missing ones.
 
 Takes a testbed's name; gives checks. Never changes anything.
 """
@@ -20,7 +20,7 @@ from airtoll.errors import AirtollError
 
 @frozen
 class Check:
-    """One thing looked at: ``ok``, ``note`` (works without) or ``problem``, and what mends it."""
+    """One check: ``ok``, ``note`` (optional) or ``problem``, and the command that fixes it."""
 
     name: str
     state: str
@@ -99,7 +99,7 @@ def _optional() -> list[Check]:
 
 
 def _medium() -> Check:
-    """The program without which virtual radios have no air."""
+    """The program that models the air between virtual radios."""
     from airtoll.testbeds.linux import medium
 
     name = f"{medium.PROGRAM} (air of virtual radios)"
@@ -129,7 +129,7 @@ def _linux() -> list[Check]:
     versions, problems = asyncio.run(look())
     checks = [Check(tool, "ok", version) for tool, version in sorted(versions.items())]
     checks += [
-        # What the guest brings along (root, radios) is no obstacle to a run with --vm.
+        # A missing part that the guest provides (root, radios) does not prevent a run with --vm.
         Check("linux", "note" if problem.guest_has_it else "problem", problem.what, problem.mend)
         for problem in problems
     ]

@@ -40,7 +40,7 @@ def build(
     deb: Annotated[
         Path | None, typer.Option(help="A kernel package, instead of asking apt for one.")
     ] = None,
-    again: Annotated[bool, typer.Option(help="Even if the cache holds a kernel.")] = False,
+    again: Annotated[bool, typer.Option(help="Build even if the cache holds a kernel.")] = False,
     driver: Annotated[
         str,
         typer.Option(
@@ -67,7 +67,7 @@ def build(
 
 @app.command()
 def shell(share: Share = None, driver: Driver = None) -> None:
-    """Open a shell in a fresh guest; it is gone when the shell ends."""
+    """Open a shell in a fresh guest; the guest ends with the shell."""
     if not sys.stdin.isatty():
         raise typer.BadParameter("a shell needs a terminal; use `airtoll guest run` in scripts")
     with (
@@ -102,9 +102,11 @@ def run(
 
 @app.command("clean")
 def clean_up(
-    cache: Annotated[bool, typer.Option("--cache", help="The kernels in the cache, too.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Also remove the kernels in the cache.")
+    ] = False,
 ) -> None:
-    """End guests whose owner is gone; with --cache drop the kernels."""
+    """End guests without an owner; with --cache remove the kernels."""
     out = Console(stderr=True)
     for name in clean():
         out.print(f"ended {name}")

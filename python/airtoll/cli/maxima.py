@@ -1,6 +1,7 @@
-"""``airtoll maxima``: the printed theoretical maxima beside our closed forms.
+"""``airtoll maxima``: the printed theoretical maxima and our closed forms.
 
-Takes nothing; gives the lines of the thesis's Table 4-2 with ours, and what explains the rest.
+Takes nothing; gives the lines of the thesis's Table 4-2 with ours, and the cause of the
+differences.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 
 
 def maxima(json: JsonOption = False) -> None:
-    """Print theoretical maxima of 802.11a/b/g beside those of McCarter's Table 4-2."""
+    """Print theoretical maxima of 802.11a/b/g and those of McCarter's Table 4-2."""
     rows: list[dict[str, Any]] = list(_native.published_maxima())
     by_phy = {row["phy"]: row for row in rows}
     loss = {

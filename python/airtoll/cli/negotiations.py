@@ -1,4 +1,4 @@
-"""What a policy negotiates, for `airtoll policies show`.
+"""The negotiation of a policy, for `airtoll policies show`.
 
 Takes a policy; gives messages, octets, round trips and cryptographic work, counted from the octets
 that its handshakes emit on a network without loss. Never measures time.
@@ -35,7 +35,7 @@ def negotiate(policy: Policy, **options: bool) -> dict[str, Any]:
 
 
 def variants(policy: Policy) -> dict[str, dict[str, Any]]:
-    """The totals of a policy's other ways in, by the key of `join` that asks for them."""
+    """The totals of a policy's other join variants, by the key of `join` that selects them."""
     asked = []
     if policy.link.eap_method in _TLS_METHODS:
         asked.append("tls_resumption")

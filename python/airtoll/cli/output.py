@@ -1,6 +1,6 @@
-"""Where words go: data to stdout, everything else to stderr.
+"""Output of the command line: data to stdout, everything else to stderr.
 
-Takes tables and JSON values; gives text. Never decides what to say.
+Takes tables and JSON values; gives text. The callers decide the content.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-#: A table of more rows than this is printed in part,
+#: A table with more rows than this is cut to
 _MOST_ROWS = 200
-#: namely so many of its first rows: what a screen or two hold.
+#: this number of first rows, about two screens.
 _SHOWN_ROWS = 60
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
@@ -63,14 +63,14 @@ def shown_rows(rows: int) -> int:
 
 
 def say_rest(rows: int, rest: str) -> None:
-    """Below a table cut short: how much is missing, and where it stands."""
+    """Print below a cut table the number of rows and the place of the rest."""
     if rows > shown_rows(rows):
         text = f"The first {shown_rows(rows)} of {rows} rows; {rest}"
         out().print(text, markup=False, soft_wrap=True)
 
 
 def progress_bar() -> Progress:
-    """A bar on stderr: trials done, rate, time left, what is under way."""
+    """A bar on stderr: trials done, rate, time left, current cell."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -1,7 +1,7 @@
-"""``airtoll plan STUDY --detect D``: how many trials a difference needs.
+"""``airtoll plan STUDY --detect D``: the number of trials to detect a difference.
 
 Takes a study, the difference to detect, and the spread of a pilot; gives trials per cell.
-The pilot is a run that is there already, or a few trials that are run now and thrown away.
+The pilot is an earlier run, or a few trials that run now and are discarded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _PILOT_TRIALS = 5
 def plan_command(
     study: StudyArgument,
     detect: Annotated[
-        str, typer.Option("--detect", help="Difference to detect, as a share: 1% of open, say.")
+        str,
+        typer.Option("--detect", help="Difference to detect, as a share of the baseline, e.g. 1%."),
     ],
     power: Annotated[float, typer.Option(help="Probability of detecting it.", min=0.5)] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level.", min=0.5)] = 0.95,
@@ -49,7 +50,7 @@ def plan_command(
     on: OnOption = "simulator",
     json: JsonOption = False,
 ) -> None:
-    """Say how many trials per cell detect a given difference against the baseline."""
+    """Compute the trials per cell that detect a given difference against the baseline."""
     share = fraction(detect)
     file = prepare(study)
     frame = _pilot(study, on) if pilot is None else _estimates(pilot)

@@ -1,4 +1,4 @@
-"""``airtoll report|compare``: what a run says, again, and beside printed figures.
+"""``airtoll report|compare``: the results of a run, and their comparison with printed figures.
 
 Takes run folders; gives tables, JSON and files. Never measures.
 """
@@ -27,7 +27,7 @@ from airtoll.report.text import as_json, published_row
 from airtoll.report.times import time_rows
 from airtoll.run import Run, open_run
 
-#: testbed -> how what it gives came about
+#: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
 
 RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
@@ -43,7 +43,7 @@ def report(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the report of a run again, or one report that compares several runs."""
+    """Write the report of a run, or one report that compares several runs."""
     page = write_report(runs, form=format_, out=out_)
     err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
@@ -70,7 +70,7 @@ def compare(
 
 
 def print_run(run: Run, *, json: bool) -> None:
-    """What a run found: headline, costs, and the comparison with printed figures."""
+    """Print the results of a run: headline, costs, and the comparison with printed figures."""
     summary = summarise(run.path)
     if json:
         emit_json(jsonlib.loads(as_json(summary)))
@@ -82,14 +82,14 @@ def print_run(run: Run, *, json: bool) -> None:
     if summary.comparisons:
         _print_comparisons(summary)
     else:
-        # In the page's order: what is compared stands together, the baseline first.
+        # In the page's order: compared policies are adjacent, the baseline first.
         cells = dict.fromkeys(cost_table(summary)["cell"])
         _print_costs(summary.analysis, list(cells), summary.path, summary.verdict)
     _print_times(summary)
 
 
 def _against(summary: RunSummary) -> str:
-    """The heading of printed figures beside what a testbed gave."""
+    """The heading of printed figures and a testbed's values."""
     testbed = summary.manifest["testbed"]
     return f"published against {_KINDS.get(testbed, testbed)}"
 

@@ -39,24 +39,25 @@ StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
 ]
 OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
-VmOption = Annotated[bool, typer.Option("--vm", help="With --on linux: in a throw-away guest.")]
+VmOption = Annotated[bool, typer.Option("--vm", help="With --on linux: run in a throw-away guest.")]
 VmDriverOption = Annotated[
     str | None,
     typer.Option(
         "--vm-driver",
-        help="The guest's driver, qemu or uml, and implies --vm. "
+        help="The guest's driver, qemu or uml; implies --vm. "
         "Default: KVM, else a built User-Mode-Linux kernel, else emulation.",
     ),
 ]
 LabOption = Annotated[
-    Path | None, typer.Option("--lab", help="With --on linux: the hosts of a lab.toml.")
+    Path | None, typer.Option("--lab", help="With --on linux: use the hosts of a lab.toml.")
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="Set a key of the study, e.g. traffic.udp.duration_s=5."),
 ]
 AsPrintedOption = Annotated[
-    bool, typer.Option("--as-printed", help="Run the lengths that the paper prints.")
+    bool,
+    typer.Option("--as-printed", help="Run with the durations and sizes that the paper prints."),
 ]
 
 
@@ -74,7 +75,7 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the run.")] = DEFAULT_SEED,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once; default all cores.")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Parallel trials; default: all cores.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     as_printed: AsPrintedOption = False,
@@ -92,7 +93,7 @@ def run(
         str | None,
         typer.Option(
             "--until-precision",
-            help="Add trials until every overhead is known to within this, e.g. 0.5%.",
+            help="Add trials until every overhead's interval is at most this, e.g. 0.5%.",
         ),
     ] = None,
     most_trials: Annotated[
@@ -101,9 +102,9 @@ def run(
     report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
     json: JsonOption = False,
 ) -> None:
-    """Run a study, write its tables and report, and print what came out.
+    """Run a study, write its tables and report, and print the results.
 
-    The run folder keeps every trial the moment it ends: Ctrl-C loses nothing, --resume continues.
+    Each trial is saved when it ends. --resume continues a run after Ctrl-C.
     """
     console = err()
     bar = progress_bar()
@@ -168,7 +169,7 @@ def check(
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what would run, what would be skipped and why, and about how long it takes."""
+    """List the cells to run, the skipped cells with reasons, and the expected duration."""
     plan, cells = check_study(
         study,
         on=on,
@@ -211,7 +212,7 @@ def check(
     reasons = Counter(c.skip.reason for c in cells if c.skip is not None)
     skipped = reasons.total()
     if len(cells) > shown_rows(len(cells)) and skipped:
-        # The rows that say why may be among those left out.
+        # The rows with the reasons may be among those left out.
         why = table("skipped, and why", ["cells", "why"], right=["cells"])
         for reason, count in reasons.most_common(shown_rows(len(reasons))):
             why.add_row(str(count), reason)
@@ -247,7 +248,7 @@ def fraction(text: str) -> float:
 
 
 def duration(seconds: float) -> str:
-    """A length of time in words that fit it."""
+    """A duration in a suitable unit."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
@@ -263,7 +264,7 @@ class View:
         self.task: TaskID | None = None
 
     def start(self, folder: RunFolder, plan: Plan) -> None:
-        """Say what begins."""
+        """Print the title and the size of the run."""
         head = plan.study.study
         self.bar.console.print(f"[bold]{head.title}[/bold]")
         self.bar.console.print(

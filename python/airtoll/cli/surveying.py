@@ -1,7 +1,7 @@
-"""``airtoll survey``: which channel and which place carry most.
+"""``airtoll survey``: the channel and the position with the highest throughput.
 
-Takes a laboratory or the guest, channels and positions; gives a ranking. Asks whoever holds the
-access point to move it; everything else it does itself.
+Takes a laboratory or the guest, channels and positions; gives a ranking. The user moves the access
+point when asked; the command does everything else.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ _NOT_RADIO = (
 
 def survey(
     channels: Annotated[
-        str | None, typer.Option("--channels", help="Comma between; default 1,6,11 or 36,40,44,48.")
+        str | None,
+        typer.Option("--channels", help="Separated by commas; default 1,6,11 or 36,40,44,48."),
     ] = None,
     positions: Annotated[
         str | None,
-        typer.Option("--positions", help="Names, comma between; airtoll asks you to go there."),
+        typer.Option(
+            "--positions",
+            help="Names, separated by commas; airtoll asks you to go to each position.",
+        ),
     ] = None,
     band: Annotated[str, typer.Option("--band", help="2.4 or 5 (GHz).")] = "2.4",
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Readings per point.")] = 3,
@@ -48,8 +52,8 @@ def survey(
 ) -> None:
     """Rank channels and positions by open throughput, before anything is measured.
 
-    Every channel is tried in turn, round after round; the verdict compares each point with the
-    best one. With --lab on the radios of a lab.toml, else on virtual radios.
+    The command measures all channels in each round; the verdict compares each point with the best
+    one. With --lab it uses the radios of a lab.toml, else virtual radios.
     """
     from airtoll.testbeds.linux.lab import load
     from airtoll.testbeds.linux.testbed import Linux
@@ -92,7 +96,7 @@ def survey(
 
 def _print(points: list[SurveyPoint]) -> None:
     columns = ["position", "channel", "MHz", "throughput", "busy", "noise", "RSSI", "verdict"]
-    view = table("channels and positions, the best first", columns, right=columns[1:-1])
+    view = table("channels and positions, best first", columns, right=columns[1:-1])
     for p in points:
         view.add_row(
             p.position,
@@ -111,7 +115,7 @@ def _asker(say: Callable[[str], None]) -> Callable[[str], None]:
     def ask(position: str) -> None:
         say(f"Put the equipment at {position!r} and press Enter.")
         if not sys.stdin.readline():
-            raise UsageError(f"survey: nobody confirmed position {position!r} (end of input)")
+            raise UsageError(f"survey: no confirmation of position {position!r} (end of input)")
 
     return ask
 
@@ -120,4 +124,4 @@ def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"--channels {text}: numbers with commas between") from None
+        raise UsageError(f"--channels {text}: write numbers separated by commas") from None

@@ -1,6 +1,6 @@
 """``airtoll watch STUDY --every T --for T``: short campaigns repeated on a live link.
 
-Takes a study and a rhythm; gives a folder of rounds, the drift and the averaged overhead.
+Takes a study and an interval; gives a folder of rounds, the drift and the averaged overhead.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 def watch(
     study: StudyArgument,
-    every: Annotated[str, typer.Option("--every", help="From round to round, e.g. 15m.")],
-    for_: Annotated[str, typer.Option("--for", help="How long, e.g. 24h.")],
+    every: Annotated[str, typer.Option("--every", help="Interval between rounds, e.g. 15m.")],
+    for_: Annotated[str, typer.Option("--for", help="Total duration, e.g. 24h.")],
     on: OnOption = "simulator",
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
@@ -49,8 +49,8 @@ def watch(
 ) -> None:
     """Repeat a short campaign, keep every round, and report drift and the averaged overhead.
 
-    Each round interleaves the policies with the baseline as the study says. Stopped with Ctrl-C,
-    the same command goes on at the next round.
+    Each round interleaves the policies with the baseline in the study's order. After Ctrl-C the
+    same command continues with the next round.
     """
     rhythm, length = seconds(every), seconds(for_)
     rounds = max(1, int(length // rhythm) if rhythm else 1)

@@ -1,9 +1,9 @@
 """Published readings: takes a folder of ``datasets/``, gives its figures and observations.
 
-A data set is a folder with ``dataset.toml`` (what the study says of itself), ``readings.csv``
-(figures exactly as printed), ``README.md`` (source, units, definitions, text damage mended) and,
-where there are any, ``protocol.csv`` and ``policies.csv``. Values become SI and policies get
-their catalogue names on loading; the printed digits and labels stay beside them.
+A data set is a folder with ``dataset.toml`` (the study's own statements), ``readings.csv``
+(figures exactly as printed), ``README.md`` (source, units, definitions, corrected text damage) and
+optionally ``protocol.csv`` and ``policies.csv``. On loading, values become SI and policies get
+their catalogue names; the printed digits and labels are kept.
 Never corrects a printed figure, never writes, never reads the network.
 """
 
@@ -58,7 +58,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     "J/bit": ("J/bit", 1.0),
 }
 
-#: Label of the published data -> catalogue policy.
+#: Label in the published data -> catalogue policy.
 POLICY_OF_LABEL: Final[dict[str, str]] = {
     "open": "open",
     "wep-40": "wep-40",
@@ -101,7 +101,7 @@ class Dataset:
 
     @property
     def baseline(self) -> str:
-        """Label of the policy that overhead is counted against."""
+        """Label of the policy that overhead is computed against."""
         return str(self.meta["dataset"].get("baseline", "open"))
 
     @property

@@ -1,13 +1,13 @@
-"""A run folder: what is in it and how it is made, found and continued.
+"""A run folder: its files, and how to create, find and continue it.
 
-Takes a study, a seed and a place; gives a folder with ``run.json``, the journal and, at the end,
+Takes a study, a seed and a path; gives a folder with ``run.json``, the journal and, at the end,
 the tables. Never measures. ``run.json`` is the only file that knows the wall clock.
 
     runs/NAME/run.json               study, seeds, versions, machine, start and end
-    runs/NAME/journal.jsonl          every attempt, the moment it ended
-    runs/NAME/observations.parquet   what was measured
-    runs/NAME/trials.parquet         what became of every attempt
-    runs/NAME/report.html, figures/  what it means
+    runs/NAME/journal.jsonl          every attempt, written at its end
+    runs/NAME/observations.parquet   the measured values
+    runs/NAME/trials.parquet         the status of every attempt
+    runs/NAME/report.html, figures/  the report
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RunFolder:
         return self.path / JOURNAL
 
     def manifest(self) -> dict[str, Any]:
-        """What ``run.json`` says. Raises ``RunError`` if this is no run folder."""
+        """The content of ``run.json``. Raises ``RunError`` if this is no run folder."""
         file = self.path / MANIFEST
         try:
             data = json.loads(file.read_text("utf-8"))
@@ -61,7 +61,7 @@ class RunFolder:
         return data
 
     def study_file(self) -> StudyFile:
-        """The study as it was run, values put in by options included."""
+        """The study of the run, with the values of its options."""
         manifest = self.manifest()
         file = parse(manifest["study"]["text"], Path(manifest["study"]["path"]))
         values = manifest["study"]["values"]
@@ -107,7 +107,7 @@ def create(
 ) -> RunFolder:
     """A fresh run folder.
 
-    Raises ``StorageError`` if the place holds a run already, or cannot be written.
+    Raises ``StorageError`` if the folder holds a run already or cannot be written.
     """
     folder = RunFolder(path)
     if (path / MANIFEST).exists():
@@ -156,7 +156,7 @@ def check_same(folder: RunFolder, file: StudyFile, *, testbed: str) -> None:
 
 
 def free_place(base: Path) -> Path:
-    """``base``, or ``base-2``, ``base-3`` ... whichever holds no run yet."""
+    """``base``, or the first of ``base-2``, ``base-3`` ... without a run."""
     place, number = base, 1
     while (place / MANIFEST).exists():
         number += 1
@@ -165,7 +165,7 @@ def free_place(base: Path) -> Path:
 
 
 def finish(folder: RunFolder, state: str) -> None:
-    """Note that a run ended: ``finished`` or ``interrupted``."""
+    """Record the end of a run: ``finished`` or ``interrupted``."""
     folder.update(state=state, ended=_now())
 
 

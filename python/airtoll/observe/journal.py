@@ -1,4 +1,4 @@
-"""The journal of a running study: every trial, the moment it ends.
+"""The journal of a running study: every trial is recorded when it ends.
 
 Takes finished trials; gives them back after a crash. One JSON line per attempt, appended with one
 write and synced to the disk. A torn last line (power cut, full disk) is cut off on opening, so the
@@ -27,7 +27,7 @@ _SYNC_INTERVAL_S = 0.05
 
 @frozen
 class Record:
-    """One attempt of one trial: its identity, what became of it, and its rows."""
+    """One attempt of one trial: its identity, its status, and its rows."""
 
     cell: str
     trial: int
@@ -40,7 +40,7 @@ class Record:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What names the attempt."""
+        """The identity of the attempt."""
         return (self.cell, self.trial, self.attempt)
 
 
@@ -146,7 +146,7 @@ def read_at(path: Path, offsets: Sequence[int]) -> Iterator[Record]:
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:
-    """The error of a refusing disk, with what to do."""
+    """The error of a refusing disk, with the remedy."""
     reason = error.strerror or str(error)
     return StorageError(
         f"{path}: {reason}; make room or choose another --out, then repeat with --resume"

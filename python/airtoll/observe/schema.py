@@ -1,11 +1,11 @@
 """The observation schema: names, types, units and row order.
 
 Takes nothing; gives the two Parquet schemas of a run and the list of known metrics.
-Never does IO. Rows carry nothing of the wall clock, so equal runs are equal files.
+Never does IO. Rows contain no wall-clock time, so equal runs are equal files.
 
-``observations.parquet`` has one row per (trial, metric, flow, second where the metric is a
-series). ``trials.parquet`` has one row per attempt of a trial, with what became of it: a
-skipped or failed trial is a row there and never a zero here.
+``observations.parquet`` has one row per trial, metric, flow and (for a series) second.
+``trials.parquet`` has one row per attempt of a trial with its status: a skipped or failed trial is
+a row in that table and never a zero in the observations.
 """
 
 from __future__ import annotations

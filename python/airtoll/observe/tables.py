@@ -1,6 +1,6 @@
 """Tables on disk: the journal compacted to Parquet, and read back.
 
-Takes a journal and what its cells stand for; gives ``observations.parquet`` and
+Takes a journal and the columns of its cells; gives ``observations.parquet`` and
 ``trials.parquet`` in canonical order. Equal journals give equal files, whatever the order in
 which their trials ended. Works through the journal in slices: memory does not grow with it.
 """
@@ -24,7 +24,7 @@ _SLICE_TRIALS = 2000
 
 @frozen
 class CellLabels:
-    """What a cell's name stands for, as columns."""
+    """The columns of a cell: its axes and factors."""
 
     scenario: str
     policy: str
@@ -100,7 +100,7 @@ def observations_frame(
 def trials_frame(
     records: Iterable[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
 ) -> pl.DataFrame:
-    """One row per record, with what became of it."""
+    """One row per record, with its status."""
     rows = []
     for record in records:
         labels = cells[record.cell]
@@ -135,18 +135,18 @@ def read_trials(folder: Path) -> pl.DataFrame:
     trials = _read(folder / "trials.parquet")
     if "caveats" in trials.columns:
         return trials
-    # Runs of before this column: their journals have the caveats, and no trial is without a list.
+    # Runs from before this column: their journals have the caveats, and every trial needs a list.
     return trials.with_columns(pl.lit([], TRIALS["caveats"]).alias("caveats"))
 
 
 def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
-    """The observations of the trials that count: no warm-ups, no attempts that were run again."""
+    """The observations of the counted trials: no warm-ups, no repeated attempts."""
     kept = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt")
     return observations.join(kept, on=["cell", "trial", "attempt"], how="semi")
 
 
 def not_radio(trials: pl.DataFrame) -> frozenset[str]:
-    """Cells with a trial that counts whose throughput, it says, is the CPU's and not a radio's."""
+    """Cells with a counted trial whose caveat says that the CPU limited its throughput."""
     said = pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
     return frozenset(trials.filter(pl.col("status") == "ok", said)["cell"].unique())
 

@@ -30,7 +30,7 @@ _AXES = ("scenario", "policy", "traffic")
 class Cell:
     """One (scenario, policy, traffic) with its factor levels.
 
-    ``settings`` and ``load`` are the scenario and traffic with the factor levels put in.
+    ``settings`` and ``load`` are the scenario and traffic with the factor levels applied.
     ``profile_names`` substitutes device profiles by name (the level of ``profile_set``).
     """
 
@@ -65,7 +65,7 @@ class Cell:
         return resolve(self.policy)
 
     def profile(self, name: str | None) -> str:
-        """The device profile that stands behind a profile name in this cell."""
+        """The device profile that replaces a profile name in this cell."""
         wanted = name or "ideal"
         return dict(self.profile_names).get(wanted, wanted)
 
@@ -82,13 +82,13 @@ class Trial:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What names this attempt in a run."""
+        """The identity of this attempt in a run."""
         return (self.cell.name, self.number, self.attempt)
 
 
 @frozen
 class Plan:
-    """The cells of a study and how often each is repeated."""
+    """The cells of a study and their number of repetitions."""
 
     study: Study
     seed: int
@@ -141,7 +141,7 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
 
 
 def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:
-    """A 64-bit seed: the first eight octets of SHA-256 over what names the attempt."""
+    """A 64-bit seed: the first eight octets of SHA-256 over the identity of the attempt."""
     text = f"airtoll\0{study_seed}\0{cell}\0{number}\0{attempt}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 

@@ -1,4 +1,4 @@
-"""Device profiles: what a device's host stack, ciphers and handshakes cost, number by number.
+"""Device profiles: the costs of a device's host stack, ciphers and handshakes.
 
 Takes a profile name; gives a frozen profile in which every number has a source.
 Never fits a number itself (see ``airtoll.analyse``).

@@ -1,7 +1,7 @@
 """Device profiles from the package or from a file.
 
 Takes a name or a path; gives a :class:`Profile`, or a :class:`ProfileError` that names file and
-key. A profile may stand on another (``base = "NAME"``) and state only what differs.
+key. A profile may extend another (``base = "NAME"``) and state only the differences.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _merged(name: str, text: str, texts: dict[str, str], place: str) -> dict[str
     if base is None:
         return data
     if base == name or base not in texts:
-        raise ProfileError(f"profile {place}: base: no profile {base!r} to stand on")
+        raise ProfileError(f"profile {place}: base: there is no profile {base!r}")
     return _overlay(_merged(base, texts[base], texts, base), data)
 
 
@@ -86,8 +86,8 @@ def _overlay(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     result = dict(under)
     for key, value in over.items():
         inner = result.get(key)
-        # A number replaces a number, and a cipher that names its engine replaces the whole cipher:
-        # costs of one engine mean nothing on another.
+        # A number replaces a number. A cipher with an engine replaces the whole cipher, because the
+        # costs of one engine are invalid for another.
         whole = isinstance(value, dict) and ("value" in value or "engine" in value)
         if isinstance(value, dict) and isinstance(inner, dict) and not whole:
             result[key] = _overlay(inner, value)

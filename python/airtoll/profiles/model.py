@@ -1,7 +1,7 @@
-"""What a device profile holds.
+"""The content of a device profile.
 
-Takes a parsed TOML mapping; gives frozen values. Every number carries its source; a number that
-was fitted names the readings that it has seen, and so does the profile as a whole. Never does IO.
+Takes a parsed TOML mapping; gives frozen values. Every number has its source. A fitted number and
+the profile as a whole name the readings of the fit. Never does IO.
 
 Costs on the CPU are in cycles, so that one published cost serves devices of different clocks;
 costs of an engine of its own are in time.
@@ -21,15 +21,15 @@ class _Table(BaseModel):
 
 
 class Number(_Table):
-    """A number and where it comes from."""
+    """A number and its source."""
 
     value: float = Field(ge=0)
-    source: str = Field(min_length=3, description="datasheet, publication, or how it was fitted")
-    fitted: bool = Field(False, description="whether it was fitted to readings")
+    source: str = Field(min_length=3, description="datasheet, publication, or method of the fit")
+    fitted: bool = Field(False, description="true for a number fitted to readings")
 
 
 class Reading(_Table):
-    """Readings of a data set that a fitted number has seen; empty keys mean every value."""
+    """Readings of a data set that a number was fitted to; empty keys mean every value."""
 
     dataset: str
     table: str | None = None
@@ -39,7 +39,7 @@ class Reading(_Table):
     offered_mbps: str | None = None
 
 
-_ZERO = Number(value=0.0, source="by definition: this part takes no time here")
+_ZERO = Number(value=0.0, source="by definition: this part takes no time")
 
 
 class Host(_Table):
@@ -87,7 +87,7 @@ class Energy(_Table):
 
 
 class Radio(_Table):
-    """Habits of the radio and its driver."""
+    """Settings of the radio and its driver."""
 
     frame_burst_us: Number = Number(
         value=0.0, source="IEEE 802.11-2020 clause 10.3: one frame per contention"
@@ -108,8 +108,8 @@ class Profile(_Table):
         default_factory=dict, description="cycles per handshake operation"
     )
     energy: Energy | None = None
-    seen: tuple[Reading, ...] = Field((), description="readings that fitted numbers have seen")
-    gaps: tuple[str, ...] = Field((), description="costs that no source gives, in words")
+    seen: tuple[Reading, ...] = Field((), description="readings of the fit")
+    gaps: tuple[str, ...] = Field((), description="costs without a published source")
 
     @model_validator(mode="after")
     def _fits_name_their_readings(self) -> Profile:

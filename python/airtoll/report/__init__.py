@@ -14,14 +14,13 @@ FORMATS = ("html", "markdown", "csv", "latex", "json")
 
 
 def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
-    """Write the report of a run; HTML brings its figures with it, and as CSV what its tables cut.
+    """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
-    Several runs give one page (``comparison.*`` in the first folder) that sets them beside one
-    another.
+    Several runs give one page (``comparison.*`` in the first folder) that compares them.
 
     Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
     """
-    # What draws takes longer to load than most commands run, and most commands draw nothing.
+    # The drawing modules take longer to load than most commands run; most commands draw nothing.
     from airtoll.report.write import write
 
     if form not in FORMATS:

@@ -1,4 +1,4 @@
-"""How long authentication takes, by policy and place.
+"""Authentication times by policy and scenario.
 
 Takes a summary; gives the mean time of each stage. Stages that a run did not observe are missing,
 never zero.
@@ -47,7 +47,7 @@ class Exchange:
 
 
 def exchanges(summary: RunSummary) -> list[Exchange]:
-    """Every policy's exchange, in the order of the plan; the first traffic stands for the rest."""
+    """Every policy's exchange, in the order of the plan, taken from the first traffic."""
     wanted = [*STAGES, _ALL, _MESSAGES]
     order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
     frame = summary.analysis.estimates.filter(pl.col("metric").is_in(wanted))

@@ -1,4 +1,4 @@
-"""Overheads combined over traffics, beside the printed ones.
+"""Overheads combined over traffics, and the printed ones.
 
 Takes a summary and printed figures; gives one row per scenario, policy and group of traffics, and
 one for their mean. A printed figure belongs to a scenario whose name is its configuration, and to
@@ -16,7 +16,7 @@ from airtoll.analyse import Estimate
 from airtoll.observe.datasets import Dataset
 from airtoll.report.summary import Combined, RunSummary
 
-#: The group that stands for the mean over groups.
+#: The name of the mean over groups.
 MEAN = "mean"
 
 
@@ -53,7 +53,7 @@ def printed_combined(summary: RunSummary, dataset: Dataset) -> list[PrintedCombi
 def _rows(combined: Combined, figures: pl.DataFrame) -> list[PrintedCombined]:
     here = figures.filter(configuration=combined.scenario, policy=combined.policy)
     whole = "+".join(combined.groups).upper()
-    # A table that prints the mean is the one whose parts answer to the groups.
+    # The table with the mean is the one whose parts correspond to the groups.
     tables = here.filter(transport=whole)["table"].to_list()
     found = []
     for group, ours in [*combined.groups.items(), (MEAN, combined.mean)]:

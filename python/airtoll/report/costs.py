@@ -1,4 +1,4 @@
-"""The table of costs, arranged so that the policies of one traffic stand beside one another.
+"""The table of costs; the policies of one traffic are adjacent.
 
 A summary gives blocks of rows with their text. Where a selection rule decides the point estimates,
 each row also holds the figures of all trials, on which the intervals rest.
@@ -18,14 +18,14 @@ from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.report.summary import RunSummary, factors_text
 
-#: Rows of the table; a report stays readable, and small, whatever the study's size.
+#: Most rows of the table, so that a report stays readable and small for any study.
 MAX_ROWS = 1500
-#: Scenarios whose table stands open; the others are folded.
+#: Number of scenarios with an unfolded table; the others are folded.
 _OPEN = 4
 
 
 def cost_table(summary: RunSummary) -> pl.DataFrame:
-    """All rows of the table, in SI units and the page's order, for a file beside the page."""
+    """All rows of the table, in SI units and the page's order, for a file next to the page."""
     return _rows(summary).select(
         "cell", "scenario", "policy", "traffic", "factors", "flow", "station", "unit",
         throughput="value", throughput_all_trials="value_all", throughput_low="low",
@@ -49,7 +49,7 @@ def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
         if not groups or groups[-1]["name"] != name:
             groups.append({"name": name, "rows": []})
         groups[-1]["rows"].append(_row(summary, row))
-    # The dearest row sets the scale of the small bars.
+    # The row with the highest cost sets the scale of the small bars.
     most = max((abs(r["share"]) for b in blocks for g in b["groups"] for r in g["rows"]), default=0)
     for block in blocks:
         for group in block["groups"]:
@@ -77,7 +77,7 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
         kind=pl.col("traffic").replace_strict(traffics, return_dtype=pl.Int64),
     )
     frame = frame.sort("place", "kind", "station", "flow", "order", nulls_last=False)
-    # A station with several flows in a cell is told apart by their names.
+    # The flows' names distinguish several flows of a station in a cell.
     several = pl.col("flow").n_unique().over("cell", "station") > 1
     frame = frame.with_columns(
         part=pl.when(several)
@@ -104,7 +104,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     value = evolve(without_interval(of_all), value=row["value"]) if by_rule else of_all
     share = row["o_value"]
     if share is not None and row["o_unit"] != "1":
-        share = -share  # a difference of rates: what is lost is negative
+        share = -share  # a difference of rates: a loss is negative
     return {
         "policy": row["policy"],
         "throughput": show_estimate(value),

@@ -1,4 +1,4 @@
-"""What a hand-over cost, by policy and way in.
+"""Hand-over times, by policy and method.
 
 Takes a summary; gives the gap in the traffic and its parts. Parts that a run did not observe are
 missing, never zero.
@@ -17,7 +17,7 @@ from airtoll.analyse.analysis import estimate_of_row
 from airtoll.report.authentication import Exchange
 from airtoll.report.summary import RunSummary, factors_text
 
-#: Parts that follow one another; the wait for a packet is on both sides of them.
+#: Parts in their order; the wait for a packet is before and after them.
 PARTS: Final[dict[str, str]] = {
     "handover_scan_s": "scan",
     "handover_association_s": "association",

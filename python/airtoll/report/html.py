@@ -1,7 +1,7 @@
 """The report as one self-contained HTML page that opens offline.
 
-Takes a summary; gives the text of the page. Never reads a file but the page's template, and puts
-nothing into the page that would be fetched.
+Takes a summary; gives the text of the page. Reads only the page's template. The page loads nothing
+from elsewhere.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary, factors_text, headline
 from airtoll.report.times import time_rows
 
-#: Rows of the longer lists; the whole is in the run folder.
+#: Rows of the longer lists; the run folder has the whole lists.
 _MOST_FINDINGS = 100
 MOST_CELLS_TAKEN_APART = 400
 _MOST_EXCHANGES = 400
@@ -46,7 +46,7 @@ _SELECTIONS = {
     "all trials.",
     "agreement": "The rule decides the point estimates alone; intervals and tests use all trials.",
 }
-#: Compared in pairs? -> how, in words
+#: Compared in pairs? -> the method in words
 _COMPARED = {
     False: "Policies are compared with the baseline by Welch's t; overheads have Fieller's "
     "interval.",
@@ -59,7 +59,7 @@ _FAMILIES = (
     "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). Join and "
     "hand-over times are compared by Mann and Whitney's test."
 )
-#: The parts of the page that pictures can stand in.
+#: The sections of the page that can hold pictures.
 _PICTURE_SECTIONS = (
     "costs",
     "published",
@@ -79,7 +79,7 @@ def render(summary: RunSummary, drawings: Sequence[Developed], *, command: str) 
 
 
 def page(template: str, values: dict[str, Any]) -> str:
-    """A page from one of the templates beside this file."""
+    """A page from one of the templates next to this file."""
     environment = Environment(
         loader=PackageLoader("airtoll.report", "pages"),
         autoescape=select_autoescape(default=True),
@@ -91,7 +91,7 @@ def page(template: str, values: dict[str, Any]) -> str:
 
 
 def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
-    """The pictures by the section in which they stand."""
+    """The pictures by section."""
     sections: dict[str, list[dict[str, Any]]] = {name: [] for name in _PICTURE_SECTIONS}
     for drawing in drawings:
         picture = drawing.picture
@@ -99,7 +99,7 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
             {
                 "title": panel.title,
                 "open": index < picture.open_panels,
-                # Drawn by us from numbers: nothing in it comes from outside.
+                # airtoll draws this from numbers: it has no outside content.
                 "svg": Markup(drawing.in_page[index]),
             }
             for index, panel in enumerate(picture.panels)
@@ -259,7 +259,7 @@ def _combined(summary: RunSummary) -> list[dict[str, Any]]:
 
 
 def _why(summary: RunSummary) -> dict[str, Any]:
-    """The decomposition of every cell, in points; columns that are nought everywhere left out."""
+    """The decomposition of every cell, in points, without columns that are zero in every row."""
     frame = summary.decomposition
     parts = [
         part
@@ -342,7 +342,7 @@ def _shown(estimate: Estimate | None) -> str:
 
 
 def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]:
-    """Theory by policy and packet size, beside the overheads of the study's first cells."""
+    """Theory by policy and packet size, and the overheads of the study's first cells."""
     sizes = summary.study.study.octet_theory
     frame = summary.analysis.overheads.filter(
         pl.col("flow").is_null() & pl.col("station").is_null() & (pl.col("unit") == "1")
@@ -372,7 +372,7 @@ def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]
 
 
 def _published(summary: RunSummary) -> list[dict[str, Any]]:
-    """The comparison, what nothing was fitted for first."""
+    """The comparison; predictions without a fit come first."""
     groups: dict[str, list[tuple[Comparison, str]]] = {"": [], "predicted": []}
     for comparison in summary.comparisons:
         standing = summary.seen(comparison)
@@ -458,7 +458,7 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
 def _special_trials(
     summary: RunSummary,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
-    """Trials run again, trials failed or skipped, and how many of them have no row here."""
+    """Repeated, failed and skipped trials, and the number of those without a row here."""
     wanted = ["cell", "trial", "attempt", "status", "reason"]
     reruns = summary.trials.filter(pl.col("status") == "rerun").select(wanted)
     others = summary.trials.filter(pl.col("status").is_in(["failed", "skipped"])).select(wanted)

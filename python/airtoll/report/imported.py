@@ -1,7 +1,7 @@
-"""Imported readings: what they say, beside printed ones, and what an audit finds.
+"""Imported readings: estimates, comparison with printed ones, and findings of an audit.
 
-Takes a folder that ``airtoll import`` wrote; gives the readings, analysed. Knows nothing of how
-they came about: no study, no closed form, no ledger. Never changes a reading, and draws nothing.
+Takes a folder that ``airtoll import`` wrote; gives the readings, analysed. There is no study, no
+closed form and no ledger for them. Never changes a reading, and draws nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MANIFEST: Final = "import.json"
 
 @frozen
 class Beside:
-    """All cells of a scenario beside the readings that some columns pick."""
+    """All cells of a scenario, and the readings that column values select."""
 
     scenario: str
     readings: Mapping[str, str]
@@ -85,7 +85,7 @@ def read_imported(folder: Path) -> Imported:
 
 
 def headline(imported: Imported) -> list[str]:
-    """What the readings say, in two sentences at most."""
+    """The result of the readings, in two sentences at most."""
     analysis = imported.analysis
     cells = analysis.estimates["cell"].n_unique()
     files = len(imported.manifest["files"])
@@ -95,7 +95,9 @@ def headline(imported: Imported) -> list[str]:
     ]
     overheads = whole_cells(analysis.overheads).filter(pl.col("value").is_finite())
     if overheads.is_empty():
-        lines.append(f"No secured policy stands beside {analysis.baseline}, so none has a cost.")
+        lines.append(
+            f"There is no secured policy to compare with {analysis.baseline}, so none has a cost."
+        )
         return lines
     cost = -1.0 if analysis.definition == "difference_bps" else 1.0
     worst = overheads.sort(cost * pl.col("value")).row(-1, named=True)
@@ -110,7 +112,7 @@ def headline(imported: Imported) -> list[str]:
 
 
 def whole_cells(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of whole cells; where a cell has flows alone, those."""
+    """Rows of whole cells; for a cell with flows only, the flows' rows."""
     whole = frame.filter(pl.col("flow").is_null() & pl.col("station").is_null())
     rest = frame.filter(~pl.col("cell").is_in(whole["cell"].unique().implode()))
     return pl.concat([whole, rest])

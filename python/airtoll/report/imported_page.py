@@ -35,7 +35,7 @@ def pictures(imported: Imported) -> list[Picture]:
         Picture(
             "throughput",
             "throughput",
-            "What was read?",
+            "Imported readings by trial",
             "Every trial's throughput, and the mean of its cell with its interval.",
             (Panel("throughput", draw),),
         )

@@ -1,4 +1,4 @@
-"""Colours that survive colour blindness, grey print and dark mode.
+"""Colours that stay distinct with colour blindness, in grey print and in dark mode.
 
 Takes an index or a kind; gives a colour. Source: Okabe and Ito, Color Universal Design, 2008.
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 from airtoll.analyse.decomposition import REMAINDER
 
-#: Okabe-Ito without black (the page's ink) and the pale yellow, which vanishes on white.
+#: Okabe-Ito without black (the page's text) and the pale yellow, which is invisible on white.
 COLOURS: Final = (
     "#0072B2",
     "#E69F00",

@@ -11,7 +11,7 @@ from airtoll.analyse.decomposition import REMAINDER
 from airtoll.analyse.symbols import full_frame
 from airtoll.plan import Cell
 
-#: ledger part -> what stands beside its bar
+#: ledger part -> label of its bar
 SHORT: Final[dict[str, str]] = {
     "airtime_security_s": "security octets",
     "airtime_payload_s": "lost PHY modes",
@@ -29,7 +29,7 @@ SHORT: Final[dict[str, str]] = {
 
 
 def symbol_step(cell: Cell) -> str:
-    """What the policy's octets cost one full-size frame: octets, symbols and microseconds.
+    """The cost of the policy's octets for a full-size frame: octets, symbols and microseconds.
 
     Empty where the PHY has no symbols of its own per frame (aggregation) or a tunnel changes
     the packet.

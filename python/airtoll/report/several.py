@@ -1,8 +1,7 @@
-"""Several runs beside one another: before and after, simulator and closed form or Linux.
+"""Several runs compared: before and after, simulator and closed form or Linux.
 
-Takes summaries; gives what differs between them, in words and rows. Draws nothing. The first run is
-the one that the others are compared with. Cells are paired by name; those that only one run has are
-listed, never guessed.
+Takes summaries; gives the differences, in words and rows. Draws nothing. The other runs are
+compared with the first one. Cells are paired by name; cells of only one run are listed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Against:
 
     @property
     def title(self) -> str:
-        """What is compared with what."""
+        """The names of the two compared runs."""
         return f"{run_name(self.second)} against {run_name(self.first)}"
 
     def throughputs(self) -> list[Change]:
@@ -61,7 +60,7 @@ def against_first(summaries: Sequence[RunSummary]) -> list[Against]:
 
 
 def words(pair: Against) -> list[str]:
-    """What the comparison says, in two sentences."""
+    """The result of the comparison, in two sentences."""
     found = pair.throughputs()
     if not found:
         return [f"{pair.title}: no cell with a throughput is in both runs."]
@@ -117,7 +116,7 @@ def shown(change: Change) -> dict[str, str]:
 
 
 def _judged(first: RunSummary, second: RunSummary, change: Change) -> Change:
-    """A change of throughput whose one side is no radio's says so."""
+    """The label of a change of throughput with a side that is no radio throughput."""
     if change.metric != THROUGHPUT:
         return change
     for summary in (first, second):

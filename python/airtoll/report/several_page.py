@@ -1,6 +1,6 @@
 """The page of several runs.
 
-Takes runs set beside the first; gives their drawings and the page that holds them.
+Takes runs compared with the first; gives their drawings and the page that holds them.
 """
 
 from __future__ import annotations

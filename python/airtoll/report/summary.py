@@ -1,7 +1,8 @@
-"""What a run says, worked out once for every form of report.
+"""The results of a run, computed once for every form of report.
 
-Takes a run folder; gives a :class:`RunSummary`: the analysis, the printed figures beside ours,
-what octet theory predicts, and the headline in two sentences. Reads the run folder; never writes.
+Takes a run folder; gives a :class:`RunSummary`: the analysis, the comparison with printed figures,
+the prediction of octet theory, and the headline in two sentences. Reads the run folder; never
+writes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _BEST_RATE = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 
 @frozen
 class OctetTheory:
-    """Added octets over the packet size: what a calculation on paper gives."""
+    """Added octets over the packet size: the result of a calculation on paper."""
 
     policy: str
     packet_octets: int
@@ -77,7 +78,7 @@ class RunSummary:
 
     @property
     def study(self) -> Study:
-        """The study as it was run."""
+        """The study of the run."""
         return self.plan.study
 
     @cached_property
@@ -158,7 +159,7 @@ class RunSummary:
         return [load(cell.profile(name)) for name in dict.fromkeys(names)]
 
     def seen(self, comparison: Comparison) -> str:
-        """How a comparison stands to the readings that its profiles were fitted to.
+        """The relation of a comparison to the readings that its profiles were fitted to.
 
         ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
         proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
@@ -179,7 +180,7 @@ class RunSummary:
         return "predicted"
 
     def note(self, comparison: Comparison) -> str:
-        """What to know about a comparison, in a few words."""
+        """The notes on a comparison, in a few words."""
         notes = []
         standing = self.seen(comparison)
         if standing == "fitted":
@@ -209,7 +210,7 @@ class RunSummary:
 
     @cached_property
     def combined(self) -> tuple[Combined, ...]:
-        """Overheads combined over traffics, where the study says so."""
+        """Overheads combined over traffics, if the study defines groups."""
         groups = self.study.study.combine
         if not groups:
             return ()
@@ -243,12 +244,12 @@ class RunSummary:
 
     @cached_property
     def crypto_time(self) -> pl.DataFrame:
-        """How much of the ciphers' time the air hides (see ``analyse.decomposition``)."""
+        """The share of the ciphers' time that the air hides (see ``analyse.decomposition``)."""
         return crypto_time(self.observations, self.spans)
 
     @cached_property
     def decomposition(self) -> pl.DataFrame:
-        """Where the overheads went (see ``analyse.decomposition``); empty without a ledger."""
+        """The parts of the overheads (see ``analyse.decomposition``); empty without a ledger."""
         definition = self.analysis.definition
         return decompose(
             self.observations,
@@ -260,7 +261,7 @@ class RunSummary:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What an audit of the run finds."""
+        """The findings of an audit of the run."""
         return audit_run(self.manifest["study"]["name"], self.observations, self.trials, self.study)
 
     def readings(self, metric: str) -> pl.DataFrame:
@@ -291,25 +292,25 @@ class RunSummary:
 
     @cached_property
     def caveats(self) -> dict[str, int]:
-        """What values of this run must not be taken for, and of how many trials; oftenest first."""
+        """The caveats of the run's values and their number of trials, most frequent first."""
         said = self.trials.filter(status="ok").explode("caveats").drop_nulls("caveats")
         counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
         return {str(text): int(count) for text, count in counts.iter_rows()}
 
     @cached_property
     def not_radio(self) -> frozenset[str]:
-        """Cells with a trial whose throughput, by its caveats, is the CPU's and not a radio's."""
+        """Cells with a trial whose caveats say that the CPU limited its throughput."""
         return not_radio(self.trials)
 
     def verdict(self, cell: str, verdict: str) -> str:
-        """A verdict on a throughput, with a warning where it is none of a radio."""
+        """A verdict on a throughput, with a warning if it is no radio throughput."""
         if cell not in self.not_radio:
             return verdict
         return f"no radio throughput; {verdict}" if verdict else "no radio throughput"
 
     @cached_property
     def outcomes(self) -> dict[str, int]:
-        """How many attempts ended how."""
+        """The number of attempts by status."""
         counts = self.trials.group_by("status").len()
         return {str(status): int(count) for status, count in counts.sort("status").iter_rows()}
 
@@ -348,7 +349,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
 
 
 def headline(summary: RunSummary) -> list[str]:
-    """The answer in two sentences, and one more where stations handed over."""
+    """The answer in two sentences, and a third one for hand-overs."""
     return [*_of_limits(summary), *_of_costs(summary), *_of_handovers(summary)]
 
 
@@ -380,12 +381,12 @@ def _of_handovers(summary: RunSummary) -> list[str]:
 
 
 def _of_costs(summary: RunSummary) -> list[str]:
-    """The answer in two sentences: what the dearest and cheapest choice cost, and how sure."""
+    """The answer in two sentences: highest and lowest cost, and the largest overhead."""
     frame = summary.analysis.overheads.filter(
         pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
     )
     level = f"{100 * summary.analysis.level:.0f} %"
-    # A difference of bit rates is negative where security costs something.
+    # A difference of bit rates is negative if security costs throughput.
     cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
     if frame.is_empty():
         rows = summary.analysis.estimates.filter(metric=THROUGHPUT)
@@ -446,7 +447,7 @@ def _of_costs(summary: RunSummary) -> list[str]:
 
 
 def factors_text(factors: str) -> str:
-    """Factor levels in words."""
+    """Factor levels as text."""
     return ", ".join(f"{key} {value}" for key, value in json.loads(factors).items())
 
 

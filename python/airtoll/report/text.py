@@ -68,7 +68,7 @@ def as_json(summary: RunSummary) -> str:
 
 
 def several(pairs: Sequence[Against], form: str) -> str:
-    """Several runs beside one another: ``markdown``, ``csv``, ``latex`` or ``json``."""
+    """Several runs compared: ``markdown``, ``csv``, ``latex`` or ``json``."""
     if form == "json":
         value = {
             "headline": [line for pair in pairs for line in words(pair)],

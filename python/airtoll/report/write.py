@@ -22,7 +22,7 @@ _FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
 def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
-    """Write the report of one run, or of several beside the first; see ``write_report``."""
+    """Write the report of one run, or of several compared with the first; see ``write_report``."""
     if len(runs) > 1:
         return _write_several(runs, form, out)
     if imported.is_imported(runs[0]):
@@ -91,7 +91,7 @@ def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
 
 
 def _put_long_tables(summary: RunSummary, folder: Path) -> None:
-    """Tables that the page shows in part, whole; those that an older page needed go."""
+    """Write the whole of each table that the page cuts; remove those of an older page."""
     costs, parts = cost_table(summary), summary.decomposition
     tables = {
         "costs.csv": costs if costs.height > MAX_ROWS else None,

@@ -1,4 +1,4 @@
-"""Carries out a plan on a testbed, keeps every trial, resumes where it stopped.
+"""Runs a plan on a testbed, saves every trial, and resumes an interrupted run.
 
 Takes a plan and a testbed; gives a run folder. Never loses a finished trial.
 """

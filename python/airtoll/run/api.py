@@ -1,4 +1,4 @@
-"""Run a study from Python: the same that ``airtoll run`` does.
+"""Run a study from Python; ``airtoll run`` uses these functions.
 
 Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 """
@@ -48,17 +48,17 @@ class Run:
         return self.folder.path
 
     def observations(self) -> pl.DataFrame:
-        """What was measured (schema: ``airtoll.observe.schema.OBSERVATIONS``)."""
+        """The measured values (schema: ``airtoll.observe.schema.OBSERVATIONS``)."""
         return read_observations(self.path)
 
     def trials(self) -> pl.DataFrame:
-        """What became of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
+        """The status of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
         return read_trials(self.path)
 
 
 @frozen
 class CellCheck:
-    """What would happen to one cell."""
+    """The check of one cell: skipped or not, and the expected duration."""
 
     cell: Cell
     skip: Skip | None
@@ -86,9 +86,9 @@ def run(
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
 ) -> Run:
-    """Expand a study, carry it out, and write the tables.
+    """Expand a study, run it, and write the tables.
 
-    ``out`` defaults to ``runs/NAME`` (with a number behind it where a run stands already).
+    ``out`` defaults to ``runs/NAME``, with a number appended if that folder holds a run.
     ``resume`` continues the run there; ``values`` sets dotted keys of the study. ``executor`` is
     ``local`` or ``dask`` (with the address of a ``scheduler``). ``until_precision`` adds trials
     until every overhead's interval is at most that wide on either side (a fraction), at least 10,
@@ -151,7 +151,7 @@ def run(
 def prepare(
     study: str | Path, *, as_printed: bool = False, values: Mapping[str, Level] | None = None
 ) -> StudyFile:
-    """A study with the options' values put in. Raises ``StudyError``."""
+    """A study with the values of the options. Raises ``StudyError``."""
     file = load(study)
     merged = {**(file.study.as_printed if as_printed else {}), **(values or {})}
     file = with_values(file, merged) if merged else file
@@ -173,7 +173,7 @@ def check(
     testbed: Testbed | None = None,
     vm: bool | str = False,
 ) -> tuple[Plan, list[CellCheck]]:
-    """What would run, what would be skipped and why, and how long it would take."""
+    """The cells to run, the skipped cells with reasons, and the expected durations."""
     file = prepare(study, as_printed=as_printed, values=values)
     plan = make_plan(file.study)
     bed = testbed or make(on, vm=vm)
@@ -197,7 +197,7 @@ def _refuse_common_numbers(study: Study, bed: Testbed) -> None:
 
 
 def open_run(path: str | Path) -> Run:
-    """A run from its folder. Raises ``RunError`` if this is none."""
+    """A run from its folder. Raises ``RunError`` if the folder holds no run."""
     folder = RunFolder(Path(path))
     folder.manifest()
     return Run(folder)
@@ -220,7 +220,7 @@ def write(folder: RunFolder, plan: Plan, testbed: str) -> None:
 
 
 def _save_what_can_be(folder: RunFolder, plan: Plan, testbed: str, state: str) -> None:
-    """Tables of an unfinished run; a disk that refuses them must not hide why the run ended."""
+    """Write the tables of an unfinished run; an error here must not hide the run's own error."""
     with suppress(StorageError):
         write(folder, plan, testbed)
         folders.finish(folder, state)
@@ -273,7 +273,7 @@ def _workers(
 def _more_trials(
     folder: RunFolder, plan: Plan, testbed: str, precision: float | None, most: int
 ) -> int | None:
-    """How many trials per cell to go on to; ``None`` when the overheads are known well enough."""
+    """The next number of trials per cell; ``None`` when the overheads are precise enough."""
     if precision is None or plan.repetitions >= most:
         return None
     write(folder, plan, testbed)

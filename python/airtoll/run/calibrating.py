@@ -1,8 +1,8 @@
-"""Fit a device profile to readings: which cells, which numbers, and the profile that comes out.
+"""Fit a device profile to readings: the cells, the numbers, and the fitted profile.
 
-Takes a run folder or a published data set with the study whose cells answer to it, a profile and
-the numbers to fit; gives a :class:`Calibration` and the text of a profile file whose fitted
-numbers name what they have seen. Runs the testbed for its predictions; never touches the
+Takes a run folder or a published data set with the study whose cells correspond to it, a profile
+and the numbers to fit; gives a :class:`Calibration` and the text of a profile file whose fitted
+numbers name the readings of the fit. Runs the testbed for its predictions; never touches the
 readings, and never fits a cell that it then predicts.
 """
 
@@ -30,8 +30,8 @@ from airtoll.study import StudyFile, load
 from airtoll.testbeds.contract import Testbed
 from airtoll.testbeds.registry import make
 
-#: A cost that the profile lacks starts here: cycles per frame or octet that a CPU of its time
-#: would notice. Only where the fit begins, never what it gives.
+#: Start value of a cost that the profile lacks: cycles per frame or octet that affect a CPU of its
+#: time. It is only the start of the fit, never its result.
 _START = {"cycles": 5000.0, "octet_cycles": 5.0, "us": 10.0, "ns": 5.0}
 
 
@@ -46,7 +46,7 @@ class Fitted:
 
 @frozen
 class _Source:
-    """Readings by cell, and what to call them in the profile."""
+    """Readings by cell, and their name in the profile."""
 
     cells: dict[str, Cell]
     readings: dict[str, tuple[float, ...]]
@@ -73,13 +73,13 @@ def fit_profile(
     """Fit ``parameters`` of ``profile`` to the cells whose policy is in ``see``; predict the rest.
 
     ``subject``: a run folder, or a data set (then ``study`` names the study whose ``[[compare]]``
-    tables say which cells answer to it). ``parameters``: dotted places of a profile, such as
+    tables map cells to readings). ``parameters``: dotted places of a profile, such as
     ``host.tx_packet_cycles`` or ``cipher.tkip.frame_cycles``.
     """
     base = load_profile(profile)
     if base.clock_hz.value == 0 and any(place.endswith("cycles") for place in parameters):
         raise UsageError(
-            f"profile {profile!r} has no clock, so cycles are no time: fit another one"
+            f"profile {profile!r} has no clock, so cycles have no duration: fit another profile"
         )
     source = (
         _of_run(subject, metric)
@@ -143,7 +143,7 @@ def profile_text(
     estimates: Mapping[str, Estimate] | None = None,
     subject: str = "a trial value",
 ) -> str:
-    """A profile file that stands on ``name`` and states the fitted numbers with their source."""
+    """A profile file with base ``name`` and the fitted numbers with their source."""
     lines = [f'base = "{name}"', f'about = "{base.about}; fitted to {subject}"']
     tables: dict[str, list[str]] = {}
     for place, value in values.items():
@@ -168,7 +168,7 @@ def profile_text(
 
 
 class _Predictor:
-    """Means of cells under parameter values: what ``calibrate`` calls."""
+    """Means of cells under parameter values, as a function for ``calibrate``."""
 
     def __init__(
         self,

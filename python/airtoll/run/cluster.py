@@ -1,8 +1,8 @@
 """Trials on a Dask cluster: many machines, the same observations.
 
 Takes a scheduler's address, or nothing for a cluster of this machine's own; gives a pool of
-workers. A trial whose worker dies is given to another; its seed names it, so the result is the
-same. Only testbeds that need no hardware of their own can be sent away.
+workers. If a worker dies, another one repeats its trial; the seed is the trial's, so the result is
+the same. Only testbeds without hardware of their own can run on other machines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from airtoll.run.workers import Ended
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.registry import make
 
-#: Workers may die this often under one trial before it counts as broken.
+#: Number of worker deaths in one trial after which the trial counts as failed.
 _DEATHS = 3
 _SENDABLE = ("simulator", "analytic")
 
@@ -56,19 +56,19 @@ class Cluster:
                 "`dask scheduler`"
             ) from error
         threads = sum(self._client.nthreads().values())
-        # Twice the threads: no worker waits for the next trial to travel.
+        # Twice the threads: no worker waits for the transfer of the next trial.
         self.width = max(1, 2 * threads)
         self._flying: Any = as_completed(with_results=False)
         self._trials: dict[str, Trial] = {}
 
     def submit(self, trial: Trial) -> None:
-        """Send a trial away."""
+        """Send a trial to the cluster."""
         future = self._client.submit(_measure, self._testbed, trial, pure=False)
         self._trials[future.key] = trial
         self._flying.add(future)
 
     def next_ended(self) -> Ended:
-        """Wait for a trial to come back."""
+        """Wait for the result of a trial."""
         future = next(self._flying)
         trial = self._trials.pop(future.key)
         try:
@@ -80,7 +80,7 @@ class Cluster:
             return trial, TestbedError(f"dask: {trial.cell.name}: {kind}: {error}")
 
     def cancel(self) -> None:
-        """Forget what is under way."""
+        """Cancel the running trials."""
         self._client.cancel(list(self._flying.futures))
 
     def close(self) -> None:

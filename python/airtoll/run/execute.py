@@ -1,8 +1,8 @@
-"""Carry out a plan: which trial next, on how many workers, and what counts.
+"""Run a plan: order of trials, number of workers, and status of attempts.
 
-Takes a plan, a testbed and a journal; gives journal records. The order of trials and the number
-of workers never change a value: a trial's seed names it, and a cell's re-run rule looks at that
-cell alone. Never forgets a finished trial: it is in the journal before the next one is asked for.
+Takes a plan, a testbed and a journal; gives journal records. The order of trials and the number of
+workers never change a value: each trial has its own seed, and a cell's re-run rule reads only that
+cell. A finished trial is in the journal before the next one starts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Progress = Callable[[int, int, Record], None]
 
 @frozen
 class Totals:
-    """What became of a run's trials."""
+    """Counts of a run's trials by status."""
 
     ok: int
     failed: int
@@ -38,7 +38,7 @@ class Totals:
 
 @define
 class _Lane:
-    """One cell under way: the values that its re-run rule looks at."""
+    """A running cell: the values that its re-run rule reads."""
 
     cell: Cell
     index: int
@@ -60,8 +60,8 @@ def execute(
 
     ``workers`` measure instead of ``jobs`` threads of this process, and are closed at the end.
 
-    Raises ``Interrupted`` on Ctrl-C (what ended is kept), ``StorageError`` if the disk refuses,
-    and ``TestbedError`` if the testbed broke.
+        Raises ``Interrupted`` on Ctrl-C (finished trials are kept), ``StorageError`` if the disk
+    refuses, and ``TestbedError`` if the testbed fails.
     """
     run = _Run(plan, testbed, journal, done, progress, captures)
     if workers is not None:
@@ -99,7 +99,7 @@ class _Run:
         self._fill(done)
 
     def alone(self) -> None:
-        """All trials, one after the other, in this thread: Ctrl-C reaches the native code."""
+        """Run all trials in this thread, in sequence: Ctrl-C reaches the native code."""
         try:
             while (trial := self._next()) is not None:
                 self._keep(trial, self.testbed.measure(trial, self.captures))
@@ -107,7 +107,7 @@ class _Run:
             raise Interrupted("interrupted; --resume continues") from error
 
     def together(self, workers: Workers) -> None:
-        """As many trials at once as the workers take."""
+        """Run as many trials at once as the workers accept."""
         flying = 0
         try:
             while True:
@@ -128,12 +128,12 @@ class _Run:
             workers.close()
 
     def totals(self) -> Totals:
-        """What became of the trials, those of earlier sittings included."""
+        """Counts of the trials, those of earlier parts of the run included."""
         counts = self.counts
         return Totals(counts["ok"], counts["failed"], counts["skipped"], counts["rerun"])
 
     def _fill(self, done: Iterable[Record]) -> None:
-        """Take over what the journal holds, and queue the rest."""
+        """Take the records of the journal, and queue the other trials."""
         attempts: dict[tuple[str, int], int] = {}
         settled: set[tuple[str, int]] = set()
         started: set[str] = set()
@@ -193,7 +193,7 @@ class _Run:
         return self.plan.trial(self.lanes[cell].cell, number, attempt)
 
     def _keep(self, trial: Trial, measured: Measured) -> None:
-        """Judge an attempt, write it down, queue what follows from it."""
+        """Classify an attempt, record it, and queue a repetition if the rule requires it."""
         lane = self.lanes[trial.cell.name]
         rows = tuple(
             (r.metric, r.flow, r.station, r.second, r.value, r.unit) for r in measured.rows
@@ -267,7 +267,7 @@ def _unwrap(result: Measured | BaseException) -> Measured:
 
 
 def skips(plan: Plan, testbed: Testbed) -> Sequence[tuple[Cell, Skip]]:
-    """The cells that a testbed cannot carry out, with the reasons."""
+    """The cells that a testbed cannot run, with the reasons."""
     checked = ((cell, testbed.check(cell)) for cell in plan.cells)
     return [(cell, skip) for cell, skip in checked if skip is not None]
 

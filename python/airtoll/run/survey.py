@@ -1,6 +1,6 @@
-"""A survey: which channel and which place carry most, before anything is measured.
+"""A survey: the channel and the position with the highest throughput, before a study.
 
-Takes something that carries out jobs, channels and positions; gives one ranked
+Takes an object that runs jobs, channels and positions; gives one ranked
 :class:`SurveyPoint` per position and channel. Channels take turns within a position, round by
 round, so that a busy minute hits all of them. Never moves anything: who moves the access point or
 the antenna is asked to, position by position.
@@ -25,7 +25,7 @@ from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.linux.hostapd import frequency_mhz
 from airtoll.testbeds.linux.job import Flow, Job
 
-#: The position of a survey that names none.
+#: The position of a survey without named positions.
 HERE: Final = "here"
 #: 2.4 GHz channels that do not overlap (IEEE Std 802.11-2020, 15.4.4.2), and the lowest of 5 GHz
 #: that need no radar detection.
@@ -33,10 +33,10 @@ DEFAULT_CHANNELS: Final = {"802.11g": (1, 6, 11), "802.11a": (36, 40, 44, 48)}
 
 
 class Carrier(Protocol):
-    """Carries out jobs; the ``linux`` testbed does."""
+    """An object that runs jobs, such as the ``linux`` testbed."""
 
     def carry_out(self, job: Job, captures: Path | None = None) -> Measured:
-        """Carry out one job; its ``outcome.json`` is left in ``captures``."""
+        """Run one job and leave its ``outcome.json`` in ``captures``."""
 
 
 @frozen
@@ -72,11 +72,11 @@ def survey(
     ask: Callable[[str], None] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> list[SurveyPoint]:
-    """Measure every position and channel ``rounds`` times, open, and rank them, the best first.
+    """Measure every position and channel ``rounds`` times without security, and rank them.
 
-    ``ask(position)`` returns when the equipment stands there; it is called once per position,
-    also for a single one that has a name. Raises ``UsageError`` for channels or positions that
-    cannot be meant, ``TestbedError`` when the testbed broke.
+    ``ask(position)`` returns when the equipment is at that position; it is called once per
+    position, also for a single named one. Raises ``UsageError`` for invalid channels or positions,
+    ``TestbedError`` when the testbed fails.
     """
     if not channels:
         raise UsageError("survey: name at least one channel")

@@ -1,4 +1,4 @@
-"""Closed forms beside a run's cells, so that its report can show a third, independent answer.
+"""Closed forms of a run's cells, so that its report can show a third, independent result.
 
 Takes a plan; gives ``theory.parquet`` in the run folder with one throughput per cell that has a
 closed form. Never changes an observation.
@@ -20,7 +20,7 @@ FILE = "theory.parquet"
 
 
 def write_theory(folder: RunFolder, plan: Plan) -> None:
-    """Work out what has a closed form. Raises ``StorageError`` if the disk refuses."""
+    """Compute the cells with a closed form. Raises ``StorageError`` if the disk refuses."""
     bed = Analytic()
     rows = []
     for cell in plan.cells:

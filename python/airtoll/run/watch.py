@@ -30,7 +30,7 @@ from airtoll.testbeds.contract import Testbed
 
 @frozen
 class Watched:
-    """What the rounds say together about one secured cell."""
+    """The combined result of the rounds for one secured cell."""
 
     cell: str
     rounds: int
@@ -61,7 +61,7 @@ def watch(
     Raises ``Interrupted`` with every finished round kept.
     """
     if rounds < 1 or every_s < 0:
-        raise UsageError("watch: needs at least one round and a rhythm that is not negative")
+        raise UsageError("watch: needs at least one round and an interval that is not negative")
     name = prepare(study, values=values).study.study.name
     folder = Path(out) if out else RUNS / f"{name}-watch"
     number = len(round_folders(folder))
@@ -89,7 +89,7 @@ def watch(
                 wait(left)
         except (KeyboardInterrupt, Interrupted) as error:
             raise Interrupted(
-                f"{folder}: stopped in round {number}; the same command goes on"
+                f"{folder}: stopped in round {number}; the same command continues"
             ) from error
     return folder
 
@@ -106,7 +106,7 @@ def round_folders(folder: Path) -> list[Path]:
 
 
 def together(folder: Path, level: float = 0.95) -> list[Watched]:
-    """What the rounds say together. Raises ``RunError`` if there are none."""
+    """The combined result of the rounds. Raises ``RunError`` if there are none."""
     places = round_folders(folder)
     if not places:
         raise RunError(f"{folder}: holds no finished round")

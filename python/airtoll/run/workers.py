@@ -1,6 +1,6 @@
-"""Who measures trials at the same time: threads here, or a Dask cluster.
+"""Workers that measure trials in parallel: threads of this process, or a Dask cluster.
 
-Takes trials; gives what became of them, in whatever order they end. Never decides which trial is
+Takes trials; gives their results in the order in which they end. Never decides which trial is
 next, and never writes anything.
 """
 
@@ -14,16 +14,16 @@ from typing import Protocol
 from airtoll.plan import Trial
 from airtoll.testbeds.contract import Measured, Testbed
 
-#: A finished trial: what was measured, or why nothing could be.
+#: A finished trial: the measured values, or the error.
 Ended = tuple[Trial, Measured | BaseException]
 
 
 class Workers(Protocol):
-    """A pool. ``width`` trials may be under way at once."""
+    """A pool of ``width`` parallel trials."""
 
     @property
     def width(self) -> int:
-        """How many trials may be under way at once."""
+        """The number of parallel trials."""
 
     def submit(self, trial: Trial) -> None:
         """Start a trial."""
@@ -32,7 +32,7 @@ class Workers(Protocol):
         """Wait for a trial to end."""
 
     def cancel(self) -> None:
-        """Make what is under way end soon; its results are dropped."""
+        """End the running trials soon; their results are dropped."""
 
     def close(self) -> None:
         """Stop the workers."""
@@ -62,7 +62,7 @@ class Threads:
         return self._ended.get()
 
     def cancel(self) -> None:
-        """Make what is under way end soon."""
+        """End the running trials soon."""
         self._testbed.cancel()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Study files: what to compare and how often to repeat it.
+"""Study files: the cells to compare and their repetitions.
 
 Takes a TOML file; gives a checked, frozen :class:`Study`, or an error that names
 file, key, value and what is allowed. Never expands the grid and never runs anything.

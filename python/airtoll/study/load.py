@@ -25,7 +25,7 @@ _AXES = ("scenario", "policy", "traffic")
 
 @frozen
 class StudyFile:
-    """A checked study, where it came from and what its text hashes to (SHA-256)."""
+    """A checked study, the path and text of its file, and the SHA-256 of the text."""
 
     study: Study
     path: Path
@@ -39,7 +39,7 @@ def studies_folder() -> Path:
 
 
 def data_folder(name: str) -> Path:
-    """A folder of data that ships with airtoll: beside the package, or in the checkout above it.
+    """A folder of data that ships with airtoll: inside the package, or in the checkout above it.
 
     Raises ``StudyError`` if the installation lacks it.
     """
@@ -58,8 +58,8 @@ def shipped() -> dict[str, Path]:
 def load(name_or_path: str | Path) -> StudyFile:
     """The study of a path, or of the name of a shipped study.
 
-    A file wins over a shipped study of the same name, which wins over a folder; what holds a
-    slash or ends in ``.toml`` is a path.
+    A file takes precedence over a shipped study of the same name, and the shipped study over a
+    folder. A name with a slash or with the suffix ``.toml`` is a path.
 
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
@@ -88,7 +88,7 @@ def parse(text: str, path: Path) -> StudyFile:
 def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
-    Raises ``StudyError`` if a key does not exist or a value does not fit.
+    Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
     data = file.study.model_dump(mode="python", exclude_unset=True)
     for key, value in values.items():
@@ -103,7 +103,7 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 def _find(name: str) -> Path:
     path = Path(name)
     known = shipped()
-    # A folder of a shipped study's name (an earlier run's, say) does not hide the study.
+    # A folder with the name of a shipped study (such as an earlier run) does not hide the study.
     if name in known and not path.is_file():
         return known[name]
     if path.suffix == ".toml" or path.exists():
@@ -116,7 +116,7 @@ def _find(name: str) -> Path:
 
 
 def _first_mistake(error: ValidationError, path: Path) -> str:
-    """One line for the first mistake; says how many more there are."""
+    """One line for the first mistake, with the number of further ones."""
     errors = error.errors()
     first = errors[0]
     loc = [part for part in first["loc"] if part not in ("tuple", "function-after")]
@@ -191,7 +191,7 @@ def _check_grid(study: Study, path: Path) -> Study:
         raise StudyError(f"{path}: grid.policy: {error}") from error
     for axis, levels in (*grid.items(), ("policy", policies)):
         if len(set(levels)) != len(levels):
-            raise StudyError(f"{path}: grid.{axis}: the same level stands there twice")
+            raise StudyError(f"{path}: grid.{axis}: two levels are equal; levels must differ")
     if study.study.baseline not in policies:
         raise StudyError(
             f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy; "

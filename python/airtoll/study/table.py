@@ -1,7 +1,4 @@
-"""What every table of a study file is: frozen, and without keys that nobody knows.
-
-Takes and gives values of pydantic; the numbers that may stand in a table by their range.
-"""
+"""The base class of a study file's tables (frozen, unknown keys refused) and its number types."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _UNITS = {
 
 
 def values(data: Any, source: str) -> list[Value]:
-    """Values of one flent test, every series a flow of its own name."""
+    """Values of one flent test; every series is a flow with the series' name."""
     units = {
         name: str(meta.get("UNITS", "")).lower()
         for name, meta in data["metadata"].get("SERIES_META", {}).items()

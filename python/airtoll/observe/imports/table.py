@@ -1,4 +1,4 @@
-"""A CSV table of one's own readings.
+"""A CSV table of the user's readings.
 
 Takes a CSV file with a header: ``metric``, ``value`` and ``unit`` in every row, and, where the
 table has more than one of them, ``scenario``, ``policy``, ``traffic``, ``trial``, ``second``,
@@ -19,7 +19,7 @@ from airtoll.observe.datasets import UNITS
 from airtoll.observe.schema import METRICS, OBSERVATIONS, SCHEMA_VERSION
 from airtoll.policies import resolve
 
-#: Short names that people write for metrics.
+#: Common short names of metrics.
 _METRICS: Final = {
     "throughput": "throughput_bps",
     "goodput": "throughput_bps",
@@ -46,7 +46,7 @@ _MORE_UNITS: Final = {
 def read_table(
     path: Path, study: str, scenario: str, policy: str, traffic: str | None, trial: int
 ) -> pl.DataFrame:
-    """Observations of a CSV table; arguments stand in for columns that it lacks."""
+    """Observations of a CSV table; the arguments replace missing columns."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)

@@ -12,7 +12,7 @@ from airtoll.observe.schema import METRICS
 
 @frozen
 class Value:
-    """A metric's value; ``second`` where it is part of a series; ``transport`` if the file says."""
+    """A metric's value; ``second`` for a value of a series; ``transport`` if the file has it."""
 
     metric: str
     value: float

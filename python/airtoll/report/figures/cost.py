@@ -1,7 +1,7 @@
 """Overhead and throughput by policy, one panel per scenario; overhead along a swept factor.
 
-Takes a summary; gives pictures. Printed figures stand beside ours, and those above what the PHY
-can carry carry a mark of their own.
+Takes a summary; gives pictures. Printed figures are drawn next to ours. Printed figures above the
+capacity of the PHY have their own mark.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from airtoll.drawing.plate import (
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary, factors_text
 
-#: Policies on one axis beyond which labels would overlap.
+#: Most policies on one axis without overlapping labels.
 _MOST_POLICIES = 16
-#: Bars of one panel, beyond which it is longer than anybody scrolls.
+#: Most bars of one panel, for a readable length.
 _MOST_BARS = 96
-#: Levels of a swept factor, beyond which dots would hide one another.
+#: Most levels of a swept factor without overlapping dots.
 _MOST_LEVELS = 60
-#: Panels beyond which a picture repeats itself: the table has the rest.
+#: Most panels of a picture; the table has the rest.
 MOST_PANELS = 12
-_TABLE = "the table, or beside it as CSV"
+_TABLE = "the table, or the CSV file next to the page"
 
 
 def pictures(summary: RunSummary) -> Iterator[Picture]:
-    """Overhead, sweep, throughput: as far as the run has them."""
+    """The pictures of overhead, sweep and throughput that the run supports."""
     rows = whole_cells(summary)
     groups = _groups(rows)
     swept = swept_factor(summary)
@@ -50,7 +50,7 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
     if swept:
         yield _sweep_picture(summary, swept)
     known = summary.analysis.overheads["cell"].unique().implode()
-    # A place whose baseline could not be run has nothing to be drawn against.
+    # A scenario without a measured baseline has no overhead to draw.
     secured = [g for g in groups if g[1]["cell"].is_in(known).any()]
     if secured and not swept:
         left = len(secured) - MOST_PANELS
@@ -130,7 +130,7 @@ def _groups(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _bars_left_out(parts: Iterable[pl.DataFrame]) -> str:
-    """What the largest panel does not draw, in words."""
+    """The parts that the largest panel leaves out, in words."""
     policies = traffics = 0
     for part in parts:
         count = part["policy"].n_unique()

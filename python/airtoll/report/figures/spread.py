@@ -1,6 +1,6 @@
-"""What the trials were like: readings as dots, the course of a trial, authentication, hand-overs.
+"""Trials in detail: readings as dots, the course of a trial, authentication, hand-overs.
 
-Takes a summary; gives pictures. Readings that a selection rule set aside are drawn, hollow.
+Takes a summary; gives pictures. Readings that a selection rule excluded are drawn hollow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from airtoll.report.summary import RunSummary, factors_text
 
 _MOST_PANELS = 8
 _MOST_ROWS = 40
-#: Curves in one panel: more cannot be told apart.
+#: Most curves in one panel that stay distinguishable.
 _MOST_CURVES = 16
 _FILE = "observations.parquet"
 
@@ -44,7 +44,7 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
     panels: list[Panel] = []
     shown: list[int] = []
     whole = whole_cells(summary)
-    # The colours that the traffics have in the other figures.
+    # The colours of the traffics in the other figures.
     traffics = list(dict.fromkeys(cell.traffic for cell in summary.plan.cells))
     for (scenario, factors), rows in whole.group_by(["scenario", "factors"], maintain_order=True):
         title = ", ".join(filter(None, (str(scenario), factors_text(str(factors)))))
@@ -66,7 +66,7 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
         "trials",
         "trials",
         "How far do the trials scatter?",
-        f"Every trial against the mean of those that count ({summary.analysis.selection}), per "
+        f"Every trial against the mean of the selected ones ({summary.analysis.selection}), per "
         "cell. Hollow: set aside by that rule."
         + left_out(whole.height - sum(shown[:_MOST_PANELS]), "cells", _FILE),
         tuple(panels),
@@ -75,7 +75,7 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
 
 
 def time_series(summary: RunSummary) -> Iterator[Picture]:
-    """Throughput second by second, where the run has series."""
+    """Throughput by second, if the run has series."""
     rows = summary.observations.filter(
         (pl.col("metric") == THROUGHPUT) & pl.col("second").is_not_null()
     )
@@ -104,7 +104,7 @@ def time_series(summary: RunSummary) -> Iterator[Picture]:
     yield Picture(
         "series",
         "series",
-        "How does a trial go on?",
+        "How does throughput change within a trial?",
         "Throughput by second: mean over the trials, shaded from the least to the most. Readings "
         f"of one trial are not independent of one another. {_warm_up(rows)}"
         + left_out(len(panels) - _MOST_PANELS, "panels", _FILE)
@@ -115,7 +115,7 @@ def time_series(summary: RunSummary) -> Iterator[Picture]:
 
 
 def _warm_up(rows: pl.DataFrame) -> str:
-    """What MSER-5 (White 1997) would cut from the start of the series, in words."""
+    """The warm-up that MSER-5 (White 1997) finds in the series, in words."""
     series = summarise_series(rows)
     cut = series.filter(pl.col("cut") > 0)
     if cut.is_empty():
@@ -128,7 +128,7 @@ def _warm_up(rows: pl.DataFrame) -> str:
 
 
 def authentication(summary: RunSummary) -> Iterator[Picture]:
-    """How long a client waits before its first packet, by stage."""
+    """The time before a client's first packet, by stage."""
     groups: dict[str, list[Exchange]] = {}
     for exchange in exchanges(summary):
         groups.setdefault(exchange.place, []).append(exchange)
@@ -137,7 +137,7 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
     yield Picture(
         "authentication",
         "authentication",
-        "How long before the first packet may pass?",
+        "How long does a client wait before its first packet?",
         "Mean times of association, EAP and key handshake, one after the other; black tick: first "
         "to last packet of all that the policy negotiates."
         + left_out(len(groups) - _MOST_PANELS, "places", "the table")
@@ -151,7 +151,7 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
 
 
 def handovers(summary: RunSummary) -> Iterator[Picture]:
-    """How long the traffic stands still at a hand-over, by part."""
+    """The gap in the traffic at a hand-over, by part."""
     groups: dict[str, list[Exchange]] = {}
     for gap in gaps(summary):
         groups.setdefault(gap.exchange.place, []).append(gap.exchange)
@@ -160,7 +160,7 @@ def handovers(summary: RunSummary) -> Iterator[Picture]:
     yield Picture(
         "handover",
         "handover",
-        "How long does the traffic stand still?",
+        "How long is the gap in the traffic?",
         "Mean times of the parts of a hand-over, one after the other, and the wait for the next "
         "packet; black tick: the gap, last delivery by the old access point to first by the new."
         + left_out(len(groups) - _MOST_PANELS, "places", "the table")
@@ -181,7 +181,7 @@ def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
         rows = by_cell[cell,]
         value = 100 * (rows["value"].to_numpy() / mean - 1) if mean else rows["value"].to_numpy()
         kept = rows["kept"].to_numpy()
-        # Trials in their order from top to bottom within the row: drifts show.
+        # Trials in their order from top to bottom within the row, so that a drift is visible.
         at = place + (np.linspace(-0.32, 0.32, value.size) if value.size > 1 else np.zeros(1))
         for chosen, face in ((kept, colour(index)), (~kept, "none")):
             (marks,) = axes.plot(

@@ -1,4 +1,4 @@
-"""Why a policy costs what it costs: waterfalls from the ledger, and the staircase of symbols.
+"""Causes of a policy's cost: waterfalls from the ledger, and the staircase of symbols.
 
 Takes a summary; gives pictures. A waterfall's parts add up to its last bar; nothing is smoothed.
 """
@@ -18,7 +18,7 @@ from airtoll.report.summary import RunSummary, factors_text
 
 #: Waterfalls drawn; the table has every cell.
 _MOST_WATERFALLS = 20
-#: Frames whose staircase is drawn: one looks much like another.
+#: Number of staircases drawn; they differ little.
 _MOST_FRAMES = 6
 #: A part below this share of the baseline's time is not drawn (it stays in the table).
 _SMALLEST = 5e-5
@@ -32,7 +32,7 @@ def waterfalls(summary: RunSummary) -> Iterator[Picture]:
     plan = summary.plan.cells
     traffics = {name: i for i, name in enumerate(dict.fromkeys(cell.traffic for cell in plan))}
     known = set(frame["cell"])
-    # Policies of one traffic beside one another, the first traffic of every scenario first.
+    # Policies of one traffic are adjacent, the first traffic of every scenario first.
     found = sorted((cell for cell in plan if cell.name in known), key=lambda c: traffics[c.traffic])
     cells = [cell.name for cell in found]
     panels = []
@@ -49,13 +49,13 @@ def waterfalls(summary: RunSummary) -> Iterator[Picture]:
         "Where did the overhead go?",
         "From the ledger of the air: each bar is what a part adds to (or saves from) the time of a "
         "delivered bit, in percent; black: their sum, the overhead."
-        + left_out(left, "cells", "the table, or beside it as CSV"),
+        + left_out(left, "cells", "the table, or the CSV file next to the page"),
         tuple(panels),
     )
 
 
 def staircase(summary: RunSummary) -> Iterator[Picture]:
-    """What added octets cost a full-size frame, by PHY and rate."""
+    """The cost of added octets for a full-size frame, by PHY and rate."""
     frames: dict[FullFrame, set[str]] = {}
     for cell in summary.plan.cells:
         frame = full_frame(cell)
@@ -78,7 +78,7 @@ def staircase(summary: RunSummary) -> Iterator[Picture]:
             "OFDM frames end on whole symbols of 4 microseconds, so several policies often cost "
             "exactly the same, or nothing."
             if any(frame.phy != "802.11b" for frame in frames)
-            else "DSSS and CCK frames are charged by the octet, rounded up to a microsecond."
+            else "The airtime of DSSS and CCK frames grows by the octet, in whole microseconds."
         )
         + (
             f" Drawn for {_MOST_FRAMES} of {len(frames)} sizes and rates."
