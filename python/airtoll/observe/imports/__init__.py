@@ -1,8 +1,8 @@
 """Readings of other tools, in the observation schema.
 
-Takes files of iperf3, irtt, flent or a CSV table and the cell that they belong to; gives
-observation rows (``testbed`` = ``imported``). Units become those of the schema. Never invents a
-value that the file lacks, never writes.
+Files of iperf3, irtt, flent or a CSV table, with the cell that they belong to, give observation
+rows (``testbed`` = ``imported``) in the schema's units. A value that the file lacks stays missing.
+A file with several results one after the other (``iperf3 --json --logfile``) gives a trial each.
 
     iperf3.py   iperf3 --json
     irtt.py     irtt client -o FILE.json[.gz]
@@ -50,7 +50,7 @@ class Place:
 def import_files(
     paths: Sequence[Path], fmt: str, place: Place, first_trial: int = 1
 ) -> pl.DataFrame:
-    """Observations of some files, one trial each, in the order given.
+    """Observations of some files, one trial per result, in the order given.
 
     ``traffic`` defaults to the transport that the file names. Raises ``DatasetError`` that names
     the file and what is wrong, ``PolicyError`` for an unknown policy.
@@ -63,10 +63,12 @@ def import_files(
     for path in paths:
         if fmt == "csv":
             frame = read_table(path, place.study, place.scenario, policy, place.traffic, trial)
-        else:
-            frame = _frame(_read_values(path, fmt), place, policy, trial)
-        frames.append(frame)
-        trial += max(int(frame["trial"].n_unique()), 1)
+            frames.append(frame)
+            trial += max(int(frame["trial"].n_unique()), 1)
+            continue
+        for found in _results(path, fmt):
+            frames.append(_frame(found, place, policy, trial))
+            trial += 1
     if not frames:
         raise DatasetError("no file to import: name at least one")
     return pl.concat(frames).sort(ROW_ORDER, nulls_last=False)
@@ -84,15 +86,32 @@ def trials_of(observations: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _read_values(path: Path, fmt: str) -> list[Value]:
+def _results(path: Path, fmt: str) -> list[list[Value]]:
+    """The values of each result in a file."""
     try:
         raw = path.read_bytes()
-        text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        data = json.loads(text)
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode().strip()
+        documents = _documents(text)
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file") from error
     except (OSError, EOFError, ValueError) as error:
         raise DatasetError(f"{path}: not readable as JSON of {fmt}: {error}") from error
+    return [_values(data, path, fmt) for data in documents]
+
+
+def _documents(text: str) -> list[Any]:
+    """JSON documents that follow one another. Raises ValueError where there is none."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    end = 0
+    while end < len(text) or not found:
+        data, end = decoder.raw_decode(text, end)
+        found.append(data)
+        end += len(text[end:]) - len(text[end:].lstrip())
+    return found
+
+
+def _values(data: Any, path: Path, fmt: str) -> list[Value]:
     try:
         found = _READERS[fmt](data, str(path))
     except (KeyError, TypeError, IndexError, AttributeError) as error:

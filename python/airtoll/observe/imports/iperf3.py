@@ -1,10 +1,15 @@
 """iperf3 results (``iperf3 --json``, client or server side, versions 3.1 and later).
 
-Takes the parsed JSON; gives throughput (what the receiver got, per interval and in all), offered
-rate, UDP loss and jitter, TCP retransmissions. Jitter is iperf3's own, by RFC 1889 as in RFC
-3550 section 6.4.1. Omitted intervals (``-O``) are left out. Never reads a file.
+The parsed JSON gives throughput (at the receiver, per interval and in all), offered rate, UDP loss
+and jitter, TCP retransmissions. The offered rate of UDP is that of ``sum_sent``: octets that the
+sender really sent. The target of ``-b`` is only asked for; iperf3 sends whole datagrams per timer
+tick and may exceed it. Jitter is iperf3's own, by RFC 1889 as in RFC 3550 section 6.4.1. Omitted
+intervals (``-O``) are left out.
 
-Per interval iperf3 knows what its own end saw: with ``--json`` at the sender these are octets
+``--bidir`` measures both directions at once: each is a flow (``forward`` from the client,
+``reverse`` to it), and the values of the whole are their sums.
+
+Per interval iperf3 knows the octets of its own end: with ``--json`` at the sender these are octets
 sent, not delivered. They are kept only where the two agree to 1 % over the whole test.
 """
 
@@ -16,42 +21,68 @@ from airtoll.errors import DatasetError
 from airtoll.observe.imports.value import Value
 
 _AGREE = 0.01
+_REVERSE = "_bidir_reverse"
 
 
 def values(data: Any, source: str) -> list[Value]:
     """Values of one iperf3 test. Raises DatasetError if the test itself failed."""
     if "error" in data:
         raise DatasetError(f"{source}: iperf3 ended with an error: {data['error']}")
+    transport = str(data["start"]["test_start"]["protocol"]).lower()
+    if f"sum_received{_REVERSE}" not in data["end"]:
+        return _direction(data, transport, "", None)
+    flows = [
+        value
+        for suffix, flow in (("", "forward"), (_REVERSE, "reverse"))
+        for value in _direction(data, transport, suffix, flow)
+    ]
+    return _both(flows, transport) + flows
+
+
+def _direction(data: Any, transport: str, suffix: str, flow: str | None) -> list[Value]:
+    """Values of one direction; ``suffix``: that of iperf3's keys, ``flow``: its name here."""
     end = data["end"]
-    test = data["start"]["test_start"]
-    transport = str(test["protocol"]).lower()
     udp = transport == "udp"
-    sent = end.get("sum_sent", end.get("sum"))
-    received = end.get("sum_received", end.get("sum"))
+    sent = end.get(f"sum_sent{suffix}", end.get(f"sum{suffix}"))
+    received = end.get(f"sum_received{suffix}", end.get(f"sum{suffix}"))
     throughput = float(received["bits_per_second"])
-    if udp and "sum_received" not in end:
-        # Before 3.10 the client's UDP sum counts what was sent: take the loss off.
+    if udp and f"sum_received{suffix}" not in end:
+        # Before 3.10 the client's UDP sum counts datagrams sent: subtract the loss.
         throughput *= 1 - float(end["sum"]["lost_percent"]) / 100
-    found = [Value("throughput_bps", throughput, transport=transport)]
-    target = float(test.get("target_bitrate") or 0) * int(test.get("num_streams", 1))
-    if udp and target > 0:
-        found.append(Value("offered_bps", target, transport=transport))
+
+    def value(metric: str, number: float) -> Value:
+        return Value(metric, number, flow=flow, transport=transport)
+
+    found = [value("throughput_bps", throughput)]
     if udp:
-        total = end.get("sum_received") or end["sum"]
-        packets = float(total.get("packets") or end["sum"]["packets"])
-        lost = float(total["lost_packets"])
+        found.append(value("offered_bps", float(sent["bits_per_second"])))
+        packets = float(received.get("packets") or sent["packets"])
+        lost = float(received["lost_packets"])
         if packets > 0:
-            found.append(Value("loss_ratio", lost / packets))
-            found.append(Value("packets_lost", lost))
-        found.append(Value("jitter_s", float(total["jitter_ms"]) / 1e3))
+            found.append(value("packets_sent", packets))
+            found.append(value("packets_lost", lost))
+            found.append(value("loss_ratio", lost / packets))
+        found.append(value("jitter_s", float(received["jitter_ms"]) / 1e3))
     elif "retransmits" in sent:
-        found.append(Value("tcp_retransmissions", float(sent["retransmits"])))
+        found.append(value("tcp_retransmissions", float(sent["retransmits"])))
     whole = float(sent["bits_per_second"])
     if whole > 0 and abs(throughput / whole - 1) <= _AGREE:
-        kept = [i["sum"] for i in data.get("intervals", []) if not i["sum"].get("omitted")]
+        key = f"sum{suffix}"
+        kept = [i[key] for i in data.get("intervals", []) if not i[key].get("omitted")]
         found += [
-            Value("throughput_bps", float(part["bits_per_second"]), second=index)
+            Value("throughput_bps", float(part["bits_per_second"]), second=index, flow=flow)
             for index, part in enumerate(kept)
             if float(part["seconds"]) > 0.5
         ]
     return found
+
+
+def _both(flows: list[Value], transport: str) -> list[Value]:
+    """Sums of both directions; the loss ratio is that of all datagrams."""
+    sums: dict[str, float] = {}
+    for value in flows:
+        if value.second is None and value.metric not in ("jitter_s", "loss_ratio"):
+            sums[value.metric] = sums.get(value.metric, 0.0) + value.value
+    if sums.get("packets_sent"):
+        sums["loss_ratio"] = sums["packets_lost"] / sums["packets_sent"]
+    return [Value(metric, number, transport=transport) for metric, number in sums.items()]
