@@ -1,4 +1,4 @@
-"""Clean data sets for the audit to find nothing in: random readings, everything derived properly.
+"""Clean data sets without a mistake for the audit: random readings, everything derived properly.
 
 Takes a random generator; gives readings (normal, around the closed form of their link) with the
 means, deviations and percentages that follow from them. Never makes a mistake.

@@ -29,7 +29,7 @@ def pick(rows: list[Row], rng: Rng, **wanted: str) -> Row:
 
 
 def misprint(r: Row, rng: Rng) -> None:
-    """Change one digit by at least two of the last place, as a slip of the pen would."""
+    """Change one digit by at least two of the last place, like a slip of the pen."""
     digits = [i for i, c in enumerate(r["value"]) if c.isdigit()]
     while True:
         i = int(rng.choice(digits))

@@ -1,4 +1,4 @@
-"""How often the audit finds a planted mistake, and how often it invents one.
+"""Detection rate of the audit for planted mistakes, and its false-alarm rate.
 
 Takes a number of repetitions and a seed; makes clean data sets (``audit_clean.py``), plants one
 mistake of a kind in a copy (``audit_mistakes.py``), and audits both. Writes the rates as JSON.

@@ -22,7 +22,7 @@ VERSION = "3.44"
 
 @dataclass(frozen=True)
 class Reading:
-    """What one ns-3 run gave."""
+    """The result of one ns-3 run."""
 
     octets: list[int]
     delay_s: float | None

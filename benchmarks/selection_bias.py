@@ -1,7 +1,7 @@
-"""What the papers' trial-selection rules do to an interval, by simulation.
+"""Effect of the papers' trial-selection rules on an interval, by simulation.
 
 Takes a seed; draws standard normal readings, selects as each rule says, and takes the usual 95 %
-t interval over what is left. Writes how often it holds the true mean, how wide it is against the
+t interval over the remaining readings. Writes its coverage of the true mean, its width against the
 interval over all readings, and the bias of the mean, in deviations of one reading.
 
     python benchmarks/selection_bias.py --out benchmarks/results/selection.json --page PAGE.md

@@ -1,4 +1,4 @@
-"""How fast the simulator is: simulated seconds per CPU second on one core, beside ns-3.
+"""Speed of the simulator: simulated seconds per CPU second on one core, beside ns-3.
 
 ``python benchmarks/simulator.py [--no-ns3]`` (``make bench-simulator``) runs each scenario of
 the table below in airtoll with ledger, cipher and host costs on, prints simulated over CPU time

@@ -1,4 +1,4 @@
-"""What several rooms of tests share: a small study and the fake testbed."""
+"""Fixtures of several test folders: a small study and the fake testbed."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 ``compare_with_tshark.py FOLDER...`` takes folders (or files) of captures; gives every disagreement
 on: number of frames, protected data frames, which of them open, EAPOL, EAP and the plaintext.
-Keys stand in files of Wireshark's ``80211_keys`` form: ``CAPTURE.keys`` beside a capture, else
+Keys are in files of Wireshark's ``80211_keys`` form: ``CAPTURE.keys`` next to a capture, else
 ``80211_keys`` in its folder, else the one given with ``--keys``. Captures without any are compared
 without keys. Frames that open here only are counted and are no disagreement: a MIC or ICV that
 fits is proof, and tshark does not go back to frames that came before their key. Exits with 1 if
@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"Decrypted (WEP|TKIP|CCMP|GCMP) data")
 
 @dataclass
 class Frame:
-    """What one side says of one frame."""
+    """The reading of one frame by one side."""
 
     protected: bool = False
     eapol: bool = False

@@ -64,7 +64,7 @@ def test_advice_in_words(folder):
         ["--scenario", "attic"],
     ],
 )
-def test_what_cannot_be_meant_is_refused(folder, arguments):
+def test_invalid_arguments_are_refused(folder, arguments):
     result = CliRunner().invoke(app, ["advise", "--run", str(folder), *arguments])
     assert result.exit_code != 0
     assert result.exception is not None

@@ -77,7 +77,7 @@ def test_too_much_throughput(frame):
     assert {f.kind for f in audit(bad)} == {"above_offered_load"}
 
 
-def test_lost_packets_that_nobody_counted(frame):
+def test_lost_packets_without_a_count(frame):
     where = (pl.col("metric") == "packets_lost") & (pl.col("trial") == 3)
     found = audit(changed(frame, where, pl.col("value") + 7))
     assert {f.kind for f in found} == {"conservation"}

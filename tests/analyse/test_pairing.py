@@ -50,7 +50,7 @@ def test_the_difference_is_the_paired_t_test():
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
     assert row["method"] == "paired t"
     assert row["verdict"] == "slower"
-    # What drifts for both sides alike hides the same loss from a test of independent trials.
+    # A common drift of both sides hides the same loss from a test of independent trials.
     assert analyse(readings(sides)).comparisons["verdict"][0].startswith("no detectable")
 
 

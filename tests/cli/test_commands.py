@@ -65,7 +65,7 @@ def test_help_names_the_exit_codes() -> None:
     assert "130 interrupted" in done.stdout
 
 
-def test_printed_figures_stand_beside_the_testbed_that_ran(tmp_path: Path) -> None:
+def test_printed_figures_are_compared_with_the_testbed_of_the_run(tmp_path: Path) -> None:
     done = airtoll(
         "run", "tripathi2008", "--on", "analytic", "--trials", "1", "--no-report", cwd=tmp_path
     )

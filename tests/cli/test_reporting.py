@@ -1,4 +1,4 @@
-"""What a run prints: each row with its own numbers."""
+"""The output of a run: each row with its own numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A deterministic testbed for tests: values follow from the seed, failures from the name.
 
-It stands beside the real ones under the contract suite, so that the runner can be tested without
+It runs under the contract suite like the real ones, so that the runner can be tested without
 waiting for a simulation. It is never offered to users.
 """
 

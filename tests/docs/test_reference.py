@@ -29,14 +29,14 @@ def test_links_of_the_readme_lead_somewhere() -> None:
         assert (ROOT / name).exists()
 
 
-def test_every_field_of_a_study_stands_in_the_reference() -> None:
+def test_every_field_of_a_study_is_in_the_reference() -> None:
     from airtoll.study.model import Study
     from airtoll.study.table import Table
 
     text = (ROOT / "docs" / "reference" / "study.md").read_text("utf-8")
     tables = Table.__subclasses__()
     assert len(tables) > 15
-    # What `Study` itself holds are the titles of the other tables.
+    # The fields of `Study` itself are the titles of the other tables.
     for table in tables:
         for key in () if table is Study else table.model_fields:
             assert f"| `{key}` |" in text, f"{table.__name__}.{key}"

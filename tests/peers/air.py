@@ -104,7 +104,7 @@ def run(*argv: str) -> str:
 
 
 class Air:
-    """What is on the channel, as a wire between parties of ours and parties of theirs.
+    """The frames on the channel, as a wire between our parties and the daemon's.
 
     ``radios``: the numbers of our radios; the first listens. ``ours`` and ``theirs``: party ->
     address. Frames between others are not given.
@@ -147,7 +147,7 @@ class Air:
             one.close()
 
     def frame(self) -> bytes:
-        """The next frame, whoever sent it."""
+        """The next frame of any sender."""
         heard = self.sock.recv(4096)
         return heard[int.from_bytes(heard[2:4], "little") :]
 
@@ -188,13 +188,13 @@ class Air:
             return [(sender, receiver, "management", frame)]
         body = frame[26 if frame[0] & 0x80 else 24 :]
         if frame[0] & 0x0C == 8 and body.startswith(EAPOL):
-            # What follows the packet's own length is padding.
+            # The octets after the packet's own length are padding.
             length = 4 + int.from_bytes(body[10:12], "big")
             return [(sender, receiver, "eapol", body[8 : 8 + length])]
         return []
 
     def skip(self, subtype: int) -> None:
-        """Leave out what is there, up to a management frame of this subtype for a party of ours."""
+        """Drop frames up to a management frame of this subtype for one of our parties."""
         while not any(message[3][0] == subtype << 4 for message in self.give()):
             pass
 
@@ -306,7 +306,7 @@ class Scene:
         self.talk: Conversation | None = None
 
     def radios(self, ours: Sequence[int]) -> None:
-        """Load the radios; those of ours get a monitor interface each."""
+        """Load the radios; each of our radios gets a monitor interface."""
         subprocess.run(["modprobe", "-r", "mac80211_hwsim"], check=False, capture_output=True)
         run("modprobe", "mac80211_hwsim", "radios=3")
         run("iw", "reg", "set", "US")
@@ -319,7 +319,7 @@ class Scene:
             run("ip", "link", "set", f"wlan{number}", "up")
 
     def play(self, wire: Air, ours: Sequence[str], stage: Mapping[str, Any]) -> bool:
-        """One stage after those before it; whether every party of ours established it."""
+        """Run one more stage; true if all our parties established it."""
         settings = dict(stage)
         name = settings["stage"]
         if settings.pop("cached", False):

@@ -47,7 +47,7 @@ FIXTURES = Path(__file__).parents[2] / "crates/airtoll-handshakes/src/tls/fixtur
 
 
 class UdpWire:
-    """Datagrams between one party of ours and one of theirs."""
+    """Datagrams between one of our parties and one of the daemon's."""
 
     def __init__(self, ours: str, theirs: str, carrier: str, sock: socket.socket) -> None:
         self.ours, self.theirs, self.carrier, self.sock = ours, theirs, carrier, sock
@@ -87,7 +87,7 @@ class Server(NamedTuple):
 
 
 class Daemon:
-    """A process of ours with a log, ended with the test."""
+    """A process of the test with a log; it ends with the test."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         self.process, self.log = process, log
@@ -261,7 +261,7 @@ def namespace() -> Iterator[Callable[[str], Namespace]]:
 
 @pytest.fixture
 def peers() -> Any:
-    """What this folder's tests share; importing between test files is not possible."""
+    """Shared code of this folder's tests, because test files cannot import one another."""
     return types.SimpleNamespace(
         Conversation=Conversation,
         Server=Server,

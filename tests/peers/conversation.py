@@ -17,20 +17,20 @@ from airtoll import _native
 
 
 class Wire(Protocol):
-    """A way to parties that are not ours: what it takes and how a message of theirs is named."""
+    """A path to the daemon's parties: the messages it takes, and the names of their messages."""
 
     def fileno(self) -> int:
-        """What to wait on."""
+        """The descriptor to wait on."""
 
     def take(self, message: tuple[str, str, str, bytes]) -> bool:
         """Send a message if this is its way; whether it was."""
 
     def give(self) -> list[tuple[str, str, str, bytes]]:
-        """What came."""
+        """The received messages."""
 
 
 class Conversation:
-    """Parties of ours in a handshake with strangers."""
+    """Our parties in a handshake with a daemon."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Conversation:
         return {name: bytes(value) for name, value in self.machine.status(party)[2]}
 
     def session(self, party: str) -> list[int]:
-        """The TLS session that a party of ours remembers, as settings take it."""
+        """The TLS session that our party remembers, in the form of the settings."""
         return list(dict(self.machine.agreed(party))["tls-session"])
 
     def remembers(self, party: str) -> bool:
@@ -72,7 +72,7 @@ class Conversation:
         limit_s: float = 20.0,
         timer_s: float = 3.0,
     ) -> Conversation:
-        """Carry messages until ``done`` (every party of ours decided, if not given)."""
+        """Carry messages until ``done`` (default: all our parties decided)."""
 
         def decided(self: Conversation) -> bool:
             return all(self.status(party) != "waiting" for party in self.ours)
@@ -82,7 +82,7 @@ class Conversation:
         self._carry(self.machine.start())
         quiet_since = time.monotonic()
         while not done(self) and (now := time.monotonic()) < give_up:
-            # A wire may be ready with what is for nobody here.
+            # A wire may be ready with messages for other parties.
             ready, _, _ = select.select(self.wires, [], [], max(0.0, quiet_since + timer_s - now))
             for message in (message for wire in ready for message in wire.give()):
                 self.messages.append(message)

@@ -52,7 +52,7 @@ PROTECTION: Final = ("off", "capable", "required")
 
 
 class Network(NamedTuple):
-    """What both ends are told. ``pmf``: 0 off, 1 capable, 2 required."""
+    """Settings of both ends. ``pmf``: 0 off, 1 capable, 2 required."""
 
     akm: str
     group: int = 19
@@ -262,7 +262,7 @@ def secret(seen: Mapping[str, Any], stage: str, party: str, name: str) -> str:
 
 
 def flags(seen: Mapping[str, Any], interface: str = "wlan0") -> str:
-    """What hostapd says of our station."""
+    """hostapd's status of our station."""
     lines = seen["asked"][interface]["STA"].splitlines()
     return next((line for line in lines if line.startswith("flags=")), "")
 

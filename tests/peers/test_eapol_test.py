@@ -109,7 +109,7 @@ def test_eapol_test_accepts(
     own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
     assert talk.count("radius") == own.count("radius") + DIFFERENCES.get((method, tls, chain), 0)
     if method != "md5":
-        # What the station derived itself; eapol_test compares it with the RADIUS attributes too.
+        # The key that the station derived; eapol_test compares it with the RADIUS attributes too.
         msk = talk.secrets("authentication-server")["msk"]
         assert hexdump(text, "MS-MPPE-Recv-Key (crypt)") == msk[:32]
         assert hexdump(text, "MS-MPPE-Send-Key (sign)") == msk[32:]
@@ -152,7 +152,7 @@ def test_eapol_test_insists_on_a_bound_tunnel_and_gets_it(
     assert text.rstrip().endswith("FAILURE"), text[-3000:]
 
 
-#: What eapol_test writes when a conversation ends well.
+#: Output of eapol_test after a successful conversation.
 SUCCESS = "CTRL-EVENT-EAP-SUCCESS"
 
 

@@ -135,7 +135,7 @@ def test_hostapd_resumes_a_session(peers: Any, server: Any, method: str, tls: st
 def test_hostapd_ends_a_resumed_eap_tls_1_3_without_the_indication_that_we_wait_for(
     peers: Any, server: Any
 ) -> None:
-    # It makes the octet of RFC 9190 section 2.1.3 and sends Success in its place, which
+    # It makes the octet of RFC 9190 section 2.1.3 but sends Success instead, which
     # wpa_supplicant 2.10 takes and our station does not.
     given = peers.eap_settings("tls", "1.3", "rsa2048")
     hostapd = server(given, "tls_session_lifetime=3600\n")

@@ -205,7 +205,7 @@ def test_our_initiator_brings_the_cookie_that_a_loaded_wireguard_go_asks_for(
             if 64 in lengths:
                 break
         else:
-            pytest.skip("wireguard-go works off more initiations than this machine can send")
+            pytest.skip("wireguard-go handles more initiations than this machine can send")
     finally:
         stop()
     # An initiation, a cookie reply, an initiation with MAC2 and the response to it.

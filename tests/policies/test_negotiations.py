@@ -1,4 +1,4 @@
-"""What policies negotiate, through the native module."""
+"""Negotiations of the policies, through the native module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values must not be taken for stands in the report, above all that no radio set them."""
+"""Caveats are in the report, above all that no radio set the values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures are the same octets however many processes print them."""
+"""Figures are the same octets with any number of processes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ policy = ["open", "wpa2-ft-psk-ccmp"]
 """
 
 
-def test_the_gap_and_its_parts_stand_in_the_page(tmp_path: Path) -> None:
+def test_the_gap_and_its_parts_are_in_the_page(tmp_path: Path) -> None:
     study = tmp_path / "walk.toml"
     study.write_text(STUDY)
     folder = run(study, out=tmp_path / "walk").path

@@ -102,7 +102,7 @@ def test_what_cannot_be_fitted_is_refused():
 
 
 class Laboratory(ClosedForms):
-    """What a campaign on real machines observes: an access point that takes 30 us a packet."""
+    """Observations of a campaign on real machines: an access point that takes 30 us a packet."""
 
     name = "linux"
 

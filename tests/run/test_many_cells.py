@@ -17,7 +17,7 @@ from airtoll.report.costs import MAX_ROWS
 LIMIT = 500_000_000
 #: Peak resident set of the report of that run, octets. Measured: 877 MB (350,000 observations).
 REPORT_LIMIT = 1_300_000_000
-#: What a page may weigh, octets, whatever the size of the run.
+#: Largest size of a page, octets, for any size of the run.
 PAGE_LIMIT = 5_000_000
 CELLS = 10_000
 
@@ -114,7 +114,7 @@ def test_ten_thousand_cells_stay_in_bounded_memory(tmp_path: Path) -> None:
     print(f"report of {CELLS} cells: {report['seconds']:.0f} s, {report['peak'] / 1e6:.0f} MB")
     assert report["peak"] < REPORT_LIMIT
     assert report["page"] < PAGE_LIMIT
-    # What the page leaves out, it says, and it stands beside it.
+    # The page names the rows that it leaves out, and the files next to it have them.
     page = (tmp_path / f"run{CELLS}" / "report.html").read_text()
     assert f"{CELLS - MAX_ROWS} more rows are left out here; costs.csv" in page
     assert "more levels of traffic.payload_bytes" in page

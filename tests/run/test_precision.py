@@ -1,4 +1,4 @@
-"""Trials until a wanted precision: the number, and what the interval at the end is worth."""
+"""Trials until a wanted precision: their number, and the coverage of the final interval."""
 
 import numpy as np
 import pytest

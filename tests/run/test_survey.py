@@ -85,6 +85,6 @@ def test_what_failed_comes_last_and_says_why() -> None:
     ("channels", "phy", "words"),
     [((), "802.11g", "at least one"), ((1, 1), "802.11g", "twice"), ((36,), "802.11g", "not one")],
 )
-def test_what_cannot_be_meant_is_refused(channels: tuple[int, ...], phy: str, words: str) -> None:
+def test_invalid_arguments_are_refused(channels: tuple[int, ...], phy: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         survey(Known(), channels, phy=phy)

@@ -92,7 +92,7 @@ def test_mobile_ip_registers_abroad_through_the_foreign_agent() -> None:
     assert found["messages_ikev1"] == 9
 
 
-def test_a_slow_server_and_its_controller_stand_in_the_way() -> None:
+def test_a_slow_server_and_its_controller_delay_the_exchange() -> None:
     near = values(cell("wpa2-eap-peap-ccmp"))
     radius = {"requests_per_s": 10, "controller": "ideal", "delay_ms": 20}
     far = values(cell("wpa2-eap-peap-ccmp", radius=radius))
@@ -147,7 +147,7 @@ def test_a_resumed_tls_session_spares_messages_octets_and_work(method: str, tls:
         ("wpa2-eap-peap-ccmp", {"join": {"fault": "wrong-passphrase"}}, "shows neither"),
     ],
 )
-def test_a_session_that_nobody_resumes_is_refused(
+def test_a_session_without_a_method_that_resumes_it_is_refused(
     policy: str, settings: dict[str, object], said: str
 ) -> None:
     join = {"tls_resumption": True, **settings.pop("join", {})}
@@ -183,7 +183,7 @@ def test_a_bound_tunnel_costs_octets_and_no_message() -> None:
         ("wpa2-eap-tls-ccmp", {"join": {"cryptobinding": True}}, "no PEAP"),
     ],
 )
-def test_cookies_and_bound_tunnels_that_nobody_has_are_refused(
+def test_cookies_and_bound_tunnels_without_their_protocol_are_refused(
     policy: str, settings: dict[str, object], said: str
 ) -> None:
     skip = Simulator().check(cell(policy, **settings))
@@ -201,7 +201,7 @@ def test_the_192_bit_mode_takes_no_rsa_key_transport() -> None:
         values(cell(name, radius=radius, join={"chain": "p256"}))
         for name in ("wpa2-eap-tls-ccmp", policy)
     )
-    # ECDHE and ECDSA on P-384 in the place of P-256.
+    # ECDHE and ECDSA on P-384 instead of P-256.
     assert strong["eap_time_s"] > usual["eap_time_s"] + 5e-3
 
 
@@ -238,7 +238,7 @@ def test_a_station_that_leaves_makes_the_old_access_point_renew_its_keys() -> No
     assert (whole["group_rekeys"], whole["group_rekey_messages"]) == (1, 4)
 
 
-def test_a_cell_that_is_put_off_comes_back_amid_the_traffic() -> None:
+def test_a_deauthenticated_cell_rejoins_during_the_traffic() -> None:
     of = cell("wpa3-sae-ccmp", clients=3, join={"deauthenticate_at_s": 0.1})
     longer = evolve(of, load=of.load.model_copy(update={"duration_s": 2.0}))
     trial = measured(longer)

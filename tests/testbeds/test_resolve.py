@@ -1,4 +1,4 @@
-"""What a cell resolves to: the native code accepts it, whatever the policy and the topology."""
+"""The resolution of a cell: the native code accepts it, whatever the policy and the topology."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def measured(of: Cell) -> dict[str, float]:
     return {row.metric: row.value for row in trial.rows if row.station == "phone"}
 
 
-def test_the_second_access_point_stands_beside_the_first() -> None:
+def test_the_second_access_point_is_next_to_the_first() -> None:
     resolved = scenario(cell("wpa2-eap-peap-ccmp", {"scan_ms": 40}))
     names = [node["name"] for node in resolved["nodes"]]
     assert names.count(NEXT_AP) == names.count(SWITCH) == 1

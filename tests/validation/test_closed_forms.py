@@ -72,7 +72,7 @@ def test_refusals_name_flow_and_reason() -> None:
     )
 
 
-def test_the_thesis_table_stands_beside_ours() -> None:
+def test_the_thesis_table_is_compared_with_ours() -> None:
     lines = {line["phy"]: line for line in _native.published_maxima()}
     assert list(lines) == ["802.11b", "802.11b/g", "802.11g", "802.11a"]
     for line in lines.values():

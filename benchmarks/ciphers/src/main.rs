@@ -251,7 +251,7 @@ fn nonce(number: u64) -> [u8; 13] {
     nonce
 }
 
-/// QoS data frames with room for cipher header and trailer.
+/// QoS data frames with space for cipher header and trailer.
 fn frames(octets: usize, added: usize) -> Vec<Vec<u8>> {
     let mut frame = vec![0x5a; 26 + octets + added];
     frame[..2].copy_from_slice(&[0x88, 0x41]);

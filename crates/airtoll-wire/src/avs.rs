@@ -10,7 +10,7 @@ const FORMAT: &str = "AVS header";
 /// Octets of a version 1 header.
 pub const LEN: usize = 64;
 
-/// What airtoll reads and writes of the header.
+/// The fields of the header that airtoll reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AvsRepr {
     /// Octets of the header: the frame starts there.

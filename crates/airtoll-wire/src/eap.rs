@@ -121,7 +121,7 @@ impl<'a> EapView<'a> {
         self.octets.get(HEADER_OCTETS).copied()
     }
 
-    /// What follows the method type.
+    /// The octets after the method type.
     #[must_use]
     pub fn data(&self) -> &'a [u8] {
         self.octets.get(HEADER_OCTETS + 1..).unwrap_or_default()
@@ -135,7 +135,7 @@ pub struct EapRepr {
     pub code: Code,
     /// Matches responses with requests.
     pub identifier: u8,
-    /// Method type and what follows; `None` for success and failure.
+    /// Method type and its data; `None` for success and failure.
     pub body: Option<(u8, Vec<u8>)>,
 }
 
@@ -255,7 +255,7 @@ impl TlsFragment {
         })
     }
 
-    /// What follows the method type.
+    /// The octets after the method type.
     pub fn emit(&self, octets: &mut Vec<u8>) {
         let mut flags = self.version & 0x07;
         if self.start {
@@ -285,7 +285,7 @@ impl TlsFragment {
 pub struct SizedValue {
     /// Challenge or response.
     pub value: Vec<u8>,
-    /// Who sends it.
+    /// The sender.
     pub name: Vec<u8>,
 }
 

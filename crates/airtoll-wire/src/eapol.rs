@@ -25,7 +25,7 @@ pub mod packet_type {
     pub const ASF_ALERT: u8 = 4;
 }
 
-/// An EAPOL packet whose body is wholly there.
+/// An EAPOL packet with a complete body.
 #[derive(Debug, Clone, Copy)]
 pub struct Eapol<'a> {
     octets: &'a [u8],

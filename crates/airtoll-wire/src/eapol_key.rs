@@ -55,14 +55,14 @@ impl KeyInformation {
     }
 }
 
-/// What a key message is by its bits (clause 12.7.6 and 12.7.7).
+/// The kind of a key message by its bits (clause 12.7.6 and 12.7.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Message {
     /// 4-way handshake, 1 to 4.
     FourWay(u8),
     /// Group key handshake, 1 or 2.
     Group(u8),
-    /// The station asks for a rekey or reports a MIC failure.
+    /// The station requests a rekey or reports a MIC failure.
     Request,
 }
 
@@ -134,7 +134,7 @@ impl<'a> EapolKeyRepr<'a> {
         })
     }
 
-    /// Which message this is. Message 4 is told from message 2 by its empty nonce, or by Secure
+    /// The kind of this message. Message 4 differs from message 2 by its empty nonce, or by Secure
     /// where a station repeats the nonce (RSN), or by missing key data (WPA).
     pub fn message(&self) -> Message {
         let info = self.information;

@@ -1,6 +1,6 @@
-//! The one error of every format: takes what was wrong, gives one line that names the format.
+//! The error of every format: takes the mistake, gives one line that names the format.
 //!
-//! Never carries octets of the frame: a key or an identity could be in them.
+//! It never contains octets of the frame, because they may hold a key or an identity.
 
 use thiserror::Error;
 
@@ -22,7 +22,7 @@ pub enum Error {
     Malformed {
         /// Format by its standard name.
         format: &'static str,
-        /// What is wrong, in words.
+        /// The mistake, in words.
         what: &'static str,
     },
 }

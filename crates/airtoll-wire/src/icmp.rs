@@ -33,11 +33,11 @@ pub struct IcmpRepr<'a> {
     pub kind: u8,
     /// Code.
     pub code: u8,
-    /// Identifier (of echoes), or the first half of what the type puts there.
+    /// Identifier (of echoes), or the first half of the type's field.
     pub identifier: u16,
     /// Sequence number (of echoes), or the second half.
     pub sequence: u16,
-    /// What follows.
+    /// The rest of the message.
     pub payload: &'a [u8],
 }
 

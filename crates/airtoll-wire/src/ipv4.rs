@@ -1,7 +1,7 @@
 //! IPv4: takes a datagram, gives its header fields and payload.
 //!
 //! Source: RFC 791, RFC 2474 (DSCP). Options are skipped when read and never written. A payload
-//! that the capture cut short is given as far as it goes.
+//! that the capture truncated is returned up to its end.
 
 use core::net::Ipv4Addr;
 

@@ -100,7 +100,7 @@ pub fn iterate(data: &[u8]) -> impl Iterator<Item = KeyData<'_>> {
         .filter_map(|element| KeyData::parse(element).ok())
 }
 
-/// Appends the padding that a key wrap asks for: to a multiple of 8, at least 16 octets.
+/// Appends the padding that a key wrap requires: to a multiple of 8, at least 16 octets.
 pub fn pad_for_wrap(data: &mut Vec<u8>) {
     let len = data.len().next_multiple_of(8).max(16);
     if data.len() < len {

@@ -1,4 +1,4 @@
-//! LLC with SNAP: takes an 802.11 MSDU, gives the EtherType and what it carries.
+//! LLC with SNAP: takes an 802.11 MSDU, gives the EtherType and the payload.
 //!
 //! Source: IEEE 802-2014 clause 9 and RFC 1042: DSAP AA, SSAP AA, control 03, OUI, type. Never
 //! reads other LLC types.
@@ -35,7 +35,7 @@ pub struct SnapRepr<'a> {
     pub oui: [u8; 3],
     /// EtherType.
     pub ethertype: u16,
-    /// What follows.
+    /// The rest of the message.
     pub payload: &'a [u8],
 }
 

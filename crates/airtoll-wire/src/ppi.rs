@@ -8,7 +8,7 @@ use crate::{Cursor, Error, Result};
 
 const FORMAT: &str = "PPI";
 
-/// What airtoll reads and writes of the header.
+/// The fields of the header that airtoll reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PpiRepr {
     /// Octets of the header: the frame starts there.

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 const FORMAT: &str = "Prism header";
 
-/// What airtoll reads of the header.
+/// The fields of the header that airtoll reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrismRepr {
     /// Octets of the header: the frame starts there.
@@ -18,7 +18,7 @@ pub struct PrismRepr {
     pub channel: Option<u32>,
     /// Signal: dBm where the driver wrote a negative number.
     pub signal_dbm: Option<i8>,
-    /// Noise in dBm, likewise.
+    /// Noise in dBm, in the same form.
     pub noise_dbm: Option<i8>,
     /// Rate in units of 500 kb/s.
     pub rate_500kbps: Option<u8>,

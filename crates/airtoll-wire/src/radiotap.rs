@@ -62,7 +62,7 @@ pub enum Modulation {
     },
 }
 
-/// What airtoll reads and writes of a radiotap header.
+/// The fields of a radiotap header that airtoll reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RadiotapRepr {
     /// TSF time in microseconds, at the first bit of the MPDU.
@@ -86,7 +86,7 @@ pub struct RadiotapRepr {
     pub no_psdu: bool,
 }
 
-/// A radiotap header whose length is wholly there.
+/// A radiotap header with its complete length.
 #[derive(Debug, Clone, Copy)]
 pub struct Radiotap<'a> {
     octets: &'a [u8],

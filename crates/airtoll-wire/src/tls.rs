@@ -81,7 +81,7 @@ pub struct RecordView<'a> {
 }
 
 impl<'a> RecordView<'a> {
-    /// Takes the first record of `octets` and what follows it.
+    /// Takes the first record of `octets` and the octets after it.
     ///
     /// # Errors
     /// [`Error`] when cut short, or longer than 2^14 + 2048 octets (RFC 5246 section 6.2.3).
@@ -138,7 +138,7 @@ pub struct HandshakeView<'a> {
 }
 
 impl<'a> HandshakeView<'a> {
-    /// Takes the first handshake message of `octets` and what follows it.
+    /// Takes the first handshake message of `octets` and the octets after it.
     ///
     /// # Errors
     /// [`Error::Truncated`] when it does not fit.
@@ -163,7 +163,7 @@ impl<'a> HandshakeView<'a> {
         &self.octets[HANDSHAKE_HEADER_OCTETS..]
     }
 
-    /// Type, length and body: what the transcript hash covers.
+    /// Type, length and body: the input of the transcript hash.
     #[must_use]
     pub const fn octets(&self) -> &'a [u8] {
         self.octets

@@ -1,6 +1,6 @@
 //! UDP: takes a segment, gives ports and payload.
 //!
-//! Source: RFC 768. A payload that the capture cut short is given as far as it goes.
+//! Source: RFC 768. A payload that the capture truncated is returned up to its end.
 
 use core::net::IpAddr;
 

@@ -72,7 +72,7 @@ def test_package_without_virtual_radios_is_refused(
     (tree / "DEBIAN").mkdir()
     (tree / "DEBIAN" / "control").write_text(
         "Package: linux-image-none\nVersion: 1\nArchitecture: amd64\n"
-        "Maintainer: nobody <n@example.org>\nDescription: none\n"
+        "Maintainer: none <n@example.org>\nDescription: none\n"
     )
     deb = tmp_path / "kernel.deb"
     subprocess.run(["dpkg-deb", "--build", str(tree), str(deb)], check=True, capture_output=True)
@@ -182,7 +182,7 @@ def test_a_package_that_is_no_source_is_refused(
     (tmp_path / "tree" / "DEBIAN").mkdir(parents=True)
     (tmp_path / "tree" / "DEBIAN" / "control").write_text(
         "Package: linux-source-none\nVersion: 1\nArchitecture: all\n"
-        "Maintainer: nobody <n@example.org>\nDescription: none\n"
+        "Maintainer: none <n@example.org>\nDescription: none\n"
     )
     deb = tmp_path / "source.deb"
     argv = ["dpkg-deb", "--build", str(tmp_path / "tree"), str(deb)]

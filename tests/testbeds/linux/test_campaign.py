@@ -191,7 +191,7 @@ def test_a_full_disk_under_a_capture_is_said(testbed: Linux) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system with room for the files of about one trial."""
+    """A file system for the files of about one trial."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=320k", "airtoll-test", str(folder)]
@@ -518,7 +518,7 @@ def registrations(folder: Path) -> list[dict[str, object]]:
         ("wpa2-ft-eap-tls-ccmp", "fast-transition"),
     ],
 )
-def test_a_handover_amid_a_call(testbed: Linux, tmp_path: Path, policy: str, method: str) -> None:
+def test_a_handover_during_a_call(testbed: Linux, tmp_path: Path, policy: str, method: str) -> None:
     call = Flow(transport="udp", offered_bps=68_800, payload_octets=172, direction="both")
     job = Job(
         f"{method}-{policy}",

@@ -1,4 +1,4 @@
-"""iperf3 over the loopback: the receiver's seconds, whoever receives."""
+"""iperf3 over the loopback: the receiver's seconds, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the air was spent on, read from captures of the real stack."""
+"""The parts of the airtime, read from captures of the real stack."""
 
 from __future__ import annotations
 

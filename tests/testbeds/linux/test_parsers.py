@@ -1,4 +1,4 @@
-"""What the real tools printed, and what is read from it."""
+"""Output of the real tools, and the values read from it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert iperf3.arguments(tcp, "10.0.0.1", 5201)[6:] == [
         *("-w", "65536", "-C", "reno", "-t", "10", "-O", "2")
     ]
-    # As much as goes is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
+    # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
     saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
     assert saturated[saturated.index("-b") + 1] == "0"
 

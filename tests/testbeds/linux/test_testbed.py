@@ -1,4 +1,4 @@
-"""What the testbed takes and refuses, and how a study's trial becomes a job."""
+"""The trials that the testbed accepts and refuses, and how a study's trial becomes a job."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cell(policy: str = "open", **changes: str) -> Cell:
 
 @pytest.fixture
 def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
-    # What is installed here must not decide what these tests see.
+    # The tools installed on this machine must not decide what these tests see.
     monkeypatch.setattr(testbed.shutil, "which", lambda name: f"/usr/sbin/{name}")
     one = Linux(vm=True)
     one._version = (2, 10)

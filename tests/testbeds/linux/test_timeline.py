@@ -1,4 +1,4 @@
-"""What the captures say: on captures of the real stack, and on broken files."""
+"""Timelines of captures: on captures of the real stack, and on broken files."""
 
 from __future__ import annotations
 

@@ -77,11 +77,11 @@ class Recorded:
         return rows
 
     def report(self) -> dict[str, object]:
-        """What our own reader says, given the key log."""
+        """The output of our own reader with the key log."""
         return capture_report([self.air, self.wire], key_logs=[self.folder / "keys.json"]).data
 
     def wrong(self) -> list[str]:
-        """What tshark calls malformed or an error, in both captures."""
+        """The packets that tshark calls malformed or an error, in both captures."""
         return self.tshark(_WRONG) + self.tshark(_WRONG, path=self.wire)
 
     def tshark(self, display_filter: str, *fields: str, path: Path | None = None) -> list[str]:

@@ -45,7 +45,7 @@ def test_tshark_and_our_reader_open_a_bridge_with_equal_octets(
     flags = ("wlan.fc.tods", "wlan.fc.fromds", "wlan.fc.protected")
     names = (*flags, "eapol.type", "wlan.ra", "wlan.ta", "wlan.da", "wlan.sa", "udp.length")
     frames = [line.split("\t") for line in trial.tshark(f"wlan.fc.type == 2 && {FRESH}", *names)]
-    # What comes before the data, EAPOL too, keeps three addresses.
+    # The frames before the data, EAPOL too, keep three addresses.
     early = [frame for frame in frames if frame[3]]
     assert all(frame[:2] in (["1", "0"], ["0", "1"]) for frame in early)
     seen = [frame for frame in frames if not frame[3]]
@@ -83,7 +83,7 @@ def test_aggregates_and_fragments_of_bridges_are_opened(
     assert trial.tshark(f"{FOUR} && wlan.fc.frag == 0 && wlan.fc.protected == 1 && !llc") == []
     assert trial.tshark("tcp.analysis.lost_segment") == []
     if "amsdu_max_octets" in settings:
-        # The ends stand in the subframes; addresses 3 and 4 are the BSSID's.
+        # The end hosts are in the subframes; addresses 3 and 4 are the BSSID's.
         inside = trial.tshark(f"{FOUR} && wlan_aggregate.a_mdsu.subframe", "wlan.da", "wlan.sa")
         ends = [tuple(set(part.split(",")) for part in line.split("\t")) for line in inside]
         assert len(ends) > 5

@@ -31,7 +31,7 @@ PERSONAL = [
 ]
 ENTERPRISE = ["wpa2-eap-tls-ccmp", "wpa2-eap-peap-ccmp", "wpa-eap-peap-tkip", "wpa2-eap-ttls-ccmp"]
 
-#: What tshark 4.0 does not open or calls malformed, with the reason in docs/guides/captures.md.
+#: Frames that tshark 4.0 does not decrypt or calls malformed; reasons: docs/guides/captures.md.
 ALONE = ["wpa-psk-ccmp", "wpa3-sae-ext-gcmp-256", "wpa-eap-leap-tkip"]
 
 

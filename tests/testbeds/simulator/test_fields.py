@@ -100,7 +100,7 @@ def test_eap_tls(tmp_path: Path, cell: Any, record: Any, messages: Any) -> None:
     assert chosen(ours) == {"0xc02f"}
     assert chosen(theirs) == {"0xc030"}
     assert [kinds(m) for m in ours[-2:]] == [kinds(m) for m in theirs[-2:]]
-    # What differs beyond that: identity, fragment length (1004 against 1408 octets), hence the
+    # Further differences: identity, fragment length (1004 against 1408 octets), hence the
     # number of fragments and their acknowledgements, and the flag with which OpenSSL gives the
     # total length.
     count = {True: len(ours), False: len(theirs)}

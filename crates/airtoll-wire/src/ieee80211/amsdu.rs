@@ -28,7 +28,7 @@ impl<'a> Subframes<'a> {
         Self { rest: body }
     }
 
-    /// What could not be read as a subframe (after iterating).
+    /// The octets that are no subframe (after iterating).
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -58,12 +58,12 @@ pub mod extension {
 pub struct Element<'a> {
     /// Element ID.
     pub id: u8,
-    /// What follows the length; starts with the element ID extension where `id` is 255.
+    /// The octets after the length; they start with the element ID extension if `id` is 255.
     pub body: &'a [u8],
 }
 
 impl<'a> Element<'a> {
-    /// The element ID extension and what follows it.
+    /// The element ID extension and the octets after it.
     pub fn extension(&self) -> Option<(u8, &'a [u8])> {
         match (self.id, self.body) {
             (id::EXTENSION, [extension, rest @ ..]) => Some((*extension, rest)),
@@ -71,7 +71,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// OUI, vendor type and what follows them of a vendor-specific element.
+    /// OUI, vendor type and data of a vendor-specific element.
     pub fn vendor(&self) -> Option<([u8; 3], u8, &'a [u8])> {
         match (self.id, self.body) {
             (id::VENDOR, [a, b, c, kind, rest @ ..]) => Some(([*a, *b, *c], *kind, rest)),
@@ -115,7 +115,7 @@ impl<'a> Elements<'a> {
             .map(|(_, body)| body)
     }
 
-    /// The first vendor-specific element with this OUI and type: what follows them.
+    /// The data of the first vendor-specific element with this OUI and type.
     pub fn find_vendor(&self, oui: [u8; 3], kind: u8) -> Option<&'a [u8]> {
         self.clone()
             .filter_map(|element| element.vendor())

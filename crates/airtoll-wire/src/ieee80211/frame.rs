@@ -50,7 +50,7 @@ pub mod management_subtype {
     pub const DEAUTHENTICATION: u8 = 12;
     /// Action.
     pub const ACTION: u8 = 13;
-    /// Action that asks for no acknowledgement.
+    /// Action without acknowledgement.
     pub const ACTION_NO_ACK: u8 = 14;
 }
 
@@ -198,7 +198,7 @@ impl FrameControl {
     }
 }
 
-/// An MPDU whose header is wholly there.
+/// An MPDU with a complete header.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     octets: &'a [u8],
@@ -228,7 +228,7 @@ impl<'a> Frame<'a> {
     pub fn header(&self) -> &'a [u8] {
         &self.octets[..self.header_len]
     }
-    /// What follows the header (with the security header and MIC of a protected frame).
+    /// The octets after the header (with the security header and MIC of a protected frame).
     pub fn body(&self) -> &'a [u8] {
         &self.octets[self.header_len..]
     }
@@ -383,7 +383,7 @@ impl FrameControl {
 /// Header of a management or data frame, for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderRepr {
-    /// Frame Control; To DS with From DS asks for `address4`, QoS data for `qos_control`.
+    /// Frame Control; To DS with From DS requires `address4`, QoS data requires `qos_control`.
     pub control: FrameControl,
     /// Duration/ID in microseconds.
     pub duration: u16,

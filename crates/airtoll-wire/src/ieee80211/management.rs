@@ -1,4 +1,4 @@
-//! Bodies of management frames: take what follows the header, give fixed fields and elements.
+//! Bodies of management frames: take the octets after the header, give fixed fields and elements.
 //!
 //! Source: IEEE 802.11-2020 clauses 9.3.3 (bodies by subtype), 9.4.1 (fixed fields) and 9.6
 //! (action). Never deciphers: the body of a protected frame must be decrypted before.
@@ -82,7 +82,7 @@ pub enum Management<'a> {
         transaction: u16,
         /// Status code; 0 is success.
         status: u16,
-        /// What follows: elements, or with SAE its own fields.
+        /// The rest: elements, or with SAE its own fields.
         rest: &'a [u8],
     },
     /// Deauthentication or disassociation.
@@ -94,7 +94,7 @@ pub enum Management<'a> {
     Action {
         /// Category.
         category: u8,
-        /// What follows, with the action code in front.
+        /// The rest, starting with the action code.
         rest: &'a [u8],
     },
     /// ATIM, timing advertisement and reserved subtypes.
@@ -169,7 +169,7 @@ pub enum ManagementRepr<'a> {
     ReassociationRequest(u16, u16, MacAddress, &'a [u8]),
     /// (Re)association response: capability, status, AID, elements.
     AssociationResponse(u16, u16, u16, &'a [u8]),
-    /// Authentication: algorithm, transaction, status, what follows.
+    /// Authentication: algorithm, transaction, status, the rest.
     Authentication(u16, u16, u16, &'a [u8]),
     /// Deauthentication or disassociation: reason.
     Leave(u16),
@@ -251,7 +251,7 @@ pub enum Sae<'a> {
 }
 
 impl<'a> Sae<'a> {
-    /// Reads what follows the status of an SAE authentication frame.
+    /// Reads the octets after the status of an SAE authentication frame.
     pub fn parse(transaction: u16, rest: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new("SAE", rest);
         let number = cursor.u16_le()?;

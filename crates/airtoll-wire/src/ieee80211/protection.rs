@@ -36,7 +36,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// Reads the header. With Ext IV set, TKIP is told by its WEP seed octet, which is
+    /// Reads the header. With Ext IV set, TKIP is recognised by its WEP seed octet, which is
     /// `(TSC1 | 0x20) & 0x7f`; where CCMP happens to have such a packet number, `prefer_tkip`
     /// (what the BSS negotiated) decides.
     pub fn parse(body: &[u8], prefer_tkip: bool) -> Result<Self> {

@@ -1,9 +1,9 @@
-//! Reason and status codes in words: takes the number, gives what it means.
+//! Reason and status codes in words: takes the number, gives its meaning.
 //!
 //! Source: IEEE 802.11-2020 tables 9-49 (reasons) and 9-50 (status), in our own words. Reserved
 //! numbers have no words.
 
-/// What a reason code (deauthentication, disassociation) says.
+/// The meaning of a reason code (deauthentication, disassociation).
 pub const fn reason(code: u16) -> Option<&'static str> {
     Some(match code {
         1 => "unspecified",
@@ -72,7 +72,7 @@ pub const fn reason(code: u16) -> Option<&'static str> {
     })
 }
 
-/// What a status code (authentication, association) says; 0 is success.
+/// The meaning of a status code (authentication, association); 0 is success.
 pub const fn status(code: u16) -> Option<&'static str> {
     Some(match code {
         0 => "success",

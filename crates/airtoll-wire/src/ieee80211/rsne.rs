@@ -51,7 +51,7 @@ impl RsnRepr {
         }
     }
 
-    /// Reads the body of an RSNE (what follows the length octet).
+    /// Reads the body of an RSNE (the octets after the length octet).
     pub fn parse(body: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(FORMAT, body);
         let mut repr = Self::parse_lists(&mut cursor)?;
@@ -70,7 +70,7 @@ impl RsnRepr {
         Ok(repr)
     }
 
-    /// Reads what follows OUI and type of a WPA element (00-50-F2, type 1).
+    /// Reads the octets after OUI and type of a WPA element (00-50-F2, type 1).
     pub fn parse_wpa(body: &[u8]) -> Result<Self> {
         Self::parse_lists(&mut Cursor::new("WPA element", body))
     }
@@ -131,7 +131,7 @@ impl RsnRepr {
         }
     }
 
-    /// Appends what follows OUI and type of a WPA element.
+    /// Appends the octets after OUI and type of a WPA element.
     pub fn emit_wpa(&self, out: &mut Vec<u8>) {
         self.emit_lists(out);
     }
