@@ -27,13 +27,14 @@ test-slow: build system guest ## long campaigns
 test-linux: build system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
 
-lint: venv ## formatting, types, import contracts
+lint: venv ## formatting, types, import contracts, plain English
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
+	$(BIN)/python tools/plain_english.py
 
 docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py

@@ -21,7 +21,43 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 # Paths that must be clean. A folder joins the list as soon as the check passes for it.
-CHECKED: list[str] = []
+CHECKED: list[str] = [
+    "README.md",
+    "CHANGELOG.md",
+    "benchmarks",
+    "crates/airtoll-wire",
+    "datasets",
+    "docs/design",
+    "docs/guides/ciphers.md",
+    "docs/guides/lab.md",
+    "docs/guides/own-readings.md",
+    "docs/guides/reading-the-report.md",
+    "docs/guides/tutorial.md",
+    "docs/limitations.md",
+    "docs/reference/message-counts.md",
+    "docs/reference/observations.md",
+    "docs/reference/study.md",
+    "docs/reference/validation.md",
+    "docs/studies/authentication.md",
+    "docs/studies/cited.md",
+    "docs/studies/gheryani2013.md",
+    "docs/studies/mccarter2006.md",
+    "docs/studies/roaming.md",
+    "docs/studies/tepsic2014.md",
+    "docs/studies/tripathi2008.md",
+    "docs/studies/wireless-bridge.md",
+    "fuzz",
+    "python/airtoll/errors.py",
+    "python/airtoll/observe",
+    "python/airtoll/plan",
+    "python/airtoll/profiles",
+    "python/airtoll/report",
+    "python/airtoll/run",
+    "python/airtoll/study",
+    "studies",
+    "tests",
+    "tools",
+]
 
 # Files that quote the patterns themselves.
 QUOTES = {"tools/plain_english.py", "tests/docs/test_plain_english.py"}

@@ -385,7 +385,7 @@ class Head(Table):
     def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ValueError(f"{twice[0]!r} stands there twice")
+            raise ValueError(f"{twice[0]!r} is named twice")
         return names
 
     @field_validator("baseline")
