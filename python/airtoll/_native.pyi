@@ -1,7 +1,7 @@
 """The native module: simulator, closed forms, ciphers, captures (crate airtoll-python)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 __version__: str
 
@@ -26,6 +26,53 @@ def cipher_subjects() -> list[tuple[str, str, list[str]]]: ...
 def measure_cipher(
     name: str, mode: str, octets: Sequence[int], rounds: int, slice_us: int
 ) -> list[list[float]]: ...
+
+class AkmRow(TypedDict):
+    name: str
+    selector: str
+    suite_type: int
+    policy_word: str
+    generations: list[str]
+    pairwise: str | None
+    hash_octets: int | None
+    authentication: str
+    is_8021x: bool
+    is_psk: bool
+    is_sae: bool
+    is_ft: bool
+    is_192_bit: bool
+    requires_pmf: bool
+    requires_hash_to_element: bool
+    has_forward_secrecy: bool
+    caches_pmk: bool
+
+class CipherRow(TypedDict):
+    name: str
+    selector: str | None
+    wpa_selector: str | None
+    mpdu_octets: int
+    msdu_octets: int
+    key_octets: int
+    is_group_management: bool
+    permits_high_throughput: bool
+
+class EapRow(TypedDict):
+    name: str
+    number: int
+    gives_keys: bool
+    uses_tls: bool
+    uses_password: bool
+    inner: str | None
+
+class TunnelRow(TypedDict):
+    name: str
+    encryption: str
+    integrity: str
+
+def akm_suites() -> list[AkmRow]: ...
+def cipher_suites() -> list[CipherRow]: ...
+def eap_methods() -> list[EapRow]: ...
+def tunnel_suites() -> list[TunnelRow]: ...
 def published_maxima() -> list[dict[str, str | float]]: ...
 def negotiate(policy_json: str, seed: int, options_json: str = "{}") -> dict[str, Any]: ...
 def compare_message_counts(seed: int = 1) -> list[dict[str, Any]]: ...

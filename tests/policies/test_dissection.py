@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import asdict
 
 from airtoll import _native
 from airtoll.policies import resolve
@@ -38,7 +37,7 @@ RADIUS_PORT, CLIENT_PORT = 1812, 40000
     ],
 )
 def test_no_message_is_malformed(policy: str, options: dict[str, str], tmp_path: Path) -> None:
-    text = json.dumps(asdict(resolve(policy)))
+    text = json.dumps(resolve(policy).native())
     messages = _native.negotiate(text, 1, json.dumps(options))["messages"]
     air = [_frame(m) for m in messages if m["carrier"] in ("management", "eapol")]
     wire = [_packet(m) for m in messages if m["carrier"] not in ("management", "eapol")]

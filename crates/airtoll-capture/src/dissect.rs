@@ -3,7 +3,8 @@
 //!
 //! Never keeps anything: fragments must be put together before.
 
-use airtoll_wire::eap::{Code, EapView, method};
+use airtoll_security::EapMethod;
+use airtoll_wire::eap::{Code, EapView};
 use airtoll_wire::eapol::packet_type;
 use airtoll_wire::ethernet::EthernetRepr;
 use airtoll_wire::ipv4::{self, Ipv4Repr, protocol};
@@ -245,10 +246,7 @@ fn eap(octets: &[u8]) -> Eap {
         return nothing;
     };
     let method = view.method();
-    let tls = matches!(
-        method,
-        Some(method::TLS | method::TTLS | method::PEAP | 43 | 55)
-    );
+    let tls = method.is_some_and(EapMethod::type_uses_tls);
     Eap {
         code: Some(view.code()),
         method,
@@ -284,35 +282,6 @@ fn tls_version(data: &[u8]) -> Option<u16> {
         .and_then(|(_, value)| value.first_chunk::<2>())
         .map(|two| u16::from_be_bytes(*two));
     Some(chosen.unwrap_or(hello.version))
-}
-
-/// Name of an EAP method by its type (IANA).
-pub fn method_name(kind: u8) -> Option<&'static str> {
-    Some(match kind {
-        4 => "MD5",
-        5 => "OTP",
-        6 => "GTC",
-        13 => "TLS",
-        17 => "LEAP",
-        18 => "SIM",
-        21 => "TTLS",
-        23 => "AKA",
-        25 => "PEAP",
-        26 => "MSCHAPv2",
-        38 => "TNC",
-        43 => "FAST",
-        46 => "PAX",
-        47 => "PSK",
-        48 => "SAKE",
-        49 => "IKEv2",
-        50 => "AKA'",
-        51 => "GPSK",
-        52 => "PWD",
-        53 => "EKE",
-        55 => "TEAP",
-        254 => "expanded",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

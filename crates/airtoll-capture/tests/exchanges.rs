@@ -159,7 +159,7 @@ fn dynamic_wep_keys_come_from_the_msk() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let selector = airtoll_wire::ieee80211::AkmSuite([0x00, 0x0f, 0xac, 14]);
+    let selector = airtoll_wire::ieee80211::AkmSelector([0x00, 0x0f, 0xac, 14]);
     for (fils, reason) in [
         (true, "FILS is not supported"),
         (false, "multi-link is not supported"),
@@ -167,7 +167,7 @@ fn what_is_not_supported_is_named() {
         let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
         let mut elements = Vec::new();
         if fils {
-            let ccmp = airtoll_wire::ieee80211::CipherSuite::CCMP_128;
+            let ccmp = airtoll_wire::ieee80211::CipherSelector([0x00, 0x0f, 0xac, 4]);
             airtoll_wire::ieee80211::RsnRepr::single(ccmp, ccmp, selector)
                 .emit_element(&mut elements);
         } else {

@@ -3,6 +3,7 @@
 //! Takes a [`Message`]; gives a protocol and a name. Never decrypts: an encrypted payload is
 //! named by what stands outside it.
 
+use airtoll_security::EapMethod;
 use airtoll_wire::eap::{Code, EapRepr, method};
 use airtoll_wire::eapol::{Eapol, packet_type};
 use airtoll_wire::eapol_key::{self, EapolKeyRepr, Rc4KeyRepr};
@@ -117,12 +118,8 @@ fn eap(octets: &[u8]) -> String {
     let method = match packet.body.map(|(method, _)| method) {
         Some(method::IDENTITY) => "Identity",
         Some(method::NAK) => "Nak",
-        Some(method::MD5_CHALLENGE) => "MD5-Challenge",
-        Some(method::LEAP) => "LEAP",
-        Some(method::TLS) => "TLS",
-        Some(method::TTLS) => "TTLS",
-        Some(method::PEAP) => "PEAP",
-        _ => "other",
+        Some(number) => EapMethod::from_number(number).map_or("other", EapMethod::title),
+        None => "other",
     };
     format!("EAP-{code}/{method}")
 }

@@ -88,8 +88,8 @@ impl Link {
 
     /// Whether keys use the descriptor of WPA version 1.
     #[must_use]
-    pub const fn is_wpa1(&self) -> bool {
-        matches!(self.akm, Some(AkmSuite::Wpa8021x | AkmSuite::WpaPsk))
+    pub fn is_wpa1(&self) -> bool {
+        self.akm.is_some_and(AkmSuite::is_wpa1)
     }
 
     /// The whole RSN or WPA element with these PMKIDs; empty without an AKM.
@@ -104,7 +104,7 @@ impl Link {
             } else {
                 cipher.selector()
             };
-            suite::CipherSuite(selector.unwrap_or_default())
+            suite::CipherSelector(selector.unwrap_or_default())
         };
         let protection = match self.protection {
             ManagementProtection::Off => 0,
@@ -115,13 +115,13 @@ impl Link {
             version: 1,
             group: Some(selector(self.group)),
             pairwise: vec![selector(self.pairwise)],
-            akms: vec![suite::AkmSuite(akm.selector())],
+            akms: vec![suite::AkmSelector(akm.selector())],
             capabilities: (!self.is_wpa1()).then_some(protection),
             pmkids: pmkids.to_vec(),
             group_management: self
                 .group_management()
                 .and_then(CipherSuite::selector)
-                .map(suite::CipherSuite),
+                .map(suite::CipherSelector),
         };
         written(|out| {
             if self.is_wpa1() {

@@ -150,8 +150,10 @@ impl Negotiation {
     /// The passphrase that both ends hold, where pairwise keys come from one.
     #[must_use]
     pub fn passphrase(&self) -> Option<&'static str> {
-        let personal = |akm: AkmSuite| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe;
-        self.link.akm.is_some_and(personal).then_some(PASSPHRASE)
+        self.link
+            .akm
+            .is_some_and(AkmSuite::is_psk)
+            .then_some(PASSPHRASE)
     }
 
     /// The static WEP key of both ends, where the policy has one.
@@ -351,11 +353,8 @@ impl Negotiation {
             return Vec::new();
         };
         let faults = self.options.faults;
-        // WPA3-Enterprise's 192-bit mode leaves neither suite nor strength of the chain open.
-        let strong = matches!(
-            self.link.akm,
-            Some(AkmSuite::SuiteB192 | AkmSuite::Ft8021xSha384)
-        );
+        // WPA3-Enterprise's 192-bit mode fixes the TLS suite and the strength of the chain.
+        let strong = self.link.akm.is_some_and(AkmSuite::is_192_bit);
         let (chain, suite) = if strong {
             (self.options.chain.strong(), TlsSuite::Aes256GcmSha384)
         } else {
@@ -518,10 +517,7 @@ impl Negotiation {
     /// passphrase to a PSK (802.11-2020, J.4.1).
     #[must_use]
     pub fn preparation(&self) -> Vec<Operation> {
-        let personal = self
-            .link
-            .akm
-            .is_some_and(|akm| !akm.is_8021x() && !akm.is_sae() && akm != AkmSuite::Owe);
+        let personal = self.link.akm.is_some_and(AkmSuite::is_psk);
         if personal {
             // 256 bits are two blocks of HMAC-SHA-1.
             vec![Operation::Pbkdf2 {

@@ -5,10 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::eap::EapMethod;
 use super::tls::{ChainKind, TlsVersion};
+use airtoll_security::EapMethod;
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
+use airtoll_wire::ieee80211::suite::{OUI_IEEE, OUI_WPA};
 
 /// What is wrong with a policy or its options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,9 +90,9 @@ impl PolicySpec {
             return Ok(None);
         };
         let oui = if self.link.generation == "wpa" {
-            airtoll_security::suite::OUI_WPA
+            OUI_WPA
         } else {
-            airtoll_security::suite::OUI_IEEE
+            OUI_IEEE
         };
         AkmSuite::from_selector([oui[0], oui[1], oui[2], kind])
             .map(Some)

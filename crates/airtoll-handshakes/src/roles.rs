@@ -6,12 +6,13 @@
 
 pub mod air;
 
+use airtoll_security::EapMethod;
 use airtoll_wire::MacAddress;
 use serde::Deserialize;
 
 use self::air::AirSettings;
 
-use super::eap::{EapAuthenticator, EapConfig, EapMethod, EapServer, EapSupplicant};
+use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
 use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};

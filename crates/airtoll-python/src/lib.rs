@@ -1,4 +1,4 @@
-//! The only crate that knows PyO3: one file per room of the native module `airtoll._native`.
+//! The only crate that knows PyO3: one file per part of the native module `airtoll._native`.
 //!
 //! Takes Python values, gives Python values; every call releases the interpreter lock while it
 //! works. Never holds logic of its own.
@@ -12,6 +12,7 @@ mod handshakes;
 mod recording;
 mod scenario;
 mod simulate;
+mod suites;
 
 use pyo3::prelude::*;
 
@@ -26,5 +27,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     handshakes::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;
+    suites::register(module)?;
     Ok(())
 }

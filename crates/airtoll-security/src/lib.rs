@@ -5,6 +5,7 @@
 
 pub mod akm;
 pub mod ccm;
+pub mod eap_method;
 pub mod error;
 pub mod esp;
 pub mod kernels;
@@ -12,13 +13,15 @@ pub mod keys;
 pub mod link;
 pub mod rc4;
 pub mod suite;
+mod table;
 pub mod tunnel;
 pub mod vectors;
 pub mod window;
 pub mod wireguard;
 pub mod workload;
 
-pub use akm::{AkmHash, AkmSuite};
+pub use akm::{AkmHash, AkmSuite, Credential};
+pub use eap_method::EapMethod;
 pub use error::{CipherError, KeyError};
 pub use suite::CipherSuite;
 pub use tunnel::{OuterIp, Tunnel, TunnelSuite};

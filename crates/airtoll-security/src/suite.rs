@@ -1,145 +1,210 @@
-//! Link cipher suites and what each adds to a frame.
+//! Link cipher suites: one table, and what each adds to a frame.
 //!
 //! Takes nothing but a suite; gives octet counts, selectors and permissions. Never touches a key
 //! or a frame: the ciphers themselves are in `link`.
+//!
+//! Source: IEEE 802.11-2020 table 9-149 (selectors), 12.3.2.2, 12.5.2.2, 12.5.3.2 and 12.5.5.2
+//! (octets), table 12-7 (keys), 12.6.1.1 (HT stations).
 
+use airtoll_wire::ieee80211::suite::{CipherSelector, OUI_IEEE, OUI_WPA};
 use serde::{Deserialize, Serialize};
 
-/// OUI of the suites of IEEE 802.11-2020, table 9-149.
-pub const OUI_IEEE: [u8; 3] = [0x00, 0x0f, 0xac];
-/// OUI of the WPA (version 1) suites of the Wi-Fi Alliance.
-pub const OUI_WPA: [u8; 3] = [0x00, 0x50, 0xf2];
+use crate::table::table;
 
-/// A cipher suite of IEEE 802.11, or none.
-///
-/// Serialised by its name: `open`, `wep-40`, `wep-104`, `tkip`, `ccmp-128`, `ccmp-256`,
-/// `gcmp-128`, `gcmp-256`, `bip-cmac-128`, `bip-cmac-256`, `bip-gmac-128`, `bip-gmac-256`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum CipherSuite {
-    /// No cipher.
-    #[serde(rename = "open")]
-    Open,
-    /// WEP with a 40-bit key.
-    #[serde(rename = "wep-40")]
-    Wep40,
-    /// WEP with a 104-bit key.
-    #[serde(rename = "wep-104")]
-    Wep104,
-    /// Temporal Key Integrity Protocol.
-    #[serde(rename = "tkip")]
-    Tkip,
-    /// AES-128 in CCM with an 8-octet MIC.
-    #[serde(rename = "ccmp-128")]
-    Ccmp128,
-    /// AES-256 in CCM with a 16-octet MIC.
-    #[serde(rename = "ccmp-256")]
-    Ccmp256,
-    /// AES-128 in GCM with a 16-octet MIC.
-    #[serde(rename = "gcmp-128")]
-    Gcmp128,
-    /// AES-256 in GCM with a 16-octet MIC.
-    #[serde(rename = "gcmp-256")]
-    Gcmp256,
-    /// AES-128-CMAC truncated to 64 bits, for group-addressed management frames.
-    #[serde(rename = "bip-cmac-128")]
-    BipCmac128,
-    /// AES-256-CMAC, 128 bits, for group-addressed management frames.
-    #[serde(rename = "bip-cmac-256")]
-    BipCmac256,
-    /// AES-128-GMAC, for group-addressed management frames.
-    #[serde(rename = "bip-gmac-128")]
-    BipGmac128,
-    /// AES-256-GMAC, for group-addressed management frames.
-    #[serde(rename = "bip-gmac-256")]
-    BipGmac256,
+struct Row {
+    /// Suite type; none without a selector.
+    kind: Option<u8>,
+    /// Whether the WPA version 1 element has the same type.
+    in_wpa: bool,
+    header: usize,
+    mic: usize,
+    icv: usize,
+    msdu: usize,
+    key: usize,
+    /// Whether the suite protects group-addressed management frames, and nothing else.
+    management: bool,
+    high_throughput: bool,
 }
 
-impl CipherSuite {
-    /// Every suite, weakest data cipher first, then the BIP suites.
-    pub const ALL: [Self; 12] = [
-        Self::Open,
-        Self::Wep40,
-        Self::Wep104,
-        Self::Tkip,
-        Self::Ccmp128,
-        Self::Ccmp256,
-        Self::Gcmp128,
-        Self::Gcmp256,
-        Self::BipCmac128,
-        Self::BipCmac256,
-        Self::BipGmac128,
-        Self::BipGmac256,
-    ];
-
-    /// The name used in studies, profiles and output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Wep40 => "wep-40",
-            Self::Wep104 => "wep-104",
-            Self::Tkip => "tkip",
-            Self::Ccmp128 => "ccmp-128",
-            Self::Ccmp256 => "ccmp-256",
-            Self::Gcmp128 => "gcmp-128",
-            Self::Gcmp256 => "gcmp-256",
-            Self::BipCmac128 => "bip-cmac-128",
-            Self::BipCmac256 => "bip-cmac-256",
-            Self::BipGmac128 => "bip-gmac-128",
-            Self::BipGmac256 => "bip-gmac-256",
+table! {
+    /// A cipher suite of IEEE 802.11, or none.
+    pub enum CipherSuite: Row {
+        /// No cipher.
+        Open = "open" {
+            kind: None,
+            in_wpa: false,
+            header: 0,
+            mic: 0,
+            icv: 0,
+            msdu: 0,
+            key: 0,
+            management: false,
+            high_throughput: true,
+        }
+        /// WEP with a 40-bit key.
+        Wep40 = "wep-40" {
+            kind: Some(1),
+            in_wpa: true,
+            header: 4,
+            mic: 0,
+            icv: 4,
+            msdu: 0,
+            key: 5,
+            management: false,
+            high_throughput: false,
+        }
+        /// WEP with a 104-bit key.
+        Wep104 = "wep-104" {
+            kind: Some(5),
+            in_wpa: true,
+            header: 4,
+            mic: 0,
+            icv: 4,
+            msdu: 0,
+            key: 13,
+            management: false,
+            high_throughput: false,
+        }
+        /// Temporal Key Integrity Protocol. The key is 16 octets of encryption key and two Michael
+        /// keys of 8.
+        Tkip = "tkip" {
+            kind: Some(2),
+            in_wpa: true,
+            header: 8,
+            mic: 0,
+            icv: 4,
+            msdu: 8,
+            key: 32,
+            management: false,
+            high_throughput: false,
+        }
+        /// AES-128 in CCM with an 8-octet MIC.
+        Ccmp128 = "ccmp-128" {
+            kind: Some(4),
+            in_wpa: true,
+            header: 8,
+            mic: 8,
+            icv: 0,
+            msdu: 0,
+            key: 16,
+            management: false,
+            high_throughput: true,
+        }
+        /// AES-256 in CCM with a 16-octet MIC.
+        Ccmp256 = "ccmp-256" {
+            kind: Some(10),
+            in_wpa: false,
+            header: 8,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 32,
+            management: false,
+            high_throughput: true,
+        }
+        /// AES-128 in GCM with a 16-octet MIC.
+        Gcmp128 = "gcmp-128" {
+            kind: Some(8),
+            in_wpa: false,
+            header: 8,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 16,
+            management: false,
+            high_throughput: true,
+        }
+        /// AES-256 in GCM with a 16-octet MIC.
+        Gcmp256 = "gcmp-256" {
+            kind: Some(9),
+            in_wpa: false,
+            header: 8,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 32,
+            management: false,
+            high_throughput: true,
+        }
+        /// AES-128-CMAC truncated to 64 bits, for group-addressed management frames.
+        BipCmac128 = "bip-cmac-128" {
+            kind: Some(6),
+            in_wpa: false,
+            header: 0,
+            mic: 8,
+            icv: 0,
+            msdu: 0,
+            key: 16,
+            management: true,
+            high_throughput: true,
+        }
+        /// AES-256-CMAC, 128 bits, for group-addressed management frames.
+        BipCmac256 = "bip-cmac-256" {
+            kind: Some(13),
+            in_wpa: false,
+            header: 0,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 32,
+            management: true,
+            high_throughput: true,
+        }
+        /// AES-128-GMAC, for group-addressed management frames.
+        BipGmac128 = "bip-gmac-128" {
+            kind: Some(11),
+            in_wpa: false,
+            header: 0,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 16,
+            management: true,
+            high_throughput: true,
+        }
+        /// AES-256-GMAC, for group-addressed management frames.
+        BipGmac256 = "bip-gmac-256" {
+            kind: Some(12),
+            in_wpa: false,
+            header: 0,
+            mic: 16,
+            icv: 0,
+            msdu: 0,
+            key: 32,
+            management: true,
+            high_throughput: true,
         }
     }
+}
 
-    /// The suite of that [`name`](Self::name).
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|suite| suite.name() == name)
-    }
+/// Selectors that name no cipher: "use group cipher" and "group traffic not allowed".
+const NO_CIPHER: [(u8, &str); 2] = [(0, "use-group"), (7, "no-group")];
 
+impl CipherSuite {
     /// Octets between the MAC header and the encrypted data of each MPDU: the WEP IV field, the
-    /// TKIP IV and extended IV, the CCMP or GCMP header (IEEE 802.11-2020, 12.3.2.2, 12.5.2.2,
-    /// 12.5.3.2, 12.5.5.2). BIP adds no header.
+    /// TKIP IV and extended IV, the CCMP or GCMP header. BIP adds no header.
     #[must_use]
     pub const fn header_octets(self) -> usize {
-        match self {
-            Self::Wep40 | Self::Wep104 => 4,
-            Self::Tkip | Self::Ccmp128 | Self::Ccmp256 | Self::Gcmp128 | Self::Gcmp256 => 8,
-            _ => 0,
-        }
+        self.row().header
     }
 
     /// Octets of MIC at the end of each MPDU. TKIP's MIC belongs to the MSDU: see
     /// [`msdu_octets`](Self::msdu_octets). For BIP, the MIC field inside the MME.
     #[must_use]
     pub const fn mic_octets(self) -> usize {
-        match self {
-            Self::Ccmp128 | Self::BipCmac128 => 8,
-            Self::Ccmp256
-            | Self::Gcmp128
-            | Self::Gcmp256
-            | Self::BipCmac256
-            | Self::BipGmac128
-            | Self::BipGmac256 => 16,
-            _ => 0,
-        }
+        self.row().mic
     }
 
     /// Octets of CRC-32 ICV at the end of each MPDU (WEP and TKIP).
     #[must_use]
     pub const fn icv_octets(self) -> usize {
-        match self {
-            Self::Wep40 | Self::Wep104 | Self::Tkip => 4,
-            _ => 0,
-        }
+        self.row().icv
     }
 
     /// Octets added to each MSDU before fragmentation: Michael's MIC (12.5.2.3), 8 for TKIP.
     #[must_use]
     pub const fn msdu_octets(self) -> usize {
-        match self {
-            Self::Tkip => 8,
-            _ => 0,
-        }
+        self.row().msdu
     }
 
     /// Octets added to each MPDU. For BIP, the whole Management MIC element (9.4.2.54): element
@@ -157,26 +222,16 @@ impl CipherSuite {
         self.mpdu_octets() + self.msdu_octets()
     }
 
-    /// Octets of temporal key: TKIP counts its 16 octets of encryption key and two Michael keys
-    /// of 8 (IEEE 802.11-2020, table 12-7).
+    /// Octets of temporal key.
     #[must_use]
     pub const fn key_octets(self) -> usize {
-        match self {
-            Self::Open => 0,
-            Self::Wep40 => 5,
-            Self::Wep104 => 13,
-            Self::Ccmp128 | Self::Gcmp128 | Self::BipCmac128 | Self::BipGmac128 => 16,
-            Self::Tkip | Self::Ccmp256 | Self::Gcmp256 | Self::BipCmac256 | Self::BipGmac256 => 32,
-        }
+        self.row().key
     }
 
     /// Whether the suite only protects group-addressed robust management frames.
     #[must_use]
     pub const fn is_group_management(self) -> bool {
-        matches!(
-            self,
-            Self::BipCmac128 | Self::BipCmac256 | Self::BipGmac128 | Self::BipGmac256
-        )
+        self.row().management
     }
 
     /// Whether a station may use HT, VHT or HE rates with this pairwise suite.
@@ -185,41 +240,29 @@ impl CipherSuite {
     /// station falls back to the rates of clauses 15 to 18.
     #[must_use]
     pub const fn permits_high_throughput(self) -> bool {
-        !matches!(self, Self::Wep40 | Self::Wep104 | Self::Tkip)
+        self.row().high_throughput
     }
 
-    /// The suite selector in an RSNE (OUI, then type; IEEE 802.11-2020, table 9-149); none for
-    /// `Open`.
+    /// The suite selector in an RSNE (OUI, then type); none for `Open`.
     #[must_use]
     pub const fn selector(self) -> Option<[u8; 4]> {
-        let kind = match self {
-            Self::Open => return None,
-            Self::Wep40 => 1,
-            Self::Tkip => 2,
-            Self::Ccmp128 => 4,
-            Self::Wep104 => 5,
-            Self::BipCmac128 => 6,
-            Self::Gcmp128 => 8,
-            Self::Gcmp256 => 9,
-            Self::Ccmp256 => 10,
-            Self::BipGmac128 => 11,
-            Self::BipGmac256 => 12,
-            Self::BipCmac256 => 13,
-        };
-        Some([OUI_IEEE[0], OUI_IEEE[1], OUI_IEEE[2], kind])
+        match self.row().kind {
+            Some(kind) => Some([OUI_IEEE[0], OUI_IEEE[1], OUI_IEEE[2], kind]),
+            None => None,
+        }
     }
 
     /// The selector in a WPA version 1 element, for the suites that have one.
     #[must_use]
     pub const fn wpa_selector(self) -> Option<[u8; 4]> {
-        let kind = match self {
-            Self::Wep40 => 1,
-            Self::Tkip => 2,
-            Self::Ccmp128 => 4,
-            Self::Wep104 => 5,
-            _ => return None,
-        };
-        Some([OUI_WPA[0], OUI_WPA[1], OUI_WPA[2], kind])
+        match self.row() {
+            Row {
+                kind: Some(kind),
+                in_wpa: true,
+                ..
+            } => Some([OUI_WPA[0], OUI_WPA[1], OUI_WPA[2], kind]),
+            _ => None,
+        }
     }
 
     /// The suite of a selector of either OUI; none if it is unknown, vendor-specific, or one of
@@ -229,6 +272,21 @@ impl CipherSuite {
         Self::ALL.into_iter().find(|suite| {
             suite.selector() == Some(selector) || suite.wpa_selector() == Some(selector)
         })
+    }
+
+    /// The name of any selector: this table's, `use-group`, `no-group`, or the octets
+    /// (`00-0f-ac:99`).
+    #[must_use]
+    pub fn name_of(selector: [u8; 4]) -> String {
+        if let Some(suite) = Self::from_selector(selector) {
+            return suite.name().to_owned();
+        }
+        let [a, b, c, kind] = selector;
+        let named = NO_CIPHER.iter().find(|(known, _)| *known == kind);
+        match named {
+            Some((_, name)) if [a, b, c] == OUI_IEEE => (*name).to_owned(),
+            _ => CipherSelector(selector).to_string().to_lowercase(),
+        }
     }
 }
 
@@ -267,5 +325,8 @@ mod tests {
         }
         assert_eq!(CipherSuite::from_selector([0, 0x0f, 0xac, 0]), None);
         assert_eq!(CipherSuite::from_selector([0, 0x50, 0xf2, 8]), None);
+        assert_eq!(CipherSuite::name_of([0, 0x0f, 0xac, 7]), "no-group");
+        assert_eq!(CipherSuite::name_of([0, 0x0f, 0xac, 4]), "ccmp-128");
+        assert_eq!(CipherSuite::name_of([1, 2, 3, 4]), "01-02-03:4");
     }
 }

@@ -1,112 +1,139 @@
-//! Network-layer tunnels and what each adds to a packet.
+//! Network-layer tunnels: one table, and what each adds to a packet.
 //!
 //! Takes a tunnel and the length of an inner packet; gives the length on the outside. Never
 //! touches a key or a packet: the data formats are in `esp` and `wireguard`.
 
 use serde::{Deserialize, Serialize};
 
-/// The transform of an ESP security association in tunnel mode, or WireGuard.
-///
-/// Key lengths change no octet count, so AES stands for all of its key lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TunnelSuite {
-    /// NULL encryption (RFC 2410), HMAC-MD5-96 (RFC 2403).
-    EspNullMd5,
-    /// NULL encryption, HMAC-SHA1-96 (RFC 2404).
-    EspNullSha1,
-    /// DES-CBC (RFC 2405), HMAC-MD5-96.
-    EspDesMd5,
-    /// DES-CBC, HMAC-SHA1-96.
-    EspDesSha1,
-    /// 3DES-CBC (RFC 2451), HMAC-MD5-96.
-    #[serde(rename = "esp-3des-md5")]
-    Esp3desMd5,
-    /// 3DES-CBC, HMAC-SHA1-96.
-    #[serde(rename = "esp-3des-sha1")]
-    Esp3desSha1,
-    /// AES-CBC (RFC 3602), HMAC-MD5-96.
-    EspAesCbcMd5,
-    /// AES-CBC, HMAC-SHA1-96.
-    EspAesCbcSha1,
-    /// AES-GCM with a 16-octet ICV (RFC 4106).
-    EspAesGcm,
-    /// WireGuard transport data (Donenfeld 2017, section 5.4.6).
-    #[serde(rename = "wireguard")]
-    WireGuard,
+use crate::table::table;
+
+struct Row {
+    encryption: &'static str,
+    integrity: &'static str,
+    iv: usize,
+    padding: usize,
+    icv: usize,
+}
+
+table! {
+    /// The transform of an ESP security association in tunnel mode, or WireGuard.
+    ///
+    /// Key lengths change no octet count, so AES stands for all of its key lengths.
+    pub enum TunnelSuite: Row {
+        /// NULL encryption (RFC 2410), HMAC-MD5-96 (RFC 2403).
+        EspNullMd5 = "esp-null-md5" {
+            encryption: "null",
+            integrity: "md5",
+            iv: 0,
+            padding: 4,
+            icv: 12,
+        }
+        /// NULL encryption, HMAC-SHA1-96 (RFC 2404).
+        EspNullSha1 = "esp-null-sha1" {
+            encryption: "null",
+            integrity: "sha1",
+            iv: 0,
+            padding: 4,
+            icv: 12,
+        }
+        /// DES-CBC (RFC 2405), HMAC-MD5-96.
+        EspDesMd5 = "esp-des-md5" {
+            encryption: "des",
+            integrity: "md5",
+            iv: 8,
+            padding: 8,
+            icv: 12,
+        }
+        /// DES-CBC, HMAC-SHA1-96.
+        EspDesSha1 = "esp-des-sha1" {
+            encryption: "des",
+            integrity: "sha1",
+            iv: 8,
+            padding: 8,
+            icv: 12,
+        }
+        /// 3DES-CBC (RFC 2451), HMAC-MD5-96.
+        Esp3desMd5 = "esp-3des-md5" {
+            encryption: "3des",
+            integrity: "md5",
+            iv: 8,
+            padding: 8,
+            icv: 12,
+        }
+        /// 3DES-CBC, HMAC-SHA1-96.
+        Esp3desSha1 = "esp-3des-sha1" {
+            encryption: "3des",
+            integrity: "sha1",
+            iv: 8,
+            padding: 8,
+            icv: 12,
+        }
+        /// AES-CBC (RFC 3602), HMAC-MD5-96.
+        EspAesCbcMd5 = "esp-aes-cbc-md5" {
+            encryption: "aes-cbc",
+            integrity: "md5",
+            iv: 16,
+            padding: 16,
+            icv: 12,
+        }
+        /// AES-CBC, HMAC-SHA1-96.
+        EspAesCbcSha1 = "esp-aes-cbc-sha1" {
+            encryption: "aes-cbc",
+            integrity: "sha1",
+            iv: 16,
+            padding: 16,
+            icv: 12,
+        }
+        /// AES-GCM with a 16-octet ICV (RFC 4106).
+        EspAesGcm = "esp-aes-gcm" {
+            encryption: "aes-gcm",
+            integrity: "none",
+            iv: 8,
+            padding: 4,
+            icv: 16,
+        }
+        /// WireGuard transport data (Donenfeld 2017, section 5.4.6).
+        WireGuard = "wireguard" {
+            encryption: "chacha20-poly1305",
+            integrity: "none",
+            iv: 0,
+            padding: 16,
+            icv: 16,
+        }
+    }
 }
 
 impl TunnelSuite {
-    /// Every tunnel suite.
-    pub const ALL: [Self; 10] = [
-        Self::EspNullMd5,
-        Self::EspNullSha1,
-        Self::EspDesMd5,
-        Self::EspDesSha1,
-        Self::Esp3desMd5,
-        Self::Esp3desSha1,
-        Self::EspAesCbcMd5,
-        Self::EspAesCbcSha1,
-        Self::EspAesGcm,
-        Self::WireGuard,
-    ];
-
-    /// The name used in profiles and output; the same as the serialised form.
+    /// The encryption algorithm: null, des, 3des, aes-cbc, aes-gcm or chacha20-poly1305.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EspNullMd5 => "esp-null-md5",
-            Self::EspNullSha1 => "esp-null-sha1",
-            Self::EspDesMd5 => "esp-des-md5",
-            Self::EspDesSha1 => "esp-des-sha1",
-            Self::Esp3desMd5 => "esp-3des-md5",
-            Self::Esp3desSha1 => "esp-3des-sha1",
-            Self::EspAesCbcMd5 => "esp-aes-cbc-md5",
-            Self::EspAesCbcSha1 => "esp-aes-cbc-sha1",
-            Self::EspAesGcm => "esp-aes-gcm",
-            Self::WireGuard => "wireguard",
-        }
+    pub const fn encryption(self) -> &'static str {
+        self.row().encryption
     }
 
-    /// The suite of that [`name`](Self::name).
+    /// The integrity algorithm beside it: md5, sha1, or none where the encryption authenticates.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|suite| suite.name() == name)
+    pub const fn integrity(self) -> &'static str {
+        self.row().integrity
     }
 
     /// Octets of IV carried in each ESP packet; WireGuard carries none (its counter is part of
     /// the 16-octet header).
     #[must_use]
     pub const fn iv_octets(self) -> usize {
-        match self {
-            Self::EspNullMd5 | Self::EspNullSha1 | Self::WireGuard => 0,
-            Self::EspDesMd5
-            | Self::EspDesSha1
-            | Self::Esp3desMd5
-            | Self::Esp3desSha1
-            | Self::EspAesGcm => 8,
-            Self::EspAesCbcMd5 | Self::EspAesCbcSha1 => 16,
-        }
+        self.row().iv
     }
 
     /// The multiple to which the encrypted part is padded, octets. ESP aligns to 4 at least
     /// (RFC 4303, 2.4), WireGuard to 16.
     #[must_use]
     pub const fn padding_multiple(self) -> usize {
-        match self {
-            Self::EspNullMd5 | Self::EspNullSha1 | Self::EspAesGcm => 4,
-            Self::EspDesMd5 | Self::EspDesSha1 | Self::Esp3desMd5 | Self::Esp3desSha1 => 8,
-            Self::EspAesCbcMd5 | Self::EspAesCbcSha1 | Self::WireGuard => 16,
-        }
+        self.row().padding
     }
 
     /// Octets of integrity check value at the end.
     #[must_use]
     pub const fn icv_octets(self) -> usize {
-        match self {
-            Self::EspAesGcm | Self::WireGuard => 16,
-            _ => 12,
-        }
+        self.row().icv
     }
 }
 

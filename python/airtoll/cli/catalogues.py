@@ -117,7 +117,7 @@ def policies_show(
     facts: list[tuple[str, str]] = [
         ("also called", known_as or "-"),
         ("link cipher", f"{link.cipher.value} (group {link.group_cipher.value})"),
-        ("key management", f"00-0F-AC:{link.akm} ({link.akm_name})" if link.akm else "-"),
+        ("key management", f"{link.akm.selector} ({link.akm})" if link.akm else "-"),
         ("802.11 authentication", link.authentication),
         ("EAP method", link.eap_method or "-"),
         ("protected management frames", link.pmf),

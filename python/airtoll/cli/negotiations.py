@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from attrs import asdict
-
 from airtoll import _native
 from airtoll.cli.output import out, table
 from airtoll.policies import Policy
 
 SEED = 1
-_TLS_METHODS = ("tls", "ttls", "peap")
 _VARIANTS = {
     "tls_resumption": "with a resumed TLS session",
     "cookies": "from a gateway under load (cookies)",
@@ -29,7 +26,7 @@ def negotiate(policy: Policy, **options: bool) -> dict[str, Any]:
     ``options`` are what the policy leaves open. Keys stay out: an example's secrets are of no use
     to a reader.
     """
-    result = _native.negotiate(json.dumps(asdict(policy)), SEED, json.dumps(options))
+    result = _native.negotiate(json.dumps(policy.native()), SEED, json.dumps(options))
     result["outcome"].pop("secrets", None)
     return result
 
@@ -37,7 +34,7 @@ def negotiate(policy: Policy, **options: bool) -> dict[str, Any]:
 def variants(policy: Policy) -> dict[str, dict[str, Any]]:
     """The totals of a policy's other join variants, by the key of `join` that selects them."""
     asked = []
-    if policy.link.eap_method in _TLS_METHODS:
+    if policy.link.eap_method is not None and policy.link.eap_method.uses_tls:
         asked.append("tls_resumption")
     if any(tunnel.kind == "wireguard" for tunnel in policy.tunnels):
         asked.append("cookies")

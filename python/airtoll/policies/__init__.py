@@ -7,7 +7,6 @@ Never runs a handshake or a cipher: it describes them.
 from airtoll.policies.catalogue import aliases, catalogue, resolve
 from airtoll.policies.model import (
     AccessControl,
-    Cipher,
     Generation,
     Link,
     Policy,
@@ -15,10 +14,13 @@ from airtoll.policies.model import (
     Services,
     Tunnel,
 )
+from airtoll.policies.suites import Akm, Cipher, EapMethod
 
 __all__ = [
     "AccessControl",
+    "Akm",
     "Cipher",
+    "EapMethod",
     "Generation",
     "Link",
     "Policy",

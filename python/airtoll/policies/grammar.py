@@ -1,4 +1,4 @@
-"""Policy names: what each part says, and which parts may be joined.
+"""Policy names: the meaning of each part, and which parts may be joined.
 
 Takes a canonical name such as ``wpa2-eap-peap-ccmp+ipsec-aes-gcm``; gives a :class:`Policy`.
 Never resolves an alias (see ``catalogue``).
@@ -8,7 +8,7 @@ Never resolves an alias (see ``catalogue``).
     wep      = "wep-" ("40" / "104") [ "-shared" / "-auth" ]
     owe      = "owe-" cipher
     rsn      = generation "-" akm [ "-" method ] "-" cipher
-    part     = wep (behind 8021x only) / tunnel / "mac-acl" / "firewall"
+    part     = wep (after 8021x only) / tunnel / "mac-acl" / "firewall"
     tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard"
 
 A name may also begin with a tunnel or an access control; the link is then ``open``.
@@ -21,7 +21,6 @@ from attrs import evolve
 from airtoll.errors import PolicyError
 from airtoll.policies.model import (
     AccessControl,
-    Cipher,
     Generation,
     Link,
     Policy,
@@ -29,9 +28,15 @@ from airtoll.policies.model import (
     Services,
     Tunnel,
 )
+from airtoll.policies.suites import (
+    Cipher,
+    EapMethod,
+    akm_of,
+    akm_words,
+    eap_methods,
+    esp_suites,
+)
 
-EAP_METHODS = ("md5", "tls", "ttls", "peap", "leap")
-_KEYING_METHODS = ("tls", "ttls", "peap", "leap")
 _CIPHERS = {
     "tkip": Cipher.TKIP,
     "ccmp": Cipher.CCMP_128,
@@ -44,25 +49,11 @@ _GENERATION_CIPHERS = {
     "wpa2": ("tkip", "ccmp", "ccmp-256", "gcmp", "gcmp-256"),
     "wpa3": ("ccmp", "ccmp-256", "gcmp", "gcmp-256"),
 }
-# AKM name -> (generations, 00-0F-AC suite type, 802.11 authentication algorithm, fast transition)
-_AKMS: dict[str, tuple[tuple[str, ...], int, str, bool]] = {
-    "psk": (("wpa", "wpa2"), 2, "open", False),
-    "psk-sha256": (("wpa2",), 6, "open", False),
-    "ft-psk": (("wpa2",), 4, "ft", True),
-    "sae": (("wpa3",), 8, "sae", False),
-    "sae-ext": (("wpa3",), 24, "sae", False),
-    "ft-sae": (("wpa3",), 9, "ft", True),
-    "ft-sae-ext": (("wpa3",), 25, "ft", True),
-    "eap": (("wpa", "wpa2", "wpa3"), 1, "open", False),
-    "ft-eap": (("wpa2", "wpa3"), 3, "ft", True),
-}
 _TRANSITIONS = {
     "wpa-wpa2-psk-transition": ("wpa2-psk-ccmp", Cipher.TKIP, "wpa-psk-tkip"),
     "wpa2-wpa3-psk-transition": ("wpa3-sae-ccmp", Cipher.CCMP_128, "wpa2-psk-ccmp"),
     "tsn-wep-104": ("wpa-psk-tkip", Cipher.WEP_104, "wep-104"),
 }
-_ENCRYPTIONS = ("null", "des", "3des", "aes-cbc", "aes-gcm")
-_INTEGRITIES = ("md5", "sha1")
 
 WEP_BROKEN = Reference(
     "the key is recovered from captured frames in minutes",
@@ -82,6 +73,7 @@ MD5_BROKEN = Reference(
     "no server authentication, no key, dictionary attack on one captured exchange",
     "RFC 4017 section 3; RFC 3748 section 5.4",
 )
+BROKEN_METHODS = {"leap": LEAP_BROKEN, "md5": MD5_BROKEN}
 PSK_DICTIONARY = Reference(
     "one captured 4-way handshake lets passphrases be tried off-line",
     "Moskowitz, 2003; IEEE 802.11-2020 clause 12.7.1.1",
@@ -90,13 +82,13 @@ DES_BROKEN = Reference("56-bit keys are searched exhaustively", "RFC 4772")
 SWEET32 = Reference(
     "64-bit blocks repeat after 32 GB under one key", "Bhargavan, Leurent, CCS 2016"
 )
-OPEN_NOTHING = Reference("anybody reads and writes every frame", "no mechanism at any layer")
+OPEN_NOTHING = Reference("anybody can read and forge every frame", "no mechanism at any layer")
 
 
 def parse(name: str) -> Policy:
     """The policy of a canonical name.
 
-    Raises ``PolicyError`` with what is allowed at the place that cannot be read.
+    Raises ``PolicyError`` that names the part that cannot be read, and the allowed parts.
     """
     link: Link | None = None
     tunnels: list[Tunnel] = []
@@ -107,13 +99,14 @@ def parse(name: str) -> Policy:
         elif part == "wireguard" or part.startswith("ipsec-"):
             tunnels.append(_tunnel(part, name))
         elif part in ("wep-40", "wep-104") and link is not None:
-            link = _static_wep_behind_8021x(link, part, name)
+            link = _static_wep_after_8021x(link, part, name)
         elif link is None and not tunnels and not access:
             link = _link(part, name)
         else:
             raise PolicyError(
-                f"policy {name!r}: {part!r} cannot follow {name.split('+')[0]!r}; behind '+' stand "
-                "wep-40 or wep-104 (after 8021x-...), ipsec-..., wireguard, mac-acl, firewall"
+                f"policy {name!r}: {part!r} cannot follow {name.split('+')[0]!r}; "
+                "allowed after '+': wep-40 or wep-104 (after 8021x-...), ipsec-..., wireguard, "
+                "mac-acl, firewall"
             )
     link = link or _link("open", name)
     return Policy(
@@ -134,20 +127,21 @@ def _link(part: str, name: str) -> Link:
         return _wep(part, name)
     if part.startswith("8021x-"):
         method = part.removeprefix("8021x-")
-        if method not in EAP_METHODS:
+        if method not in eap_methods():
             raise PolicyError(
-                f"policy {name!r}: unknown EAP method {method!r}; known: {', '.join(EAP_METHODS)}"
+                f"policy {name!r}: unknown EAP method {method!r}; known: {', '.join(eap_methods())}"
             )
         return Link(
             Generation.PORT_CONTROL,
             Cipher.NONE,
             Cipher.NONE,
-            eap_method=method,
+            eap_method=EapMethod(method),
             encrypts_data=False,
         )
     if part.startswith("owe-"):
         cipher = _cipher(part.removeprefix("owe-"), "wpa3", name)
-        return Link(Generation.OWE, cipher, cipher, akm=18, akm_name="owe", pmf="required")
+        akm = akm_of("owe", "owe", cipher)
+        return Link(Generation.OWE, cipher, cipher, akm=akm, pmf="required")
     if part in _TRANSITIONS:
         inner, group, other = _TRANSITIONS[part]
         pmf = "optional" if part.startswith("wpa2-wpa3") else "off"
@@ -178,47 +172,38 @@ def _rsn(part: str, name: str) -> Link:
         raise PolicyError(
             f"policy {name!r}: unknown policy {part!r}; `airtoll policies list` shows the catalogue"
         )
-    for akm_name in sorted(_AKMS, key=len, reverse=True):
-        if rest.startswith(akm_name + "-"):
+    words = akm_words(generation)
+    for word in sorted(words, key=len, reverse=True):
+        if rest.startswith(word + "-"):
             break
     else:
         raise PolicyError(
-            f"policy {name!r}: no key management in {part!r}; "
-            f"known for {generation}: {', '.join(_akms_of(generation))}"
+            f"policy {name!r}: {generation} has no key management that begins {rest!r}; "
+            f"it has {', '.join(words)}"
         )
-    generations, akm, authentication, fast = _AKMS[akm_name]
-    if generation not in generations:
-        raise PolicyError(
-            f"policy {name!r}: {generation} has no {akm_name}; "
-            f"it has {', '.join(_akms_of(generation))}"
-        )
-    tail = rest.removeprefix(akm_name + "-")
-    method: str | None = None
-    if akm_name.endswith("eap"):
-        method, _, tail = tail.partition("-")
-        if method not in _KEYING_METHODS:
+    tail = rest.removeprefix(word + "-")
+    method: EapMethod | None = None
+    if word.endswith("eap"):
+        given, _, tail = tail.partition("-")
+        keying = [known for known in eap_methods() if known.gives_keys]
+        if given not in keying:
             raise PolicyError(
-                f"policy {name!r}: EAP method {method!r} gives no key for {generation}; "
-                f"known: {', '.join(_KEYING_METHODS)}"
+                f"policy {name!r}: EAP method {given!r} gives no key for {generation}; "
+                f"known: {', '.join(keying)}"
             )
+        method = EapMethod(given)
     cipher = _cipher(tail, generation, name)
-    pmf = "required" if generation == "wpa3" else "off"
-    group = cipher
-    if generation == "wpa3" and akm_name == "eap":
-        # WPA3-Enterprise: AKM 5 (SHA-256), or 12 (Suite B 192-bit) with GCMP-256.
-        akm = 12 if cipher is Cipher.GCMP_256 else 5
-    if generation == "wpa3" and akm_name == "ft-eap" and cipher is Cipher.GCMP_256:
-        akm = 13
+    akm = akm_of(word, generation, cipher)
+    assert akm is not None
     return Link(
         Generation(generation),
         cipher,
-        group,
+        cipher,
         akm=akm,
-        akm_name=akm_name,
         eap_method=method,
-        authentication=authentication,
-        pmf=pmf,
-        fast_transition=fast,
+        authentication=akm.authentication,
+        pmf="required" if generation == "wpa3" else "off",
+        fast_transition=akm.is_ft,
     )
 
 
@@ -232,11 +217,7 @@ def _cipher(tail: str, generation: str, name: str) -> Cipher:
     return _CIPHERS[tail]
 
 
-def _akms_of(generation: str) -> list[str]:
-    return [akm for akm, row in _AKMS.items() if generation in row[0]]
-
-
-def _static_wep_behind_8021x(link: Link, part: str, name: str) -> Link:
+def _static_wep_after_8021x(link: Link, part: str, name: str) -> Link:
     if link.generation is not Generation.PORT_CONTROL or link.encrypts_data:
         raise PolicyError(f"policy {name!r}: {part!r} can only follow 8021x-METHOD")
     cipher = Cipher(part)
@@ -246,7 +227,7 @@ def _static_wep_behind_8021x(link: Link, part: str, name: str) -> Link:
         group_cipher=cipher,
         encrypts_data=True,
         # A method that exports a key may hand out WEP keys (dynamic WEP); EAP-MD5 exports none.
-        dynamic_wep=link.eap_method in _KEYING_METHODS,
+        dynamic_wep=link.eap_method is not None and link.eap_method.gives_keys,
     )
 
 
@@ -259,15 +240,12 @@ def _tunnel(part: str, name: str) -> Tunnel:
         if rest.endswith("-" + candidate):
             exchange = candidate
             rest = rest.removesuffix("-" + candidate)
-    for encryption in sorted(_ENCRYPTIONS, key=len, reverse=True):
-        if rest == encryption or rest.startswith(encryption + "-"):
-            integrity = rest.removeprefix(encryption).removeprefix("-")
-            aead = encryption == "aes-gcm"
-            if (aead and integrity == "") or (not aead and integrity in _INTEGRITIES):
-                if encryption in ("des", "3des") and not part.endswith("ikev2"):
-                    # The papers' tunnels were FreeS/WAN and Windows 2000: IKEv1 only.
-                    exchange = "ikev1"
-                return Tunnel("esp", encryption, integrity or "none", exchange)
+    for (encryption, integrity), suite in esp_suites().items():
+        if suite == f"esp-{rest}":
+            if encryption in ("des", "3des") and not part.endswith("ikev2"):
+                # The papers' tunnels were FreeS/WAN and Windows 2000: IKEv1 only.
+                exchange = "ikev1"
+            return Tunnel("esp", encryption, integrity, exchange)
     raise PolicyError(
         f"policy {name!r}: {part!r} is no tunnel; known: ipsec-aes-gcm and "
         "ipsec-{null,des,3des,aes-cbc}-{md5,sha1}, each also -ikev1 or -ikev2, and wireguard"
@@ -277,8 +255,7 @@ def _tunnel(part: str, name: str) -> Tunnel:
 def _services(link: Link, tunnels: list[Tunnel]) -> Services:
     encrypts = link.encrypts_data and link.cipher is not Cipher.NONE
     secret = any(t.encryption != "null" for t in tunnels)
-    mutual_eap = link.eap_method in _KEYING_METHODS
-    keyed = link.akm is not None
+    method = link.eap_method
     # OWE agrees on keys with a stranger: it authenticates nobody (RFC 8110 section 1).
     authenticated = link.generation not in (Generation.OPEN, Generation.OWE)
     return Services(
@@ -288,20 +265,20 @@ def _services(link: Link, tunnels: list[Tunnel]) -> Services:
         integrity=(encrypts and link.cipher not in (Cipher.WEP_40, Cipher.WEP_104))
         or bool(tunnels),
         # Only a signature by the user's own key binds the user: certificates on both sides.
-        non_repudiation=link.eap_method == "tls",
-        mutual_authentication=(mutual_eap and link.eap_method != "md5")
-        or (keyed and link.generation is not Generation.OWE)
+        non_repudiation=method is not None and not method.uses_password,
+        mutual_authentication=(method is not None and method.gives_keys)
+        or (link.akm is not None and link.generation is not Generation.OWE)
         or bool(tunnels),
-        forward_secrecy=(link.akm in (8, 9, 24, 25, 18))
-        or link.eap_method in ("tls", "ttls", "peap")
+        forward_secrecy=(link.akm is not None and link.akm.has_forward_secrecy)
+        or (method is not None and method.uses_tls)
         or bool(tunnels),
     )
 
 
 def _broken(link: Link, tunnels: list[Tunnel]) -> tuple[Reference, ...]:
-    """Mechanisms that are cryptographically broken or withdrawn, whoever uses them and how.
+    """Mechanisms that are cryptographically broken or withdrawn, in any use.
 
-    So is a sound tunnel over WEP: the tunnel alone does the same for less.
+    WEP below a sound tunnel is listed as well: the tunnel alone protects as much and costs less.
     """
     found: list[Reference] = []
     ciphers = {link.cipher, link.group_cipher}
@@ -309,21 +286,19 @@ def _broken(link: Link, tunnels: list[Tunnel]) -> tuple[Reference, ...]:
         found.append(WEP_BROKEN)
     if Cipher.TKIP in ciphers:
         found.append(TKIP_BROKEN)
-    if link.eap_method == "leap":
-        found.append(LEAP_BROKEN)
-    if link.eap_method == "md5":
-        found.append(MD5_BROKEN)
+    if link.eap_method in BROKEN_METHODS:
+        found.append(BROKEN_METHODS[link.eap_method])
     if any(tunnel.encryption == "des" for tunnel in tunnels):
         found.append(DES_BROKEN)
     return tuple(found)
 
 
 def _weaknesses(link: Link, tunnels: list[Tunnel]) -> tuple[Reference, ...]:
-    """What sound mechanisms leave open when used badly, for too long, or alone."""
+    """Risks of sound mechanisms that are used with a weak secret, for too long, or alone."""
     found: list[Reference] = []
     if link.generation is Generation.OPEN and not tunnels:
         found.append(OPEN_NOTHING)
-    if link.akm in (2, 4, 6):
+    if link.akm is not None and link.akm.is_psk:
         found.append(PSK_DICTIONARY)
     if any(tunnel.encryption == "3des" for tunnel in tunnels):
         found.append(SWEET32)

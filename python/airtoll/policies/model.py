@@ -1,56 +1,17 @@
-"""What a policy is made of: values only.
+"""The parts of a policy: values only.
 
 Takes nothing; gives the frozen types that the catalogue is written in.
-Never parses a name and never does IO.
-
-Octet counts: IEEE 802.11-2020 clause 12.3.2 (WEP), 12.5.2 (TKIP), 12.5.3 (CCMP), 12.5.5 (GCMP).
+Never parses a name and never does IO. The facts of suites and methods are in ``suites``.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
-
-class Cipher(StrEnum):
-    """A pairwise cipher suite of the link, by its airtoll name."""
-
-    NONE = "open"
-    WEP_40 = "wep-40"
-    WEP_104 = "wep-104"
-    TKIP = "tkip"
-    CCMP_128 = "ccmp-128"
-    CCMP_256 = "ccmp-256"
-    GCMP_128 = "gcmp-128"
-    GCMP_256 = "gcmp-256"
-
-    @property
-    def mpdu_octets(self) -> int:
-        """Octets added to each MPDU: header before, ICV or MIC behind."""
-        return _MPDU_OCTETS[self]
-
-    @property
-    def msdu_octets(self) -> int:
-        """Octets added to each MSDU before fragmentation: TKIP's Michael."""
-        return 8 if self is Cipher.TKIP else 0
-
-    @property
-    def ht_allowed(self) -> bool:
-        """Whether HT, VHT and HE rates may be used (802.11-2020 clause 12.2.4, 12.6.1.1.2)."""
-        return self not in (Cipher.WEP_40, Cipher.WEP_104, Cipher.TKIP)
-
-
-_MPDU_OCTETS = {
-    Cipher.NONE: 0,
-    Cipher.WEP_40: 8,
-    Cipher.WEP_104: 8,
-    Cipher.TKIP: 12,
-    Cipher.CCMP_128: 16,
-    Cipher.CCMP_256: 24,
-    Cipher.GCMP_128: 24,
-    Cipher.GCMP_256: 24,
-}
+from airtoll.policies.suites import Akm, Cipher, EapMethod, esp_suites
 
 
 class Generation(StrEnum):
@@ -66,7 +27,7 @@ class Generation(StrEnum):
 
 
 class AccessControl(StrEnum):
-    """What a policy adds without touching a data frame."""
+    """Access control that changes no data frame."""
 
     MAC_ACL = "mac-acl"
     FIREWALL = "firewall"
@@ -76,8 +37,7 @@ class AccessControl(StrEnum):
 class Link:
     """Link-layer security.
 
-    ``akm``: suite type of 00-0F-AC (802.11-2020 table 9-151), ``None`` without RSN or WPA keys.
-    ``eap_method``: md5, tls, ttls, peap or leap; ``None`` without 802.1X.
+    ``akm``: ``None`` without RSN or WPA keys. ``eap_method``: ``None`` without 802.1X.
     ``authentication``: the 802.11 authentication algorithm: open, shared-key, sae or ft.
     ``pmf``: protected management frames: off, optional or required.
     """
@@ -85,9 +45,8 @@ class Link:
     generation: Generation
     cipher: Cipher
     group_cipher: Cipher
-    akm: int | None = None
-    akm_name: str | None = None
-    eap_method: str | None = None
+    akm: Akm | None = None
+    eap_method: EapMethod | None = None
     authentication: str = "open"
     pmf: str = "off"
     fast_transition: bool = False
@@ -108,6 +67,13 @@ class Tunnel:
     encryption: str
     integrity: str
     key_exchange: str
+
+    @property
+    def suite(self) -> str:
+        """The transform's name in device profiles and in the simulator."""
+        if self.kind == "wireguard":
+            return self.kind
+        return esp_suites()[self.encryption, self.integrity]
 
 
 @frozen
@@ -138,7 +104,7 @@ SERVICE_NAMES = (
 
 @frozen
 class Reference:
-    """What is broken or weak, and who showed it."""
+    """A break or a weakness, and its publication."""
 
     what: str
     source: str
@@ -148,8 +114,8 @@ class Reference:
 class Policy:
     """One set of security mechanisms, layer by layer.
 
-    ``broken``: mechanisms that are cryptographically broken or withdrawn. ``weaknesses``: what
-    sound ones leave open when used badly, for too long, or alone.
+    ``broken``: mechanisms that are cryptographically broken or withdrawn. ``weaknesses``: risks of
+    sound mechanisms that are used with a weak secret, for too long, or alone.
     """
 
     name: str
@@ -162,8 +128,14 @@ class Policy:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether this is ``open``: nothing at any layer."""
+        """Whether this is ``open``: no mechanism at any layer."""
         return self.name == "open"
+
+    def native(self) -> dict[str, Any]:
+        """The policy as the native module reads it (`PolicySpec` of `airtoll-handshakes`)."""
+        fields = asdict(self)
+        fields["link"]["akm"] = self.link.akm.suite_type if self.link.akm else None
+        return fields
 
     @property
     def octets_per_mpdu(self) -> int:

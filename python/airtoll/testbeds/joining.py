@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy
@@ -21,12 +21,6 @@ RADIUS = "radius"
 CONTROLLER = "controller"
 #: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
 _REQUESTS = 16_384
-#: SAE's AKMs, with FT and with extended keys (IEEE Std 802.11-2020, table 9-151; 802.11be).
-_SAE_AKMS = (8, 9, 24, 25)
-#: WPA3-Enterprise's 192-bit mode, without and with FT (802.11-2020, table 9-151).
-_STRONG_AKMS = (12, 13)
-#: EAP methods with a TLS session.
-_TLS_METHODS = ("tls", "ttls", "peap")
 _AT_HOME = DOMAINS["n1"]
 
 
@@ -63,7 +57,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for policy in policies:
             if policy.link.akm is None:
                 return f"{policy.name} has no group key handshake to renew a key with"
-    strong = all(policy.link.akm in _STRONG_AKMS for policy in policies)
+    strong = all(policy.link.akm and policy.link.akm.is_192_bit for policy in policies)
     if cell.settings.authenticate and join.tls == "1.2-rsa" and strong:
         return "tls = '1.2-rsa': the 192-bit mode asks for ECDHE"
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
@@ -79,7 +73,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return None
     if not cell.settings.authenticate:
         return "anti-clogging needs authenticate = true"
-    if all(policy.link.akm not in _SAE_AKMS for policy in policies):
+    if not any(policy.link.akm and policy.link.akm.is_sae for policy in policies):
         return f"{policies[0].name} has no SAE, whose commits anti-clogging tokens go with"
     return None
 
@@ -88,7 +82,7 @@ def _nothing_resumed(cell: Cell, policies: Sequence[Policy]) -> str | None:
     join = cell.settings.join
     if not cell.settings.authenticate:
         return "a resumed TLS session needs authenticate = true"
-    if all(policy.link.eap_method not in _TLS_METHODS for policy in policies):
+    if not any(policy.link.eap_method and policy.link.eap_method.uses_tls for policy in policies):
         return f"{policies[0].name} has no TLS, whose session could be resumed"
     if join.cached_pmk:
         return "cached_pmk leaves EAP out, so that no TLS session is resumed"
@@ -158,7 +152,7 @@ def joining(
     associations = [
         {
             "station": name,
-            "policy": _policy(policy),
+            "policy": json.loads(json.dumps(policy.native())),
             "options": options,
             "spread_us": round(join.spread_ms * 1e3),
             "authentication_server": wanted[name].authentication_server or RADIUS,
@@ -255,7 +249,3 @@ def _add_radius(
             "queue_packets": _REQUESTS,
         }
     )
-
-
-def _policy(policy: Policy) -> Any:
-    return json.loads(json.dumps(asdict(policy)))

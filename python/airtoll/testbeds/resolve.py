@@ -382,16 +382,8 @@ def _cipher_cost(profile: Profile, cost: CipherCost) -> dict[str, float]:
     }
 
 
-def tunnel_suite(tunnel: Tunnel) -> str:
-    """The name under which a profile lists the cost of a tunnel."""
-    if tunnel.kind == "wireguard":
-        return "wireguard"
-    tail = "" if tunnel.integrity == "none" else f"-{tunnel.integrity}"
-    return f"esp-{tunnel.encryption}{tail}"
-
-
 def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> dict[str, Any]:
-    suite = tunnel_suite(tunnel)
+    suite = tunnel.suite
     result: dict[str, Any] = {"peer": peer, "encapsulation": {"suite": suite}}
     cost = profile.cipher.get(suite)
     if cost is not None:

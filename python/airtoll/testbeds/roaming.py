@@ -21,12 +21,10 @@ NEXT_AP = "ap-2"
 FIRST_NEXT = 2
 SWITCH = "switch"
 _NEXT_BSS = "next-cell"
-#: FT AKMs (IEEE Std 802.11-2020, table 9-151).
-FT_AKMS = (3, 4, 9, 13, 25)
 
 
 def why_not(cell: Cell, policy: Policy) -> str | None:
-    """Why a hand-over of the cell cannot be meant, or None."""
+    """Why a hand-over of the cell is invalid, or None."""
     handover = cell.settings.handover
     if handover is None:
         return None
@@ -50,10 +48,10 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "scan_ms and scan are two answers to one question: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
         return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
-    if handover.method.startswith("fast-transition") and link.akm not in FT_AKMS:
+    if handover.method.startswith("fast-transition") and not link.fast_transition:
         return f"{policy.name} has no FT AKM"
     caches = ("cached-pmk", "pmksa-caching")
-    if handover.method in caches and (link.akm is None or not _caches(policy)):
+    if handover.method in caches and not caches_pmk(policy):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
     if handover.method == "pre-authentication":
         problem = _no_preauthentication(policy)
@@ -273,14 +271,12 @@ def _no_preauthentication(policy: Policy) -> str | None:
         return f"{policy.name} has no EAP that could run before the hand-over"
     if link.akm is None or link.generation == "wpa":
         return f"{policy.name} has no RSN: pre-authentication came with 802.11i"
-    if link.akm in FT_AKMS:
-        return f"{policy.name} has an FT AKM, with which nobody pre-authenticates"
+    if link.fast_transition:
+        return f"{policy.name} has an FT AKM, which excludes pre-authentication"
     return None
 
 
-def _caches(policy: Policy) -> bool:
-    return (
-        policy.link.eap_method is not None
-        or policy.link.authentication == "sae"
-        or (policy.link.generation == "owe")
-    )
+def caches_pmk(policy: Policy) -> bool:
+    """Whether an association of the policy leaves a PMK that a later one may use."""
+    akm = policy.link.akm
+    return akm is not None and akm.caches_pmk

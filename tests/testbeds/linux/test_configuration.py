@@ -16,7 +16,7 @@ FILES = wpa_supplicant.Files("/r/ca.pem", "/r/client.pem", "/r/client.key")
 RADIUS = hostapd.RadiusAddress("10.77.0.1", 1812, "10.77.0.2")
 REASONS = {
     "wep-104-auth": "shared-key authentication only",
-    "wpa3-sae-ext-gcmp-256": "AKM 24",
+    "wpa3-sae-ext-gcmp-256": "no AKM sae-ext-key",
     "tsn-wep-104": "TSN",
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Where neither was seen, the key descriptor's version and the length of its MIC leave few.
 
+use airtoll_security::akm;
 use airtoll_security::{AkmHash, AkmSuite, CipherSuite};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::id;
@@ -48,9 +49,7 @@ impl Keyring {
 
 /// Why keys of this association cannot be derived, if so.
 fn unsupported(chosen: Option<&RsnRepr>, elements: &Elements<'_>) -> Option<Undecrypted> {
-    let fils =
-        |suite: &airtoll_wire::ieee80211::AkmSuite| matches!(suite.0, [0x00, 0x0f, 0xac, 14..=17]);
-    if chosen.is_some_and(|rsn| rsn.akms.iter().any(fils)) {
+    if chosen.is_some_and(|rsn| rsn.akms.iter().any(|suite| akm::is_fils(suite.0))) {
         return Some(Undecrypted::Fils);
     }
     elements
@@ -75,10 +74,10 @@ pub(super) fn choices(
     let mut ciphers: Vec<CipherSuite> = Vec::new();
     let mut group = None;
     for rsn in [chosen, announced].into_iter().flatten() {
-        let from = |suite: &airtoll_wire::ieee80211::AkmSuite| AkmSuite::from_selector(suite.0);
+        let from = |suite: &airtoll_wire::ieee80211::AkmSelector| AkmSuite::from_selector(suite.0);
         akms.extend(rsn.akms.iter().filter_map(from));
         let named =
-            |suite: &airtoll_wire::ieee80211::CipherSuite| CipherSuite::from_selector(suite.0);
+            |suite: &airtoll_wire::ieee80211::CipherSelector| CipherSuite::from_selector(suite.0);
         ciphers.extend(rsn.pairwise.iter().filter_map(named));
         group = group.or_else(|| rsn.group.as_ref().and_then(named));
         if !akms.is_empty() && !ciphers.is_empty() {

@@ -75,18 +75,14 @@ fn direct_key(octets: &[u8]) -> Option<(MacAddress, MacAddress, TrafficKey)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtoll_wire::ieee80211::suite::{AkmSuite, CipherSuite as Selector};
+    use airtoll_wire::ieee80211::suite::{AkmSelector, CipherSelector};
     use airtoll_wire::ieee80211::{Element, element};
     use proptest::prelude::*;
 
     fn confirm() -> Vec<u8> {
         let mut octets = vec![PAYLOAD_TDLS, CATEGORY, SETUP_CONFIRM, 0, 0, 1];
-        RsnRepr::single(
-            Selector::CCMP_128,
-            Selector::CCMP_128,
-            AkmSuite([0, 0x0f, 0xac, 7]),
-        )
-        .emit_element(&mut octets);
+        let ccmp = CipherSelector([0, 0x0f, 0xac, 4]);
+        RsnRepr::single(ccmp, ccmp, AkmSelector([0, 0x0f, 0xac, 7])).emit_element(&mut octets);
         let mut fte = Vec::new();
         FteRepr {
             mic_control: [0, 3],

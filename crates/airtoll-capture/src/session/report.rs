@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use airtoll_security::{AkmSuite, CipherSuite, EapMethod};
 use serde::Serialize;
 
 use super::timeline::{PHASES, Session, State};
 use super::waits::{Exchange, Waits};
-use crate::dissect::method_name;
 
 impl Session {
     /// The session as it is printed; `exchange` is what RADIUS did for it.
@@ -22,7 +22,12 @@ impl Session {
             _ => None,
         };
         let akm = match rsn {
-            Some(rsn) => single(rsn.akms.iter().map(|suite| akm_name(suite.0)).collect()),
+            Some(rsn) => single(
+                rsn.akms
+                    .iter()
+                    .map(|suite| AkmSuite::name_of(suite.0))
+                    .collect(),
+            ),
             None => match self.algorithm {
                 Some(1) => Some("shared-key".to_owned()),
                 Some(128) => Some("leap".to_owned()),
@@ -34,7 +39,7 @@ impl Session {
             Some(rsn) => single(
                 rsn.pairwise
                     .iter()
-                    .map(|suite| cipher_name(suite.0))
+                    .map(|suite| CipherSuite::name_of(suite.0))
                     .collect(),
             ),
             None if self.privacy => Some("wep".to_owned()),
@@ -42,7 +47,7 @@ impl Session {
         };
         let cipher = self.used_cipher.map(str::to_owned).or(cipher);
         let group_cipher = match rsn {
-            Some(rsn) => rsn.group.map(|suite| cipher_name(suite.0)),
+            Some(rsn) => rsn.group.map(|suite| CipherSuite::name_of(suite.0)),
             None => cipher.clone(),
         };
         let pmf = match rsn {
@@ -89,9 +94,7 @@ impl Session {
             group_cipher,
             pmf,
             wpa_version: rsn.map(|_| if self.wpa { 1 } else { 2 }),
-            eap_method: self
-                .method
-                .map(|kind| method_name(kind).map_or(format!("type {kind}"), str::to_owned)),
+            eap_method: self.method.map(EapMethod::title_of),
             tls_version: self.tls_version.map(tls_name),
             outcome,
             reason: self.reason.clone(),
@@ -223,28 +226,6 @@ pub struct RoamReport {
 /// Seconds after `origin_ns`.
 pub(super) fn since(time_ns: u64, origin_ns: u64) -> f64 {
     time_ns.saturating_sub(origin_ns) as f64 / 1e9
-}
-
-fn akm_name(selector: [u8; 4]) -> String {
-    airtoll_security::AkmSuite::from_selector(selector).map_or_else(
-        || {
-            airtoll_wire::ieee80211::AkmSuite(selector)
-                .to_string()
-                .to_lowercase()
-        },
-        |akm| akm.name().to_owned(),
-    )
-}
-
-fn cipher_name(selector: [u8; 4]) -> String {
-    airtoll_security::CipherSuite::from_selector(selector).map_or_else(
-        || {
-            airtoll_wire::ieee80211::CipherSuite(selector)
-                .to_string()
-                .to_lowercase()
-        },
-        |cipher| cipher.name().to_owned(),
-    )
 }
 
 fn tls_name(version: u16) -> String {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use airtoll_security::CipherSuite;
+use airtoll_security::{CipherSuite, EapMethod};
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{RsnRepr, reason};
@@ -13,7 +13,7 @@ use airtoll_wire::ieee80211::{RsnRepr, reason};
 use super::report::{StepReport, since};
 use super::waits::Waiting;
 use super::{Announced, Event, GIVEN_UP_NS, Step};
-use crate::dissect::{Eap, method_name};
+use crate::dissect::Eap;
 
 /// Most steps of one session that are kept for the waterfall.
 const MAX_STEPS: usize = 96;
@@ -287,7 +287,7 @@ impl Session {
             1 => "identity".to_owned(),
             2 => "notification".to_owned(),
             3 => "NAK".to_owned(),
-            _ => method_name(kind).map_or(format!("type {kind}"), str::to_owned),
+            _ => EapMethod::title_of(kind),
         });
         // A server's proposal counts once the station answers in kind.
         if let (Some(Code::Response), Some(kind)) = (eap.code, eap.method)

@@ -110,12 +110,12 @@ impl Link {
             } else {
                 suite.selector()
             };
-            wire::CipherSuite(chosen.expect("a suite"))
+            wire::CipherSelector(chosen.expect("a suite"))
         };
         let mut rsn = RsnRepr::single(
             selector(self.group),
             selector(self.cipher),
-            wire::AkmSuite(self.akm.selector()),
+            wire::AkmSelector(self.akm.selector()),
         );
         rsn.capabilities = Some(if self.pmf { 0xc0 } else { 0 });
         let mut octets = Vec::new();

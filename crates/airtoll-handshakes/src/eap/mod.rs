@@ -15,9 +15,9 @@ mod supplicant;
 mod tls;
 mod tunnel;
 
-use airtoll_wire::eap::{EapRepr, method};
+use airtoll_security::EapMethod;
+use airtoll_wire::eap::EapRepr;
 use airtoll_wire::eapol::{EapolRepr, packet_type};
-use serde::{Deserialize, Serialize};
 
 pub use authenticator::EapAuthenticator;
 pub use server::EapServer;
@@ -27,42 +27,6 @@ use super::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
 use super::primitives::written;
 use super::tls::{Credential, NamedGroup, Session, TlsSuite, TlsVersion};
-
-/// An EAP method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EapMethod {
-    /// MD5-Challenge: gives no key.
-    Md5,
-    /// LEAP.
-    Leap,
-    /// EAP-TLS.
-    Tls,
-    /// EAP-TTLS with PAP inside.
-    Ttls,
-    /// PEAPv0 with EAP-MSCHAPv2 inside.
-    Peap,
-}
-
-impl EapMethod {
-    /// The EAP method type.
-    #[must_use]
-    pub const fn number(self) -> u8 {
-        match self {
-            Self::Md5 => method::MD5_CHALLENGE,
-            Self::Leap => method::LEAP,
-            Self::Tls => method::TLS,
-            Self::Ttls => method::TTLS,
-            Self::Peap => method::PEAP,
-        }
-    }
-
-    /// Whether the method gives keys.
-    #[must_use]
-    pub const fn gives_keys(self) -> bool {
-        !matches!(self, Self::Md5)
-    }
-}
 
 /// What one end of an EAP conversation is given.
 #[derive(Clone)]

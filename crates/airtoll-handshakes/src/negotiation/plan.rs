@@ -161,9 +161,10 @@ impl Negotiation {
     /// # Errors
     /// [`SpecError`] as in [`Self::between`].
     pub fn again(&self, rng: Box<dyn CryptoRng>) -> Result<Self, SpecError> {
-        let kept = self.link.akm.is_some_and(|akm| {
-            (akm.is_8021x() || akm.is_sae() || akm == AkmSuite::Owe) && !akm.is_ft()
-        });
+        let kept = self
+            .link
+            .akm
+            .is_some_and(|akm| akm.caches_pmk() && !akm.is_ft());
         let pmk = self.pmk().filter(|_| kept);
         let options = Options {
             cached_pmk: pmk.is_some(),

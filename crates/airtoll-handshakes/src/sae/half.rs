@@ -125,7 +125,7 @@ impl Half {
             .pad(&((&self.scalar + &scalar) % &self.group.order));
         let kck_octets = self.hash.digest_octets();
         let pmk_octets = match akm {
-            Some(AkmSuite::SaeExtKey | AkmSuite::FtSaeExtKey) => self.hash.digest_octets(),
+            Some(akm) if akm.hash().is_none() => self.hash.digest_octets(),
             _ => 32,
         };
         let keys = kdf(

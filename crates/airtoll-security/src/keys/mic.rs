@@ -57,21 +57,16 @@ impl KeyMic {
     /// # Errors
     /// Version 0 with an AKM that does not define an algorithm, or a version above 3.
     pub fn of(akm: AkmSuite, hash: AkmHash, descriptor_version: u8) -> Result<Self, KeyError> {
-        match (descriptor_version, akm) {
-            (1, _) => Ok(Self::HmacMd5),
-            (2, _) => Ok(Self::HmacSha1),
-            (3, _) | (0, AkmSuite::Sae | AkmSuite::FtSae) => Ok(Self::AesCmac),
-            (0, AkmSuite::SuiteB) => Ok(Self::HmacSha256),
-            (0, AkmSuite::SuiteB192 | AkmSuite::Ft8021xSha384) => Ok(Self::HmacSha384),
-            (0, AkmSuite::Owe | AkmSuite::SaeExtKey | AkmSuite::FtSaeExtKey) => match hash {
-                AkmHash::Sha384 => Ok(Self::HmacSha384),
-                AkmHash::Sha512 => Ok(Self::HmacSha512),
-                AkmHash::Sha1 | AkmHash::Sha256 => Ok(Self::HmacSha256),
-            },
-            _ => Err(KeyError::NotDefined(
-                "no EAPOL-Key MIC is defined for this AKM and descriptor version",
-            )),
+        match descriptor_version {
+            1 => Some(Self::HmacMd5),
+            2 => Some(Self::HmacSha1),
+            3 => Some(Self::AesCmac),
+            0 => akm.own_mic(hash),
+            _ => None,
         }
+        .ok_or(KeyError::NotDefined(
+            "no EAPOL-Key MIC is defined for this AKM and descriptor version",
+        ))
     }
 
     /// Octets of the Key MIC field.

@@ -1,7 +1,7 @@
 //! Key derivation of IEEE 802.11: from passphrase, MSK or SAE to temporal keys.
 //!
 //! Takes secrets, addresses, nonces and identifiers; gives keys that erase themselves when
-//! dropped. Never draws a nonce, never parses a frame: `crate::handshake` does both.
+//! dropped. Never draws a nonce, never parses a frame: `airtoll-handshakes` does both.
 
 pub mod ft;
 pub mod mic;

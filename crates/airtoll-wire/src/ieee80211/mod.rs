@@ -17,4 +17,4 @@ pub use frame::{Frame, FrameControl, HeaderRepr, Kind};
 pub use management::{Management, ManagementRepr};
 pub use protection::Protection;
 pub use rsne::RsnRepr;
-pub use suite::{AkmSuite, CipherSuite};
+pub use suite::{AkmSelector, CipherSelector};

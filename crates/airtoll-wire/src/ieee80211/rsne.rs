@@ -5,7 +5,7 @@
 //! the same list under OUI 00-50-F2 type 1. Every field after the version may be missing (the
 //! standard's defaults then hold). Never judges whether the offer is secure.
 
-use super::suite::{AkmSuite, CipherSuite, OUI_WPA};
+use super::suite::{AkmSelector, CipherSelector, OUI_WPA};
 use crate::{Cursor, Error, Result};
 
 const FORMAT: &str = "RSN element";
@@ -24,22 +24,22 @@ pub struct RsnRepr {
     /// Version, 1.
     pub version: u16,
     /// Group data cipher.
-    pub group: Option<CipherSuite>,
+    pub group: Option<CipherSelector>,
     /// Pairwise ciphers in order of preference.
-    pub pairwise: Vec<CipherSuite>,
+    pub pairwise: Vec<CipherSelector>,
     /// AKM suites in order of preference.
-    pub akms: Vec<AkmSuite>,
+    pub akms: Vec<AkmSelector>,
     /// RSN Capabilities.
     pub capabilities: Option<u16>,
     /// PMKIDs (or PMKR0Name/PMKR1Name with FT).
     pub pmkids: Vec<[u8; 16]>,
     /// Group management cipher.
-    pub group_management: Option<CipherSuite>,
+    pub group_management: Option<CipherSelector>,
 }
 
 impl RsnRepr {
     /// One pairwise cipher, one group cipher, one AKM, as a station sends it.
-    pub fn single(group: CipherSuite, pairwise: CipherSuite, akm: AkmSuite) -> Self {
+    pub fn single(group: CipherSelector, pairwise: CipherSelector, akm: AkmSelector) -> Self {
         Self {
             version: 1,
             group: Some(group),
@@ -65,7 +65,7 @@ impl RsnRepr {
             }
         }
         if cursor.remaining() >= 4 {
-            repr.group_management = Some(CipherSuite(cursor.array()?));
+            repr.group_management = Some(CipherSelector(cursor.array()?));
         }
         Ok(repr)
     }
@@ -86,16 +86,16 @@ impl RsnRepr {
             group_management: None,
         };
         if cursor.remaining() >= 4 {
-            repr.group = Some(CipherSuite(cursor.array()?));
+            repr.group = Some(CipherSelector(cursor.array()?));
         }
         if cursor.remaining() >= 2 {
             for selector in suites(cursor)? {
-                repr.pairwise.push(CipherSuite(selector));
+                repr.pairwise.push(CipherSelector(selector));
             }
         }
         if cursor.remaining() >= 2 {
             for selector in suites(cursor)? {
-                repr.akms.push(AkmSuite(selector));
+                repr.akms.push(AkmSelector(selector));
             }
         }
         if cursor.remaining() >= 2 {
@@ -224,10 +224,10 @@ mod tests {
             pmkids in proptest::collection::vec(any::<[u8; 16]>(), 0..3), management: Option<[u8; 4]>,
         ) {
             let repr = RsnRepr {
-                version: 1, group: Some(CipherSuite(group)),
-                pairwise: pairwise.into_iter().map(CipherSuite).collect(),
-                akms: akms.into_iter().map(AkmSuite).collect(),
-                capabilities: Some(capabilities), pmkids, group_management: management.map(CipherSuite),
+                version: 1, group: Some(CipherSelector(group)),
+                pairwise: pairwise.into_iter().map(CipherSelector).collect(),
+                akms: akms.into_iter().map(AkmSelector).collect(),
+                capabilities: Some(capabilities), pmkids, group_management: management.map(CipherSelector),
             };
             let mut body = Vec::new();
             repr.emit(&mut body);

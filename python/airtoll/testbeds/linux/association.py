@@ -221,7 +221,8 @@ def _ap_of(progress: Progress, status: dict[str, str]) -> hostapd.AccessPoint:
 
 async def _certificates(progress: Progress, host: Host) -> wpa_supplicant.Files:
     stack = progress.stack
-    suite_b = progress.policy.link.akm in (12, 13)
+    akm = progress.policy.link.akm
+    suite_b = akm is not None and akm.is_192_bit
     chain = stack.credentials.p384 if suite_b else stack.credentials.rsa
     base = f"{stack.folder}/station-{'p384' if suite_b else 'rsa'}"
     if progress.policy.link.eap_method:

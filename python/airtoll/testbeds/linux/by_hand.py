@@ -28,16 +28,6 @@ if TYPE_CHECKING:
 _CONNECTED: Final = "AP-STA-CONNECTED"
 _MISMATCH: Final = ("AP-STA-POSSIBLE-PSK-MISMATCH", "CTRL-EVENT-EAP-FAILURE")
 #: 00-0F-AC suites as hostapd prints them for a station.
-_SUITES: Final = {
-    Cipher.TKIP: "00-0f-ac-2",
-    Cipher.CCMP_128: "00-0f-ac-4",
-    Cipher.CCMP_256: "00-0f-ac-10",
-    Cipher.GCMP_128: "00-0f-ac-8",
-    Cipher.GCMP_256: "00-0f-ac-9",
-}
-#: The same for WPA (Microsoft's OUI), which has the same types.
-_WPA: Final = {suite: suite.replace("00-0f-ac", "00-50-f2") for suite in _SUITES.values()}
-_EAP_TYPES: Final = {"md5": "4", "tls": "13", "leap": "17", "ttls": "21", "peap": "25"}
 
 
 @frozen
@@ -135,15 +125,16 @@ def instructions(
     lines = [f"{device.name} (station {name}): join the network of policy {policy.name}"]
     lines += [f"  SSID: {secret.ssid}", f"  security: {_security(policy)}"]
     if link.eap_method:
-        lines.append(f"  EAP method: {link.eap_method.upper()}{_inner(link.eap_method)}")
+        inner = f", inside {link.eap_method.inner}" if link.eap_method.inner else ""
+        lines.append(f"  EAP method: {link.eap_method.upper()}{inner}")
         lines.append(f"  identity: {USER}")
-        if link.eap_method != "tls":
+        if link.eap_method.uses_password:
             lines.append(f"  password: {secret.password}")
         else:
             lines.append(f"  certificate and key: {folder}/by-hand/client.pem and client.key")
-        if link.eap_method in ("tls", "ttls", "peap"):
+        if link.eap_method.uses_tls:
             lines.append(f"  authority: {folder}/by-hand/ca.pem, server radius.airtoll.test")
-    elif link.akm in (2, 4, 6, 8, 9, 24, 25):
+    elif link.akm is not None and link.akm.uses_passphrase:
         lines.append(f"  passphrase: {secret.passphrase}")
     if link.encrypts_data and link.akm is None and not link.dynamic_wep:
         bits = 40 if link.cipher is Cipher.WEP_40 else 104
@@ -164,10 +155,6 @@ def _security(policy: Policy) -> str:
     return f"{link.generation.value.upper()} {kind}, {link.cipher.value}"
 
 
-def _inner(method: str) -> str:
-    return {"peap": ", inside MSCHAPv2", "ttls": ", inside PAP"}.get(method, "")
-
-
 def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
     """Where the access point's view of a station is not the policy; empty when it is."""
     link = policy.link
@@ -178,9 +165,9 @@ def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
     wanted: dict[str, str] = {}
     if link.akm is not None:
         wpa = link.generation is Generation.WPA
-        cipher = _SUITES[link.cipher]
-        wanted["dot11RSNAStatsSelectedPairwiseCipher"] = _WPA[cipher] if wpa else cipher
-        wanted["AKMSuiteSelector"] = f"{'00-50-f2' if wpa else '00-0f-ac'}-{link.akm}"
+        cipher = link.cipher.wpa_selector if wpa else link.cipher.selector
+        wanted["dot11RSNAStatsSelectedPairwiseCipher"] = cipher or "none"
+        wanted["AKMSuiteSelector"] = link.akm.selector
     wrong += [
         f"{key} is {seen.get(key, 'missing')}, not {value}"
         for key, value in wanted.items()
@@ -190,14 +177,15 @@ def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
         wrong.append("management frames are not protected")
     if link.eap_method:
         told = seen.get("last_eap_type_as", "none").split()[0]
-        if told != _EAP_TYPES[link.eap_method]:
-            wrong.append(f"the EAP method is {told}, not {_EAP_TYPES[link.eap_method]}")
+        if told != str(link.eap_method.number):
+            wrong.append(f"the EAP method is {told}, not {link.eap_method.number}")
     return wrong
 
 
 async def certificates(progress: Progress, host: Host) -> None:
     """Write what the device needs for EAP where the prompt says that it is."""
-    suite_b = progress.policy.link.akm in (12, 13)
+    akm = progress.policy.link.akm
+    suite_b = akm is not None and akm.is_192_bit
     secret = progress.stack.credentials
     chain = secret.p384 if suite_b else secret.rsa
     base = f"{progress.stack.folder}/by-hand"

@@ -9,12 +9,48 @@ Option names: FreeRADIUS 3.2, radiusd.conf and mods-available/eap.
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 from attrs import frozen
 
 from airtoll.errors import TestbedError
+from airtoll.policies import Policy
+from airtoll.testbeds.linux import leap
 from airtoll.testbeds.linux.credentials import USER, Chain, Credentials
 from airtoll.testbeds.linux.hosts import Host, HostError, Process
+
+#: EAP method -> its block in the eap module, and those that its tunnel needs beside it.
+METHODS: Final = {
+    "md5": """\
+        md5 {
+        }
+""",
+    "tls": """\
+        tls {
+            tls = common
+        }
+""",
+    "ttls": """\
+        ttls {
+            tls = common
+            default_eap_type = md5
+            copy_request_to_tunnel = yes
+            use_tunneled_reply = yes
+            virtual_server = "inner"
+        }
+""",
+    "peap": """\
+        peap {
+            tls = common
+            default_eap_type = mschapv2
+            copy_request_to_tunnel = yes
+            use_tunneled_reply = yes
+            virtual_server = "inner"
+        }
+        mschapv2 {
+        }
+""",
+}
 
 
 class RadiusError(TestbedError):
@@ -52,6 +88,14 @@ class Server:
             check=False,
         )
         return done.status == 0
+
+
+def why_not(policy: Policy) -> str | None:
+    """Why no RADIUS server of this testbed runs the policy's EAP method; None when one does."""
+    method = policy.link.eap_method
+    if method is None or method in METHODS or method == leap.METHOD:
+        return None
+    return f"FreeRADIUS 3.2 has no EAP-{method.upper()}"
 
 
 async def start(
@@ -158,8 +202,6 @@ modules {{
         timer_expire = 60
         ignore_unknown_eap_types = no
         max_sessions = 1024
-        md5 {{
-        }}
         tls-config common {{
             private_key_file = {base}/server.key
             certificate_file = {base}/server.pem
@@ -172,26 +214,7 @@ modules {{
                 enable = no
             }}
         }}
-        tls {{
-            tls = common
-        }}
-        ttls {{
-            tls = common
-            default_eap_type = md5
-            copy_request_to_tunnel = yes
-            use_tunneled_reply = yes
-            virtual_server = "inner"
-        }}
-        peap {{
-            tls = common
-            default_eap_type = mschapv2
-            copy_request_to_tunnel = yes
-            use_tunneled_reply = yes
-            virtual_server = "inner"
-        }}
-        mschapv2 {{
-        }}
-    }}
+{"".join(METHODS.values())}    }}
 }}
 server default {{
     listen {{

@@ -23,7 +23,6 @@ from airtoll.testbeds.linux import association
 from airtoll.testbeds.linux.job import Value
 from airtoll.testbeds.linux.progress import Progress
 from airtoll.testbeds.linux.timeline import Message, Timeline
-from airtoll.testbeds.roaming import FT_AKMS
 
 _METHODS: Final = ("full", "cached-pmk", "fast-transition")
 #: Moves before the traffic after which both access points hold a PMKSA of the station.
@@ -45,7 +44,7 @@ def why_not(settings: Scenario, policy: Policy) -> str | None:
         return "a tunnel's outer address does not move with the station in this testbed"
     if handover.method not in _METHODS:
         return f"handover.method = {handover.method!r} is not set up by this testbed"
-    if handover.method in ("full", "cached-pmk") and policy.link.akm in FT_AKMS:
+    if handover.method in ("full", "cached-pmk") and policy.link.fast_transition:
         return f"wpa_supplicant makes a fast transition wherever it can, as with {policy.name}"
     if policy.tunnels:
         return "a tunnel's outer address does not move with the station in this testbed"

@@ -26,22 +26,27 @@ CIPHERS: Final = {
     Cipher.GCMP_128: "GCMP",
     Cipher.GCMP_256: "GCMP-256",
 }
-#: 00-0F-AC suite type -> hostapd's and wpa_supplicant's key_mgmt word.
+#: AKM -> hostapd's and wpa_supplicant's key_mgmt word.
 KEY_MANAGEMENT: Final = {
-    1: "WPA-EAP",
-    2: "WPA-PSK",
-    3: "FT-EAP",
-    4: "FT-PSK",
-    5: "WPA-EAP-SHA256",
-    6: "WPA-PSK-SHA256",
-    8: "SAE",
-    9: "FT-SAE",
-    12: "WPA-EAP-SUITE-B-192",
-    13: "FT-EAP-SHA384",
-    18: "OWE",
-    24: "SAE-EXT-KEY",
-    25: "FT-SAE-EXT-KEY",
+    "wpa-802.1x": "WPA-EAP",
+    "wpa-psk": "WPA-PSK",
+    "802.1x": "WPA-EAP",
+    "psk": "WPA-PSK",
+    "ft-802.1x": "FT-EAP",
+    "ft-psk": "FT-PSK",
+    "802.1x-sha256": "WPA-EAP-SHA256",
+    "psk-sha256": "WPA-PSK-SHA256",
+    "sae": "SAE",
+    "ft-sae": "FT-SAE",
+    "802.1x-suite-b": "WPA-EAP-SUITE-B",
+    "802.1x-suite-b-192": "WPA-EAP-SUITE-B-192",
+    "ft-802.1x-sha384": "FT-EAP-SHA384",
+    "owe": "OWE",
+    "sae-ext-key": "SAE-EXT-KEY",
+    "ft-sae-ext-key": "FT-SAE-EXT-KEY",
 }
+#: AKMs that hostapd has only since a version later than 2.10.
+_SINCE: Final = {"sae-ext-key": (2, 11), "ft-sae-ext-key": (2, 11)}
 _PMF: Final = {"off": 0, "optional": 1, "required": 2}
 #: Rates that a PHY may not exceed when a study fixes one, Mb/s.
 _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
@@ -84,8 +89,8 @@ def why_not(policy: Policy, version: tuple[int, int]) -> str | None:
         return "hostapd has no mixture of WEP and another group cipher"
     if link.akm is not None and link.group_cipher in (Cipher.WEP_40, Cipher.WEP_104):
         return "hostapd does not take WEP as the group cipher of WPA (TSN)"
-    if link.akm in (24, 25) and version < (2, 11):
-        return f"hostapd {version[0]}.{version[1]} has no SAE with group-dependent hash (AKM 24)"
+    if link.akm in _SINCE and version < _SINCE[link.akm]:
+        return f"hostapd {version[0]}.{version[1]} has no AKM {link.akm} ({link.akm.selector})"
     if any(control.value == "firewall" for control in policy.access_control):
         return "no packet filter is set up by this testbed yet"
     return None
@@ -181,11 +186,11 @@ def _rsn(link: Link, credentials: Credentials, bssid: str) -> list[str]:
         f"{'wpa' if wpa else 'rsn'}_pairwise={pairwise}",
         f"ieee80211w={_PMF[link.pmf]}",
     ]
-    if link.akm in (2, 4, 6) or link.transition == "wpa2-psk-ccmp":
+    if link.akm.is_psk or link.transition == "wpa2-psk-ccmp":
         lines.append(f"wpa_passphrase={credentials.passphrase}")
-    if link.akm in (8, 9, 24, 25):
+    if link.akm.is_sae:
         lines.append(f"sae_password={credentials.passphrase}")
-    if link.akm in (24, 25):
+    if link.akm.requires_hash_to_element:
         lines.append("sae_pwe=1")
     if link.pmf == "required" and link.cipher is Cipher.GCMP_256:
         lines.append("group_mgmt_cipher=BIP-GMAC-256")

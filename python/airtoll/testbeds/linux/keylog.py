@@ -23,7 +23,7 @@ def static(policy: Policy, credentials: Credentials) -> list[dict[str, str]]:
     if link.encrypts_data and link.akm is None and told:
         bits = 40 if link.cipher is Cipher.WEP_40 else 104
         rows.append({"kind": "wep", "index": "0", "key": credentials.wep(bits)})
-    if link.akm in (2, 4, 6):
+    if link.akm is not None and link.akm.is_psk:
         rows.append(
             {"kind": "passphrase", "ssid": credentials.ssid, "passphrase": credentials.passphrase}
         )

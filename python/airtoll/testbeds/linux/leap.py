@@ -38,6 +38,8 @@ from airtoll.testbeds.linux.credentials import USER, Credentials
 from airtoll.testbeds.linux.hosts import Host, Process
 
 PORT: Final = 1812
+#: The EAP method that this server runs.
+METHOD: Final = "leap"
 _EAPOL: Final = 0x888E
 _LEAP: Final = 17
 _ACCEPT, _REJECT, _CHALLENGE = 2, 3, 11

@@ -18,17 +18,6 @@ from airtoll.testbeds.linux.hosts import Host, LocalHost
 #: The monitor interface of mac80211_hwsim: it hears every virtual radio.
 MONITOR: Final = "hwsim0"
 
-#: Suite selectors as `iw phy` prints them (802.11-2020 table 9-149).
-_SUITES: Final = {
-    "00-0f-ac:1": Cipher.WEP_40,
-    "00-0f-ac:5": Cipher.WEP_104,
-    "00-0f-ac:2": Cipher.TKIP,
-    "00-0f-ac:4": Cipher.CCMP_128,
-    "00-0f-ac:10": Cipher.CCMP_256,
-    "00-0f-ac:8": Cipher.GCMP_128,
-    "00-0f-ac:9": Cipher.GCMP_256,
-}
-
 
 @frozen
 class Radio:
@@ -107,8 +96,8 @@ def parse_devices(text: str) -> list[Radio]:
 
 def parse_ciphers(text: str) -> frozenset[Cipher]:
     """The link ciphers that a driver claims, from ``iw phy``."""
-    found = re.findall(r"\((00-0f-ac:\d+)\)", text)
-    return frozenset(_SUITES[suite] for suite in found if suite in _SUITES)
+    found = {f"{oui}-{kind}" for oui, kind in re.findall(r"\(([0-9a-f-]{8}):(\d+)\)", text)}
+    return frozenset(cipher for cipher in Cipher if cipher.selector in found)
 
 
 async def physical(host: Host, interface: str) -> Radio:

@@ -180,7 +180,7 @@ class Stack:
 
     async def radius(self, policy: Policy, node: str, network: str) -> freeradius.Server:
         """The RADIUS server for a policy on a node, for clients of a network; started once."""
-        suite_b = policy.link.akm in (12, 13)
+        suite_b = policy.link.akm is not None and policy.link.akm.is_192_bit
         port = P384_PORT if suite_b else RSA_PORT
         server = self._radius.get((node, port))
         if server is None or not server.process.running:

@@ -35,6 +35,7 @@ from airtoll.testbeds.linux import (
     credentials,
     crypto,
     environment,
+    freeradius,
     handover,
     hostapd,
     ledger,
@@ -123,6 +124,7 @@ class Linux:
         reason = (
             self.missing()
             or hostapd.why_not(cell.security, self._hostapd_version())
+            or freeradius.why_not(cell.security)
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell, real=True)
             or roaming.why_not(cell, cell.security)
@@ -168,7 +170,8 @@ class Linux:
         if cell.load.series and not any(row.second is not None for row in measured.rows):
             said.append("no values per second: the flow goes both ways, or is no stream")
         if cell.settings.authenticate and cell.settings.join.tls == "1.2-rsa":
-            said += [_TLS] if cell.security.link.eap_method in ("tls", "ttls", "peap") else []
+            method = cell.security.link.eap_method
+            said += [_TLS] if method is not None and method.uses_tls else []
         if usage and place in self._baseline:
             rise = crypto.risen(cell.policy, self._baseline[place], usage)
             said += [rise] if rise else []

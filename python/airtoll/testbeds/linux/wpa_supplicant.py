@@ -19,24 +19,25 @@ from airtoll.testbeds.linux.credentials import USER, Credentials
 from airtoll.testbeds.linux.hostapd import CIPHERS, KEY_MANAGEMENT, parse_pairs
 from airtoll.testbeds.linux.hosts import Host, Process
 
-_EAP: Final = {"md5": "MD5", "tls": "TLS", "ttls": "TTLS", "peap": "PEAP", "leap": "LEAP"}
-#: EAP method types (IANA, "Extensible Authentication Protocol (EAP) Registry").
-EAP_TYPES: Final = {"md5": 4, "tls": 13, "leap": 17, "ttls": 21, "peap": 25}
-#: 00-0F-AC suite type -> key_mgmt as STATUS prints it.
-_STATUS_AKM: Final = {
-    1: "WPA2/IEEE 802.1X/EAP",
-    2: "WPA2-PSK",
-    3: "FT-EAP",
-    4: "FT-PSK",
-    5: "WPA2-EAP-SHA256",
-    6: "WPA2-PSK-SHA256",
-    8: "SAE",
-    9: "FT-SAE",
-    12: "WPA2-EAP-SUITE-B-192",
-    13: "FT-EAP-SHA384",
-    18: "OWE",
+#: EAP method -> its name in wpa_supplicant, and the settings that only this method needs.
+EAP: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "md5": ("MD5", ()),
+    "leap": ("LEAP", ()),
+    "tls": ("TLS", ()),
+    "ttls": ("TTLS", (f'anonymous_identity="{USER}"', 'phase2="auth=PAP"')),
+    "peap": ("PEAP", ('phase2="auth=MSCHAPV2"',)),
 }
-_WPA_STATUS_AKM: Final = {1: "WPA/IEEE 802.1X/EAP", 2: "WPA-PSK"}
+#: AKM -> key_mgmt as STATUS prints it, where that is not the word of the configuration.
+_STATUS_AKM: Final = {
+    "wpa-802.1x": "WPA/IEEE 802.1X/EAP",
+    "wpa-psk": "WPA-PSK",
+    "802.1x": "WPA2/IEEE 802.1X/EAP",
+    "psk": "WPA2-PSK",
+    "802.1x-sha256": "WPA2-EAP-SHA256",
+    "psk-sha256": "WPA2-PSK-SHA256",
+    "802.1x-suite-b": "WPA2-EAP-SUITE-B",
+    "802.1x-suite-b-192": "WPA2-EAP-SUITE-B-192",
+}
 
 #: Events that end a connection attempt, each with the words for the failure.
 FAILURES: Final = (
@@ -71,7 +72,7 @@ def configuration(
     """The text of wpa_supplicant.conf for this policy, with one network."""
     link = policy.link
     top = [f"ctrl_interface={control_folder}", "fast_reauth=0", "update_config=0", "ap_scan=1"]
-    if link.akm in (24, 25):
+    if link.akm is not None and link.akm.requires_hash_to_element:
         top.append("sae_pwe=1")
     network = [f'ssid="{credentials.ssid}"', "scan_ssid=0"]
     network.append("scan_freq=" + " ".join(map(str, frequencies_mhz)))
@@ -111,9 +112,9 @@ def _rsn(link: Link, credentials: Credentials) -> list[str]:
         f"group={CIPHERS.get(link.group_cipher, 'WEP104')}",
     ]
     lines.append(f"ieee80211w={ {'off': 0, 'optional': 1, 'required': 2}[link.pmf] }")
-    if link.akm in (2, 4, 6):
+    if link.akm.is_psk:
         lines.append(f'psk="{credentials.passphrase}"')
-    if link.akm in (8, 9, 24, 25):
+    if link.akm.is_sae:
         lines.append(f'sae_password="{credentials.passphrase}"')
     if link.pmf == "required" and link.cipher is Cipher.GCMP_256:
         lines.append("group_mgmt=BIP-GMAC-256")
@@ -127,19 +128,18 @@ def _static_wep(link: Link, credentials: Credentials) -> list[str]:
 
 def _eap(link: Link, credentials: Credentials, files: Files) -> list[str]:
     assert link.eap_method is not None
-    lines = [f"eap={_EAP[link.eap_method]}", f'identity="{USER}"']
-    if link.eap_method != "tls":
+    method = link.eap_method
+    word, own = EAP[method]
+    lines = [f"eap={word}", f'identity="{USER}"']
+    if method.uses_password:
         lines.append(f'password="{credentials.password}"')
-    if link.eap_method in ("tls", "ttls", "peap"):
+    if method.uses_tls:
         lines.append(f'ca_cert="{files.authority}"')
         lines.append('domain_match="radius.airtoll.test"')
-    if link.eap_method == "tls":
+    if not method.uses_password:
         lines += [f'client_cert="{files.client}"', f'private_key="{files.client_key}"']
-    if link.eap_method == "ttls":
-        lines += [f'anonymous_identity="{USER}"', 'phase2="auth=PAP"']
-    if link.eap_method == "peap":
-        lines.append('phase2="auth=MSCHAPV2"')
-    if link.akm in (12, 13):
+    lines += own
+    if link.akm is not None and link.akm.is_192_bit:
         lines.append('openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384"')
     return lines
 
@@ -230,14 +230,13 @@ class Station:
 
 
 def expected(policy: Policy) -> dict[str, str]:
-    """What STATUS must say when the policy is in force."""
+    """The STATUS fields that show the policy in force."""
     link = policy.link
     wanted = {"wpa_state": "COMPLETED"}
     if link.akm is not None:
-        names = _WPA_STATUS_AKM if link.generation is Generation.WPA else _STATUS_AKM
         wanted["pairwise_cipher"] = CIPHERS[link.cipher]
         wanted["group_cipher"] = CIPHERS[link.group_cipher]
-        wanted["key_mgmt"] = names.get(link.akm, f"AKM {link.akm}")
+        wanted["key_mgmt"] = _STATUS_AKM.get(link.akm, KEY_MANAGEMENT[link.akm])
         if link.pmf == "required":
             wanted["pmf"] = "2"
     elif link.eap_method:
@@ -246,7 +245,7 @@ def expected(policy: Policy) -> dict[str, str]:
         wanted["key_mgmt"] = "NONE"
     if link.eap_method:
         wanted["Supplicant PAE state"] = "AUTHENTICATED"
-        wanted["selectedMethod"] = f"{EAP_TYPES[link.eap_method]} (EAP-{_EAP[link.eap_method]})"
+        wanted["selectedMethod"] = f"{link.eap_method.number} (EAP-{EAP[link.eap_method][0]})"
     return wanted
 
 
