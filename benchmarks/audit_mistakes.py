@@ -48,7 +48,7 @@ def plant_mean(study: Study, rng: Rng) -> str:
 
 
 def plant_deviation(study: Study, rng: Rng) -> str:
-    r = pick(study[0], rng, statistic="std")
+    r = pick(study[0], rng, statistic="std", label="summary")
     misprint(r, rng)
     return r["value"]
 
@@ -302,9 +302,9 @@ def plant_outlier(study: Study, rng: Rng) -> str:
     study[1]["trials"] |= {"outlier": {"sigma": 5.0, "where": "4"}, "repetitions": 40}
     key = list(columns(study[0]))[int(rng.integers(8))]
     target = [r for r in study[0] if r["kind"] == "trial" and key_of(r) == key]
-    index = int(rng.integers(5, 10))
-    before = np.array([float(r["value"]) for r in target[:index]])
-    value = before.mean() - rng.uniform(5.5, 9) * before.std(ddof=1)
+    index = int(rng.integers(10))
+    others = np.array([float(r["value"]) for i, r in enumerate(target) if i != index])
+    value = others.mean() - rng.uniform(9, 15) * others.std(ddof=1)
     target[index]["value"] = f"{value:.1f}"
     summarise(study[0])
     return target[index]["value"]
@@ -444,6 +444,65 @@ def plant_standard(study: Study, rng: Rng) -> str:
     return "a longer key"
 
 
+def plant_lone_outlier(study: Study, rng: Rng) -> str:
+    """A reading a tenth off, as a slip in the first digits makes it."""
+    key = list(columns(study[0]))[int(rng.integers(8))]
+    target = [r for r in study[0] if r["kind"] == "trial" and key_of(r) == key]
+    r = target[int(rng.integers(10))]
+    r["value"] = f"{float(r['value']) * (1 + rng.choice([-1, 1]) * rng.uniform(0.1, 0.2)):.1f}"
+    summarise(study[0])
+    return r["value"]
+
+
+def plant_impossible_mean(study: Study, rng: Rng) -> str:
+    """A mean off by up to half a millisecond: a reading left out, or a slip of the pen."""
+    r = pick(study[0], rng, metric="response_time", statistic="mean")
+    r["value"] = f"{float(r['value']) + rng.uniform(0.002, 0.5):.3f}"
+    return r["value"]
+
+
+def plant_impossible_deviation(study: Study, rng: Rng) -> str:
+    """A deviation off by up to half a millisecond."""
+    r = pick(study[0], rng, metric="response_time", statistic="std")
+    r["value"] = f"{float(r['value']) + rng.uniform(0.002, 0.5):.3f}"
+    return r["value"]
+
+
+def plant_key_bits(study: Study, rng: Rng) -> str:
+    place, transport = rng.choice(list(LINKS)), rng.choice(["UDP", "TCP"])
+    factor = rng.uniform(1.04, 1.08)
+    for r in study[0]:
+        own = (r["kind"], r["configuration"], r["transport"], r["security"], r["metric"])
+        if own == ("trial", place, transport, "wep-104", "throughput"):
+            r["value"] = f"{float(r['value']) * factor:.1f}"
+    summarise(study[0])
+    return "wep-104"
+
+
+def plant_more_clients(study: Study, rng: Rng) -> str:
+    """A single station that is slower than each of two on the same link."""
+    factor = rng.uniform(0.28, 0.33)
+    for r in study[0]:
+        own = (r["kind"], r["configuration"], r["transport"], r["metric"])
+        if own == ("trial", "office", "TCP", "throughput"):
+            r["value"] = f"{float(r['value']) * factor:.1f}"
+    summarise(study[0])
+    return "each of 2 stations"
+
+
+def plant_count(study: Study, rng: Rng) -> str:
+    study[1]["count"][0]["printed"] = int(rng.choice([3, 4, 6, 7]))
+    return "five security levels"
+
+
+def plant_missing_reading(study: Study, rng: Rng) -> str:
+    key = list(columns(study[0]))[int(rng.integers(8))]
+    target = [r for r in study[0] if r["kind"] == "trial" and key_of(r) == key]
+    study[0].remove(target[int(rng.integers(10))])
+    summarise(study[0])
+    return "9 readings"
+
+
 PLANTS: dict[str, tuple[str, Callable[[Study, Rng], str]]] = {
     "mean": ("mean_mismatch", plant_mean),
     "deviation": ("deviation_mismatch", plant_deviation),
@@ -468,6 +527,13 @@ PLANTS: dict[str, tuple[str, Callable[[Study, Rng], str]]] = {
     "at the offered load": ("at_offered_load", plant_at_load),
     "unsupported difference": ("unsupported_difference", plant_unsupported),
     "no spread": ("no_spread", plant_no_spread),
+    "outlier without a rule": ("outlier", plant_lone_outlier),
+    "mean of whole steps": ("mean_impossible", plant_impossible_mean),
+    "deviation of whole steps": ("deviation_impossible", plant_impossible_deviation),
+    "more key bits, faster": ("order_reversed", plant_key_bits),
+    "more clients, more each": ("order_reversed", plant_more_clients),
+    "announced number": ("count_mismatch", plant_count),
+    "reading left out": ("count_mismatch", plant_missing_reading),
     "outlier rule that cannot fire": ("outlier_rule_cannot_fire", plant_outlier_rule),
     "outlier rule not applied": ("outlier_rule_not_applied", plant_outlier),
     "selection rule": ("selection_hides_spread", plant_selection),

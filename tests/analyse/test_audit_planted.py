@@ -25,7 +25,7 @@ def test_clean_data_give_no_finding():
 
 @pytest.mark.parametrize("name", [n for n in planting.PLANTS if n != "copied figures"])
 def test_planted_mistakes_are_found(name):
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(8)
     kind, plant = planting.PLANTS[name]
     for _ in range(2):
         study = copy.deepcopy(planting.clean(rng))

@@ -1,15 +1,17 @@
-"""Audit: what a careful referee would find in a data set or a run.
+"""Audit: findings of a careful referee in a data set or a run.
 
-Takes a published data set (or the tables of a run) and what its study says of itself; gives
-findings: place, printed, recomputed, severity, evidence. No rule knows a study by name.
-Never corrects a figure, never reads a file.
+A published data set (or the tables of a run) and the statements of its study give findings: place,
+printed, recomputed, severity, evidence. No rule knows a study by name.
 
     columns.py      readings and printed figures, looked up
     arithmetic.py   means, deviations, totals, percentages, ratios, ranges
     likeness.py     copied columns, derived series, constant differences, clock steps
     ceiling.py      what a link can carry
     limits.py       readings beyond link, airtime or offered load
-    inference.py    differences without support, outlier and selection rules
+    inference.py    differences without support, outliers and selection rules
+    granularity.py  means and deviations that the stated resolution does not allow
+    order.py        throughputs that rise with clients or key bits
+    counts.py       announced against counted items
     consistency.py  one quantity, one value; services; definitions
     claims.py       statements of the text as tests of its figures
     statements.py   statements that need no readings
@@ -23,9 +25,12 @@ from airtoll.analyse.audit import (
     arithmetic,
     claims,
     consistency,
+    counts,
+    granularity,
     inference,
     likeness,
     limits,
+    order,
 )
 from airtoll.analyse.audit.columns import Figures
 from airtoll.analyse.audit.finding import KINDS, SEVERITIES, Finding, ordered
@@ -54,6 +59,12 @@ RULES: Final[tuple[Callable[[Figures], list[Finding]], ...]] = (
     inference.resolution,
     inference.outlier_rules,
     inference.selection_rules,
+    inference.outliers,
+    granularity.granularity,
+    order.key_bits,
+    order.more_clients,
+    counts.announced,
+    counts.readings,
     consistency.repeated_figures,
     consistency.wider_extremes,
     consistency.services,

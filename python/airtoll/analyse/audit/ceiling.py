@@ -1,10 +1,11 @@
 """The most that an 802.11 link can carry: closed forms for saturated senders.
 
-Takes PHY, rate, preamble, number of senders and the octets that a policy adds; gives bit/s of
-application or IP octets. No loss, no beacons; one sender waits CWmin / 2 slots in the mean, and
-several waste less of the air on waiting but some on collisions (Bianchi 2000, equations 7, 9 and
-13). The ACK goes at the fastest rate that the standard lets a network choose as basic. Nothing that
-really happens is faster. Never simulates.
+PHY, rate, preamble, number of senders and the octets that a policy adds give bit/s of application
+or IP octets, as a range. Lower end: no loss, no beacons; one sender waits CWmin / 2 slots in the
+mean, and several waste less of the air on waiting but some on collisions (Bianchi 2000, equations
+7, 9 and 13). Upper end: the same frames SIFS apart without any back-off, as frame bursting and a
+TXOP send them (802.11-2020 clause 10.23.2.8); no sender is faster. The ACK goes at the fastest rate
+that the standard lets a network choose as basic.
 
 Times: IEEE 802.11-2020 tables 15-6 and 16-4 (DSSS, HR/DSSS), 17-21 and 18-5 (OFDM, ERP);
 airtime of OFDM frames: equation 17-29; of HR/DSSS frames: clause 16.2.3.5.
@@ -29,6 +30,12 @@ _ADDRESS_4: Final = 6
 _SIFS_US: Final = 10.0
 _PPDU_US: Final = 5484.0
 _BLOCK_ACK_US: Final = 28.0
+#: PHY without aggregation -> slot and SIFS, microseconds; CWmin; rates that may be basic, Mb/s
+_LEGACY: Final[dict[str, tuple[float, float, int, tuple[float, ...]]]] = {
+    "802.11b": (20.0, 10.0, 31, (1.0, 2.0, 5.5, 11.0)),
+    "802.11g": (9.0, 10.0, 15, (6.0, 12.0, 24.0)),
+    "802.11a": (9.0, 16.0, 15, (6.0, 12.0, 24.0)),
+}
 #: PHY -> longest A-MPDU, octets; MPDUs in a block ack window; shortest preamble, microseconds
 _AGGREGATES: Final[dict[str, tuple[int, int, float]]] = {
     "802.11n": (65_535, 64, 24.0),
@@ -52,7 +59,7 @@ def ceiling_bps(
     size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
     added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
     phy = str(link["phy"])
-    if phy not in ("802.11b", "802.11a", "802.11g"):
+    if phy not in _LEGACY:
         return _aggregated(phy, rate, size, added, link.get("counts") == "ip") / hops
     frame = _MAC + _LLC + _IP_UDP + size + added
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
@@ -63,6 +70,23 @@ def ceiling_bps(
         for n in range(1, most + 1)
     )
     return 8 * counted / per_frame * 1e6 / hops
+
+
+def burst_ceiling_bps(
+    link: Mapping[str, Any], security_octets: int = 0, payload: int | None = None
+) -> float:
+    """Throughput of the link's frames SIFS apart, bit/s: more is impossible on this PHY."""
+    rate, hops = float(link["rate_mbps"]), int(link.get("hops", 1))
+    phy, preamble = str(link["phy"]), str(link.get("preamble", "short"))
+    if phy not in _LEGACY:
+        return ceiling_bps(link, security_octets, payload)
+    size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
+    added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
+    counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
+    _slot, sifs, _cw, rates = _LEGACY[phy]
+    ack = airtime_us(phy, max(r for r in rates if r <= rate), preamble, _ACK)
+    data = airtime_us(phy, rate, preamble, _MAC + _LLC + _IP_UDP + size + added)
+    return 8 * counted / (data + ack + 2 * sifs) * 1e6 / hops
 
 
 def _aggregated(phy: str, rate_mbps: float, size: int, added: int, whole: bool) -> float:
@@ -94,11 +118,7 @@ def frame_time_us(
     phy: str, rate_mbps: float, preamble: str, frame_octets: int, senders: int = 1
 ) -> float:
     """Mean time per delivered frame: DIFS, back-off, frame, SIFS, ACK, collisions, microseconds."""
-    slot, sifs, cw, rates = {
-        "802.11b": (20.0, 10.0, 31, (1.0, 2.0, 5.5, 11.0)),
-        "802.11g": (9.0, 10.0, 15, (6.0, 12.0, 24.0)),
-        "802.11a": (9.0, 16.0, 15, (6.0, 12.0, 24.0)),
-    }[phy]
+    slot, sifs, cw, rates = _LEGACY[phy]
     ack_rate = max(r for r in rates if r <= rate_mbps)
     difs = sifs + 2 * slot
     data = airtime_us(phy, rate_mbps, preamble, frame_octets)

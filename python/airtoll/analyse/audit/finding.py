@@ -1,7 +1,4 @@
-"""What an audit gives: findings, their kinds and how grave they are.
-
-Takes nothing; gives the frozen :class:`Finding` and the list of kinds. Never judges.
-"""
+"""The result of an audit: findings, their kinds and their severities."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from attrs import asdict, frozen
 
 Severity = Literal["error", "warning", "note"]
 
-#: error: cannot be so (arithmetic, physics). warning: is not supported or contradicts itself.
+#: error: impossible (arithmetic, physics). warning: not supported, or contradicts itself.
 #: note: true, and to be known before the figures are used.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
@@ -39,6 +36,11 @@ KINDS: Final[dict[str, str]] = {
     "no_spread": "differences are printed without any spread or number of readings",
     "warm_up_left_in": "the first point of most series stands apart from the rest",
     "coarse_resolution": "readings have a few coarse steps, and means differ by less than one",
+    "outlier": "a reading that no normal sample of that size holds",
+    "mean_impossible": "no readings of the stated resolution and number have such a mean (GRIM)",
+    "deviation_impossible": "no readings with such a mean have such a deviation (GRIMMER)",
+    "order_reversed": "a throughput rises where more clients or key bits can only cost",
+    "count_mismatch": "an announced number of items is not the number counted",
     "outlier_rule_cannot_fire": "an outlier rule asks for more than n readings can give",
     "outlier_rule_not_applied": "a reading stands that the study's own rule excludes",
     "selection_hides_spread": "a selection rule shrinks the spread it is judged by",
@@ -54,7 +56,7 @@ KINDS: Final[dict[str, str]] = {
 
 @frozen
 class Finding:
-    """One thing that a careful referee would ask about.
+    """One point that a careful referee would ask about.
 
     ``table`` and ``where`` name the place; ``printed`` and ``recomputed`` are the figures as
     text (empty where there is none); ``evidence`` is one sentence.

@@ -1,8 +1,7 @@
-"""Inference: what the readings can and cannot support.
+"""Inference: differences, spread, outliers and selection rules that the readings do not support.
 
-Takes the figures of a data set; gives findings on printed differences that the readings do not
-bear out, on missing spread, and on outlier and selection rules. Families of tests are corrected
-by Holm. Never calls a difference absent.
+Families of tests are corrected by Holm. No finding calls a difference absent: readings either show
+one or are too few.
 """
 
 from __future__ import annotations
@@ -14,16 +13,17 @@ import numpy as np
 from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
 from airtoll.analyse.audit.finding import Finding, shown
 from airtoll.analyse.comparison import holm_adjust, welch_p
+from airtoll.analyse.estimate import Array
 from airtoll.analyse.overhead import Summary, overhead_of_summaries
-from airtoll.analyse.selection import largest_possible_z, needs_rerun
+from airtoll.analyse.selection import largest_possible_z
+from airtoll.analyse.student import t_above
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 
 _ALPHA = 0.05
 
-#: Earlier trials before a violation of a re-run rule is called one: two readings say nothing of
-#: a deviation.
-_EARLIER = 4
+#: Chance of one false outlier among all columns of a data set that states no rule for them.
+_CHANCE = 1e-4
 
 
 def unsupported_differences(figures: Figures) -> list[Finding]:
@@ -202,30 +202,74 @@ def outlier_rules(figures: Figures) -> list[Finding]:
                 f"(n - 1) / sqrt(n) = {shown(largest_possible_z(int(n)), 2)} deviations out",
             )
         )
-    for column in figures.columns:
-        if column.metric != "throughput":
-            continue
-        for index in range(_EARLIER, column.values.size):
-            before = column.values[:index]
-            if float(before.std(ddof=1)) == 0:
-                continue
-            if needs_rerun(before, float(column.values[index]), sigma, _EARLIER):
-                z = (column.values[index] - before.mean()) / before.std(ddof=1)
-                limit = before.mean() - sigma * before.std(ddof=1)
-                found.append(
-                    Finding(
-                        figures.name,
-                        column.table,
-                        f"{column.where}, {column.trials[index]}",
-                        "outlier_rule_not_applied",
-                        f"{column.printed[index]} {column.unit}",
-                        f"limit {shown(float(limit), 1)} {column.unit}",
-                        "warning",
-                        f"{shown(float(-z), 1)} deviations below the {index} trials before it: "
-                        "the study's rule asks for a re-run",
-                    )
+    columns = [c for c in figures.columns if c.metric == "throughput" and c.values.size >= 4]
+    for column in columns:
+        away, chance = left_out(column.values)
+        for index in np.flatnonzero((away < -sigma) & (chance * len(columns) < _ALPHA)):
+            others = np.delete(column.values, index)
+            limit = others.mean() - sigma * others.std(ddof=1)
+            found.append(
+                Finding(
+                    figures.name,
+                    column.table,
+                    f"{column.where}, {column.trials[index]}",
+                    "outlier_rule_not_applied",
+                    f"{column.printed[index]} {column.unit}",
+                    f"limit {shown(float(limit), 1)} {column.unit}",
+                    "warning",
+                    f"{shown(float(-away[index]), 1)} deviations below the {others.size} other "
+                    "readings: the study's rule asks for a re-run",
                 )
+            )
     return found
+
+
+def outliers(figures: Figures) -> list[Finding]:
+    """Readings that no normal sample of that size holds, where the study states no outlier rule."""
+    if figures.meta.get("trials", {}).get("kind") != "independent":
+        return []  # a series has trends and start-ups
+    if figures.meta["trials"].get("outlier"):
+        return []  # judged by the study's own rule
+    found = []
+    columns = [c for c in figures.columns if c.values.size >= 4]
+    for column in columns:
+        away, chance = left_out(column.values)
+        for index in np.flatnonzero(chance * len(columns) < _CHANCE):
+            found.append(
+                Finding(
+                    figures.name,
+                    column.table,
+                    f"{column.where}, {column.trials[index]}",
+                    "outlier",
+                    f"{column.printed[index]} {column.unit}",
+                    f"the others {shown(float(np.delete(column.values, index).mean()), 1)}",
+                    "warning",
+                    f"{shown(abs(float(away[index])), 1)} deviations from the "
+                    f"{column.values.size - 1} other readings; a normal sample holds such a "
+                    f"reading once in {1 / max(float(chance[index]), 1e-9):.2g} columns",
+                )
+            )
+    return found
+
+
+def left_out(values: Array) -> tuple[Array, Array]:
+    """Each reading against all others of its column (leave one out).
+
+    Deviations from the mean of the others, and the chance that a normal sample of this size holds
+    a reading as far out: the externally studentised residual with n - 2 degrees of freedom, times
+    n (Bonferroni; Grubbs 1969). Readings equal but for one are infinitely far out only where the
+    step of the printed digits cannot explain the difference; their chance is then zero.
+    """
+    n = values.size
+    mean = (values.sum() - values) / (n - 1)
+    squares = (values**2).sum() - values**2 - (n - 1) * mean**2
+    deviation = np.sqrt(np.maximum(squares, 0.0) / (n - 2))
+    # Readings that are printed alike still vary by the step of their last digit.
+    step = np.min(np.diff(np.unique(values)), initial=np.inf)
+    floor = step / np.sqrt(12) if np.isfinite(step) else 1.0
+    away = (values - mean) / np.maximum(deviation, floor)
+    chance = 2 * n * t_above(np.abs(away) / np.sqrt(1 + 1 / (n - 1)), n - 2)
+    return away, np.minimum(chance, 1.0)
 
 
 def selection_rules(figures: Figures) -> list[Finding]:

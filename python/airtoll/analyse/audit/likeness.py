@@ -16,6 +16,7 @@ import scipy
 
 from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
 from airtoll.analyse.audit.finding import Finding, shown
+from airtoll.analyse.audit.granularity import mean_step
 from airtoll.analyse.estimate import Array
 
 #: Expected number of chance agreements in a whole data set below which one is reported.
@@ -231,7 +232,10 @@ def copied_figures(figures: Figures) -> list[Finding]:
         values = [float(str(cell["number"])) for cell in cells]
         if len(values) < 4:
             continue
-        digit = 10.0 ** -max(int(str(cell["decimals"])) for cell in cells)
+        digit = max(
+            10.0 ** -max(int(str(cell["decimals"])) for cell in cells),
+            *(mean_step(figures, cell) for cell in cells),
+        )
         repeats = len(values) - len(set(values))
         spread = tables[table, metric] / digit
         if repeats == 0 or spread < 20:

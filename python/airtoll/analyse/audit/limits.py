@@ -1,7 +1,9 @@
 """Limits: readings that the PHY, the airtime or the offered load do not allow.
 
-Takes the figures of a data set and the links that its study states; gives findings. Without a
-stated link it says nothing of the PHY. Never guesses a rate.
+The links that a study states give a range for its ceiling: the closed form with back-off, and the
+same frames SIFS apart. Beyond the upper end a reading is impossible (error). Between them it needs
+frame bursting or a shorter back-off (warning). Within 2 % of a ceiling or a floor it is a note:
+clocks and averages differ by as much. Without a stated link there is no finding on the PHY.
 """
 
 from __future__ import annotations
@@ -11,14 +13,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from airtoll.analyse.audit.ceiling import ceiling_bps, shortest_delay_s
+from airtoll.analyse.audit.ceiling import burst_ceiling_bps, ceiling_bps, shortest_delay_s
 from airtoll.analyse.audit.columns import Column, Figures, describe, matches, setting_map
-from airtoll.analyse.audit.finding import Finding, shown
+from airtoll.analyse.audit.finding import Finding, Severity, shown
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 
 #: Mean back-off is itself random in a short run: this much above the closed form is no finding.
 _TOLERANCE: Final = 0.005
+#: Beyond a limit by less than this share is a note.
+_NOTE: Final = 0.02
 
 #: iperf before version 2.0.9 reads "1M" as 1024 x 1024 bit/s.
 _BINARY_MEGA: Final = 1.048576
@@ -38,6 +42,7 @@ def above_ceiling(figures: Figures) -> list[Finding]:
         if over.mean() < 0.2 and column.si.mean() <= bound:
             continue
         link = _link(figures, column.key) or {}
+        most = _most(figures, column.key)
         beyond = int(np.sum(column.si > float(link["rate_mbps"]) * 1e6))
         more = f"; {beyond} are above the data rate itself" if beyond else ""
         found.append(
@@ -47,10 +52,13 @@ def above_ceiling(figures: Figures) -> list[Finding]:
                 column.where,
                 "above_phy_ceiling",
                 f"up to {column.printed[int(column.values.argmax())]} {column.unit}",
-                f"{shown(bound / 1e6, 2)} Mbps",
-                "error",
+                _range(bound, most),
+                severity_above(
+                    float(column.si[over].mean() if over.any() else column.si.mean()), bound, most
+                ),
                 f"{int(over.sum())} of {over.size} readings are above what {_words(link)} carries"
-                + more,
+                + more
+                + _bursts(float(column.si.max()), bound, most),
             )
         )
     for row in figures.published:
@@ -62,6 +70,7 @@ def above_ceiling(figures: Figures) -> list[Finding]:
         if bound is None or row["si"] <= bound * (1 + _TOLERANCE):
             continue
         link = _link(figures, setting_map(row)) or {}
+        most = _most(figures, setting_map(row))
         found.append(
             Finding(
                 figures.name,
@@ -69,9 +78,10 @@ def above_ceiling(figures: Figures) -> list[Finding]:
                 describe(setting_map(row), f"throughput {row['statistic']}"),
                 "above_phy_ceiling",
                 f"{row['value']} {row['unit']}",
-                f"{shown(bound / 1e6, 2)} Mbps",
-                "error",
-                f"{shown(100 * (row['si'] / bound - 1), 1)} % above what {_words(link)} carries",
+                _range(bound, most),
+                severity_above(row["si"], bound, most),
+                f"{shown(100 * (row['si'] / bound - 1), 1)} % above what {_words(link)} carries"
+                + _bursts(row["si"], bound, most),
             )
         )
     return found
@@ -94,7 +104,7 @@ def below_floor(figures: Figures) -> list[Finding]:
                     "below_phy_floor",
                     f"{column.printed[index]} {column.unit}",
                     f"{shown(floor * 1e3, 3)} ms",
-                    "error",
+                    "note" if column.si[index] >= floor * (1 - _NOTE) else "error",
                     f"the shortest frame alone takes {shown(floor * 1e3, 3)} ms at "
                     f"{link['rate_mbps']:g} Mb/s",
                 )
@@ -191,6 +201,32 @@ def _bound(figures: Figures, setting: Mapping[str, str]) -> float | None:
         return None
     payload = int(float(setting["packet_bytes"])) if setting["packet_bytes"] else None
     return ceiling_bps(link, _octets(setting["security"]), payload)
+
+
+def _most(figures: Figures, setting: Mapping[str, str]) -> float:
+    """Upper end of the ceiling of a setting whose link is known, bit/s."""
+    link = _link(figures, setting) or {}
+    payload = int(float(setting["packet_bytes"])) if setting["packet_bytes"] else None
+    return burst_ceiling_bps(link, _octets(setting["security"]), payload)
+
+
+def severity_above(value: float, bound: float, most: float) -> Severity:
+    """How grave a throughput above its ceiling is, by margin; all in bit/s."""
+    if value > most * (1 + _TOLERANCE):
+        return "error"
+    return "note" if value <= bound * (1 + _NOTE) else "warning"
+
+
+def _range(bound: float, most: float) -> str:
+    if most <= bound * (1 + _TOLERANCE):
+        return f"{shown(bound / 1e6, 2)} Mbps"
+    return f"{shown(bound / 1e6, 2)} to {shown(most / 1e6, 2)} Mbps"
+
+
+def _bursts(value: float, bound: float, most: float) -> str:
+    if value > most * (1 + _TOLERANCE) and most > bound * (1 + _TOLERANCE):
+        return ", and above frames SIFS apart"
+    return "; frames SIFS apart could" if value > bound * (1 + _NOTE) else ""
 
 
 def _octets(label: str) -> int:

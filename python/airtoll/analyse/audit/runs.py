@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from airtoll.analyse.audit.ceiling import ceiling_bps
+from airtoll.analyse.audit.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.analyse.audit.finding import Finding, ordered, shown
+from airtoll.analyse.audit.limits import severity_above
 from airtoll.analyse.estimate import Array
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
@@ -241,6 +242,7 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
             "senders": senders,
         }
         bound = ceiling_bps(link, _octets(policy_name), traffic.payload_bytes)
+        most = burst_ceiling_bps(link, _octets(policy_name), traffic.payload_bytes)
         mean = float(group["value"].mean())  # type: ignore[arg-type]
         if mean > bound * (1 + _TOLERANCE):
             found.append(
@@ -251,7 +253,7 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
                     "above_phy_ceiling",
                     f"{shown(mean / 1e6, 3)} Mb/s",
                     f"{shown(bound / 1e6, 3)} Mb/s",
-                    "error",
+                    severity_above(mean, bound, most),
                     f"the mean of {group.height} trials is above what {scenario.phy} at "
                     f"{link['rate_mbps']:g} Mb/s carries",
                 )
