@@ -2,7 +2,10 @@
 //! rooms below.
 
 mod flows;
+mod joins;
 mod links;
+mod roams;
+mod signalling;
 mod wires;
 
 use std::collections::{HashMap, VecDeque};
@@ -11,12 +14,12 @@ use airtoll_engine::{EventQueue, Streams};
 use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
-use crate::association::{self, Associations};
 use crate::context::Context;
 use crate::device::host::{Host, Pipe};
 use crate::device::{self, Device};
 use crate::event::Event;
 use crate::flow::Flows;
+use crate::join::Join;
 use crate::mac::aggregation::MacQueue;
 use crate::mac::codel::Codel;
 use crate::mac::contention::{Contender, Standing};
@@ -27,16 +30,15 @@ use crate::mac::{self, Mac};
 use crate::medium::channel::{AccessKind, Channel, Class, Gap};
 use crate::medium::radio::Radio;
 use crate::medium::{self, Medium};
-use crate::mobility::{self, Mobility};
-use crate::net::agents::{self, Agents};
-use crate::net::resolution::{self, Resolution};
+use crate::net::resolution::Resolution;
 use crate::net::{self, Net};
 use crate::observe::ledger::Ledger;
 use crate::observe::{self, Observers};
 use crate::packet::{NONE, Slab};
+use crate::roam::Roam;
 use crate::scenario::{Bss, Discipline, Role, Scenario, ScenarioError, Standard};
 use crate::stack::{Lower, Stack};
-use crate::world::World;
+use crate::world::{Outboxes, World};
 
 /// What the PHY of a BSS says, for the links in it.
 struct BssPhy {
@@ -112,16 +114,19 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
             net: Net {
                 nodes: Vec::new(),
                 routes: Vec::new(),
+                detours: Vec::new(),
                 wires: Vec::new(),
                 fragments: Slab::new(),
                 layers: Slab::new(),
                 resolution: Resolution::default(),
-                agents: Agents::default(),
             },
             flow: Flows { flows: Vec::new() },
         },
-        association: Associations::default(),
-        mobility: Mobility::default(),
+        join: Join::default(),
+        roam: Roam::default(),
+        outboxes: Outboxes::default(),
+        duration: Duration::from_secs_f64(scenario.duration_s),
+        warm_up: Duration::from_secs_f64(scenario.warm_up_s),
         recorder: None,
     };
     let mut builder = Builder {
@@ -141,12 +146,17 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
-    resolution::prepare(&mut world, scenario, &builder.index);
+    signalling::add_group_links(&mut world, scenario, &builder.index);
     if !scenario.associations.is_empty() {
-        association::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
-        mobility::prepare(&mut world, scenario, &builder.index, &builder.streams)?;
-        agents::prepare(&mut world, scenario, &builder.index);
-        resolution::choose_ciphers(&mut world);
+        let source = joins::Source {
+            scenario,
+            index: &builder.index,
+            streams: &builder.streams,
+        };
+        joins::prepare(&mut world, source)?;
+        roams::prepare(&mut world, source)?;
+        roams::add_agents(&mut world, source);
+        signalling::choose_group_ciphers(&mut world);
         return Ok(world);
     }
     for flow in 0..world.stack.flow.flows.len() {
@@ -167,7 +177,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
 
 impl Builder<'_> {
     fn add_nodes(&mut self) {
-        for node in &self.scenario.nodes {
+        for (number, node) in self.scenario.nodes.iter().enumerate() {
             let stack = &mut self.world.stack;
             let lower = &mut stack.lower;
             lower
@@ -187,6 +197,7 @@ impl Builder<'_> {
                 neighbours: 0,
                 signalling: NONE,
                 beacon: None,
+                listeners: Vec::new(),
                 queue_limit: node.queue.packets,
                 lifetime: node
                     .queue
@@ -206,6 +217,10 @@ impl Builder<'_> {
                 role: node.role,
                 mtu: node.mtu_octets,
                 tunnels: Vec::new(),
+                identity: number as u32,
+                present: number as u32,
+                knows_off: false,
+                unheard: false,
             });
             lower.cx.observers.nodes.push(observe::Node {
                 energy: node.host.energy,

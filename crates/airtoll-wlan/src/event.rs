@@ -30,14 +30,12 @@ pub(crate) enum Event {
     NavReset { channel: u32, reservation: u32 },
     /// The warm-up ends.
     WarmedUp,
-    /// Something of a station's association is due.
-    Association(AssociationEvent),
-    /// Something of a hand-over is due.
-    Mobility(MobilityEvent),
+    /// An event of a station that joins.
+    Join(JoinEvent),
+    /// An event of a hand-over or a mobility agent.
+    Roam(RoamEvent),
     /// An address resolution request may have to be repeated.
     Resolution { entry: u32 },
-    /// Something of a Mobile IP agent is due.
-    Agent(AgentEvent),
 }
 
 // The queue moves events about all the time.
@@ -56,53 +54,72 @@ pub(crate) enum PipeKind {
     Receive,
 }
 
-/// Something of a Mobile IP agent that is due.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum AgentEvent {
-    /// The agent advertises itself.
-    Advertise { agent: u32 },
-    /// The last advertisement that a station heard of its agent expires.
-    RunsOut { station: u32 },
+/// Number of a session of [`crate::join::Join`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SessionId(pub u32);
+
+/// Number of a hand-over of [`crate::roam::Roam`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct HandoverId(pub u32);
+
+impl SessionId {
+    /// The number as an index.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
 }
 
-/// Something of a station's association that is due.
+impl HandoverId {
+    /// The number as an index.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An event of joining.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum AssociationEvent {
-    /// A station begins.
-    Start { join: u32 },
+pub(crate) enum JoinEvent {
+    /// A session begins.
+    Start { session: SessionId },
     /// All parties of a stage are done.
-    Advance { join: u32 },
-    /// A message's sender is done with the work before it.
+    Advance { session: SessionId },
+    /// The work before a message is done.
     Send { signal: u32 },
-    /// A party's timer may have run out.
-    Timer { join: u32, party: Party },
+    /// The timer of a party may have run out.
+    Timer { session: SessionId, party: Party },
     /// An access point renews its group keys.
     Renew { renewal: u32, again: bool },
-    /// An access point puts everybody off the network.
+    /// An access point ends all of its associations.
     Deauthenticate { number: u32 },
-    /// A station asks whether its association stands.
-    Query { entry: u32 },
-    /// A station that was put off comes back.
-    Rejoin { entry: u32 },
+    /// A station sends an SA Query.
+    Query { entry: SessionId },
+    /// A station that is off the network joins again.
+    Rejoin { entry: SessionId },
 }
 
-/// Something of a hand-over that is due.
+/// An event of roaming.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum MobilityEvent {
+pub(crate) enum RoamEvent {
     /// The station begins to pre-authenticate.
-    Ahead { handover: u32 },
+    Ahead(HandoverId),
     /// The station leaves.
-    Leave { handover: u32 },
-    /// It has taken another step.
-    Step { handover: u32 },
-    /// Its word that it will be away may be out.
-    Away { handover: u32 },
-    /// It is on the new access point's channel.
-    Probe { handover: u32 },
+    Leave(HandoverId),
+    /// A beacon interval of a walk is over.
+    Step(HandoverId),
+    /// The null frame of the station may be out.
+    Away(HandoverId),
+    /// The station is on the channel of the new access point.
+    Probe(HandoverId),
     /// Its time on that channel may be over.
-    ScanOver { handover: u32 },
+    ScanOver(HandoverId),
     /// It asks the new access point through the old one.
-    Ask { handover: u32 },
+    Ask(HandoverId),
     /// It has found the new access point.
-    Found { handover: u32 },
+    Found(HandoverId),
+    /// Its session at the new access point begins.
+    Start(HandoverId),
+    /// A mobility agent advertises itself.
+    Advertise { agent: u32 },
+    /// The last advertisement that a host has of its agent expires.
+    AgentRunsOut { host: u32 },
 }

@@ -141,7 +141,7 @@ impl World {
         );
         if p.payload > 0 {
             self.count_arrival(&p, at);
-            if self.anybody_moves() {
+            if self.roam.anybody_moves() {
                 self.note_delivery(&p, at);
             }
         }
@@ -207,7 +207,7 @@ impl World {
         if !p.counted || p.payload == 0 {
             return;
         }
-        if self.anybody_moves() {
+        if self.roam.anybody_moves() {
             self.note_loss(p);
         }
         let statistics = &mut self.stack.flow.flows[p.flow as usize].statistics;

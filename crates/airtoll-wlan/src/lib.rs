@@ -10,19 +10,19 @@ pub mod scenario;
 pub mod transport;
 
 mod address;
-mod association;
 mod build;
 mod context;
 mod device;
 mod event;
 mod flow;
+mod join;
 mod mac;
 mod medium;
-mod mobility;
 mod net;
 mod observe;
 mod packet;
 mod report;
+mod roam;
 mod stack;
 mod world;
 

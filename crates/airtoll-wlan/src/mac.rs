@@ -29,6 +29,8 @@ pub(crate) struct Node {
     /// First of its links for management and EAPOL frames, one per neighbour, if it has any.
     pub signalling: u32,
     pub beacon: Option<exchange::BeaconPlan>,
+    /// Stations that listen for its beacons during a scan, by number of the hand-over.
+    pub listeners: Vec<(u32, u32)>,
     pub queue_limit: u32,
     /// MSDU lifetime; longer than any trial where there is none.
     pub lifetime: Duration,

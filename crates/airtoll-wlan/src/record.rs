@@ -22,6 +22,7 @@ mod tunnel;
 
 pub(crate) use recorder::{Recorder, supported_rates};
 
+use airtoll_handshakes::Secrets;
 use airtoll_units::Instant;
 use serde::Serialize;
 
@@ -148,9 +149,9 @@ impl World {
     }
 
     /// Keys were agreed on between a station and its access point.
-    pub(crate) fn record_keys(&mut self, join: u32) {
+    pub(crate) fn record_keys(&mut self, station: u32, access_point: u32, secrets: &Secrets) {
         if let Some(mut recorder) = self.recorder.take() {
-            recorder.agreed(self, join);
+            recorder.agreed(self, (station, access_point), secrets);
             self.recorder = Some(recorder);
         }
     }
@@ -164,9 +165,25 @@ impl World {
     }
 
     /// The ends of a tunnel agreed on its keys.
-    pub(crate) fn record_tunnel(&mut self, join: u32) {
+    pub(crate) fn record_tunnel(&mut self, node: u32, secrets: &Secrets) {
         if let Some(mut recorder) = self.recorder.take() {
-            recorder.tunnel_agreed(self, join);
+            recorder.tunnel_agreed(self, node, secrets);
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// The tunnels of a node go on at another one.
+    pub(crate) fn record_moved_tunnels(&mut self, from: u32, there: u32) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.tunnels_moved(self, from, there);
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// The far ends of a node's tunnels know its address.
+    pub(crate) fn record_gateway_follows(&mut self, node: u32) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.gateway_follows(self, node);
             self.recorder = Some(recorder);
         }
     }

@@ -44,22 +44,23 @@ impl World {
             station: None,
             second: None,
         };
-        for (station, rows) in self.association_rows() {
-            table.station = Some(station);
+        let name_of = |node: u32| self.stack.net.nodes[node as usize].name.clone();
+        for (station, rows) in self.join.rows() {
+            table.station = Some(name_of(station));
             for (metric, value, unit) in rows {
                 table.put(metric, value, unit);
             }
         }
-        for (station, second, rows) in self.handover_rows() {
-            table.station = Some(station);
+        for (station, second, rows) in self.roam.rows(&self.join) {
+            table.station = Some(name_of(station));
             table.second = second;
             for (metric, value, unit) in rows {
                 table.put(metric, value, unit);
             }
         }
-        let (rejoined, of_the_cell) = self.rejoin_rows();
+        let (rejoined, of_the_cell) = self.join.rejoin_rows();
         for (station, rows) in rejoined {
-            table.station = Some(station);
+            table.station = Some(name_of(station));
             for (metric, value, unit) in rows {
                 table.put(metric, value, unit);
             }
@@ -69,18 +70,18 @@ impl World {
         for (metric, value, unit) in of_the_cell {
             table.put(metric, value, unit);
         }
-        for (metric, value, unit) in self.association_cell_rows() {
+        for (metric, value, unit) in self.join.cell_rows() {
             table.put(metric, value, unit);
         }
-        for (metric, value, unit) in self.renewal_rows() {
+        for (metric, value, unit) in self.join.renewal_rows() {
             table.put(metric, value, unit);
         }
         table.put_some(
             "mobile_ip_advertisements",
-            self.stack.net.agents.sent().map(f64::from),
+            self.roam.agents().sent().map(f64::from),
             "1",
         );
-        let failure = self.association_failure();
+        let failure = self.join.failure(self.stack.lower.cx.now(), name_of);
         if failure.is_none() {
             self.traffic_rows(&mut table);
         }

@@ -5,21 +5,28 @@
 //! says who received them, `aggregation` fills frames, `network` moves packets between hosts,
 //! `flow` makes and takes application data, `report` turns counts into rows.
 
+mod control;
+
 use airtoll_units::{Duration, Instant};
 
-use crate::association::Associations;
 use crate::event::Event;
-use crate::mobility::Mobility;
+use crate::join::Join;
 use crate::observe::ledger::Ledger;
 use crate::record::Recorder;
+use crate::roam::Roam;
 use crate::scenario::ScenarioError;
 use crate::stack::Stack;
+pub(crate) use control::Outboxes;
 
 /// All state of a trial.
 pub(crate) struct World {
     pub stack: Stack,
-    pub association: Associations,
-    pub mobility: Mobility,
+    pub join: Join,
+    pub roam: Roam,
+    pub outboxes: Outboxes,
+    /// Lengths of traffic and warm-up.
+    pub duration: Duration,
+    pub warm_up: Duration,
     pub recorder: Option<Box<Recorder>>,
 }
 
@@ -101,10 +108,9 @@ impl World {
                     .forget_reservation(now, heard, until);
             }
             Event::WarmedUp => self.warmed_up(),
-            Event::Association(event) => self.association_due(event),
-            Event::Mobility(event) => self.mobility_due(event),
+            Event::Join(event) => self.join_due(event),
+            Event::Roam(event) => self.roam_due(event),
             Event::Resolution { entry } => self.resolution_due(entry),
-            Event::Agent(event) => self.agent_due(event),
         }
     }
 

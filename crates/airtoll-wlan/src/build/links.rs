@@ -89,6 +89,9 @@ impl Builder<'_> {
             taken_early: 0,
             listed: false,
             success: (u32::MAX, 0, 0.0),
+            barred: false,
+            refused: false,
+            dozing: false,
         });
     }
 

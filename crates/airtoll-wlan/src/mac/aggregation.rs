@@ -13,7 +13,7 @@ use crate::mac::fragmentation::{Division, Pieces};
 use crate::mac::rate_control::RateControl;
 use crate::observe::ledger::Octets;
 use crate::packet::{NONE, PacketId};
-use crate::scenario::Discipline;
+use crate::scenario::{Discipline, Role};
 use crate::world::World;
 
 /// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
@@ -75,6 +75,12 @@ pub(crate) struct TxLink {
     pub listed: bool,
     /// Frame success of the last (mode, octets) asked for.
     pub success: (u32, u32, f64),
+    /// Its sender drops data: the association has ended.
+    pub barred: bool,
+    /// Its receiver refuses data: the association has ended.
+    pub refused: bool,
+    /// Its station dozes as far as the access point knows.
+    pub dozing: bool,
 }
 
 /// The transmit queue of one contender.
@@ -548,12 +554,10 @@ impl World {
             }
             mpdu.delivered = true;
             let (from, peer, cipher) = (state.from, state.peer, state.cipher);
-            // Data of a station that is not associated are of a class that it must not send.
-            let refused = !state.signalling
-                && self.association.anybody_is_off()
-                && self.association.is_off(from);
+            // Data of a station that is not associated are class 3 frames.
+            let (refused, dozing) = (state.refused, state.dozing);
             let mut packet = mpdu.head;
-            if !refused && self.mobility.sleeps(from) {
+            if dozing && !refused && self.stack.net.nodes[peer as usize].role == Role::AccessPoint {
                 self.woke(from);
             }
             while packet != NONE {

@@ -234,7 +234,10 @@ impl World {
         match kind {
             FrameKind::Beacon => {
                 self.stack.lower.cx.observers.ledger.management += alone;
-                if self.mobility.anybody_listens() {
+                if !self.stack.lower.mac.nodes[sender as usize]
+                    .listeners
+                    .is_empty()
+                {
                     self.beacon_heard(sender, reception);
                 }
                 self.beacon_sent(id);

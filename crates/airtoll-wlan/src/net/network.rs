@@ -141,14 +141,19 @@ impl World {
         }
     }
 
-    /// Where a node sends a packet: what is negotiated with a station goes where it is about to be.
+    /// Route of a packet at a node: handshake packets go to the AP that the station is moving to.
     #[inline]
     fn way(&self, node: u32, packet: PacketId) -> Route {
         let p = &self.stack.lower.cx.packets[packet];
         if p.flow == NONE
-            && let Some(way) = self.mobility.way_back(p.to, node)
+            && let Some((_, ways)) = self
+                .stack
+                .net
+                .detours
+                .iter()
+                .find(|(host, _)| *host == p.to)
         {
-            return way;
+            return ways[node as usize];
         }
         self.stack.net.routes[node as usize][p.to as usize]
     }
@@ -280,13 +285,14 @@ impl World {
         let state = &self.stack.lower.mac.nodes[node as usize];
         let contender = state.contenders[usize::from(category)];
         let link = state.link(neighbour, category);
-        let peer = self.stack.lower.mac.links[link as usize].peer;
-        if self.association.parted(node, peer) {
+        let state = &self.stack.lower.mac.links[link as usize];
+        if state.barred {
             self.lose(packet);
             return;
         }
-        if self.mobility.sleeps(peer) {
-            self.keep_while_asleep(peer, packet);
+        // An access point keeps frames for a station that dozes.
+        if state.dozing && self.stack.net.nodes[node as usize].role == Role::AccessPoint {
+            self.keep_while_asleep(state.peer, packet);
             return;
         }
         if !self.enqueue(link, contender, packet) {
@@ -441,8 +447,9 @@ impl World {
             if self.stack.lower.cx.packets[packet].entered == NONE {
                 break;
             }
-            if self.mobility.waits_for_packets() {
-                self.note_tunnelled(self.stack.lower.cx.packets[packet].entered);
+            let entered = self.stack.lower.cx.packets[packet].entered;
+            if self.stack.net.nodes[entered as usize].unheard {
+                self.note_tunnelled(entered);
             }
             self.decapsulate(packet);
             if !self.is_for(node, self.stack.lower.cx.packets[packet].to) {

@@ -11,16 +11,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use airtoll_security::CipherSuite;
 use airtoll_units::Duration;
 
-use crate::association;
 use crate::event::Event;
-use crate::mac::aggregation::TxLink;
 use crate::mac::exchange::Reception;
 use crate::net::network::Route;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::scenario::{AddressResolution, CryptoEngine, Role, Scenario};
+use crate::scenario::{CryptoEngine, Role};
 use crate::world::World;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
@@ -41,7 +38,7 @@ const ATTEMPTS: u8 = 3;
 /// In the mark of a packet without a flow: not a message of a negotiation, but of ours.
 pub(crate) const OURS: u32 = 1 << 31;
 const ANSWER: u32 = 1 << 30;
-/// Beside it: an advertisement of Mobile IP's agents (`agents`).
+/// Beside it: an advertisement of a mobility agent.
 pub(crate) const ADVERTISES: u32 = 1 << 29;
 
 /// What a host knows of another's address.
@@ -64,7 +61,7 @@ pub(crate) struct Resolution {
     entries: Vec<Entry>,
     numbers: HashMap<(u32, u32, bool), u32>,
     /// Link for group-addressed frames of each access point.
-    groups: HashMap<u32, u32>,
+    pub groups: HashMap<u32, u32>,
 }
 
 impl Resolution {
@@ -118,51 +115,6 @@ impl Packet {
     }
 }
 
-/// Adds the links for group-addressed frames, if `scenario` wants addresses resolved or agents
-/// advertised: at the lowest basic rate, unacknowledged, under the access point's group cipher.
-pub(crate) fn prepare(world: &mut World, scenario: &Scenario, index: &HashMap<&str, u32>) {
-    world.stack.net.resolution.dynamic = scenario.address_resolution == AddressResolution::Dynamic;
-    for (at, bss) in scenario.bss.iter().enumerate() {
-        let advertised = scenario.mobility_agents.iter().any(|a| a.bss == bss.name);
-        if !world.stack.net.resolution.dynamic && !advertised {
-            continue;
-        }
-        let ap = scenario
-            .nodes
-            .iter()
-            .find(|n| n.role == Role::AccessPoint && n.bss.as_deref() == Some(&bss.name));
-        let Some(ap) = ap else { continue };
-        let number = index[ap.name.as_str()];
-        let mode = association::lowest_mode(world, scenario, at);
-        world
-            .stack
-            .net
-            .resolution
-            .groups
-            .insert(number, world.stack.lower.mac.links.len() as u32);
-        let plain = association::link(number, number, mode, 1);
-        world.stack.lower.mac.links.push(TxLink {
-            cipher: ap.cipher,
-            signalling: false,
-            group: true,
-            ..plain
-        });
-    }
-}
-
-/// Gives group-addressed frames the group ciphers that stations and access points agree on, once
-/// the associations are prepared.
-pub(crate) fn choose_ciphers(world: &mut World) {
-    for (access_point, link) in world.stack.net.resolution.groups.clone() {
-        let link = &mut world.stack.lower.mac.links[link as usize];
-        if link.cipher != CipherSuite::Open
-            && let Some((suite, _)) = world.association.group_keys(access_point)
-        {
-            link.cipher = suite;
-        }
-    }
-}
-
 impl World {
     /// Sends a packet of the host itself, once the address that it goes to is known.
     #[inline]
@@ -176,7 +128,8 @@ impl World {
     /// Whether a host knows where a packet goes; keeps it and asks otherwise.
     fn knows(&mut self, node: u32, packet: PacketId, work: Duration) -> bool {
         let p = self.stack.lower.cx.packets[packet];
-        let (own, whose) = (self.mobility.host(node), self.mobility.host(p.to));
+        let identity = |node: u32| self.stack.net.nodes[node as usize].identity;
+        let (own, whose) = (identity(node), identity(p.to));
         let six = self.has_ipv6_header(&p);
         let number = self.stack.net.resolution.entry(own, (p.to, whose), six);
         let entry = &mut self.stack.net.resolution.entries[number as usize];
@@ -366,7 +319,8 @@ impl World {
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
         let (octets, head) = (mpdu.octets, mpdu.head);
-        if self.stack.lower.mac.links[link as usize].signalling && self.is_to_everybody(head) {
+        let from_access_point = self.stack.net.nodes[node as usize].role == Role::AccessPoint;
+        if self.stack.lower.mac.links[link as usize].signalling && from_access_point {
             return self.told_everybody(id, head, reception);
         }
         self.stack.lower.cx.observers.ledger.octets_management += u64::from(octets);
@@ -384,12 +338,11 @@ impl World {
         let here = self.present_node(asked).unwrap_or(asked);
         let hears = |l: u32| {
             let link = &self.stack.lower.mac.links[l as usize];
-            link.peer == here && !link.four_address
+            link.peer == here && !link.four_address && !link.barred
         };
         let listens = own.into_iter().any(hears);
         let asked = here;
         let arrives = listens
-            && !self.association.is_off(here)
             && reception(self, asked)
                 .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
         self.stack.lower.mac.queues[id as usize].unfinished = None;
@@ -402,14 +355,6 @@ impl World {
             self.stack.lower.cx.packets.remove(head);
         }
         self.end_unanswered(id);
-    }
-
-    fn is_to_everybody(&self, packet: PacketId) -> bool {
-        let p = &self.stack.lower.cx.packets[packet];
-        p.flow == NONE && self.association.is_for_everybody(p.mark) && {
-            let (from, _) = self.association.ends(p.mark);
-            self.stack.net.nodes[from as usize].role == Role::AccessPoint
-        }
     }
 
     /// A management frame to all stations left the air.
@@ -426,7 +371,7 @@ impl World {
         let node = self.stack.lower.mac.contenders[id as usize].node;
         let vector = self.stack.lower.mac.modes[mode as usize].vector;
         let mut hearers = Vec::new();
-        for station in self.off_at(node) {
+        for station in self.join.off_at(node) {
             let heard = reception(self, station)
                 .is_some_and(|r| self.control_arrives(node, station, &vector, octets, r));
             if heard {
@@ -458,7 +403,7 @@ impl World {
                 None => self.lose(answer),
             }
             // Who is asked learns the asker's address from the question.
-            let target = self.mobility.host(target);
+            let target = self.stack.net.nodes[target as usize].identity;
             let other = self.stack.net.resolution.entry(target, (host, host), six);
             self.learn(other);
         } else {

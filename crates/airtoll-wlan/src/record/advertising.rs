@@ -20,7 +20,9 @@ pub(super) const ALL_SYSTEMS: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0, 0, 1
 
 /// The packet with its ends.
 pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
-    let (node, octets) = world.stack.net.agents.advertised(p);
+    let agents = world.roam.agents();
+    let (node, _) = agents.ends_of(p.agent());
+    let octets = agents.advertised(p.agent());
     let mut payload = Vec::new();
     Ipv4Repr {
         // It does not leave the link.

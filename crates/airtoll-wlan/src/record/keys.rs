@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use airtoll_engine::{Stream, Streams};
-use airtoll_handshakes::{Negotiation, SecretName};
+use airtoll_handshakes::{Negotiation, SecretName, Secrets};
 use airtoll_security::{CipherSuite, TunnelSuite};
 
 use super::cipher::{GroupIntegrity, LinkCipher};
@@ -27,7 +27,7 @@ impl Recorder {
             let access_point = world.stack.lower.mac.links[state.first_link as usize].peer;
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            let negotiation = world.association.negotiation(node as u32);
+            let negotiation = world.join.negotiation(node as u32);
             if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
                 passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
             }
@@ -72,7 +72,7 @@ impl Recorder {
                 continue;
             }
             let node = node as u32;
-            if world.association.group_keys(node).is_some() {
+            if world.join.group_keys(node).is_some() {
                 self.group_keys(world, node);
                 continue;
             }
@@ -96,9 +96,9 @@ impl Recorder {
 
     /// An access point sends to groups under the keys that its stations have by now.
     pub fn group_keys(&mut self, world: &World, access_point: u32) {
-        if let Some((suite, keys)) = world.association.group_keys(access_point) {
+        if let Some((suite, keys)) = world.join.group_keys(access_point) {
             self.install_group(world, access_point, suite, (keys.key_id, &keys.gtk));
-            let management = world.association.group_management(access_point);
+            let management = world.join.group_management(access_point);
             let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
                 return;
             };
@@ -157,8 +157,12 @@ impl Recorder {
     }
 
     /// A station and its access point are done with a stage of their negotiation.
-    pub fn agreed(&mut self, world: &World, join: u32) {
-        let (station, access_point, secrets) = world.association.agreed(join);
+    pub fn agreed(
+        &mut self,
+        world: &World,
+        (station, access_point): (u32, u32),
+        secrets: &Secrets,
+    ) {
         let ends = (
             world.mac(station).to_string(),
             world.mac(access_point).to_string(),
@@ -193,9 +197,7 @@ impl Recorder {
     }
 
     /// A station and its gateway agreed on the keys of their next tunnel.
-    pub fn tunnel_agreed(&mut self, world: &World, join: u32) {
-        let (.., secrets) = world.association.agreed(join);
-        let station = world.association.tunnelling(join);
+    pub fn tunnel_agreed(&mut self, world: &World, station: u32, secrets: &Secrets) {
         let tunnels = &world.stack.net.nodes[station as usize].tunnels;
         if tunnels.is_empty() {
             return;
@@ -213,7 +215,7 @@ impl Recorder {
         let far = far_end(world, station, number);
         // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
-        let outside = world.mobility.tunnel_end(station);
+        let outside = world.roam.tunnel_end(station);
         for (ends, at, name, spi, earlier) in [
             (
                 (outside, end.peer),
@@ -248,7 +250,7 @@ impl Recorder {
 
     /// A station's tunnels go on where it is this other node.
     pub fn tunnels_moved(&mut self, world: &World, from: u32, there: u32) {
-        let outside = world.mobility.tunnel_end(there);
+        let outside = world.roam.tunnel_end(there);
         for number in 0..world.stack.net.nodes[from as usize].tunnels.len() as u32 {
             let before = self.tunnels.get(&(from, number));
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
@@ -261,7 +263,7 @@ impl Recorder {
 
     /// The far ends of a station's tunnels know its new address, where it is this node.
     pub fn gateway_follows(&mut self, world: &World, there: u32) {
-        let outside = world.mobility.tunnel_end(there);
+        let outside = world.roam.tunnel_end(there);
         for number in 0..world.stack.net.nodes[there as usize].tunnels.len() {
             let far = far_end(world, there, number);
             let before = self.tunnels.get(&far);
@@ -280,7 +282,7 @@ impl Recorder {
     }
 
     pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
-        let joins = |node: u32| world.association.negotiates_tunnels(node);
+        let joins = |node: u32| world.join.negotiates_tunnels(node);
         for (node, state) in world.stack.net.nodes.iter().enumerate() {
             for (number, end) in state.tunnels.iter().enumerate() {
                 let Some(encapsulation) = end.encapsulation else {
@@ -312,7 +314,10 @@ impl Recorder {
 /// own.
 fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
     let tunnels = &world.stack.net.nodes[station as usize].tunnels;
-    let (peer, host) = (tunnels[number].peer, world.mobility.host(station));
+    let (peer, host) = (
+        tunnels[number].peer,
+        world.stack.net.nodes[station as usize].identity,
+    );
     let before = tunnels[..number].iter().filter(|t| t.peer == peer);
     let far = world.stack.net.nodes[peer as usize]
         .tunnels

@@ -141,7 +141,7 @@ impl Recorder {
                 .iter()
                 .enumerate()
                 .filter(|(_, n)| n.role == Role::Station && n.bss == access_point.bss)
-                .find_map(|(station, _)| world.association.negotiation(station as u32));
+                .find_map(|(station, _)| world.join.negotiation(station as u32));
             let network = match first.map(Negotiation::link) {
                 Some(link) => Network {
                     ssid: link.ssid.clone(),
@@ -493,7 +493,7 @@ fn source(world: &World, p: &Packet) -> MacAddress {
         return world.mac(p.entered);
     }
     if p.flow == NONE {
-        return world.mac(world.association.ends(p.mark).0);
+        return world.mac(world.join.ends(p.mark).0);
     }
     world.mac(packet::ends(&world.stack.flow.flows[p.flow as usize], p.reverse).0)
 }

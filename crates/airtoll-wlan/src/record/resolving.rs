@@ -50,7 +50,7 @@ pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
     if subject.six {
         neighbour(world, p, (host, target), &mut payload);
     } else {
-        let four = |node: u32| address::ipv4(world.mobility.host(node));
+        let four = |node: u32| address::ipv4(world.stack.net.nodes[node as usize].identity);
         let (to, to_mac) = if p.asks() {
             (target, MacAddress::ZERO)
         } else {
@@ -108,7 +108,7 @@ fn neighbour(world: &World, p: &Packet, (host, target): (u32, u32), out: &mut Ve
 }
 
 fn ipv6(world: &World, node: u32) -> Ipv6Addr {
-    address::ipv6(world.mobility.host(node))
+    address::ipv6(world.stack.net.nodes[node as usize].identity)
 }
 
 /// The solicited-node multicast address (RFC 4291 section 2.7.1).

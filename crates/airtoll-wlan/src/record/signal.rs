@@ -35,7 +35,7 @@ pub(super) fn frame(
     cipher: Option<&mut LinkCipher>,
     groups: Option<&mut GroupIntegrity>,
 ) -> Vec<u8> {
-    let Some(signal) = world.association.signal(p.mark) else {
+    let Some(signal) = world.join.signal(p.mark) else {
         return Vec::new();
     };
     let mut octets = signal.message.octets.clone();
@@ -80,7 +80,7 @@ pub(super) fn ahead(world: &World, p: &Packet) -> Option<(u16, Vec<u8>)> {
     if p.flow != NONE || p.under != NONE {
         return None;
     }
-    let message = &world.association.signal(p.mark)?.message;
+    let message = &world.join.signal(p.mark)?.message;
     let ethertype = match message.carrier {
         Carrier::Eapol => PREAUTHENTICATION,
         Carrier::DistributionSystem => REMOTE,
@@ -92,17 +92,17 @@ pub(super) fn ahead(world: &World, p: &Packet) -> Option<(u16, Vec<u8>)> {
 /// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be
 /// fragmented.
 pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
-    let Some(signal) = world.association.signal(p.mark) else {
+    let Some(signal) = world.join.signal(p.mark) else {
         return vec![0; p.ip_octets as usize];
     };
-    let (from, to) = world.association.ends(p.mark);
+    let (from, to) = world.join.ends(p.mark);
     let message = &signal.message;
     let of_tunnels = matches!(message.carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
     let address = |node| {
         let shown = if of_tunnels {
-            world.mobility.tunnel_end(node)
+            world.roam.tunnel_end(node)
         } else {
-            world.mobility.host(node)
+            world.stack.net.nodes[node as usize].identity
         };
         address::ip(shown, false)
     };

@@ -8,7 +8,7 @@ use airtoll_security::link::bip::BipKey;
 use airtoll_units::Instant;
 use airtoll_wire::radiotap::Radiotap;
 
-use crate::association::tests::{Set, of_the_cell, policies, policy, scenario, trial};
+use crate::join::tests::{Set, of_the_cell, policies, policy, scenario, trial};
 use crate::record::{Key, Medium, Sink};
 use crate::run_recorded;
 use crate::scenario::Scenario;

@@ -1,37 +1,37 @@
-//! Rows of the associations: how each ended, its times and messages.
+//! Rows of the sessions: outcome, times and message counts.
 
 use airtoll_handshakes::failure::Code;
+use airtoll_handshakes::{Party, Stage};
 use airtoll_units::{Duration, Instant};
 
-use super::{Join, Purpose, Standing};
+use super::session::Standing;
+use super::{Join, Purpose, Session};
+use crate::event::SessionId;
 use crate::packet::NONE;
-use crate::world::World;
-use airtoll_handshakes::{Party, Stage};
 
-/// One row of an association: metric, value, unit.
-pub(crate) type AssociationRow = (&'static str, f64, &'static str);
+/// Metric, value and unit.
+pub(crate) type JoinRow = (&'static str, f64, &'static str);
 
-impl World {
-    /// What kept stations from joining, in one line; `None` if nothing did.
-    pub(crate) fn association_failure(&self) -> Option<String> {
-        let joins = &self.association.joins;
-        // A station whose pre-authentication fails negotiates everything again.
-        // A station that nothing drove away is where it was.
-        let stays = |at: usize| {
-            self.association.waits(at as u32) && self.mobility.of_join(at as u32).is_some()
-        };
+impl Join {
+    /// The reason why stations did not join, in one line; `None` if all needed sessions are done.
+    /// `name_of` gives the name of a node.
+    pub fn failure(&self, now: Instant, name_of: impl Fn(u32) -> String) -> Option<String> {
+        // A failed pre-authentication is replaced by a full negotiation. The session of a hand-over
+        // that never began is not needed: nothing drove the station away.
         let needed = || {
-            let entries = joins.iter().enumerate();
+            let entries = self.sessions.iter().enumerate();
             entries
-                .filter(|(at, j)| j.purpose == Purpose::Entry && !stays(*at))
-                .map(|(_, j)| j)
+                .filter(|(at, s)| {
+                    let stays = s.standing == Standing::Waiting && *at >= self.initial;
+                    s.purpose == Purpose::Entry && !stays
+                })
+                .map(|(_, session)| session)
         };
-        let mut missing = needed().filter(|j| !matches!(j.standing, Standing::Joined(_)));
+        let mut missing = needed().filter(|s| !s.is_joined());
         let first = missing.next()?;
         let others = missing.count();
-        let station = self.mobility.host(first.node(Party::Station));
-        let name = &self.stack.net.nodes[station as usize].name;
-        let why = first.failure(self.stack.lower.cx.events.now());
+        let name = name_of(first.host);
+        let why = first.failure(now);
         let rest = if others > 0 {
             format!("; nor did {others} more of {} stations", needed().count())
         } else {
@@ -40,42 +40,37 @@ impl World {
         Some(format!("{name} did not authenticate: {why}{rest}"))
     }
 
-    /// Station and rows of every association.
-    pub(crate) fn association_rows(&self) -> Vec<(String, Vec<AssociationRow>)> {
-        self.association.joins[..self.association.initial]
-            .iter()
-            .map(|join| {
-                let station = &self.stack.net.nodes[join.node(Party::Station) as usize].name;
-                (station.clone(), join.rows())
-            })
+    /// Station and rows of every session before the traffic.
+    pub fn rows(&self) -> Vec<(u32, Vec<JoinRow>)> {
+        let initial = self.sessions[..self.initial].iter();
+        initial
+            .map(|session| (session.node(Party::Station), session.rows()))
             .collect()
     }
-}
 
-impl World {
     /// Rows of the whole cell: means over its stations where they are several, and the time until
-    /// the last has joined.
-    pub(crate) fn association_cell_rows(&self) -> Vec<AssociationRow> {
-        let joins = &self.association.joins[..self.association.initial];
+    /// the last one has joined.
+    pub fn cell_rows(&self) -> Vec<JoinRow> {
+        let initial = &self.sessions[..self.initial];
         let mut rows = Vec::new();
-        let joined = |join: &Join| match join.standing {
+        let joined = |session: &Session| match session.standing {
             Standing::Joined(at) => Some(at),
             _ => None,
         };
         let (Some(first), Some(last)) = (
-            joins.iter().map(|j| j.started).min(),
-            joins.iter().map(joined).max().flatten(),
+            initial.iter().map(|s| s.started).min(),
+            initial.iter().map(joined).max().flatten(),
         ) else {
             return rows;
         };
-        if joins.iter().any(|j| joined(j).is_none()) {
+        if initial.iter().any(|s| joined(s).is_none()) {
             return rows;
         }
         rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
-        if joins.len() == 1 {
+        if initial.len() == 1 {
             return rows;
         }
-        let all: Vec<Vec<AssociationRow>> = joins.iter().map(Join::rows).collect();
+        let all: Vec<Vec<JoinRow>> = initial.iter().map(Session::rows).collect();
         for &(metric, _, unit) in &all[0] {
             let values: Vec<f64> = all
                 .iter()
@@ -83,53 +78,56 @@ impl World {
                 .filter(|row| row.0 == metric)
                 .map(|row| row.1)
                 .collect();
-            if values.len() == joins.len() {
-                rows.push((
-                    metric,
-                    values.iter().sum::<f64>() / joins.len() as f64,
-                    unit,
-                ));
+            if values.len() == initial.len() {
+                let mean = values.iter().sum::<f64>() / initial.len() as f64;
+                rows.push((metric, mean, unit));
             }
         }
         rows
     }
-}
 
-impl Join {
-    /// How long each stage took.
-    pub(crate) fn stages(&self) -> &[(Stage, Duration)] {
-        &self.stages
+    /// Lengths of the stages of a session.
+    pub fn stages_of(&self, id: SessionId) -> &[(Stage, Duration)] {
+        &self.sessions[id.at()].stages
     }
 
-    /// How long it took, if it is done.
-    pub(crate) fn time(&self) -> Option<Duration> {
-        match self.standing {
-            Standing::Joined(at) => Some(at - self.started),
+    /// Time from the start of a session to its end, once it is done.
+    pub fn time_of(&self, id: SessionId) -> Option<Duration> {
+        let session = &self.sessions[id.at()];
+        match session.standing {
+            Standing::Joined(at) => Some(at - session.started),
             _ => None,
         }
     }
 
-    /// How long it took its station to find out that it had moved.
-    pub(crate) const fn movement(&self) -> Option<Duration> {
-        self.movement
+    /// Time that the station of a session took to detect that it had moved.
+    pub fn movement_of(&self, id: SessionId) -> Option<Duration> {
+        self.sessions[id.at()].movement
     }
 
-    /// Messages emitted, repetitions included.
-    pub(crate) fn messages(&self) -> u32 {
-        self.timeline.emitted.iter().map(|known| known.1).sum()
+    /// Messages emitted in a session, repetitions included.
+    pub fn messages_of(&self, id: SessionId) -> u32 {
+        self.sessions[id.at()].messages()
     }
 
     /// Messages of tunnels among them, and their octets.
-    pub(crate) fn tunnel_messages(&self) -> (u32, u64) {
-        let emitted = self.timeline.emitted.iter();
+    pub fn tunnel_messages_of(&self, id: SessionId) -> (u32, u64) {
+        let emitted = self.sessions[id.at()].timeline.emitted.iter();
         emitted
             .filter(|known| TUNNELS.contains(&known.0))
             .fold((0, 0), |(count, octets), known| {
                 (count + known.1, octets + known.2)
             })
     }
+}
 
-    pub(super) fn failure(&self, now: Instant) -> String {
+impl Session {
+    /// Messages emitted, repetitions included.
+    pub(super) fn messages(&self) -> u32 {
+        self.timeline.emitted.iter().map(|known| known.1).sum()
+    }
+
+    fn failure(&self, now: Instant) -> String {
         match self.standing {
             Standing::Failed(stage, failure) => {
                 let code = match failure.code() {
@@ -148,7 +146,7 @@ impl Join {
         }
     }
 
-    fn rows(&self) -> Vec<AssociationRow> {
+    fn rows(&self) -> Vec<JoinRow> {
         let mut rows = Vec::new();
         if let Standing::Joined(at) = self.standing {
             let times: [(&'static str, Option<Duration>); 5] = [
@@ -186,7 +184,7 @@ impl Join {
     }
 }
 
-/// Protocols that set tunnels up and move them.
+/// Protocols that set up and move tunnels.
 const TUNNELS: [&str; 3] = ["IKEv1", "IKEv2", "WireGuard"];
 
 /// Metric and protocol of the counts by protocol.

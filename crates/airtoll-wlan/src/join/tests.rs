@@ -14,7 +14,7 @@ fn link(generation: &str, cipher: &str, akm: Option<u8>, method: Option<&str>) -
 }
 
 /// Name, link, tunnels.
-pub(in crate::association) fn policies() -> Vec<Value> {
+pub(in crate::join) fn policies() -> Vec<Value> {
     let esp = json!({"kind": "esp", "encryption": "3des", "integrity": "sha1",
         "key_exchange": "ikev1"});
     let wireguard = json!({"kind": "wireguard", "encryption": "chacha20-poly1305",
@@ -56,7 +56,7 @@ pub(in crate::association) fn policies() -> Vec<Value> {
     .collect()
 }
 
-pub(in crate::association) struct Set {
+pub(in crate::join) struct Set {
     pub stations: usize,
     pub delay_s: f64,
     pub loss_ratio: f64,
@@ -76,7 +76,7 @@ impl Default for Set {
     }
 }
 
-pub(in crate::association) fn scenario(policy: &Value, set: &Set) -> Scenario {
+pub(in crate::join) fn scenario(policy: &Value, set: &Set) -> Scenario {
     let cipher = policy["link"]["cipher"].as_str().unwrap();
     let cipher = if cipher == "none" { "open" } else { cipher };
     let names: Vec<String> = (0..set.stations).map(|n| format!("s{n}")).collect();
@@ -164,7 +164,7 @@ fn a_recorded_join_gives_the_same_rows_and_its_keys() {
     }
 }
 
-pub(in crate::association) fn policy(name: &str) -> Value {
+pub(in crate::join) fn policy(name: &str) -> Value {
     policies().into_iter().find(|p| p["name"] == name).unwrap()
 }
 
@@ -398,12 +398,12 @@ proptest! {
 }
 
 /// A trial of one seed.
-pub(in crate::association) fn trial(scenario: &Scenario, seed: u64) -> Outcome {
+pub(in crate::join) fn trial(scenario: &Scenario, seed: u64) -> Outcome {
     run(scenario, seed, &mut || false).unwrap()
 }
 
 /// A value of the whole cell; 0 where there is none.
-pub(in crate::association) fn of_the_cell(outcome: &Outcome, metric: &str) -> f64 {
+pub(in crate::join) fn of_the_cell(outcome: &Outcome, metric: &str) -> f64 {
     outcome
         .rows
         .iter()

@@ -1,12 +1,10 @@
-//! What a monitor beside the station notes of a negotiation: when each message was first on the
-//! air (the end of its frame), or was handed to the wire or the tunnel's network.
-//!
-//! Takes messages; gives the times and counts of the observation schema. Never decrypts.
+//! Times and message counts of a negotiation, as a monitor beside the station notes them: a message
+//! counts at the end of its first frame on the air, or when its sender hands it to the wire.
 
 use airtoll_handshakes::{Carrier, Message, Party, describe};
 use airtoll_units::{Duration, Instant};
 
-/// What was seen and sent.
+/// Messages seen and sent.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     seen: Vec<Seen>,
@@ -24,7 +22,7 @@ struct Seen {
     counts: bool,
 }
 
-/// What the definitions of the times look for.
+/// Messages between which the times are defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Authentication,

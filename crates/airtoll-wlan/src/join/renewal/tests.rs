@@ -6,7 +6,7 @@ use std::rc::Rc;
 use airtoll_units::Instant;
 use proptest::prelude::*;
 
-use crate::association::tests::{Set, of_the_cell, policies, policy, scenario, trial};
+use crate::join::tests::{Set, of_the_cell, policies, policy, scenario, trial};
 use crate::record::{Key, Medium, Sink};
 use crate::scenario::{Pattern, Scenario};
 use crate::{ScenarioError, run, run_recorded};

@@ -1,7 +1,5 @@
-//! When a party that waits repeats itself or gives up.
-//!
-//! Takes the stage, the party and what it sent last; gives how long it waits. Never decides what
-//! happens then: the party does.
+//! Time-outs of the parties: how long a party waits in a stage, by the message that it sent last.
+//! The party itself decides whether it then repeats the message or gives up.
 
 use airtoll_handshakes::link::Link;
 use airtoll_handshakes::{Carrier, Party, Stage, encapsulation};
@@ -11,7 +9,7 @@ use airtoll_units::{Duration, Instant};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timer {
     pub deadline: Instant,
-    /// How often it ran out since the party last heard something.
+    /// Time-outs since the last message to the party.
     tries: u32,
     carrier: Option<Carrier>,
 }
@@ -32,9 +30,9 @@ const MAC80211_REPEAT: Duration = Duration::from_millis(200);
 /// Linux mac80211 repeats SAE's authentication frames after 2 s (`IEEE80211_AUTH_TIMEOUT_SAE` in
 /// net/mac80211/mlme.c), hostapd repeats none outside a mesh (`sae_set_retransmit_timer` in
 /// src/ap/ieee802_11.c); dot11RSNASAERetransPeriod of 40 ms (IEEE 802.11-2020, 12.4.8.2) is for
-/// peers that have nobody below them who repeats.
+/// peers without retransmission in a layer below.
 const SAE_REPEAT: Duration = Duration::from_secs(2);
-/// An AP that waits for a station; longer than the station's own repetitions.
+/// Wait of an AP for a station; longer than the station's own repetitions.
 const ACCESS_POINT_PATIENCE: Duration = Duration::from_secs(1);
 /// EAP retransmission before a round trip is known (RFC 3748 section 4.3), doubled up to 20 s.
 const EAP_REPEAT: Duration = Duration::from_secs(3);
@@ -43,17 +41,17 @@ const EAP_LONGEST: Duration = Duration::from_secs(20);
 const RADIUS_REPEAT: Duration = Duration::from_secs(2);
 const RADIUS_LONGEST: Duration = Duration::from_secs(16);
 /// The supplicant counts seven of these before it starts again: 35 s, somewhat more than authPeriod
-/// (30 s, IEEE 802.1X-2004, 8.2.2.1.2), so that a silent server is found out first.
+/// (30 s, IEEE 802.1X-2004, 8.2.2.1.2), so that the AP notices a silent server first.
 const SUPPLICANT_PERIOD: Duration = Duration::from_secs(5);
 /// EAPOL-Key time-outs of hostapd (eapol_key_timeout_first, eapol_key_timeout_subseq).
 const KEY_FIRST: Duration = Duration::from_millis(100);
 const KEY_LATER: Duration = Duration::from_secs(1);
 /// The same of a group key handshake (eapol_key_timeout_first_group).
 const GROUP_KEY_FIRST: Duration = Duration::from_millis(500);
-/// Registration requests and solicitations of Mobile IP come a second apart at first, then ever
-/// longer (RFC 5944 sections 2.4 and 3.6.3).
+/// Registration requests and solicitations of Mobile IP: a second apart at first, then doubled
+/// (RFC 5944 sections 2.4 and 3.6.3).
 const MOBILE_IP_REPEAT: Duration = Duration::from_secs(1);
-/// IKE: libreswan's retransmit-interval, doubled every time.
+/// IKE: retransmit-interval of libreswan, doubled every time.
 const IKE_REPEAT: Duration = Duration::from_millis(500);
 /// WireGuard's Rekey-Timeout (Donenfeld 2017, section 6.1).
 const WIREGUARD_REPEAT: Duration = Duration::from_secs(5);
@@ -62,12 +60,12 @@ const IKE_PORT: u16 = 500;
 const NAT_PORT: u16 = encapsulation::PORT;
 
 impl Timer {
-    /// The party sent something.
+    /// The party sent a message.
     pub const fn sent(&mut self, carrier: Carrier) {
         self.carrier = Some(carrier);
     }
 
-    /// The party heard something that it answered.
+    /// The party answered a message.
     pub const fn heard(&mut self) {
         self.tries = 0;
     }
@@ -77,7 +75,7 @@ impl Timer {
         self.tries += 1;
     }
 
-    /// How long the party waits from now on.
+    /// Time until the next time-out.
     pub fn wait(&self, stage: Stage, party: Party, link: &Link) -> Duration {
         match stage {
             Stage::Authentication

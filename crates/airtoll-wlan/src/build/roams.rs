@@ -1,0 +1,173 @@
+//! From the hand-overs and mobility agents of a scenario to [`crate::roam::Roam`]. The associations
+//! are prepared before.
+
+use airtoll_handshakes::{MobileIp, Party};
+use airtoll_units::Duration;
+
+use super::joins::{self, Source, access_point_of};
+use super::signalling;
+use crate::device::host::Price;
+use crate::event::Event;
+use crate::net::tunnel::{Takes, TunnelEnd};
+use crate::packet::NONE;
+use crate::record::supported_rates;
+use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
+use crate::scenario::{Handover, HandoverMethod, Scan, ScenarioError};
+use crate::world::World;
+
+/// Adds the hand-overs of a scenario to `world`.
+///
+/// # Errors
+/// [`ScenarioError::Invalid`] as for associations.
+pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), ScenarioError> {
+    for (number, handover) in source.scenario.handovers.iter().enumerate() {
+        let plan = plan(world, source, number, handover)?;
+        let (station, there) = (plan.station as usize, plan.there as usize);
+        if there != station {
+            world.stack.net.nodes[there].tunnels = world.stack.net.nodes[station].tunnels.clone();
+            world.stack.net.nodes[there].identity = plan.station;
+        }
+        world.roam.add(plan);
+    }
+    Ok(())
+}
+
+fn plan(
+    world: &mut World,
+    source: Source<'_>,
+    number: usize,
+    handover: &Handover,
+) -> Result<Plan, ScenarioError> {
+    let Source {
+        scenario,
+        index,
+        streams,
+    } = source;
+    let association = &handover.association;
+    let station = index[handover.station.as_str()];
+    let there = index[association.station.as_str()];
+    let previous = world.roam.last_planned(station);
+    let (from, before) = match previous {
+        Some((_, node, session)) => (node, session),
+        None => match world.join.first_of(station) {
+            Some(session) => (station, session),
+            None => {
+                return Err(ScenarioError::Invalid {
+                    field: format!("handovers[{number}].station"),
+                    value: handover.station.clone(),
+                    allowed: "a station with an association".to_owned(),
+                });
+            }
+        },
+    };
+    let field = format!("handovers[{number}].association");
+    let session = joins::add(world, source, &field, association, station)?;
+    let ahead = if handover.method == HandoverMethod::PreAuthentication {
+        let ends = (from, station);
+        let session = joins::add_ahead(world, source, &field, association, ends)?;
+        Some((session, Duration::from_secs_f64(handover.ahead_s)))
+    } else {
+        None
+    };
+    let later = (handover.method != HandoverMethod::Full).then(|| Later {
+        policy: association.policy.clone(),
+        options: association.options.clone(),
+        generator: streams
+            .named(&match previous {
+                None => format!("transition/{}", handover.station),
+                Some(_) => format!("transition/{}/{number}", handover.station),
+            })
+            .into_generator(),
+    });
+    let scanning = handover
+        .scan
+        .map(|plan| scanning(world, source, there, plan));
+    let mobile_ip = association.options.mobile_ip;
+    let home = world.join.party_of(session, Party::HomeAgent);
+    let foreign = world.join.party_of(session, Party::ForeignAgent);
+    let abroad = mobile_ip == MobileIp::Foreign && home != NONE && foreign != NONE;
+    let binding = abroad.then(|| Binding {
+        home: add_empty_tunnel(world, home, foreign),
+        foreign: add_empty_tunnel(world, foreign, home),
+    });
+    let routes = world
+        .stack
+        .net
+        .routes
+        .iter()
+        .map(|ways| ways[there as usize]);
+    Ok(Plan {
+        station,
+        from,
+        there,
+        routes: routes.collect(),
+        lifetime: world.stack.lower.mac.nodes[from as usize].lifetime,
+        queue_limit: world.stack.lower.mac.nodes[station as usize].queue_limit as usize,
+        previous: previous.map(|(id, ..)| id),
+        session,
+        before,
+        ahead,
+        later,
+        method: handover.method,
+        at: handover.at_s.map(Duration::from_secs_f64),
+        walk: handover
+            .walk
+            .map(|walk| Walking::new(walk, scenario.nodes[station as usize].position_m)),
+        scan: Duration::from_secs_f64(handover.scan_s),
+        scanning,
+        again: Duration::from_secs_f64(handover.again_s),
+        tunnel: handover.tunnel,
+        mobile_ip,
+        binding,
+    })
+}
+
+fn scanning(world: &mut World, source: Source<'_>, there: u32, plan: Scan) -> Scanning {
+    let scenario = source.scenario;
+    let name = scenario.nodes[there as usize].bss.as_deref();
+    let at = scenario
+        .bss
+        .iter()
+        .position(|b| Some(b.name.as_str()) == name)
+        .unwrap_or(0);
+    let mode = signalling::lowest_mode(world, scenario, at);
+    let link = signalling::add_group_link(world, there, mode);
+    let channel = &world.stack.lower.medium.channels
+        [world.stack.lower.medium.nodes[there as usize].channel as usize];
+    let difs = channel.sifs + channel.slot * 2;
+    let vector = world.stack.lower.mac.modes[mode as usize].vector;
+    Scanning::new(plan, link, vector, difs, supported_rates(&scenario.bss[at]))
+}
+
+/// Adds a direction of IP in IP that takes no packets yet; gives its node and number.
+fn add_empty_tunnel(world: &mut World, node: u32, peer: u32) -> (u32, usize) {
+    let tunnels = &mut world.stack.net.nodes[node as usize].tunnels;
+    tunnels.push(TunnelEnd {
+        peer,
+        takes: Takes::Network(Vec::new()),
+        encapsulation: None,
+        encrypt: Price::default(),
+        decrypt: Price::default(),
+        taken: 0,
+    });
+    (node, tunnels.len() - 1)
+}
+
+/// Adds the mobility agents of a scenario to `world`.
+pub(super) fn add_agents(world: &mut World, source: Source<'_>) {
+    for agent in &source.scenario.mobility_agents {
+        let Some(access_point) = access_point_of(source, &agent.bss) else {
+            continue;
+        };
+        let node = source.index[agent.node.as_str()];
+        let made = Agent::new(
+            node,
+            access_point,
+            agent.foreign,
+            agent.period_s,
+            agent.offset_s,
+        );
+        let (at, event) = world.roam.add_agent(made);
+        world.stack.lower.cx.schedule(at, Event::Roam(event));
+    }
+}

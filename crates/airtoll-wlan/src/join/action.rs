@@ -1,0 +1,130 @@
+//! What [`super::Join`] asks of the subsystems around it.
+
+use airtoll_handshakes::{Message, Operation, Secrets};
+use airtoll_units::Instant;
+
+use crate::event::{JoinEvent, SessionId};
+use crate::packet::PacketId;
+
+/// Where the actions of an input go.
+pub(crate) type Outbox = Vec<Action>;
+
+/// What follows from work on a CPU.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Then {
+    Nothing,
+    /// The message leaves.
+    Send(u32),
+    /// The present stage of the session may be over.
+    Judge(SessionId),
+}
+
+/// An effect outside joining. Actions are carried out in their order.
+#[derive(Debug)]
+pub(crate) enum Action {
+    Schedule {
+        at: Instant,
+        event: JoinEvent,
+    },
+    /// Handshake operations, and the sending of a packet of `octets`, on the CPU of `node`.
+    WorkOnCpu {
+        node: u32,
+        operations: Vec<Operation>,
+        octets: Option<u32>,
+        then: Then,
+    },
+    /// A management or EAPOL frame of `octets` from one node to another: by `link`, or by the
+    /// signalling link between the two.
+    SendManagement {
+        from: u32,
+        to: u32,
+        octets: u32,
+        signal: u32,
+        link: Option<u32>,
+    },
+    /// A packet of `octets`; `by_mac` says that it needs no address resolution.
+    SendPacket {
+        from: u32,
+        to: u32,
+        octets: u32,
+        signal: u32,
+        by_mac: bool,
+    },
+    /// A host sends a packet that it had kept.
+    SendKept {
+        host: u32,
+        packet: PacketId,
+    },
+    Lose {
+        packet: PacketId,
+    },
+    /// Drops the data that `from` has queued for `to`.
+    Flush {
+        from: u32,
+        to: u32,
+    },
+    /// The access point has ended the association of a station, or has it back.
+    SetOff {
+        station: u32,
+        access_point: u32,
+        off: bool,
+    },
+    /// A station knows that it is off the network, or is back.
+    SetKnowsOff {
+        station: u32,
+        access_point: u32,
+        knows: bool,
+    },
+    /// All stations have joined.
+    BeginTraffic,
+    EndTrialBy {
+        at: Instant,
+    },
+    /// A host waits for an advertisement of a mobility agent.
+    ListensForAgents {
+        host: u32,
+    },
+    /// A host is registered with the mobility agent on the link of an access point.
+    Registered {
+        host: u32,
+        access_point: u32,
+    },
+    /// The session of a hand-over is done.
+    Moved {
+        session: SessionId,
+    },
+    /// The station must leave its old access point before this message of the session.
+    LeaveBefore {
+        session: SessionId,
+        signal: u32,
+    },
+    /// A probe request or response arrived.
+    ScanFrameArrived {
+        session: SessionId,
+        message: Message,
+    },
+    /// A frame about its association arrived from a station: it may be a null frame.
+    StationFrameArrived {
+        station: u32,
+        message: Message,
+    },
+    /// The far end of the tunnels knows the new address of the station.
+    GatewayFollows {
+        session: SessionId,
+    },
+    /// Station and access point have agreed on keys.
+    KeysAgreed {
+        station: u32,
+        access_point: u32,
+        secrets: Secrets,
+    },
+    /// The ends of a tunnel of `node` have agreed on its keys.
+    TunnelAgreed {
+        node: u32,
+        secrets: Secrets,
+    },
+    /// All stations of an access point have its new group keys.
+    GroupKeysRenewed {
+        access_point: u32,
+    },
+}

@@ -1,0 +1,142 @@
+//! Group keys of access points: one GTK, and with protected management frames one IGTK, for all
+//! stations of a BSS (IEEE 802.11-2020, 12.7.1.4).
+//!
+//! The keys of an access point follow from the seed, the round of its renewals and the group
+//! ciphers. `renewal` decides when a round begins.
+
+use airtoll_engine::Streams;
+use airtoll_handshakes::{GroupKeys, Party};
+use airtoll_security::CipherSuite;
+
+use super::{Join, Purpose, Session};
+use crate::event::SessionId;
+use crate::scenario::Scenario;
+
+/// Group cipher suites, the weakest first: a BSS uses one that all of its stations have.
+const BY_STRENGTH: [CipherSuite; 7] = [
+    CipherSuite::Wep40,
+    CipherSuite::Wep104,
+    CipherSuite::Tkip,
+    CipherSuite::Ccmp128,
+    CipherSuite::Gcmp128,
+    CipherSuite::Ccmp256,
+    CipherSuite::Gcmp256,
+];
+
+/// The group cipher of a BSS whose stations have policies with different group ciphers, by its name
+/// in policies; `None` where the policies agree.
+pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<String> {
+    let in_it = |station: &str| {
+        let node = scenario.nodes.iter().find(|n| n.name == station);
+        node.is_some_and(|n| n.bss.as_deref() == bss && n.cipher != CipherSuite::Open)
+    };
+    let mut names: Vec<&str> = scenario
+        .associations
+        .iter()
+        .filter(|a| in_it(&a.station))
+        .map(|a| a.policy.link.group_cipher.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < 2 {
+        return None;
+    }
+    let weakest = BY_STRENGTH
+        .iter()
+        .find(|suite| names.contains(&suite.name()))?;
+    Some(weakest.name().to_owned())
+}
+
+/// The keys of a round; message 3 and fast transitions hand out those of round 0 first.
+pub(super) fn draw(
+    streams: &Streams,
+    access_point: u32,
+    round: u32,
+    (group, management): (CipherSuite, Option<CipherSuite>),
+) -> GroupKeys {
+    let key = |suite: CipherSuite| {
+        let name = format!("group-keys/{access_point}/{round}/{}", suite.name());
+        let mut key = vec![0; suite.key_octets()];
+        streams.named(&name).into_generator().fill_bytes(&mut key);
+        key
+    };
+    GroupKeys {
+        gtk: key(group),
+        igtk: management.map_or_else(Vec::new, key),
+        key_id: if round % 2 == 1 { 2 } else { 1 },
+    }
+}
+
+impl Join {
+    /// The group keys of a session's access point in a round, if it has any.
+    pub(super) fn keys_for(&self, id: SessionId, round: u32) -> Option<GroupKeys> {
+        let streams = self.streams.as_ref()?;
+        let session = &self.sessions[id.at()];
+        let (link, access_point) = (session.negotiation.link(), session.node(Party::AccessPoint));
+        if link.group == CipherSuite::Open {
+            return None;
+        }
+        let suites = (link.group, link.group_management());
+        let mut keys = draw(streams, access_point, round, suites);
+        // Stations with a static WEP key have no other group key.
+        let shared = || {
+            let mut sessions = self.sessions.iter();
+            sessions.find_map(|s| {
+                let here = s.node(Party::AccessPoint) == access_point;
+                here.then(|| s.negotiation.wep_key()).flatten()
+            })
+        };
+        if matches!(link.group, CipherSuite::Wep40 | CipherSuite::Wep104)
+            && let Some(key) = shared()
+        {
+            keys.gtk = key;
+            keys.key_id = 0;
+        }
+        Some(keys)
+    }
+
+    /// Group cipher and keys under which an access point sends to groups once the present round
+    /// of renewals is over; `None` where none of its stations joins in simulated time, or none has
+    /// keys.
+    pub fn group_keys(&self, access_point: u32) -> Option<(CipherSuite, GroupKeys)> {
+        let first = self.first_with_keys(access_point)?;
+        let round = self.renewals.rounds(access_point);
+        let keys = self.keys_for(first, round)?;
+        Some((self.link_of(first).group, keys))
+    }
+
+    /// The cipher of the access point's management frames to groups, where they are protected.
+    pub fn group_management(&self, access_point: u32) -> Option<CipherSuite> {
+        let first = self.first_with_keys(access_point)?;
+        self.link_of(first).group_management()
+    }
+
+    fn first_with_keys(&self, access_point: u32) -> Option<SessionId> {
+        let has_keys = |s: &Session| {
+            s.purpose == Purpose::Entry
+                && s.node(Party::AccessPoint) == access_point
+                && s.protection_octets > 0
+        };
+        let at = self.sessions.iter().position(has_keys)?;
+        Some(SessionId(at as u32))
+    }
+
+    /// The access point will hand out its present group keys in the next key handshake of a session.
+    pub(super) fn hand_out_group_keys(&mut self, id: SessionId) {
+        let session = &self.sessions[id.at()];
+        if !matches!(session.purpose, Purpose::Entry | Purpose::Return) {
+            return;
+        }
+        let access_point = session.node(Party::AccessPoint);
+        let round = self.renewals.rounds(access_point);
+        let Some(mut keys) = self.keys_for(id, round) else {
+            return;
+        };
+        // A pairwise key has the identifier 0.
+        keys.key_id = keys.key_id.max(1);
+        let session = &mut self.sessions[id.at()];
+        session.group_round = round;
+        // The policy was read when the negotiation was made, so no error can come any more.
+        let _ = session.negotiation.hand_out(keys);
+    }
+}

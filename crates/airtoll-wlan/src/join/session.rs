@@ -1,0 +1,301 @@
+//! One negotiation of one station, and the read access that other subsystems have to it.
+
+use airtoll_handshakes::link::Link;
+use airtoll_handshakes::{
+    Failure, Message, Negotiation, Party, Secrets, Stage, Status, TunnelMove,
+};
+use airtoll_units::{Duration, Instant};
+
+use super::timeline::Timeline;
+use super::timers::Timer;
+use super::{Join, PARTIES, Signal};
+use crate::event::SessionId;
+use crate::packet::NONE;
+
+/// Progress of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Waiting,
+    Negotiating,
+    /// Everything is agreed on, and the last work was done then.
+    Joined(Instant),
+    Failed(Stage, Failure),
+}
+
+/// The aim of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To join at an access point.
+    Entry,
+    /// Pre-authentication: the station is still elsewhere, and its EAPOL packets go as data through
+    /// the old access point and the distribution system.
+    Ahead,
+    /// New group keys for the station of an association that stands.
+    Renewal,
+    /// To join again at the same access point.
+    Return,
+}
+
+/// One negotiation of one station.
+pub(crate) struct Session {
+    /// Nodes of the parties, [`NONE`] for a party that takes no part.
+    pub(super) nodes: [u32; PARTIES],
+    /// The node whose address the station has.
+    pub(super) host: u32,
+    /// The node that sets up the tunnels: the station, or a host behind it.
+    pub(super) tunnelling: u32,
+    pub(super) negotiation: Negotiation,
+    /// Counts stages: a message of an earlier one is late.
+    pub(super) stage: u32,
+    /// The next stage is scheduled.
+    pub(super) advancing: bool,
+    pub(super) standing: Standing,
+    pub(super) started: Instant,
+    /// Start of the present stage, and lengths of those before it.
+    pub(super) stage_began: Instant,
+    pub(super) stages: Vec<(Stage, Duration)>,
+    /// End of the work for the reaction at hand.
+    pub(super) done: Instant,
+    pub(super) timers: [Timer; PARTIES],
+    pub(super) timeline: Timeline,
+    /// Secrets of the stage under way.
+    pub(super) agreed: Secrets,
+    /// The station waits for an advertisement of a mobility agent, or for the lack of one.
+    pub(super) listens: bool,
+    /// How long it waited.
+    pub(super) movement: Option<Duration>,
+    /// The keys were reported.
+    pub(super) recorded: bool,
+    pub(super) protection_octets: u32,
+    pub(super) purpose: Purpose,
+    /// The node of the station at the access point that it leaves, where the session speaks with
+    /// that access point, too.
+    pub(super) departing: u32,
+    /// The first message from the new link makes the station leave the old one.
+    pub(super) leaves_by_message: bool,
+    /// The station has left the access point.
+    pub(super) left: bool,
+    /// Renewal round of the group keys that it has.
+    pub(super) group_round: u32,
+    /// EAPOL-Key frames of the access point, which numbers them.
+    pub(super) key_frames: u64,
+}
+
+impl Session {
+    /// A session that nothing has started. `nodes` holds the parties in the order of [`Party`].
+    pub fn new(
+        nodes: [u32; PARTIES],
+        (host, tunnelling): (u32, u32),
+        negotiation: Negotiation,
+        protection_octets: u32,
+        purpose: Purpose,
+    ) -> Self {
+        Self {
+            nodes,
+            host,
+            tunnelling,
+            negotiation,
+            stage: 0,
+            advancing: false,
+            standing: Standing::Waiting,
+            started: Instant::ZERO,
+            stage_began: Instant::ZERO,
+            stages: Vec::new(),
+            done: Instant::ZERO,
+            timers: Default::default(),
+            timeline: Timeline::default(),
+            agreed: Secrets::new(),
+            listens: false,
+            movement: None,
+            recorded: false,
+            protection_octets,
+            purpose,
+            departing: NONE,
+            leaves_by_message: false,
+            left: false,
+            group_round: 0,
+            key_frames: 0,
+        }
+    }
+
+    /// A session of the same parties beside an association.
+    pub(super) fn beside(first: &Self, negotiation: Negotiation, purpose: Purpose) -> Self {
+        Self {
+            // Pairwise keys outlive a renewal of group keys, and their packet numbers go on.
+            recorded: purpose == Purpose::Renewal,
+            ..Self::new(
+                first.nodes,
+                (first.host, first.tunnelling),
+                negotiation,
+                first.protection_octets,
+                purpose,
+            )
+        }
+    }
+
+    /// A further negotiation of this session; late messages of the one before are ignored.
+    pub(super) fn again(&mut self, negotiation: Negotiation) {
+        self.negotiation = negotiation;
+        self.stage += 1;
+        self.advancing = false;
+    }
+
+    pub(super) const fn node(&self, party: Party) -> u32 {
+        self.nodes[party as usize]
+    }
+
+    pub(super) const fn is_joined(&self) -> bool {
+        matches!(self.standing, Standing::Joined(_))
+    }
+
+    /// The node that does the work of a party in the present stage.
+    pub(super) fn worker(&self, party: Party) -> u32 {
+        match (party, self.negotiation.stage()) {
+            (Party::Station, Some(Stage::Tunnel)) => self.tunnelling,
+            _ => self.node(party),
+        }
+    }
+
+    /// Sender and receiver of a message.
+    pub(super) fn ends(&self, message: &Message) -> (u32, u32) {
+        let old = [message.from, message.to].contains(&Party::OldAccessPoint);
+        let tunnel = [message.from, message.to].contains(&Party::Gateway);
+        let node = |party| match party {
+            Party::Station if old => self.departing,
+            Party::Station if tunnel => self.tunnelling,
+            _ => self.node(party),
+        };
+        (node(message.from), node(message.to))
+    }
+
+    /// Everything agreed on so far.
+    pub(super) fn secrets(&self) -> Secrets {
+        let mut secrets = self.negotiation.secrets().clone();
+        secrets.extend(self.agreed.clone());
+        secrets
+    }
+
+    pub(super) fn has_agreed(&mut self, party: Party) -> bool {
+        let exchange = self.negotiation.exchange();
+        matches!(
+            exchange.and_then(|e| e.status(party)),
+            Some(Status::Established(_))
+        )
+    }
+}
+
+impl Join {
+    /// The message with this number.
+    pub fn signal(&self, id: u32) -> Option<&Signal> {
+        self.signals.get(id as usize)?.as_ref()
+    }
+
+    /// Sender and receiver of the message with this number.
+    pub fn ends(&self, id: u32) -> (u32, u32) {
+        self.signal(id).map_or((0, 0), |signal| {
+            self.sessions[signal.session.at()].ends(&signal.message)
+        })
+    }
+
+    /// The first session of a station.
+    pub fn first_of(&self, station: u32) -> Option<SessionId> {
+        let own = |s: &Session| s.node(Party::Station) == station;
+        let at = self.sessions.iter().position(own)?;
+        Some(SessionId(at as u32))
+    }
+
+    /// The negotiation of a station that joins in simulated time.
+    pub fn negotiation(&self, station: u32) -> Option<&Negotiation> {
+        let first = self.first_of(station)?;
+        Some(&self.sessions[first.at()].negotiation)
+    }
+
+    /// Sessions in which a station joins an access point.
+    pub fn entries_of(&self, station: u32) -> usize {
+        let own = |s: &&Session| s.purpose == Purpose::Entry && s.node(Party::Station) == station;
+        self.sessions.iter().filter(own).count()
+    }
+
+    /// The link that a session negotiates.
+    pub fn link_of(&self, id: SessionId) -> &Link {
+        self.sessions[id.at()].negotiation.link()
+    }
+
+    /// The PMK of a session.
+    pub fn pmk_of(&self, id: SessionId) -> Option<Vec<u8>> {
+        self.sessions[id.at()].negotiation.pmk()
+    }
+
+    /// Everything that the parties of a session have agreed on so far.
+    pub fn secrets_of(&self, id: SessionId) -> Secrets {
+        self.sessions[id.at()].secrets()
+    }
+
+    /// Tells a session which tunnels stand from before, and where their ends will be.
+    pub fn keep_tunnels(
+        &mut self,
+        id: SessionId,
+        ends: ([u8; 4], [u8; 4]),
+        earlier: &Secrets,
+        way: TunnelMove,
+    ) {
+        let negotiation = &mut self.sessions[id.at()].negotiation;
+        negotiation.set_tunnel_ends(ends);
+        negotiation.keep_tunnels(earlier, way);
+    }
+
+    /// Start of the traffic.
+    pub const fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Station and access point of a session.
+    pub fn ends_of(&self, id: SessionId) -> (u32, u32) {
+        let session = &self.sessions[id.at()];
+        (
+            session.node(Party::Station),
+            session.node(Party::AccessPoint),
+        )
+    }
+
+    /// The node of a party of a session, or [`NONE`].
+    pub fn party_of(&self, id: SessionId, party: Party) -> u32 {
+        self.sessions[id.at()].node(party)
+    }
+
+    /// The session in which a host listens for a mobility agent.
+    pub fn listening(&self, host: u32) -> Option<SessionId> {
+        let own = |s: &Session| s.listens && s.host == host;
+        let at = self.sessions.iter().position(own)?;
+        Some(SessionId(at as u32))
+    }
+
+    /// Whether the station of a session listens for a mobility agent.
+    pub fn listens(&self, id: SessionId) -> bool {
+        self.sessions[id.at()].listens
+    }
+
+    /// Whether the keys of the tunnels of a node come with a negotiation.
+    pub fn negotiates_tunnels(&self, node: u32) -> bool {
+        let own = |s: &Session| s.tunnelling == node || s.node(Party::Station) == node;
+        self.sessions.iter().any(own)
+    }
+
+    /// Whether the link of a station to its access point stands.
+    pub fn is_linked(&self, station: u32) -> bool {
+        let mut own = self.sessions.iter().filter(|s| {
+            s.purpose == Purpose::Entry
+                && s.node(Party::Station) == station
+                && s.standing != Standing::Waiting
+        });
+        let Some(session) = own.next_back() else {
+            return self.first_of(station).is_none();
+        };
+        let linked = session.is_joined()
+            || matches!(
+                session.negotiation.stage(),
+                Some(Stage::MobileIp | Stage::Tunnel | Stage::TunnelMove)
+            );
+        linked && !self.is_off(station) && !session.left
+    }
+}
