@@ -60,7 +60,7 @@ def execute(
 
     ``workers`` measure instead of ``jobs`` threads of this process, and are closed at the end.
 
-        Raises ``Interrupted`` on Ctrl-C (finished trials are kept), ``StorageError`` if the disk
+    Raises ``Interrupted`` on Ctrl-C (finished trials are kept), ``StorageError`` if the disk
     refuses, and ``TestbedError`` if the testbed fails.
     """
     run = _Run(plan, testbed, journal, done, progress, captures)

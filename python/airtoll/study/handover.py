@@ -9,21 +9,21 @@ from typing import Literal
 
 from pydantic import Field
 
-from airtoll.study.table import Count, NotNegative, Positive, Table
+from airtoll.study.table import Count, Db, Dbm, Metre, NotNegative, Positive, Table
 
 
 class Walk(Table):
     """A walk in a straight line from the station's position; it starts with the traffic."""
 
-    to_m: tuple[float, float] = Field((60.0, 0.0), description="end of the walk, metres")
+    to_m: tuple[Metre, Metre] = Field((60.0, 0.0), description="end of the walk, metres")
     back: bool = Field(False, description="the station walks back to its start")
     speed_m_s: Positive = Field(1.4, description="speed, m/s")
-    threshold_dbm: float = Field(
+    threshold_dbm: Dbm = Field(
         -70.0,
         description="the station searches for another AP while the level of its own AP is below "
         "this, dBm",
     )
-    hysteresis_db: NotNegative = Field(
+    hysteresis_db: Db = Field(
         8.0, description="the station moves when the other AP is this much stronger, dB"
     )
 
@@ -69,7 +69,7 @@ class Handover(Table):
     walk: Walk | None = Field(
         None, description="signal levels along a walk trigger the departure; replaces `at_s`"
     )
-    next_ap_m: tuple[float, float] = Field(
+    next_ap_m: tuple[Metre, Metre] = Field(
         (60.0, 0.0),
         description="with `walk`: position of the second AP, metres; further APs follow in the "
         "same direction at the same spacing",

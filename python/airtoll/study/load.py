@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import tomllib
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -19,8 +19,12 @@ from pydantic import BaseModel, ValidationError
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
 from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
+from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
+#: Most cells of a grid and most trials of a run: more of either take hours, and gigabytes.
+MOST_CELLS = 20_000
+MOST_TRIALS = 500_000
 
 
 @frozen
@@ -64,19 +68,12 @@ def load(name_or_path: str | Path) -> StudyFile:
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
     path = _find(str(name_or_path))
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path}: cannot be read: {_reason(error)}") from error
-    return parse(text, path)
+    return parse(read_text(path), path)
 
 
 def parse(text: str, path: Path) -> StudyFile:
     """The study of a TOML text; ``path`` is only named in errors."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path}: no valid TOML: {error}") from error
+    data = parse_toml(text, path)
     try:
         study = Study.model_validate(data)
     except ValidationError as error:
@@ -93,6 +90,7 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     data = file.study.model_dump(mode="python", exclude_unset=True)
     for key, value in values.items():
         _put(data, key, value, file.path)
+    check_values(data, file.path)
     try:
         study = Study.model_validate(data)
     except ValidationError as error:
@@ -131,9 +129,9 @@ def _first_mistake(error: ValidationError, path: Path) -> str:
         text = "is missing"
     else:
         value = first["input"]
-        shown = "" if isinstance(value, dict | list | BaseModel) else f"{value!r}: "
-        message = first["msg"].removeprefix("Value error, ")
-        text = f"{shown}{message[:1].lower() + message[1:]}"
+        whole = isinstance(value, dict | BaseModel) or (isinstance(value, list | tuple) and value)
+        message = first["msg"].removeprefix("Value error, ").replace(" after validation", "")
+        text = f"{'' if whole else shown(value) + ': '}{message[:1].lower() + message[1:]}"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{path}: {where}: {text}{more}"
 
@@ -185,6 +183,19 @@ def _check_grid(study: Study, path: Path) -> Study:
         grid[axis] = levels
     if not grid.get("policy"):
         raise StudyError(f"{path}: grid.policy: is missing; name at least one policy")
+    for axis, levels in grid.items():
+        if not levels:
+            raise StudyError(f"{path}: grid.{axis}: is empty; name at least one level")
+    cells = math.prod(len(levels) for levels in grid.values())
+    if cells > MOST_CELLS:
+        raise StudyError(
+            f"{path}: grid: {cells} cells; a study has at most {MOST_CELLS}: name fewer levels"
+        )
+    if cells * study.trials.repetitions > MOST_TRIALS:
+        raise StudyError(
+            f"{path}: trials.repetitions: {study.trials.repetitions} of {cells} cells; "
+            f"a run has at most {MOST_TRIALS} trials"
+        )
     try:
         policies = tuple(resolve(str(level)).name for level in grid["policy"])
     except PolicyError as error:
@@ -281,13 +292,16 @@ def _locate(data: dict[str, Any], key: str, path: Path) -> tuple[dict[str, Any],
 
 def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> None:
     parts = key.split(".")
+    if len(parts) > 2 and parts[0] in ("scenario", "traffic"):
+        defined = data.get(parts[0], {})
+        if parts[1] not in defined:
+            raise StudyError(
+                f"{path}: {shown(key)}: there is no {parts[0]} {shown(parts[1])}; "
+                f"defined: {', '.join(defined)}"
+            )
     place: Any = data
     for part in parts[:-1]:
         place = place.setdefault(part, {})
         if not isinstance(place, dict):
-            raise StudyError(f"{path}: {key}: {part!r} is no table")
+            raise StudyError(f"{path}: {shown(key)}: {part!r} is no table")
     place[parts[-1]] = value
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"

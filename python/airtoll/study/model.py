@@ -14,7 +14,17 @@ from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
-from airtoll.study.table import Count, NotNegative, Positive, Table
+from airtoll.study.table import (
+    Count,
+    Db,
+    Dbm,
+    Metre,
+    Name,
+    NotNegative,
+    Positive,
+    Seconds,
+    Table,
+)
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
 Topology = Literal[
@@ -43,12 +53,12 @@ Level = str | int | float | bool
 class Station(Table):
     """One wireless station."""
 
-    name: str = Field(min_length=1, description="name of the station in flows and results")
+    name: Name = Field(description="name of the station in flows and results")
     profile: str | None = Field(None, description="device profile; default: `ideal`")
     rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
         None, description="signal level at the AP and back, dBm; overrides positions"
     )
-    position_m: tuple[float, float] | None = Field(None, description="place, metres")
+    position_m: tuple[Metre, Metre] | None = Field(None, description="place, metres")
     walls: Annotated[int, Field(ge=0, le=20)] = Field(0, description="walls between it and the AP")
     rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
@@ -72,7 +82,7 @@ class AccessPoint(Table):
     """The access point."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
-    position_m: tuple[float, float] = Field((0.0, 0.0), description="place, metres")
+    position_m: tuple[Metre, Metre] = Field((0.0, 0.0), description="place, metres")
     frame_bursting_us: NotNegative | None = Field(
         None,
         description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
@@ -108,12 +118,12 @@ class Bridge(Table):
 class Radio(Table):
     """Propagation and receivers."""
 
-    tx_power_dbm: float = Field(15.0, description="transmit power, dBm")
-    noise_figure_db: NotNegative = Field(7.0, description="receiver noise figure, dB")
+    tx_power_dbm: Dbm = Field(15.0, description="transmit power, dBm")
+    noise_figure_db: Db = Field(7.0, description="receiver noise figure, dB")
     path_loss_exponent: Positive = Field(3.0, description="log-distance exponent")
-    wall_db: NotNegative = Field(6.0, description="loss of one wall, dB")
-    carrier_sense_dbm: float = Field(-82.0, description="energy that makes the medium busy, dBm")
-    capture_db: NotNegative | None = Field(
+    wall_db: Db = Field(6.0, description="loss of one wall, dB")
+    carrier_sense_dbm: Dbm = Field(-82.0, description="energy that makes the medium busy, dBm")
+    capture_db: Db | None = Field(
         None,
         description="capture: a frame this much stronger survives a collision, dB; default: none",
     )
@@ -172,7 +182,7 @@ class Scenario(Table):
     )
     queue_type: Literal["fifo", "codel"] = Field("fifo", description="queue discipline")
     stations: tuple[Station, ...] = Field(
-        (Station(name="A"),), min_length=1, description="the stations"
+        (Station(name="A"),), min_length=1, max_length=500, description="the stations"
     )
     clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
         None, description="number of stations; the last station of the list is repeated"
@@ -274,7 +284,7 @@ class Traffic(Table):
     )
     request_bytes: Count = Field(64, description="request of request-response, octets")
     response_bytes: Count = Field(64, description="response of request-response, octets")
-    duration_s: Positive = Field(10.0, description="length of a trial, seconds")
+    duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
     warm_up_s: NotNegative = Field(
         0.0, description="time at the start that is not measured, seconds"
     )
@@ -357,8 +367,8 @@ class Compare(Table):
 class Head(Table):
     """The [study] table."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", description="short name")
-    title: str = Field(min_length=1, description="title of the report")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=100, description="short name")
+    title: str = Field(min_length=1, max_length=300, description="title of the report")
     about: str = Field("", description="subject of the study")
     source: str = Field("", description="publication that the study repeats")
     question: str = Field("", description="question that the study answers, one sentence")
