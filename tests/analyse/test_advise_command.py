@@ -52,6 +52,7 @@ def test_advice_in_words(folder):
     result = CliRunner().invoke(app, ["advise", "--run", str(folder), "--need", "integrity"])
     assert result.exit_code == 0, result.output
     assert "Choose wpa2-psk-ccmp: it costs" in result.stdout
+    assert "Pareto front" in result.stdout
     assert "n1/wpa2-psk-ccmp/tcp" in result.stdout
 
 
@@ -62,9 +63,28 @@ def test_advice_in_words(folder):
         ["--min-throughput", "fast"],
         ["--max-handover", "50"],
         ["--scenario", "attic"],
+        ["--credentials", "password"],
+        ["--rules", "fips"],
+        ["--band", "7"],
+        ["--margin", "some"],
     ],
 )
 def test_invalid_arguments_are_refused(folder, arguments):
     result = CliRunner().invoke(app, ["advise", "--run", str(folder), *arguments])
     assert result.exit_code != 0
     assert result.exception is not None
+
+
+def test_needs_as_options(folder):
+    def recommended(*options):
+        result = CliRunner().invoke(app, ["advise", "--run", str(folder), "--json", *options])
+        assert result.exit_code == 0, result.output
+        return {a["recommended"] for a in json.loads(result.stdout)["advice"]}
+
+    assert recommended() == {"wpa2-psk-ccmp"}
+    assert recommended("--policy", "open") == {"open"}
+    assert recommended("--pmf") == {None}
+    assert recommended("--band", "6") == {None}
+    assert recommended("--rules", "pci-dss-4") == {"wpa2-psk-ccmp"}
+    assert recommended("--rules", "pci-dss-4,192-bit") == {None}
+    assert recommended("--credentials", "certificates") == {None}

@@ -1,9 +1,11 @@
-"""Advice: which policy meets the needs, at what cost.
+"""Advice: the policy that meets the needs, and its cost.
 
-Takes an analysis of a run and what is needed; gives options ranked, the Pareto front of security
-services against cost, and sentences that each name the cells they rest on. A broken policy can
-be measured and is never recommended. Never runs anything and never guesses a missing figure: a
-limit on something that was not measured is not met.
+An analysis of a run and the needs give options ranked, the Pareto front of security against cost,
+and sentences that each name their cells. Policies tie in throughput unless the interval of their
+difference (paired where the trials are) lies beyond a margin; among ties the stronger one is
+recommended. Where the trials are too few to tell, the answer is "undecided" with the number of
+trials that would tell. A broken policy can be measured and is never recommended; ``open`` only if
+asked for by name. A limit on a quantity that was not measured is not met.
 """
 
 from __future__ import annotations
@@ -11,17 +13,31 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis, estimate_of_row
 from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.overhead import Summary
+from airtoll.analyse.overhead import difference as welch_difference
+from airtoll.analyse.power import MOST_TRIALS
 from airtoll.analyse.quantities import show_value
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import PolicyError, UsageError
 from airtoll.policies import Policy, resolve
 from airtoll.policies.model import Reference
+from airtoll.policies.standing import (
+    CREDENTIALS,
+    RULE_SETS,
+    Credentials,
+    allowed_at_6ghz,
+    credentials,
+    needs_8021x,
+    requires_pmf,
+    strength,
+)
 
 Verdict = Literal["yes", "likely", "no", "unknown"]
 
@@ -50,9 +66,20 @@ _PER_STATION: Final = (
 _COSTS: Final = ("overhead", THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
 
 
+#: Share of the dearer policy's throughput below which a difference is no reason to choose.
+MARGIN: Final = 0.01
+
+
 @frozen
 class Needs:
-    """What is asked for. ``None``: no limit. Throughput in bit/s, times in seconds."""
+    """Requirements. ``None``: no limit. Throughput in bit/s, times in seconds.
+
+    ``credentials``: kinds of secret that users can have (empty: any). ``dot1x``: whether a RADIUS
+    server is available. ``pmf``: management frames must be protected. ``band_6ghz``: the policy
+    must be allowed at 6 GHz. ``rules``: names of ``RULE_SETS``. ``baseline_allowed``: ``open`` may
+    be recommended. ``tls``: TLS of the EAP methods as in ``[scenario.NAME] join``; ``1.2-rsa`` has
+    no forward secrecy. ``margin``: see ``MARGIN``.
+    """
 
     services: tuple[str, ...] = ()
     min_throughput_bps: float | None = None
@@ -60,6 +87,14 @@ class Needs:
     max_delay_s: float | None = None
     max_negotiation_s: float | None = None
     max_handover_s: float | None = None
+    credentials: tuple[Credentials, ...] = ()
+    dot1x: bool = True
+    pmf: bool = False
+    band_6ghz: bool = False
+    rules: tuple[str, ...] = ()
+    baseline_allowed: bool = False
+    tls: str = "1.2"
+    margin: float = MARGIN
 
 
 @frozen
@@ -74,10 +109,13 @@ class Check:
 
 @frozen
 class Option:
-    """One policy with its services, what it costs and how it fares.
+    """One policy with its services, its costs and its checks.
 
-    ``figures``: metric (or ``overhead``) -> estimate and the cell it comes from. ``broken``: why it
-    is never recommended. ``caveats``: known weaknesses that leave it usable.
+    ``figures``: metric (or ``overhead``) -> estimate and the cell it comes from. ``broken``: the
+    reasons for which it is never recommended. ``caveats``: known weaknesses that leave it usable.
+    ``strength``: see ``policies.standing``. ``standing`` in throughput against the fastest option
+    that can be recommended: ``tie``, ``dearer``, ``undecided`` or empty (not judged). ``near``:
+    whether the values lie within the margin of one another.
     """
 
     policy: str
@@ -87,6 +125,10 @@ class Option:
     checks: tuple[Check, ...]
     caveats: tuple[str, ...] = ()
     pareto: bool = False
+    strength: tuple[int, ...] = ()
+    allowed: bool = True
+    standing: str = ""
+    near: bool = False
 
     @property
     def meets(self) -> Verdict:
@@ -100,15 +142,16 @@ class Option:
 
     @property
     def recommendable(self) -> bool:
-        """Whether it meets the needs and nobody has broken it."""
-        return self.meets in ("yes", "likely") and not self.broken
+        """Whether it meets the needs, is allowed and is not broken."""
+        return self.allowed and self.meets in ("yes", "likely") and not self.broken
 
 
 @frozen
 class Advice:
-    """Options of one scenario, traffic and factor levels, best first, and what to say of them.
+    """Options of one scenario, traffic and factor levels, best first, with sentences.
 
-    ``factors``: the levels as in the observations, JSON.
+    ``factors``: the levels as in the observations, JSON. ``trials_needed``: trials per cell that
+    would decide (None where the trials decide, or no number does).
     """
 
     scenario: str
@@ -117,6 +160,20 @@ class Advice:
     options: tuple[Option, ...]
     sentences: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
     factors: str = "{}"
+    trials_needed: int | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether more trials cannot change the recommendation by a difference in throughput."""
+        best = self.recommended
+        if best is None:
+            return True
+        return not any(
+            o.recommendable
+            and o.standing == "undecided"
+            and (o is best or o.strength > best.strength)
+            for o in self.options
+        )
 
     @property
     def place(self) -> str:
@@ -128,6 +185,21 @@ class Advice:
     def recommended(self) -> Option | None:
         """The best option that can be recommended, or None."""
         return next((option for option in self.options if option.recommendable), None)
+
+
+def rules_named(word: str) -> str:
+    """The name of a rule set. Raises UsageError."""
+    if word not in RULE_SETS:
+        raise UsageError(f"rules {word!r}: allowed are {', '.join(RULE_SETS)}")
+    return word
+
+
+def credentials_named(word: str) -> Credentials:
+    """A kind of credentials. Raises UsageError."""
+    for known in CREDENTIALS:
+        if word == known:
+            return known
+    raise UsageError(f"credentials {word!r}: allowed are {', '.join(CREDENTIALS)}")
 
 
 def service_named(word: str) -> str:
@@ -181,16 +253,120 @@ def advise(
         options.append(
             Option(
                 policy=str(name),
-                services=policy.services.names() if policy else (),
+                services=_services(policy, needs),
+                allowed=needs.baseline_allowed or not (policy and policy.is_baseline),
+                strength=strength(policy) if policy else (),
                 broken=_words(policy.broken) if policy else (),
                 caveats=_words(policy.weaknesses) if policy else (),
                 figures=figures,
                 checks=_checks(needs, policy, figures),
             )
         )
-    ranked = _with_front(sorted(options, key=_rank))
-    advice = Advice(scenario, traffic, analysis.baseline, tuple(ranked), factors=factors or "{}")
+    options, needed = _with_standing(analysis, options, needs.margin)
+    ranked = _with_front(analysis, sorted(options, key=_rank), needs.margin)
+    advice = Advice(
+        scenario,
+        traffic,
+        analysis.baseline,
+        tuple(ranked),
+        factors=factors or "{}",
+        trials_needed=needed,
+    )
     return evolve(advice, sentences=_sentences(advice, needs))
+
+
+def _services(policy: Policy | None, needs: Needs) -> tuple[str, ...]:
+    """Services of a policy with the handshake that was chosen."""
+    if policy is None:
+        return ()
+    names = policy.services.names()
+    link = policy.link
+    # RSA key transport gives the session key to any later holder of the server's key.
+    by_tls_alone = link.eap_method is not None and link.eap_method.uses_tls and not policy.tunnels
+    if needs.tls == "1.2-rsa" and by_tls_alone:
+        names = tuple(name for name in names if name != "forward-secrecy")
+    return names
+
+
+def throughput_difference(analysis: Analysis, a: str, b: str) -> Estimate | None:
+    """Throughput of cell ``a`` minus that of ``b``: in pairs where the trials are, else Welch's."""
+    frame = analysis.throughputs
+    if frame.is_empty():
+        return None
+    x, y = (frame.filter(cell=cell).select("trial", "value") for cell in (a, b))
+    if analysis.paired:
+        pairs = x.join(y, on="trial", suffix="_b")
+        delta = Summary.of((pairs["value"] - pairs["value_b"]).to_numpy())
+        return welch_difference(delta, Summary(0.0, 0.0, delta.n), "bit/s", analysis.level)
+    if x.is_empty() or y.is_empty():
+        return None
+    return welch_difference(
+        Summary.of(x["value"].to_numpy()),
+        Summary.of(y["value"].to_numpy()),
+        "bit/s",
+        analysis.level,
+    )
+
+
+def _with_standing(
+    analysis: Analysis, options: Sequence[Option], margin: float
+) -> tuple[list[Option], int | None]:
+    """Options with their standing against the fastest that can be recommended.
+
+    Also the trials per cell that would decide the strongest undecided one.
+    """
+    able = [o for o in options if o.recommendable and THROUGHPUT in o.figures]
+    if not able:
+        return list(options), None
+    fastest = max(able, key=lambda o: o.figures[THROUGHPUT][0].value)
+    found, needed = [], {}
+    for option in options:
+        if option not in able:
+            found.append(option)
+            continue
+        standing, trials = _standing(analysis, fastest, option, margin)
+        needed[option.policy] = trials
+        most = fastest.figures[THROUGHPUT][0].value
+        near = most - option.figures[THROUGHPUT][0].value <= margin * abs(most)
+        found.append(evolve(option, standing=standing, near=near and standing != "dearer"))
+    open_ones = [o for o in found if o.standing == "undecided"]
+    if not open_ones:
+        return found, None
+    return found, needed[max(open_ones, key=lambda o: o.strength).policy]
+
+
+def _standing(
+    analysis: Analysis, fastest: Option, option: Option, margin: float
+) -> tuple[str, int | None]:
+    """``tie``, ``dearer`` or ``undecided``, and the trials that would decide the last."""
+    if option is fastest:
+        return "tie", None
+    (best, best_cell), (own, cell) = fastest.figures[THROUGHPUT], option.figures[THROUGHPUT]
+    limit = margin * abs(best.value)
+    gap = throughput_difference(analysis, best_cell, cell)
+    if gap is None or gap.is_deterministic:
+        return ("dearer" if best.value - own.value > limit else "tie"), None
+    if gap.low > limit:
+        return "dearer", None
+    if gap.high <= limit:
+        return "tie", None
+    if not gap.has_interval:
+        return "undecided", 2
+    trials = _trials_to_decide(abs(limit - gap.value), gap.half_width, gap.n // 2, analysis.level)
+    return "undecided", trials
+
+
+def _trials_to_decide(room: float, half: float, n: int, level: float) -> int | None:
+    """Trials per cell whose interval of a difference is narrower than its way to the margin."""
+    if room <= 0:
+        return None
+    error = half / float(t_quantile(level, max(2 * n - 2, 1))) * math.sqrt(n)
+    trials = n + 1
+    while trials < MOST_TRIALS:
+        if float(t_quantile(level, 2 * trials - 2)) * error / math.sqrt(trials) <= room:
+            return trials
+        trials = max(trials + 1, int(trials * 1.1))
+    return None
 
 
 @frozen
@@ -335,10 +511,11 @@ def _checks(
     needs: Needs, policy: Policy | None, figures: Mapping[str, tuple[Estimate, str]]
 ) -> tuple[Check, ...]:
     checks = []
-    offered = policy.services.names() if policy else ()
+    offered = _services(policy, needs)
     for service in needs.services:
         has = service in offered
         checks.append(Check(service, "yes" if has else "no", "offered" if has else "not offered"))
+    checks += _of_setting(needs, policy)
     for need, metric, limit, least in (
         ("throughput", THROUGHPUT, needs.min_throughput_bps, True),
         ("overhead", "overhead", needs.max_overhead, False),
@@ -359,9 +536,44 @@ def _checks(
     return tuple(checks)
 
 
+def _of_setting(needs: Needs, policy: Policy | None) -> list[Check]:
+    """Credentials, infrastructure, band, rule sets; unknown for policies outside the catalogue."""
+
+    def check(need: str, holds: bool, figure: str) -> Check:
+        if policy is None:
+            return Check(need, "unknown", "not in the catalogue")
+        return Check(need, "yes" if holds else "no", figure)
+
+    found = []
+    if needs.credentials:
+        own = credentials(policy) if policy else "none"
+        found.append(check("credentials", own in needs.credentials, f"{own} credentials"))
+    if not needs.dot1x:
+        radius = policy is not None and needs_8021x(policy)
+        found.append(
+            check("no 802.1X", not radius, "needs a RADIUS server" if radius else "needs none")
+        )
+    if needs.pmf:
+        required = policy is not None and requires_pmf(policy)
+        found.append(
+            check("PMF required", required, f"PMF {policy.link.pmf}" if policy else "unknown")
+        )
+    if needs.band_6ghz:
+        allowed = policy is not None and allowed_at_6ghz(policy)
+        words = "allowed" if allowed else "6 GHz takes WPA3 or OWE with PMF, no transition mode"
+        found.append(check("6 GHz", allowed, words))
+    for name in needs.rules:
+        rules = RULE_SETS[name]
+        broken = rules.breaks(policy) if policy else None
+        found.append(check(name, broken is None, broken or f"meets {rules.source}"))
+    return found
+
+
 def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) -> Check:
     sign = 1.0 if least else -1.0
     bound = estimate.low if least else estimate.high
+    if estimate.is_deterministic:
+        bound = estimate.value
     share = estimate.unit == "1"
     figure = (
         f"{100 * estimate.value:.3g} % against {100 * limit:.3g} %"
@@ -375,10 +587,20 @@ def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) 
     return Check(need, "yes" if sure else "likely", figure, (cell,))
 
 
-def _rank(option: Option) -> tuple[float, ...]:
+def _rank(option: Option) -> tuple[Any, ...]:
+    """Sort key: what can be recommended first, ties by strength, the rest by cost."""
     order = {"yes": 0, "likely": 1, "unknown": 2, "no": 3}[option.meets]
     costs = [_cost(option, metric) for metric in _COSTS]
-    return (1.0 if option.broken else 0.0, float(order), *costs, -float(len(option.services)))
+    stronger = tuple(-part for part in option.strength) if option.near else ()
+    return (
+        not option.recommendable,
+        bool(option.broken),
+        order if not option.recommendable else 0,
+        not option.near,
+        stronger,
+        *costs,
+        option.policy,
+    )
 
 
 def _cost(option: Option, metric: str) -> float:
@@ -388,12 +610,12 @@ def _cost(option: Option, metric: str) -> float:
     return -found[0].value if metric == THROUGHPUT else found[0].value
 
 
-def _with_front(options: list[Option]) -> list[Option]:
-    """Mark the Pareto front of services (more) against costs (less), among unbroken policies."""
+def _with_front(analysis: Analysis, options: list[Option], margin: float) -> list[Option]:
+    """Mark the Pareto front of security against costs among unbroken policies, by intervals."""
     front = []
     for option in options:
         beaten = option.broken or any(
-            _dominates(other, option)
+            _dominates(analysis, other, option, margin)
             for other in options
             if other is not option and not other.broken
         )
@@ -401,15 +623,27 @@ def _with_front(options: list[Option]) -> list[Option]:
     return front
 
 
-def _dominates(a: Option, b: Option) -> bool:
-    """Whether ``a`` offers all services of ``b`` at no higher cost, and one thing better."""
-    if not set(a.services) >= set(b.services):
+def _dominates(analysis: Analysis, a: Option, b: Option, margin: float) -> bool:
+    """Whether ``a`` is as secure as ``b``, nowhere clearly dearer, and better in one point."""
+    if not set(a.services) >= set(b.services) or a.strength < b.strength:
         return False
-    metrics = [m for m in _COSTS if m in a.figures and m in b.figures]
-    pairs = [(_cost(a, m), _cost(b, m)) for m in metrics]
-    if any(x > y for x, y in pairs) or not pairs:
+    metrics = [m for m in _COSTS if m != "overhead" and m in a.figures and m in b.figures]
+    if not metrics or any(_dearer(analysis, a, b, m, margin) for m in metrics):
         return False
-    return any(x < y for x, y in pairs) or set(a.services) > set(b.services)
+    return a.strength > b.strength or any(_dearer(analysis, b, a, m, margin) for m in metrics)
+
+
+def _dearer(analysis: Analysis, a: Option, b: Option, metric: str, margin: float) -> bool:
+    """Whether ``a`` costs clearly more than ``b``: the whole interval lies beyond the margin."""
+    (x, cell), (y, other) = a.figures[metric], b.figures[metric]
+    if metric != THROUGHPUT:
+        low = x.value if not x.has_interval else x.low
+        high = y.value if not y.has_interval else y.high
+        return low > high + margin * abs(y.value)
+    gap = throughput_difference(analysis, other, cell)
+    if gap is None or not gap.has_interval:
+        return y.value - x.value > margin * abs(y.value)
+    return gap.low > margin * abs(y.value)
 
 
 def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -421,16 +655,19 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         )
     else:
         cost = best.figures.get("overhead")
-        words = f"Choose {best.policy}"
+        words = f"Choose {best.policy}" if advice.decided else f"Undecided, likely {best.policy}"
         if cost is not None:
-            words += f": it costs {_lost(cost[0])} of throughput against {advice.baseline}"
+            words += f": {cost_in_words(cost[0])} of throughput against {advice.baseline}"
         elif best.policy != advice.baseline:
             words += f": {advice.baseline} was not measured there, so its cost is not known"
         if best.meets == "likely":
             words += "; at these trials' precision the needs are likely, not surely, met"
         cells = tuple(sorted({cell for _, cell in best.figures.values()}))
         found.append((words + ".", cells))
-        found += [(f"Mind that with {best.policy} {caveat}.", ()) for caveat in best.caveats]
+        found += _of_ties(advice, best, needs.margin)
+        if needs.dot1x and "802.1X" in _infrastructure(best):
+            found.append((f"Assumed for {best.policy}: {_infrastructure(best)}.", ()))
+        found += [(f"With {best.policy}, {caveat}.", ()) for caveat in best.caveats]
     reasons: dict[str, list[Option]] = {}
     for option in advice.options:
         if option.broken and option.meets in ("yes", "likely"):
@@ -447,16 +684,70 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
     missing = sorted({c.need for o in advice.options for c in o.checks if c.verdict == "unknown"})
     if missing:
         found.append((f"Not measured, so not judged: {', '.join(missing)}.", ()))
-    if not needs.services and best is not None and best.policy == advice.baseline:
-        found.append(("No service was asked for, so no security is the cheapest answer.", ()))
+    front = [o for o in advice.options if o.pareto and "overhead" in o.figures]
+    if front:
+        words = "; ".join(
+            f"{o.policy} {cost_in_words(o.figures['overhead'][0], bare=True)}" for o in front
+        )
+        found.append(
+            (
+                f"Pareto front of security against throughput: {words}.",
+                tuple(sorted(o.figures["overhead"][1] for o in front)),
+            )
+        )
     return tuple(found)
 
 
-def _lost(estimate: Estimate) -> str:
-    """An overhead as an amount lost: a difference of rates is negative where security costs."""
-    if estimate.unit == "1":
-        return _percent(estimate)
-    return show_value(-estimate.value, estimate.unit)
+def _of_ties(advice: Advice, best: Option, margin: float) -> list[tuple[str, tuple[str, ...]]]:
+    """The policies that tie with the choice, and the trials that undecided ones need."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    able = [o for o in advice.options if o.recommendable and o is not best]
+    ties = [o.policy for o in able if o.standing == "tie"]
+    share = f"{100 * margin:g} %"
+    if ties and best.near:
+        found.append(
+            (
+                f"Within {share} of throughput of one another: {', '.join([best.policy, *ties])}; "
+                f"{best.policy} is the strongest.",
+                (),
+            )
+        )
+    waiting = [o.policy for o in (best, *able) if o.standing == "undecided"]
+    if waiting:
+        trials = advice.trials_needed
+        words = f"{trials} trials per cell would tell" if trials else "no number of trials would"
+        found.append(
+            (f"Not told apart at {share} by these trials: {', '.join(waiting)}; {words}.", ())
+        )
+    return found
+
+
+def _infrastructure(option: Option) -> str:
+    policy = _policy(option.policy)
+    if policy is None or not needs_8021x(policy):
+        return ""
+    keys = credentials(policy)
+    if keys == "certificates":
+        return "802.1X with a RADIUS server and a certificate for every user"
+    return "802.1X with a RADIUS server and an account for every user"
+
+
+def cost_in_words(estimate: Estimate, *, bare: bool = False) -> str:
+    """An overhead as a cost in words; a difference of rates is negative where security costs.
+
+    An interval that reaches zero is no measurable cost.
+    """
+    sign = 1.0 if estimate.unit == "1" else -1.0
+    ends = sorted((sign * estimate.low, sign * estimate.high))
+    nothing = ends[0] <= 0 if estimate.has_interval else sign * estimate.value <= 0
+    if nothing:
+        most = ends[1]
+        if not estimate.has_interval or most <= 0:
+            return "no measurable cost"
+        shown = f"{100 * most:.2f} %" if estimate.unit == "1" else show_value(most, estimate.unit)
+        return f"no measurable cost (at most {shown})"
+    text = _percent(estimate) if estimate.unit == "1" else show_value(-estimate.value, "bit/s")
+    return text if bare else f"it costs {text}"
 
 
 def _percent(estimate: Estimate) -> str:

@@ -82,6 +82,7 @@ class Analysis:
     family (primary or exploratory), equivalence_p, effect (Hedges' g), unit, n, method, verdict.
     ``times``: medians, retries and means of join and hand-over times (see ``times.time_rows``).
     Intervals hold at ``level``. ``paired``: whether trials of equal number were compared in pairs.
+    ``throughputs``: readings of whole cells (cell, trial, value).
     ``answers``: the primary metrics. ``by_rule``: whether the selection rule looks at values, so
     that value and value_all differ.
     """
@@ -97,6 +98,7 @@ class Analysis:
     paired: bool = False
     answers: tuple[str, ...] = DEFAULT_ANSWERS
     by_rule: bool = False
+    throughputs: pl.DataFrame = field(factory=pl.DataFrame, repr=False)
 
     def estimate(
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
@@ -233,6 +235,11 @@ def analyse(
         paired=paired,
         answers=tuple(answers),
         by_rule=by_rule,
+        throughputs=rows.filter(
+            (pl.col("metric") == THROUGHPUT)
+            & pl.col("flow").is_null()
+            & pl.col("station").is_null()
+        ).select("cell", "trial", "value"),
     )
 
 

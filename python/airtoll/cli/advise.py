@@ -1,7 +1,8 @@
-"""``airtoll advise``: which policy meets the needs, at what cost.
+"""``airtoll advise``: the policy that meets the needs, and its cost.
 
-Takes needs and limits, and a run (or a scenario that is then run); gives options ranked, each
-figure with its interval and the cells behind it. Never recommends a broken policy.
+Needs and limits, and a run (or a scenario that is then run), give options ranked, each figure with
+its interval and its cells. A broken policy is never recommended; ``open`` only with ``--policy
+open``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from airtoll.analyse.advice import (
     advise,
     against,
     better_transport,
+    cost_in_words,
+    credentials_named,
     hybrids,
+    rules_named,
     service_named,
     spread,
 )
@@ -37,6 +41,7 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
+from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
 from airtoll.study import Level, Study, load, shipped
 
@@ -72,6 +77,24 @@ def advise_command(
     max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
     max_negotiation: Annotated[str | None, typer.Option(help="Time to get on: 300ms.")] = None,
     max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
+    credential: Annotated[
+        str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
+    ] = "",
+    dot1x: Annotated[
+        bool, typer.Option("--8021x/--no-8021x", help="Whether a RADIUS server is available.")
+    ] = True,
+    pmf: Annotated[
+        bool, typer.Option("--pmf", help="Management frames must be protected.")
+    ] = False,
+    band: Annotated[
+        str | None, typer.Option(help="Band in GHz: 2.4, 5 or 6; 6 takes WPA3 and OWE alone.")
+    ] = None,
+    rules: Annotated[
+        str, typer.Option(help=f"Rule sets, comma between: {', '.join(RULE_SETS)}.")
+    ] = "",
+    margin: Annotated[
+        str, typer.Option(help="Share of throughput below which policies tie.")
+    ] = "1%",
     run_folder: Annotated[
         Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
     ] = None,
@@ -89,8 +112,17 @@ def advise_command(
     json: JsonOption = False,
 ) -> None:
     """Rank policies by needs and limits; a broken one is never recommended."""
+    if band not in (None, "2.4", "5", "6"):
+        raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
     needs = Needs(
-        services=tuple(service_named(w.strip()) for w in need.split(",") if w.strip()),
+        services=tuple(service_named(w) for w in _listed(need)),
+        credentials=tuple(credentials_named(w) for w in _listed(credential)),
+        dot1x=dot1x,
+        pmf=pmf,
+        band_6ghz=band == "6",
+        rules=tuple(rules_named(w) for w in _listed(rules)),
+        baseline_allowed="open" in (policy or []),
+        margin=_share(margin, "--margin") or 0.0,
         min_throughput_bps=_rate(min_throughput),
         max_overhead=_share(max_overhead),
         max_delay_s=_time(max_delay, "--max-delay"),
@@ -101,7 +133,7 @@ def advise_command(
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
         run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials, on).path
-    analysis = _analysis(run_folder)
+    analysis, settings = _analysis(run_folder)
     bound = not_radio(read_trials(run_folder))
     if bound:
         err().print(
@@ -111,7 +143,10 @@ def advise_command(
             soft_wrap=True,
         )
     places = _places(analysis, scenario)
-    advices = [advise(analysis, needs, *place) for place in places]
+    advices = [
+        advise(analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place)
+        for place in places
+    ]
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
         emit_json(_plain(run_folder, analysis, advices, choices))
@@ -119,10 +154,16 @@ def advise_command(
     _print(run_folder, analysis, advices, choices)
 
 
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _measure(
     scenario: str, policies: Sequence[str], profile: str | None, trials: int, on: str
 ) -> Run:
     name, study = _study_of(scenario)
+    if study.study.baseline not in policies:
+        policies = [study.study.baseline, *policies]
     values: dict[str, Any] = {
         "grid": {
             "scenario": [scenario],
@@ -131,7 +172,11 @@ def _measure(
         },
         "compare": [],
         "exclude": [],
-        "trials": {"repetitions": trials},
+        # Common random numbers tell policies apart with fewer trials.
+        "trials": {
+            "repetitions": trials,
+            "pairing": "common" if on == "simulator" else "independent",
+        },
     }
     if profile is not None:
         place = study.scenario[scenario]
@@ -160,7 +205,8 @@ def _study_of(scenario: str) -> tuple[str, Study]:
     )
 
 
-def _analysis(folder: Path) -> Analysis:
+def _analysis(folder: Path) -> tuple[Analysis, dict[str, str]]:
+    """The analysis of a run or of imported readings, and the TLS of each scenario's joins."""
     if (folder / "run.json").is_file():
         opened = open_run(folder)
         study = opened.folder.study_file().study
@@ -174,8 +220,8 @@ def _analysis(folder: Path) -> Analysis:
                 study.trials.order, opened.folder.manifest()["testbed"], study.trials.pairing
             ),
             answers=study.answers,
-        )
-    return analyse(read_observations(folder), read_trials(folder))
+        ), {name: scenario.join.tls for name, scenario in study.scenario.items()}
+    return analyse(read_observations(folder), read_trials(folder)), {}
 
 
 def _places(analysis: Analysis, scenario: str | None) -> list[tuple[str, str, str]]:
@@ -283,7 +329,7 @@ def _row(option: Option) -> list[str]:
     return [
         option.policy,
         option.meets,
-        _percent(overhead[0]) if overhead else "",
+        cost_in_words(overhead[0], bare=True) if overhead else "",
         shown("throughput_bps", 1e-6, "Mb/s"),
         shown("negotiation_time_s", 1e3, "ms"),
         "yes" if option.pareto else "",
@@ -303,12 +349,16 @@ def _plain(
                 "factors": json.loads(advice.factors),
                 "traffic": advice.traffic,
                 "recommended": advice.recommended.policy if advice.recommended else None,
+                "decided": advice.decided,
+                "trials_needed": advice.trials_needed,
                 "options": [
                     {
                         "policy": option.policy,
                         "meets": option.meets,
                         "recommendable": option.recommendable,
                         "pareto": option.pareto,
+                        "standing": option.standing,
+                        "strength": list(option.strength),
                         "services": list(option.services),
                         "broken": list(option.broken),
                         "caveats": list(option.caveats),
@@ -385,11 +435,11 @@ def _time(text: str | None, option: str) -> float | None:
     return _positive(match, _TIMES, option, text, "50ms, 1.5s")
 
 
-def _share(text: str | None) -> float | None:
+def _share(text: str | None, option: str = "--max-overhead") -> float | None:
     if text is None:
         return None
     match = re.fullmatch(r"([0-9.]+)\s*(%?)", text.strip())
-    return _positive(match, {"": 1.0, "%": 0.01}, "--max-overhead", text, "5%, 0.05")
+    return _positive(match, {"": 1.0, "%": 0.01}, option, text, "5%, 0.05")
 
 
 def _positive(

@@ -28,6 +28,7 @@ from airtoll.policies.model import (
     Services,
     Tunnel,
 )
+from airtoll.policies.standing import caveats, withdrawn
 from airtoll.policies.suites import (
     Cipher,
     EapMethod,
@@ -115,8 +116,8 @@ def parse(name: str) -> Policy:
         tunnels=tuple(tunnels),
         access_control=tuple(access),
         services=_services(link, tunnels),
-        broken=_broken(link, tunnels),
-        weaknesses=_weaknesses(link, tunnels),
+        broken=(*_broken(link, tunnels), *withdrawn(tunnels)),
+        weaknesses=(*_weaknesses(link, tunnels), *caveats(link)),
     )
 
 
