@@ -4,7 +4,7 @@
 //! [`TxVector`]. Index and flags are those of `struct ieee80211_tx_rate` (Linux,
 //! include/net/mac80211.h); the tables of legacy rates are the order of hwsim's own bands.
 
-use airtoll_phy::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, TxVector, Width};
+use airtoll_phy::{Band, Generation, GuardInterval, Legacy, OfdmRate, Preamble, TxVector, Width};
 
 /// Flags of a rate, `enum hwsim_tx_rate_flags`.
 pub mod flag {
@@ -48,21 +48,11 @@ impl Step {
     };
 }
 
-/// The band of a centre frequency.
-#[must_use]
-pub const fn band(frequency_mhz: u32) -> Band {
-    match frequency_mhz {
-        0..3_000 => Band::Ghz2_4,
-        3_000..5_950 => Band::Ghz5,
-        _ => Band::Ghz6,
-    }
-}
-
 /// The vector of a step at a frequency; the lowest rate of the band where the band has no such
 /// rate (mac80211 gives index 0 to frames whose rate it leaves to the driver).
 #[must_use]
 pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
-    let band = band(frequency_mhz);
+    let band = Band::of_mhz(frequency_mhz);
     let index = step.index.max(0).cast_unsigned();
     let has = |bit: u16| step.flags & bit != 0;
     let width = if has(flag::WIDTH_160) {
@@ -80,9 +70,10 @@ pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
         GuardInterval::Ns800
     };
     let fast = if has(flag::VHT_MCS) {
-        TxVector::vht(index & 15, width, gi, (index >> 4) + 1).ok()
+        let streams = (index >> 4) + 1;
+        TxVector::of_mcs(Generation::Ac, index & 15, streams, width, gi, Band::Ghz5).ok()
     } else if has(flag::MCS) {
-        TxVector::ht(index, width, gi, band).ok()
+        TxVector::of_mcs(Generation::N, index, 1, width, gi, band).ok()
     } else {
         None
     };
@@ -104,18 +95,15 @@ pub fn received_index(step: Step) -> u32 {
     }
 }
 
+/// The driver's table of legacy rates: those of 802.11g at 2.4 GHz, of 802.11a elsewhere.
 fn legacy(index: usize, band: Band, preamble: Preamble) -> TxVector {
-    let ofdm = match band {
-        Band::Ghz2_4 if index < DsssRate::ALL.len() => {
-            let rate = DsssRate::ALL[index];
-            return TxVector::dsss(rate, preamble)
-                .or_else(|_| TxVector::dsss(rate, Preamble::Long))
-                .expect("the long preamble carries every DSSS rate");
-        }
-        Band::Ghz2_4 => index - DsssRate::ALL.len(),
-        _ => index,
+    let of_band = match band {
+        Band::Ghz2_4 => Generation::G,
+        Band::Ghz5 | Band::Ghz6 => Generation::A,
     };
-    TxVector::ofdm(*OfdmRate::ALL.get(ofdm).unwrap_or(&OfdmRate::M6), band)
+    let mut rates = of_band.descriptor().announced_rates();
+    let rate = rates.nth(index).unwrap_or(Legacy::Ofdm(OfdmRate::M6));
+    TxVector::legacy(rate, preamble, band)
 }
 
 #[cfg(test)]

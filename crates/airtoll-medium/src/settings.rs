@@ -3,7 +3,7 @@
 //! Takes JSON, gives checked values. Names are those that the caller chose for its radios;
 //! times are seconds since the medium began, positions metres, powers dBm, losses dB.
 
-use airtoll_phy::{BasicRates, Preamble, TimingSet};
+use airtoll_phy::{Band, BasicRates, Generation, Preamble, TimingSet};
 use airtoll_wire::MacAddress;
 use airtoll_wlan::scenario::{PathLoss, Wall};
 use serde::Deserialize;
@@ -18,9 +18,10 @@ pub const MAX_RADIOS: usize = 64;
 pub struct Settings {
     /// The radios; at most [`MAX_RADIOS`].
     pub radios: Vec<RadioSettings>,
-    /// Whose slots, windows and basic rates hold.
-    #[serde(default)]
-    pub standard: Standard,
+    /// Generation whose slots, windows and basic rates hold in the BSSs on this medium; OFDM at
+    /// either band unless told.
+    #[serde(default = "ofdm")]
+    pub standard: Generation,
     /// Preamble of DSSS frames that mac80211 does not ask to be short.
     #[serde(default)]
     pub short_preamble: bool,
@@ -107,39 +108,6 @@ pub struct LevelPoint {
     pub dbm: f64,
 }
 
-/// Whose slots, windows and basic rates hold in the BSSs on this medium.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub enum Standard {
-    /// Clauses 15 and 16: 20 us slots, CWmin 31, acknowledgements at 1 and 2 Mb/s.
-    #[serde(rename = "802.11b")]
-    B,
-    /// OFDM at either band: 9 us slots, CWmin 15, acknowledgements at 6, 12 and 24 Mb/s.
-    #[default]
-    #[serde(rename = "802.11g", alias = "802.11a", alias = "802.11n")]
-    Ofdm,
-}
-
-impl Standard {
-    /// Slots, SIFS and windows at a frequency.
-    #[must_use]
-    pub const fn timing(self, frequency_mhz: u32) -> TimingSet {
-        match self {
-            Self::B => TimingSet::DSSS,
-            Self::Ofdm if frequency_mhz < 3_000 => TimingSet::ERP,
-            Self::Ofdm => TimingSet::OFDM,
-        }
-    }
-
-    /// Basic rates: those of the simulator's BSSs where a scenario names none.
-    #[must_use]
-    pub fn basic_rates(self) -> BasicRates {
-        match self {
-            Self::B => BasicRates::dsss_default(),
-            Self::Ofdm => BasicRates::ofdm_default(),
-        }
-    }
-}
-
 /// A MAC address in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
@@ -153,7 +121,7 @@ impl TryFrom<String> for Address {
     }
 }
 
-/// Settings that cannot be meant; names the key.
+/// Invalid settings; names the key.
 #[derive(Debug, Error, PartialEq)]
 pub enum SettingsError {
     /// Not JSON, or not of this shape.
@@ -202,6 +170,19 @@ impl Settings {
     #[must_use]
     pub fn index(&self, name: &str) -> Option<usize> {
         self.radios.iter().position(|radio| radio.name == name)
+    }
+
+    /// Slots, SIFS and windows at a frequency.
+    #[must_use]
+    pub fn timing(&self, frequency_mhz: u32) -> TimingSet {
+        let band = Band::of_mhz(frequency_mhz);
+        self.standard.descriptor().timing(band, false)
+    }
+
+    /// Basic rates: those of the simulator's BSSs where a scenario names none.
+    #[must_use]
+    pub fn basic_rates(&self) -> BasicRates {
+        self.standard.descriptor().basic_rates
     }
 
     /// Preamble of DSSS frames.
@@ -255,7 +236,7 @@ impl Settings {
     }
 }
 
-/// Whether there is a number, and each is above the one before.
+/// Whether the list has a number, and each number is above the one before.
 fn rises(mut numbers: impl Iterator<Item = f64>) -> bool {
     let Some(mut last) = numbers.next() else {
         return false;
@@ -271,6 +252,10 @@ fn rises(mut numbers: impl Iterator<Item = f64>) -> bool {
 // As the simulator's scenario has them where a study names none.
 const fn same_loss() -> PathLoss {
     PathLoss::Constant { loss_db: 60.0 }
+}
+
+const fn ofdm() -> Generation {
+    Generation::N
 }
 
 const fn noise_figure() -> f64 {

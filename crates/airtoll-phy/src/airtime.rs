@@ -6,7 +6,6 @@
 
 use airtoll_units::Duration;
 
-use crate::format::Format;
 use crate::parameters::GuardInterval;
 use crate::txvector::TxVector;
 
@@ -20,16 +19,15 @@ use crate::txvector::TxVector;
 #[inline]
 pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
     let bits = psdu_octets as u64 * 8;
-    let data_ns = match v.format() {
+    let data_ns = if v.is_dsss() {
         // bits / (n * 0.1 Mb/s) microseconds, rounded up.
-        Format::Dsss => (bits * 10).div_ceil(v.bits_per_symbol as u64) * 1_000,
-        _ => {
-            let symbols = (bits + v.service_and_tail as u64).div_ceil(v.bits_per_symbol as u64);
-            let ns = symbols * v.symbol_ns as u64;
-            match v.guard_interval() {
-                GuardInterval::Ns400 => ns.div_ceil(4_000) * 4_000,
-                _ => ns,
-            }
+        (bits * 10).div_ceil(v.bits_per_symbol as u64) * 1_000
+    } else {
+        let symbols = (bits + v.service_and_tail as u64).div_ceil(v.bits_per_symbol as u64);
+        let ns = symbols * v.symbol_ns as u64;
+        match v.guard_interval() {
+            GuardInterval::Ns400 => ns.div_ceil(4_000) * 4_000,
+            _ => ns,
         }
     };
     Duration::from_nanos(v.preamble_ns as u64 + data_ns + v.extension_ns as u64)
@@ -40,16 +38,15 @@ pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
 pub const fn psdu_within(v: &TxVector, room: Duration) -> u32 {
     let around = v.preamble_ns as u64 + v.extension_ns as u64;
     let ns = room.as_nanos().saturating_sub(around);
-    let bits = match v.format() {
-        Format::Dsss => ns / 1_000 * v.bits_per_symbol as u64 / 10,
-        _ => {
-            let ns = match v.guard_interval() {
-                GuardInterval::Ns400 => ns / 4_000 * 4_000,
-                _ => ns,
-            };
-            let symbols = ns / v.symbol_ns as u64;
-            (symbols * v.bits_per_symbol as u64).saturating_sub(v.service_and_tail as u64)
-        }
+    let bits = if v.is_dsss() {
+        ns / 1_000 * v.bits_per_symbol as u64 / 10
+    } else {
+        let ns = match v.guard_interval() {
+            GuardInterval::Ns400 => ns / 4_000 * 4_000,
+            _ => ns,
+        };
+        let symbols = ns / v.symbol_ns as u64;
+        (symbols * v.bits_per_symbol as u64).saturating_sub(v.service_and_tail as u64)
     };
     let octets = bits / 8;
     if octets < u32::MAX as u64 {
@@ -68,6 +65,7 @@ pub const fn preamble(v: &TxVector) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generation::Generation;
     use crate::parameters::{Band, DsssRate, OfdmRate, Preamble, Width};
     use proptest::prelude::*;
 
@@ -99,15 +97,47 @@ mod tests {
 
     #[test]
     fn newer_formats_have_their_preambles() {
-        let ht = TxVector::ht(7, Width::Mhz20, GuardInterval::Ns800, Band::Ghz5).unwrap();
+        let ht = TxVector::of_mcs(
+            Generation::N,
+            7,
+            1,
+            Width::Mhz20,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         // 36 us of preamble, 12310 bits in 48 symbols of 260.
         assert_eq!(us(ht, 1536), 36.0 + 48.0 * 4.0);
-        let short = TxVector::ht(7, Width::Mhz20, GuardInterval::Ns400, Band::Ghz5).unwrap();
+        let short = TxVector::of_mcs(
+            Generation::N,
+            7,
+            1,
+            Width::Mhz20,
+            GuardInterval::Ns400,
+            Band::Ghz5,
+        )
+        .unwrap();
         // 48 symbols of 3.6 us are 172.8 us, padded to 176 us.
         assert_eq!(us(short, 1536), 36.0 + 176.0);
-        let vht = TxVector::vht(9, Width::Mhz80, GuardInterval::Ns800, 1).unwrap();
+        let vht = TxVector::of_mcs(
+            Generation::Ac,
+            9,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         assert_eq!(us(vht, 1536), 40.0 + 8.0 * 4.0);
-        let he = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        let he = TxVector::of_mcs(
+            Generation::Ax,
+            11,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         // 20 + 4 + 8 + 4 + 7.2 us; 8166 bits a symbol.
         assert_eq!(us(he, 1536), 43.2 + 2.0 * 13.6);
     }
@@ -122,14 +152,21 @@ mod tests {
         prop_oneof![
             (0..4usize).prop_map(|i| TxVector::dsss(DsssRate::ALL[i], Preamble::Long).unwrap()),
             (0..8usize).prop_map(|i| TxVector::ofdm(OfdmRate::ALL[i], Band::Ghz2_4)),
-            (0..32u8).prop_map(
-                |m| TxVector::ht(m, Width::Mhz40, GuardInterval::Ns400, Band::Ghz5).unwrap()
-            ),
-            (0..12u8, 1..9u8).prop_map(|(m, n)| TxVector::he(
+            (0..32u8).prop_map(|m| TxVector::of_mcs(
+                Generation::N,
                 m,
+                1,
+                Width::Mhz40,
+                GuardInterval::Ns400,
+                Band::Ghz5
+            )
+            .unwrap()),
+            (0..12u8, 1..9u8).prop_map(|(m, n)| TxVector::of_mcs(
+                Generation::Ax,
+                m,
+                n,
                 Width::Mhz160,
                 GuardInterval::Ns1600,
-                n,
                 Band::Ghz6
             )
             .unwrap()),

@@ -1,12 +1,9 @@
-//! How much an A-MPDU may hold.
-//!
-//! Takes a format, the octets of one MPDU and the limits in force; gives how many MPDUs fit and
-//! how long the PSDU becomes. Delimiter and padding are real octets on air, so they count.
+//! Size of A-MPDUs: the number of MPDUs that fit, and the length of the PSDU with its delimiters
+//! and padding.
 
 use airtoll_units::Duration;
 
 use crate::airtime::airtime;
-use crate::format::Format;
 use crate::txvector::TxVector;
 
 /// Longest PPDU in HT-mixed, VHT, HE and EHT formats: aPPDUMaxTime, 5.484 ms
@@ -16,7 +13,7 @@ pub const PPDU_MAX_TIME: Duration = Duration::from_micros(5_484);
 /// MPDU delimiter (9.7.1).
 const DELIMITER_OCTETS: u32 = 4;
 
-/// What bounds an A-MPDU of a format.
+/// Limits of aggregation of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AmpduLimits {
     /// Most octets of the A-MPDU.
@@ -25,27 +22,14 @@ pub struct AmpduLimits {
     pub mpdus: u32,
     /// Most octets of one MPDU (HT: of one MPDU in an A-MPDU).
     pub mpdu_octets: u32,
+    /// Most octets of an A-MSDU.
+    pub amsdu_octets: u32,
 }
 
-/// Limits of the format of `v`; `None` where it does not aggregate.
-///
-/// HT 65,535 octets and window 64 (9.4.2.55.3), VHT 1,048,575 and 64 (9.4.2.157.2), HE
-/// 6,500,631 and 256 (26.6, 27.2), EHT 15,523,200 and 1024 (35.6); MPDUs of 4095 octets in an
-/// HT A-MPDU (9.3.2.1) and 11,454 after.
+/// Limits of the generation of `v`; `None` where it does not aggregate.
 #[must_use]
 pub const fn ampdu_limits(v: &TxVector) -> Option<AmpduLimits> {
-    let (octets, mpdus, mpdu_octets) = match v.format() {
-        Format::Dsss | Format::Ofdm | Format::ErpOfdm => return None,
-        Format::HtMixed => (65_535, 64, 4_095),
-        Format::Vht => (1_048_575, 64, 11_454),
-        Format::HeSu => (6_500_631, 256, 11_454),
-        Format::EhtSu => (15_523_200, 1_024, 11_454),
-    };
-    Some(AmpduLimits {
-        octets,
-        mpdus,
-        mpdu_octets,
-    })
+    v.generation().descriptor().ampdu
 }
 
 /// Octets of an A-MPDU of `count` MPDUs of `mpdu_octets` octets each (FCS included): a delimiter
@@ -60,8 +44,7 @@ pub const fn ampdu_octets(mpdu_octets: u32, count: u32) -> u32 {
 }
 
 /// How many equal MPDUs of `mpdu_octets` octets one A-MPDU takes: within `max_octets`, `window`
-/// and [`PPDU_MAX_TIME`]. At least one; a single MPDU may break the time limit only because no
-/// smaller A-MPDU exists.
+/// and [`PPDU_MAX_TIME`]. At least one, even where one MPDU exceeds the time limit.
 #[must_use]
 pub fn max_mpdus(v: &TxVector, mpdu_octets: u32, max_octets: u32, window: u32) -> u32 {
     let padded = (DELIMITER_OCTETS + mpdu_octets).next_multiple_of(4);
@@ -88,6 +71,7 @@ pub fn max_mpdus(v: &TxVector, mpdu_octets: u32, max_octets: u32, window: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generation::Generation;
     use crate::parameters::{Band, GuardInterval, Width};
 
     #[test]
@@ -99,11 +83,27 @@ mod tests {
 
     #[test]
     fn each_limit_can_bind() {
-        let fast = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        let fast = TxVector::of_mcs(
+            Generation::Ax,
+            11,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         // 65535 / 1544 = 42.4
         assert_eq!(max_mpdus(&fast, 1538, 65_535, 256), 42);
         assert_eq!(max_mpdus(&fast, 1538, 6_500_631, 64), 64);
-        let slow = TxVector::ht(0, Width::Mhz20, GuardInterval::Ns800, Band::Ghz5).unwrap();
+        let slow = TxVector::of_mcs(
+            Generation::N,
+            0,
+            1,
+            Width::Mhz20,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         // 6.5 Mb/s for 5.448 ms of data: two MPDUs.
         let n = max_mpdus(&slow, 1538, 65_535, 64);
         assert_eq!(n, 2);

@@ -2,7 +2,7 @@
 //!
 //! Takes a transmission vector, a linear SNR (over the channel width; over 22 MHz for DSSS; per
 //! stream for several) and octets; gives success probabilities. White noise, flat channel, no
-//! multipath. Never draws: whoever simulates compares with a random number of its own.
+//! multipath. Pure functions: the simulator draws.
 //!
 //! Sources: uncoded M-QAM with Gray labels, nearest neighbours (Proakis, Digital
 //! Communications, 5th ed., 4.3); convolutional codes by the Chernoff bound on pairwise errors
@@ -16,7 +16,6 @@
 use libm::{erfc, exp, log1p, sqrt};
 
 use crate::dsss_error::{cck_word, dbpsk, dqpsk};
-use crate::format::Format;
 use crate::modulation::{CodeRate, Mcs, Modulation};
 use crate::txvector::TxVector;
 
@@ -24,7 +23,7 @@ use crate::txvector::TxVector;
 const DSSS_BANDWIDTH_HZ: f64 = 22e6;
 const CHIP_RATE_HZ: f64 = 11e6;
 
-/// Probability that a PSDU of `octets` octets sent with `v` arrives whole, PHY header not
+/// Probability that a PSDU of `octets` octets sent with `v` has no bit error, PHY header not
 /// included, at the linear ratio `snr`.
 #[must_use]
 pub fn frame_success(v: &TxVector, snr: f64, octets: u32) -> f64 {
@@ -36,31 +35,23 @@ pub fn frame_success(v: &TxVector, snr: f64, octets: u32) -> f64 {
 /// the format's own SIG fields at BPSK 1/2 for OFDM.
 #[must_use]
 pub fn header_success(v: &TxVector, snr: f64) -> f64 {
-    let bpsk = Mcs {
-        modulation: Modulation::Bpsk,
-        code: CodeRate::R1_2,
-    };
-    let (mcs, bits) = match v.format() {
-        Format::Dsss => {
-            let modulation = if v.preamble_ns == 96_000 {
-                Modulation::Dqpsk
-            } else {
-                Modulation::Dbpsk
-            };
-            (
-                Mcs {
-                    modulation,
-                    code: CodeRate::Uncoded,
-                },
-                48.0,
-            )
+    let mcs = if v.is_dsss() {
+        let modulation = if v.preamble_ns == 96_000 {
+            Modulation::Dqpsk
+        } else {
+            Modulation::Dbpsk
+        };
+        Mcs {
+            modulation,
+            code: CodeRate::Uncoded,
         }
-        Format::Ofdm | Format::ErpOfdm => (bpsk, 24.0),
-        Format::HtMixed => (bpsk, 24.0 + 48.0),
-        Format::Vht => (bpsk, 24.0 + 48.0 + 26.0),
-        Format::HeSu => (bpsk, 24.0 + 52.0),
-        Format::EhtSu => (bpsk, 24.0 + 52.0 + 52.0),
+    } else {
+        Mcs {
+            modulation: Modulation::Bpsk,
+            code: CodeRate::R1_2,
+        }
     };
+    let bits = f64::from(v.generation().descriptor().header_bits);
     power(bit_failure(mcs, snr), bits)
 }
 
@@ -204,6 +195,7 @@ fn square_qam(points: f64, bits: f64, snr: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generation::Generation;
     use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 
     fn db(x: f64) -> f64 {
@@ -234,7 +226,15 @@ mod tests {
         }
         let mut last = -30.0;
         for mcs in 0..14 {
-            let v = TxVector::eht(mcs, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+            let v = TxVector::of_mcs(
+                Generation::Be,
+                mcs,
+                1,
+                Width::Mhz80,
+                GuardInterval::Ns800,
+                Band::Ghz5,
+            )
+            .unwrap();
             let t = threshold(&v);
             assert!(t > last, "MCS {mcs} {t}");
             last = t;

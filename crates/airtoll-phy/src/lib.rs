@@ -1,9 +1,8 @@
-//! WLAN PHY arithmetic: what can be sent, how long it takes and how often it arrives.
+//! WLAN PHY arithmetic: PHY generations, transmission vectors, airtimes, interframe spaces,
+//! response rates and error probabilities.
 //!
-//! Takes a transmission vector (format, rate, width, guard interval, streams) and a length in
-//! octets; gives airtimes, interframe spaces, response rates and error probabilities. Pure
-//! functions and tables: no state, no clock, no randomness, and no floating-point function that
-//! is not from `libm`, so that every machine gives the same bits.
+//! Pure functions and tables: no state, no clock, no randomness. Floating-point functions come
+//! from `libm`, so that every machine gives the same bits.
 //!
 //! Clause and equation numbers are those of IEEE Std 802.11-2020 (HE: IEEE Std 802.11ax-2021,
 //! EHT: IEEE Std 802.11be-2024) unless a line says otherwise.
@@ -13,8 +12,8 @@ mod ampdu;
 
 mod dsss_error;
 mod error_rate;
-mod format;
 mod frame_sizes;
+mod generation;
 mod modulation;
 mod parameters;
 mod propagation;
@@ -28,10 +27,13 @@ mod txvector;
 pub use airtime::{airtime, preamble, psdu_within};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
 pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
-pub use format::{Format, TxVectorError};
 pub use frame_sizes::{
     ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS,
     LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
+};
+pub use generation::{
+    BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, Spread, Symbols,
+    WidthRules,
 };
 pub use modulation::{CodeRate, Mcs, Modulation};
 pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
@@ -45,4 +47,4 @@ pub use timing::{
     AccessCategory, EdcaParameters, TimingSet, ack_timeout, aifs, difs, edca_parameters, eifs,
     rx_phy_start_delay,
 };
-pub use txvector::TxVector;
+pub use txvector::{TxVector, TxVectorError};

@@ -1,6 +1,4 @@
-//! Modulations, code rates and the table that MCS indices of HT, VHT, HE and EHT share.
-//!
-//! Takes an index, gives constellation and code rate. Never knows widths or streams.
+//! Modulations, code rates and the MCS table that HT, VHT, HE and EHT share.
 
 /// A constellation, with the bits that one subcarrier of one stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

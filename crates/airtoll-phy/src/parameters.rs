@@ -1,19 +1,37 @@
-//! The parameters that a transmission vector is made of: band, width, guard interval, preamble
-//! and the rates of DSSS and OFDM.
-//!
-//! Closed sets with their numbers; nothing is computed here and nothing combined.
+//! Parameters of a transmission vector: band, width, guard interval, preamble, and the rates of
+//! DSSS and OFDM.
+
+use serde::{Deserialize, Serialize};
 
 use crate::modulation::{CodeRate, Mcs, Modulation};
 
+/// Signal extension of OFDM formats at 2.4 GHz, ns (clauses 18.3.2.4 and 19.3.2).
+pub(crate) const SIGNAL_EXTENSION_NS: u32 = 6_000;
+
 /// Frequency band; decides signal extension and interframe spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Band {
     /// 2.4 GHz.
+    #[serde(rename = "2.4ghz")]
     Ghz2_4,
     /// 5 GHz.
+    #[serde(rename = "5ghz")]
     Ghz5,
     /// 6 GHz.
+    #[serde(rename = "6ghz")]
     Ghz6,
+}
+
+impl Band {
+    /// The band of a centre frequency.
+    #[must_use]
+    pub const fn of_mhz(mhz: u32) -> Self {
+        match mhz {
+            0..3_000 => Self::Ghz2_4,
+            3_000..5_950 => Self::Ghz5,
+            _ => Self::Ghz6,
+        }
+    }
 }
 
 /// Channel width.
@@ -27,7 +45,7 @@ pub enum Width {
     Mhz80,
     /// 160 MHz.
     Mhz160,
-    /// 320 MHz (EHT only).
+    /// 320 MHz.
     Mhz320,
 }
 
@@ -61,13 +79,13 @@ impl Width {
 /// Guard interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GuardInterval {
-    /// 0.4 us (HT, VHT).
+    /// 0.4 us.
     Ns400,
-    /// 0.8 us (all OFDM formats).
+    /// 0.8 us.
     Ns800,
-    /// 1.6 us (HE, EHT).
+    /// 1.6 us.
     Ns1600,
-    /// 3.2 us (HE, EHT).
+    /// 3.2 us.
     Ns3200,
 }
 
@@ -97,9 +115,13 @@ impl GuardInterval {
 }
 
 /// PLCP preamble of HR/DSSS (clause 16.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Preamble {
     /// 144 + 48 bits at 1 Mb/s: 192 us.
+    #[default]
     Long,
     /// 72 bits at 1 Mb/s and 48 at 2 Mb/s: 96 us; not for 1 Mb/s PSDUs.
     Short,

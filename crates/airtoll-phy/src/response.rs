@@ -1,10 +1,8 @@
-//! Which rate answers: the rate of Ack, CTS and BlockAck frames.
+//! Rate of control responses: Ack, CTS and BlockAck frames (10.6.6.5.2).
 //!
-//! Takes the vector of the frame that elicits the response and the BSS basic rate set; gives the
-//! vector of the response (10.6.6.5.2). Never answers in an HT or later format: a non-HT
-//! response is what every receiver of a mixed BSS can decode.
+//! Responses are always non-HT, which every receiver of a mixed BSS can decode.
 
-use crate::format::Format;
+use crate::generation::{Generation, Legacy};
 use crate::parameters::{Band, DsssRate, OfdmRate, Preamble};
 use crate::txvector::TxVector;
 
@@ -18,37 +16,61 @@ pub struct BasicRates {
 impl BasicRates {
     /// A set of the given rates.
     #[must_use]
-    pub fn new(dsss: &[DsssRate], ofdm: &[OfdmRate]) -> Self {
+    pub const fn new(dsss: &[DsssRate], ofdm: &[OfdmRate]) -> Self {
+        let mut set = Self { dsss: 0, ofdm: 0 };
+        let mut at = 0;
+        while at < dsss.len() {
+            set.dsss |= 1 << (dsss[at] as u8);
+            at += 1;
+        }
+        at = 0;
+        while at < ofdm.len() {
+            set.ofdm |= 1 << (ofdm[at] as u8);
+            at += 1;
+        }
+        set
+    }
+
+    /// {6, 12, 24}: the mandatory rates of OFDM (17.3.8.3).
+    pub const MANDATORY_OFDM: Self = Self::new(&[], &[OfdmRate::M6, OfdmRate::M12, OfdmRate::M24]);
+
+    /// The same set with {1, 2, 5.5, 11} added.
+    #[must_use]
+    pub const fn with_dsss(self) -> Self {
         Self {
-            dsss: dsss.iter().fold(0, |set, r| set | 1 << (*r as u8)),
-            ofdm: ofdm.iter().fold(0, |set, r| set | 1 << (*r as u8)),
+            dsss: Self::new(&DsssRate::ALL, &[]).dsss,
+            ofdm: self.ofdm,
         }
     }
 
-    /// {1, 2} of an 802.11b BSS: what access points announced by default, so that 802.11 (1997)
-    /// stations may join. An 11 Mb/s frame is answered at 2 Mb/s.
+    /// Whether a rate is basic.
     #[must_use]
-    pub fn dsss_default() -> Self {
-        Self::new(&[DsssRate::M1, DsssRate::M2], &[])
+    pub const fn contains(&self, rate: Legacy) -> bool {
+        match rate {
+            Legacy::Dsss(rate) => self.dsss & 1 << (rate as u8) != 0,
+            Legacy::Ofdm(rate) => self.ofdm & 1 << (rate as u8) != 0,
+        }
     }
 
-    /// {6, 12, 24}, the mandatory rates of OFDM (17.3.8.3) and the default of 802.11a, g, n, ac
-    /// and ax BSSs. A 54 Mb/s frame is answered at 24 Mb/s.
+    /// The default of an 802.11b BSS, {1, 2}. An 11 Mb/s frame is answered at 2 Mb/s.
     #[must_use]
-    pub fn ofdm_default() -> Self {
-        Self::new(&[], &[OfdmRate::M6, OfdmRate::M12, OfdmRate::M24])
+    pub fn dsss_default() -> Self {
+        Generation::B.descriptor().basic_rates
+    }
+
+    /// {6, 12, 24}, the default of BSSs of 802.11a and later. A 54 Mb/s frame is answered at 24 Mb/s.
+    #[must_use]
+    pub const fn ofdm_default() -> Self {
+        Self::MANDATORY_OFDM
     }
 
     /// {1, 2, 5.5, 11} with the mandatory OFDM rates {6, 12, 24} for OFDM frames: an 802.11b/g BSS.
     #[must_use]
-    pub fn mixed_default() -> Self {
-        Self::new(
-            &DsssRate::ALL,
-            &[OfdmRate::M6, OfdmRate::M12, OfdmRate::M24],
-        )
+    pub const fn mixed_default() -> Self {
+        Self::MANDATORY_OFDM.with_dsss()
     }
 
-    /// The highest DSSS rate of the set, if it has one: what protects OFDM frames.
+    /// The highest DSSS rate of the set, if it has one. Protection frames use it.
     #[must_use]
     pub fn highest_dsss(&self) -> Option<DsssRate> {
         DsssRate::ALL
@@ -56,15 +78,17 @@ impl BasicRates {
             .rfind(|r| self.dsss & 1 << (*r as u8) != 0)
     }
 
-    /// The lowest basic rate of the class of `band` and `preamble`, as a vector: what EIFS and
-    /// beacons use. DSSS rates go first where there are any.
+    /// The lowest basic rate of the class of `band` and `preamble`, as a vector. EIFS and
+    /// beacons use it. DSSS rates go first where there are any.
     #[must_use]
     pub fn lowest(&self, band: Band) -> TxVector {
         match DsssRate::ALL
             .iter()
             .find(|r| self.dsss & 1 << (**r as u8) != 0)
         {
-            Some(rate) if band == Band::Ghz2_4 => dsss(*rate, Preamble::Long),
+            Some(rate) if band == Band::Ghz2_4 => {
+                TxVector::dsss_at_most_short(*rate, Preamble::Long)
+            }
             _ => {
                 let rate = OfdmRate::ALL
                     .iter()
@@ -83,7 +107,7 @@ impl BasicRates {
 /// set has none. A DSSS response keeps the eliciting preamble, but a 1 Mb/s one is always long.
 #[must_use]
 pub fn control_response(eliciting: &TxVector, basic: BasicRates) -> TxVector {
-    if eliciting.format() == Format::Dsss {
+    if eliciting.is_dsss() {
         let at_most = eliciting.index();
         let rate = DsssRate::ALL
             .iter()
@@ -94,7 +118,7 @@ pub fn control_response(eliciting: &TxVector, basic: BasicRates) -> TxVector {
         } else {
             Preamble::Long
         };
-        return dsss(*rate, preamble);
+        return TxVector::dsss_at_most_short(*rate, preamble);
     }
     let at_most = non_ht_reference_rate(eliciting);
     let rate = OfdmRate::ALL
@@ -121,12 +145,6 @@ pub fn non_ht_reference_rate(v: &TxVector) -> OfdmRate {
         .unwrap_or(OfdmRate::M54)
 }
 
-fn dsss(rate: DsssRate, preamble: Preamble) -> TxVector {
-    TxVector::dsss(rate, preamble)
-        .or_else(|_| TxVector::dsss(rate, Preamble::Long))
-        .expect("the long preamble carries every DSSS rate")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +157,7 @@ mod tests {
     #[test]
     fn responses_use_the_highest_basic_rate_not_above() {
         let b = BasicRates::dsss_default();
-        let at = |r| control_response(&dsss(r, Preamble::Short), b);
+        let at = |r| control_response(&TxVector::dsss_at_most_short(r, Preamble::Short), b);
         assert_eq!(mbps(at(DsssRate::M11)), 2.0);
         assert_eq!(mbps(at(DsssRate::M1)), 1.0);
         assert_eq!(crate::preamble(&at(DsssRate::M11)).as_nanos(), 96_000);
@@ -158,11 +176,27 @@ mod tests {
     fn ht_and_later_answer_by_their_reference_rate() {
         let a = BasicRates::ofdm_default();
         for (mcs, answer) in [(0, 6.0), (1, 12.0), (2, 12.0), (3, 24.0), (11, 24.0)] {
-            let v = TxVector::he(mcs, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+            let v = TxVector::of_mcs(
+                Generation::Ax,
+                mcs,
+                1,
+                Width::Mhz80,
+                GuardInterval::Ns800,
+                Band::Ghz5,
+            )
+            .unwrap();
             assert_eq!(mbps(control_response(&v, a)), answer, "MCS {mcs}");
         }
-        let ht = TxVector::ht(15, Width::Mhz40, GuardInterval::Ns400, Band::Ghz2_4).unwrap();
-        assert_eq!(control_response(&ht, a).format(), Format::ErpOfdm);
+        let ht = TxVector::of_mcs(
+            Generation::N,
+            15,
+            1,
+            Width::Mhz40,
+            GuardInterval::Ns400,
+            Band::Ghz2_4,
+        )
+        .unwrap();
+        assert_eq!(control_response(&ht, a).generation(), Generation::G);
     }
 
     #[test]

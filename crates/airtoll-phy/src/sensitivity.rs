@@ -1,40 +1,59 @@
 //! Minimum receiver sensitivity: the level at which a conforming receiver must still work.
 //!
-//! Takes a transmission vector, gives the table entry. A bound on bad receivers, not a model of
-//! good ones; real chips do several dB better.
+//! It bounds bad receivers; real chips do several dB better.
 
 use airtoll_units::{Db, Dbm};
 
-use crate::format::Format;
 use crate::txvector::TxVector;
 
 /// The weakest level at which the standard demands 10 % frame errors or fewer (1000 octets, HE
 /// and EHT 4096 octets; DSSS: 8 % of 1024 octets), one antenna per stream.
 ///
-/// 15.4.8.2 and 16.3.8.2 (2 and 11 Mb/s; other DSSS rates have no entry: `None`), Tables 17-18,
-/// 19-23, 21-25, 27-51 and 36-67. Each doubling of the width costs 3 dB.
+/// The entry is the descriptor's; 1 and 5.5 Mb/s have none. Each doubling of the width costs 3 dB.
 #[must_use]
 pub fn minimum_sensitivity(v: &TxVector) -> Option<Dbm> {
-    const OFDM: [f64; 8] = [-82.0, -81.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0];
-    const BY_MCS: [f64; 14] = [
-        -82.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0, -64.0, -59.0, -57.0, -54.0, -52.0, -49.0,
-        -46.0,
-    ];
-    let index = usize::from(v.index());
-    let at_20 = match v.format() {
-        Format::Dsss => [None, Some(-80.0), None, Some(-76.0)][index]?,
-        Format::Ofdm | Format::ErpOfdm => OFDM[index],
-        Format::HtMixed => BY_MCS[index % 8],
-        Format::Vht | Format::HeSu | Format::EhtSu => BY_MCS[index],
-    };
+    let entries = v.generation().descriptor().sensitivity_dbm;
+    let at_20 = entries[usize::from(v.index_per_stream())]?;
     let doublings = (v.width().mhz() / 20).ilog2();
     Some(Dbm(at_20) + Db(3.0 * f64::from(doublings)))
 }
+
+/// Entries of OFDM at 20 MHz by rate, dBm (Table 17-18).
+pub(crate) const OFDM: [Option<f64>; 8] = [
+    Some(-82.0),
+    Some(-81.0),
+    Some(-79.0),
+    Some(-77.0),
+    Some(-74.0),
+    Some(-70.0),
+    Some(-66.0),
+    Some(-65.0),
+];
+
+/// Entries of HT (to 7), VHT (to 9), HE (to 11) and EHT (to 13) at 20 MHz by MCS, dBm
+/// (Tables 19-23, 21-25, 27-51 and 36-67).
+pub(crate) const BY_MCS: [Option<f64>; 14] = [
+    Some(-82.0),
+    Some(-79.0),
+    Some(-77.0),
+    Some(-74.0),
+    Some(-70.0),
+    Some(-66.0),
+    Some(-65.0),
+    Some(-64.0),
+    Some(-59.0),
+    Some(-57.0),
+    Some(-54.0),
+    Some(-52.0),
+    Some(-49.0),
+    Some(-46.0),
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error_rate::frame_success;
+    use crate::generation::Generation;
     use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
     use crate::propagation::{noise_floor, ratio};
 
@@ -42,7 +61,15 @@ mod tests {
     fn entries_of_the_tables() {
         let a54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
         assert_eq!(minimum_sensitivity(&a54), Some(Dbm(-65.0)));
-        let he = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        let he = TxVector::of_mcs(
+            Generation::Ax,
+            11,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         assert_eq!(minimum_sensitivity(&he), Some(Dbm(-46.0)));
         let b = |r| minimum_sensitivity(&TxVector::dsss(r, Preamble::Long).unwrap());
         assert_eq!(b(DsssRate::M11), Some(Dbm(-76.0)));
@@ -56,7 +83,15 @@ mod tests {
             .into_iter()
             .map(|r| TxVector::ofdm(r, Band::Ghz5))
             .chain((0..12).map(|m| {
-                TxVector::he(m, Width::Mhz20, GuardInterval::Ns800, 1, Band::Ghz5).unwrap()
+                TxVector::of_mcs(
+                    Generation::Ax,
+                    m,
+                    1,
+                    Width::Mhz20,
+                    GuardInterval::Ns800,
+                    Band::Ghz5,
+                )
+                .unwrap()
             }));
         for v in vectors {
             let noise = noise_floor(20e6, Db(10.0));

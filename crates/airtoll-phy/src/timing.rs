@@ -6,8 +6,8 @@
 use airtoll_units::Duration;
 
 use crate::airtime::airtime;
-use crate::format::Format;
 use crate::frame_sizes::ACK_OCTETS;
+use crate::parameters::Band;
 use crate::txvector::TxVector;
 
 /// Slot, SIFS and contention windows of a BSS.
@@ -62,10 +62,10 @@ impl TimingSet {
     /// The set that stations sending with `v` use in a BSS without older stations.
     #[must_use]
     pub const fn of(v: &TxVector) -> Self {
-        match (v.format(), v.band()) {
-            (Format::Dsss, _) => Self::DSSS,
-            (_, crate::parameters::Band::Ghz2_4) => Self::ERP,
-            _ => Self::OFDM,
+        match (v.is_dsss(), v.band()) {
+            (true, _) => Self::DSSS,
+            (false, Band::Ghz2_4) => Self::ERP,
+            (false, _) => Self::OFDM,
         }
     }
 }
@@ -168,7 +168,7 @@ pub fn edca_parameters(ac: AccessCategory, t: &TimingSet, dsss: bool) -> EdcaPar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameters::{Band, DsssRate, OfdmRate, Preamble};
+    use crate::parameters::{DsssRate, OfdmRate, Preamble};
 
     #[test]
     fn interframe_spaces_of_each_phy() {

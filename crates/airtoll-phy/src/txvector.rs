@@ -1,19 +1,20 @@
 //! The transmission vector: everything about a PPDU that decides its airtime, in one Copy value.
 //!
-//! Takes format, rate or MCS, width, guard interval, streams and band; gives a validated
-//! [`TxVector`] that already holds symbol length, bits per symbol and preamble, so that an
-//! airtime costs one integer division. Never builds a combination that the standard excludes.
+//! A [`TxVector`] holds symbol length, bits per symbol and preamble, so that an airtime costs one
+//! integer division. Every combination of parameters is checked against the generation's
+//! descriptor.
 
 use airtoll_units::{BitRate, Duration};
 
-use crate::format::{Format, TxVectorError};
+use crate::generation::{Descriptor, Generation, Legacy, Symbols};
 use crate::modulation::{CodeRate, Mcs, Modulation};
 use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 
-/// What to send a PPDU with. Build it with the constructor of its format.
+/// Parameters of one PPDU. Build it with [`TxVector::of_mcs`], [`TxVector::ofdm`] or
+/// [`TxVector::dsss`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TxVector {
-    format: Format,
+    generation: Generation,
     band: Band,
     width: Width,
     gi: GuardInterval,
@@ -22,7 +23,7 @@ pub struct TxVector {
     mcs: Mcs,
     /// Preamble and PLCP headers, ns.
     pub(crate) preamble_ns: u32,
-    /// One data symbol with its guard interval, ns (unused for DSSS).
+    /// One data symbol with its guard interval, ns (0 for DSSS).
     pub(crate) symbol_ns: u32,
     /// Data bits per symbol (N_DBPS); for DSSS the rate in units of 100 kb/s.
     pub(crate) bits_per_symbol: u32,
@@ -32,14 +33,84 @@ pub struct TxVector {
     pub(crate) extension_ns: u32,
 }
 
-/// Signal extension of OFDM formats at 2.4 GHz (clauses 18.3.2.4 and 19.3.2).
-const SIGNAL_EXTENSION_NS: u32 = 6_000;
-
-const fn extension(band: Band) -> u32 {
-    match band {
-        Band::Ghz2_4 => SIGNAL_EXTENSION_NS,
-        Band::Ghz5 | Band::Ghz6 => 0,
-    }
+/// Why a transmission vector does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TxVectorError {
+    /// The generation has rates and no MCSs.
+    #[error("{generation} has rates in Mb/s and no MCS")]
+    NoMcs {
+        /// The generation asked for.
+        generation: Generation,
+    },
+    /// The generation has no such MCS index.
+    #[error("{generation} has no MCS {mcs}; allowed are 0 to {max}")]
+    NoSuchMcs {
+        /// The generation asked for.
+        generation: Generation,
+        /// The index asked for.
+        mcs: u8,
+        /// Its largest index.
+        max: u8,
+    },
+    /// The generation has no such width in this band.
+    #[error("{generation} has no {mhz} MHz channel in this band")]
+    NoSuchWidth {
+        /// The generation asked for.
+        generation: Generation,
+        /// The width asked for.
+        mhz: u32,
+    },
+    /// The generation has no such guard interval.
+    #[error("{generation} has no guard interval of {ns} ns")]
+    NoSuchGuardInterval {
+        /// The generation asked for.
+        generation: Generation,
+        /// The guard interval asked for.
+        ns: u32,
+    },
+    /// The generation has no such number of spatial streams.
+    #[error("{generation} has 1 to {max} spatial streams, not {nss}")]
+    NoSuchStreams {
+        /// The generation asked for.
+        generation: Generation,
+        /// Streams asked for.
+        nss: u8,
+        /// Its most streams.
+        max: u8,
+    },
+    /// The MCS index states another number of spatial streams.
+    #[error("MCS {mcs} of {generation} has {named} spatial streams, not {nss}")]
+    OtherStreams {
+        /// The generation asked for.
+        generation: Generation,
+        /// The index asked for.
+        mcs: u8,
+        /// Streams asked for.
+        nss: u8,
+        /// Streams of the index.
+        named: u8,
+    },
+    /// The standard excludes this combination (21.5).
+    #[error("{generation} excludes MCS {mcs} at {mhz} MHz with {nss} streams")]
+    Excluded {
+        /// The generation asked for.
+        generation: Generation,
+        /// The index asked for.
+        mcs: u8,
+        /// The width asked for.
+        mhz: u32,
+        /// Streams asked for.
+        nss: u8,
+    },
+    /// The short preamble carries no 1 Mb/s PSDU (clause 16.2.2.3).
+    #[error("1 Mb/s needs the long preamble (clause 16.2.2.3)")]
+    ShortAtOne,
+    /// The generation does not have the band.
+    #[error("{generation} is not for this band")]
+    WrongBand {
+        /// The generation asked for.
+        generation: Generation,
+    },
 }
 
 impl TxVector {
@@ -47,11 +118,15 @@ impl TxVector {
     ///
     /// # Errors
     /// [`TxVectorError::ShortAtOne`] for 1 Mb/s with the short preamble.
-    pub const fn dsss(rate: DsssRate, preamble: Preamble) -> Result<Self, TxVectorError> {
+    pub fn dsss(rate: DsssRate, preamble: Preamble) -> Result<Self, TxVectorError> {
+        let generation = Generation::B;
+        let Symbols::Spread(spread) = generation.descriptor().symbols else {
+            unreachable!("802.11b spreads");
+        };
         let preamble_ns = match (preamble, rate) {
             (Preamble::Short, DsssRate::M1) => return Err(TxVectorError::ShortAtOne),
-            (Preamble::Short, _) => 96_000,
-            (Preamble::Long, _) => 192_000,
+            (Preamble::Short, _) => spread.short_ns,
+            (Preamble::Long, _) => spread.long_ns,
         };
         let modulation = match rate {
             DsssRate::M1 => Modulation::Dbpsk,
@@ -60,7 +135,7 @@ impl TxVector {
             DsssRate::M11 => Modulation::Cck8,
         };
         Ok(Self {
-            format: Format::Dsss,
+            generation,
             band: Band::Ghz2_4,
             width: Width::Mhz20,
             gi: GuardInterval::Ns800,
@@ -78,319 +153,136 @@ impl TxVector {
         })
     }
 
-    /// OFDM of clause 17 (5 GHz) or ERP-OFDM of clause 18 (2.4 GHz), 20 MHz.
+    /// DSSS or HR/DSSS with `preamble`, or with the long one at 1 Mb/s.
     #[must_use]
-    pub const fn ofdm(rate: OfdmRate, band: Band) -> Self {
-        let format = match band {
-            Band::Ghz2_4 => Format::ErpOfdm,
-            Band::Ghz5 | Band::Ghz6 => Format::Ofdm,
+    pub fn dsss_at_most_short(rate: DsssRate, preamble: Preamble) -> Self {
+        let preamble = if rate == DsssRate::M1 {
+            Preamble::Long
+        } else {
+            preamble
         };
+        Self::dsss(rate, preamble).expect("the long preamble carries every DSSS rate")
+    }
+
+    /// OFDM of clause 17 (5 GHz and above) or ERP-OFDM of clause 18 (2.4 GHz), 20 MHz.
+    #[must_use]
+    pub fn ofdm(rate: OfdmRate, band: Band) -> Self {
+        let generation = match band {
+            Band::Ghz2_4 => Generation::G,
+            Band::Ghz5 | Band::Ghz6 => Generation::A,
+        };
+        let d = generation.descriptor();
+        let subcarriers = d.widths[0].data_subcarriers;
+        let guard = d.guard_intervals[0];
+        let mcs = rate.mcs();
+        let times = Times::of(d, guard.interval);
         Self {
-            format,
+            generation,
             band,
-            width: Width::Mhz20,
-            gi: GuardInterval::Ns800,
+            width: d.widths[0].width,
+            gi: guard.interval,
             nss: 1,
             index: rate as u8,
-            mcs: rate.mcs(),
-            // 8 us short, 8 us long training, 4 us SIGNAL (Table 17-5).
-            preamble_ns: 20_000,
-            symbol_ns: 4_000,
-            bits_per_symbol: rate.mbps() * 4,
-            service_and_tail: 22,
-            extension_ns: extension(band),
-        }
-    }
-
-    /// HT with mixed preamble; `mcs` 0..=31, streams follow from it.
-    ///
-    /// # Errors
-    /// Names the parameter that HT does not have.
-    pub const fn ht(
-        mcs: u8,
-        width: Width,
-        gi: GuardInterval,
-        band: Band,
-    ) -> Result<Self, TxVectorError> {
-        let format = Format::HtMixed;
-        if mcs > 31 {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 31,
-            });
-        }
-        if matches!(band, Band::Ghz6) {
-            return Err(TxVectorError::WrongBand { format });
-        }
-        let nss = mcs / 8 + 1;
-        let subcarriers = match width {
-            Width::Mhz20 => 52,
-            Width::Mhz40 => 108,
-            _ => {
-                return Err(TxVectorError::NoSuchWidth {
-                    format,
-                    mhz: width.mhz(),
-                });
-            }
-        };
-        let symbol_ns = match gi {
-            GuardInterval::Ns400 | GuardInterval::Ns800 => 3_200 + gi.nanos(),
-            _ => {
-                return Err(TxVectorError::NoSuchGuardInterval {
-                    format,
-                    ns: gi.nanos(),
-                });
-            }
-        };
-        let Some(entry) = Mcs::of_index(mcs % 8) else {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 31,
-            });
-        };
-        let bits_per_symbol = data_bits(entry, subcarriers, nss);
-        // One encoder carries up to 300 Mb/s with the short guard interval (19.3.11.6).
-        let encoders = if bits_per_symbol > 1_080 { 2 } else { 1 };
-        let long_trainings = match nss {
-            1 => 1,
-            2 => 2,
-            _ => 4,
-        };
-        Ok(Self {
-            format,
-            band,
-            width,
-            gi,
-            nss,
-            index: mcs,
-            mcs: entry,
-            // Legacy 20 us, HT-SIG 8 us, HT-STF 4 us, HT-LTFs (19.3.6, Table 19-6).
-            preamble_ns: 20_000 + 8_000 + 4_000 + 4_000 * long_trainings,
-            symbol_ns,
-            bits_per_symbol,
-            service_and_tail: 16 + 6 * encoders,
-            extension_ns: extension(band),
-        })
-    }
-
-    /// VHT to one user; `mcs` 0..=9, `nss` 1..=8.
-    ///
-    /// # Errors
-    /// Names the parameter that VHT does not have, or the combination that clause 21.5 excludes.
-    pub const fn vht(
-        mcs: u8,
-        width: Width,
-        gi: GuardInterval,
-        nss: u8,
-    ) -> Result<Self, TxVectorError> {
-        let format = Format::Vht;
-        if nss < 1 || nss > 8 {
-            return Err(TxVectorError::NoSuchStreams {
-                format,
-                nss,
-                max: 8,
-            });
-        }
-        let (subcarriers, mhz) = match width {
-            Width::Mhz20 => (52, 20),
-            Width::Mhz40 => (108, 40),
-            Width::Mhz80 => (234, 80),
-            Width::Mhz160 => (468, 160),
-            Width::Mhz320 => {
-                return Err(TxVectorError::NoSuchWidth { format, mhz: 320 });
-            }
-        };
-        let symbol_ns = match gi {
-            GuardInterval::Ns400 | GuardInterval::Ns800 => 3_200 + gi.nanos(),
-            _ => {
-                return Err(TxVectorError::NoSuchGuardInterval {
-                    format,
-                    ns: gi.nanos(),
-                });
-            }
-        };
-        if mcs > 9 {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 9,
-            });
-        }
-        let Some(entry) = Mcs::of_index(mcs) else {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 9,
-            });
-        };
-        let excluded = match (mhz, mcs) {
-            (20, 9) => nss != 3 && nss != 6,
-            (80, 6) => nss == 3 || nss == 7,
-            (80, 9) => nss == 6,
-            (160, 9) => nss == 3,
-            _ => false,
-        };
-        if excluded {
-            return Err(TxVectorError::Excluded { mcs, mhz, nss });
-        }
-        let bits_per_symbol = data_bits(entry, subcarriers, nss);
-        let encoders = vht_encoders(entry, subcarriers, nss);
-        Ok(Self {
-            format,
-            band: Band::Ghz5,
-            width,
-            gi,
-            nss,
-            index: mcs,
-            mcs: entry,
-            // Legacy 20 us, SIG-A 8 us, STF 4 us, LTFs, SIG-B 4 us (21.3.6, Table 21-5).
-            preamble_ns: 20_000 + 8_000 + 4_000 + 4_000 * training_fields(nss) + 4_000,
-            symbol_ns,
-            bits_per_symbol,
-            service_and_tail: 16 + 6 * encoders,
-            extension_ns: 0,
-        })
-    }
-
-    /// HE SU; `mcs` 0..=11, `nss` 1..=8, packet extension 0.
-    ///
-    /// The HE-LTF is the one that must be supported with each guard interval: 2x with 0.8 and
-    /// 1.6 us, 4x with 3.2 us (27.3.4 and Table 27-13).
-    ///
-    /// # Errors
-    /// Names the parameter that HE does not have.
-    pub const fn he(
-        mcs: u8,
-        width: Width,
-        gi: GuardInterval,
-        nss: u8,
-        band: Band,
-    ) -> Result<Self, TxVectorError> {
-        let format = Format::HeSu;
-        if mcs > 11 {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 11,
-            });
-        }
-        if matches!(width, Width::Mhz320) {
-            return Err(TxVectorError::NoSuchWidth { format, mhz: 320 });
-        }
-        // Legacy 20 us, RL-SIG 4 us, HE-SIG-A 8 us, HE-STF 4 us (27.3.4, Table 27-12).
-        Self::he_like(
-            format,
             mcs,
-            width,
-            gi,
-            nss,
-            band,
-            20_000 + 4_000 + 8_000 + 4_000,
-        )
+            preamble_ns: times.preamble_ns,
+            symbol_ns: times.symbol_ns,
+            bits_per_symbol: data_bits(mcs, subcarriers, 1),
+            service_and_tail: times.service_bits + times.tail_bits,
+            extension_ns: d.bands[0].signal_extension_ns,
+        }
     }
 
-    /// EHT MU PPDU to one user without OFDMA; `mcs` 0..=13, `nss` 1..=8, packet extension 0.
-    ///
-    /// EHT-SIG is taken at MCS 0: 52 bits of common and user field (36.3.12.8) in two symbols.
-    ///
-    /// # Errors
-    /// Names the parameter that EHT does not have.
-    pub const fn eht(
-        mcs: u8,
-        width: Width,
-        gi: GuardInterval,
-        nss: u8,
-        band: Band,
-    ) -> Result<Self, TxVectorError> {
-        let format = Format::EhtSu;
-        if mcs > 13 {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 13,
-            });
-        }
-        if matches!(width, Width::Mhz320) && !matches!(band, Band::Ghz6) {
-            return Err(TxVectorError::NoSuchWidth { format, mhz: 320 });
-        }
-        // Legacy 20 us, RL-SIG 4 us, U-SIG 8 us, EHT-SIG 8 us, EHT-STF 4 us (36.3.4).
-        Self::he_like(
-            format,
-            mcs,
-            width,
-            gi,
-            nss,
-            band,
-            20_000 + 4_000 + 8_000 + 8_000 + 4_000,
-        )
-    }
-
-    const fn he_like(
-        format: Format,
-        mcs: u8,
-        width: Width,
-        gi: GuardInterval,
-        nss: u8,
-        band: Band,
-        before_training_ns: u32,
-    ) -> Result<Self, TxVectorError> {
-        if nss < 1 || nss > 8 {
-            return Err(TxVectorError::NoSuchStreams {
-                format,
-                nss,
-                max: 8,
-            });
-        }
-        if matches!(band, Band::Ghz2_4) && width.mhz() > 40 {
-            return Err(TxVectorError::NoSuchWidth {
-                format,
-                mhz: width.mhz(),
-            });
-        }
-        let subcarriers = match width {
-            Width::Mhz20 => 234,
-            Width::Mhz40 => 468,
-            Width::Mhz80 => 980,
-            Width::Mhz160 => 1_960,
-            Width::Mhz320 => 3_920,
-        };
-        let training_ns = match gi {
-            GuardInterval::Ns800 => 6_400 + 800,
-            GuardInterval::Ns1600 => 6_400 + 1_600,
-            GuardInterval::Ns3200 => 12_800 + 3_200,
-            GuardInterval::Ns400 => {
-                return Err(TxVectorError::NoSuchGuardInterval { format, ns: 400 });
-            }
-        };
-        let Some(entry) = Mcs::of_index(mcs) else {
-            return Err(TxVectorError::NoSuchMcs {
-                format,
-                mcs,
-                max: 13,
-            });
-        };
-        Ok(Self {
-            format,
-            band,
-            width,
-            gi,
-            nss,
-            index: mcs,
-            mcs: entry,
-            preamble_ns: before_training_ns + training_ns * training_fields(nss),
-            symbol_ns: 12_800 + gi.nanos(),
-            bits_per_symbol: data_bits(entry, subcarriers, nss),
-            service_and_tail: 16 + 6,
-            extension_ns: extension(band),
-        })
-    }
-
-    /// The format.
+    /// A legacy rate; `preamble` and `band` where they apply.
     #[must_use]
-    pub const fn format(&self) -> Format {
-        self.format
+    pub fn legacy(rate: Legacy, preamble: Preamble, band: Band) -> Self {
+        match rate {
+            Legacy::Dsss(rate) => Self::dsss_at_most_short(rate, preamble),
+            Legacy::Ofdm(rate) => Self::ofdm(rate, band),
+        }
+    }
+
+    /// A PPDU of a generation with MCSs. HT takes 0 to 7 with `streams`, or 8 to 31, which state
+    /// the streams.
+    ///
+    /// # Errors
+    /// [`TxVectorError`] names the parameter that the generation does not have, or the
+    /// combination that the standard excludes.
+    pub fn of_mcs(
+        generation: Generation,
+        mcs: u8,
+        streams: u8,
+        width: Width,
+        gi: GuardInterval,
+        band: Band,
+    ) -> Result<Self, TxVectorError> {
+        let d = generation.descriptor();
+        let split = d.split(mcs, streams)?;
+        let rules = d.mcs.ok_or(TxVectorError::NoMcs { generation })?;
+        let Some(bands) = d.bands.iter().find(|row| row.band == band) else {
+            return Err(TxVectorError::WrongBand { generation });
+        };
+        let mhz = width.mhz();
+        let channel = d
+            .widths
+            .iter()
+            .find(|row| row.width == width && row.bands.contains(&band))
+            .ok_or(TxVectorError::NoSuchWidth { generation, mhz })?;
+        let guard = d
+            .guard_intervals
+            .iter()
+            .find(|row| row.interval == gi)
+            .ok_or(TxVectorError::NoSuchGuardInterval {
+                generation,
+                ns: gi.nanos(),
+            })?;
+        let nss = split.streams;
+        if rules.excluded.iter().any(|row| {
+            row.width == width && row.mcs == split.per_stream && row.streams.contains(&nss)
+        }) {
+            return Err(TxVectorError::Excluded {
+                generation,
+                mcs,
+                mhz,
+                nss,
+            });
+        }
+        let entry = Mcs::of_index(split.per_stream).ok_or(TxVectorError::NoSuchMcs {
+            generation,
+            mcs,
+            max: rules.top,
+        })?;
+        let times = Times::of(d, gi);
+        let subcarriers = channel.data_subcarriers;
+        let encoders = (rules.encoders)(entry, subcarriers, nss);
+        let trainings = rules.training_fields[usize::from(nss) - 1];
+        Ok(Self {
+            generation,
+            band,
+            width,
+            gi,
+            nss,
+            index: split.index,
+            mcs: entry,
+            preamble_ns: times.preamble_ns + guard.training_ns * trainings,
+            symbol_ns: times.symbol_ns,
+            bits_per_symbol: data_bits(entry, subcarriers, nss),
+            service_and_tail: times.service_bits + times.tail_bits * encoders,
+            extension_ns: bands.signal_extension_ns,
+        })
+    }
+
+    /// The generation whose PPDU format this is.
+    #[must_use]
+    #[inline]
+    pub const fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Whether this is DSSS or CCK, which every 802.11b station decodes.
+    #[must_use]
+    #[inline]
+    pub const fn is_dsss(&self) -> bool {
+        self.symbol_ns == 0
     }
 
     /// The band.
@@ -423,6 +315,15 @@ impl TxVector {
         self.index
     }
 
+    /// MCS index of one stream; for DSSS and OFDM the position among the rates.
+    #[must_use]
+    pub const fn index_per_stream(&self) -> u8 {
+        match self.generation.descriptor().mcs {
+            Some(rules) if rules.index_names_streams => self.index % (rules.top + 1),
+            _ => self.index,
+        }
+    }
+
     /// Constellation and code rate.
     #[must_use]
     pub const fn mcs(&self) -> Mcs {
@@ -432,18 +333,22 @@ impl TxVector {
     /// Whether the format carries A-MPDUs (HT and later).
     #[must_use]
     pub const fn aggregates(&self) -> bool {
-        matches!(
-            self.format,
-            Format::HtMixed | Format::Vht | Format::HeSu | Format::EhtSu
-        )
+        self.generation.descriptor().ampdu.is_some()
+    }
+
+    /// Whether even a lone MPDU travels in an A-MPDU (VHT and later, 10.12.8).
+    #[must_use]
+    pub const fn always_ampdu(&self) -> bool {
+        self.generation.descriptor().always_ampdu
     }
 
     /// Data rate, rounded down to whole bits per second.
     #[must_use]
     pub const fn bit_rate(&self) -> BitRate {
-        match self.format {
-            Format::Dsss => BitRate(self.bits_per_symbol as u64 * 100_000),
-            _ => BitRate(self.bits_per_symbol as u64 * 1_000_000_000 / self.symbol_ns as u64),
+        if self.is_dsss() {
+            BitRate(self.bits_per_symbol as u64 * 100_000)
+        } else {
+            BitRate(self.bits_per_symbol as u64 * 1_000_000_000 / self.symbol_ns as u64)
         }
     }
 
@@ -456,92 +361,221 @@ impl TxVector {
     /// Data bits per OFDM symbol (N_DBPS); `None` for DSSS.
     #[must_use]
     pub const fn data_bits_per_symbol(&self) -> Option<u32> {
-        match self.format {
-            Format::Dsss => None,
-            _ => Some(self.bits_per_symbol),
+        if self.is_dsss() {
+            None
+        } else {
+            Some(self.bits_per_symbol)
+        }
+    }
+}
+
+/// Durations and bit counts of an OFDM format with one guard interval.
+struct Times {
+    preamble_ns: u32,
+    symbol_ns: u32,
+    service_bits: u32,
+    tail_bits: u32,
+}
+
+impl Times {
+    fn of(d: &Descriptor, gi: GuardInterval) -> Self {
+        match d.symbols {
+            Symbols::Ofdm {
+                preamble_ns,
+                symbol_ns,
+                service_bits,
+                tail_bits,
+            } => Self {
+                preamble_ns,
+                symbol_ns: symbol_ns + gi.nanos(),
+                service_bits,
+                tail_bits,
+            },
+            Symbols::Spread(_) => unreachable!("{} has no OFDM symbols", d.standard),
         }
     }
 }
 
 /// N_DBPS = floor(N_SD N_SS N_BPSCS R) (Table 27-15 rounds down where it does not come out).
-const fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
+pub(crate) fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
     let (n, d) = mcs.code.fraction();
-    subcarriers * nss as u32 * mcs.modulation.bits() * n / d
-}
-
-/// VHT-, HE- and EHT-LTF symbols for `nss` streams (Table 21-13).
-const fn training_fields(nss: u8) -> u32 {
-    match nss {
-        1 => 1,
-        2 => 2,
-        3 | 4 => 4,
-        5 | 6 => 6,
-        _ => 8,
-    }
-}
-
-/// N_ES of VHT: 2160 data bits a symbol and encoder, then the next number that divides both
-/// coded and data bits into whole puncturing patterns (21.3.10.5.3; gives Tables 21-30 to 21-61).
-const fn vht_encoders(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
-    let (n, d) = mcs.code.fraction();
-    let coded = subcarriers * nss as u32 * mcs.modulation.bits();
-    let data = coded * n / d;
-    let mut encoders = data.div_ceil(2_160);
-    while encoders < 16 {
-        if data.is_multiple_of(encoders * n) && coded.is_multiple_of(encoders * d) {
-            return encoders;
-        }
-        encoders += 1;
-    }
-    data.div_ceil(2_160)
+    subcarriers * u32::from(nss) * mcs.modulation.bits() * n / d
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use GuardInterval::{Ns400, Ns800, Ns1600, Ns3200};
+    use GuardInterval::{Ns400, Ns800};
     use Width::{Mhz20, Mhz40, Mhz80, Mhz160, Mhz320};
 
-    fn mbps(v: Result<TxVector, TxVectorError>) -> f64 {
-        v.unwrap().bit_rate().0 as f64 / 1e6
-    }
-
-    #[test]
-    fn rates_are_those_of_the_tables() {
-        let near = |a: f64, b: f64| assert!((a - b).abs() < 0.06, "{a} {b}");
-        near(mbps(TxVector::ht(7, Mhz20, Ns800, Band::Ghz5)), 65.0);
-        near(mbps(TxVector::ht(15, Mhz40, Ns400, Band::Ghz5)), 300.0);
-        near(mbps(TxVector::ht(31, Mhz40, Ns400, Band::Ghz5)), 600.0);
-        near(mbps(TxVector::vht(8, Mhz20, Ns800, 1)), 78.0);
-        near(mbps(TxVector::vht(9, Mhz80, Ns400, 1)), 433.3);
-        near(mbps(TxVector::vht(9, Mhz160, Ns400, 8)), 6_933.3);
-        near(mbps(TxVector::he(11, Mhz80, Ns800, 1, Band::Ghz5)), 600.5);
-        near(mbps(TxVector::he(0, Mhz20, Ns3200, 1, Band::Ghz5)), 7.3);
-        near(
-            mbps(TxVector::he(11, Mhz160, Ns1600, 2, Band::Ghz5)),
-            2_268.5,
-        );
-        near(
-            mbps(TxVector::eht(13, Mhz320, Ns800, 1, Band::Ghz6)),
-            2_882.3,
-        );
-    }
-
-    #[test]
-    fn what_the_standard_excludes_is_refused() {
-        assert!(matches!(
-            TxVector::vht(9, Mhz20, Ns800, 1),
-            Err(TxVectorError::Excluded { .. })
-        ));
-        assert!(TxVector::vht(9, Mhz20, Ns800, 3).is_ok());
-        for (mcs, width, nss) in [(6, Mhz80, 3), (6, Mhz80, 7), (9, Mhz80, 6), (9, Mhz160, 3)] {
-            assert!(TxVector::vht(mcs, width, Ns400, nss).is_err());
+    /// Rates of one stream with the shortest guard interval, Mb/s, as the standard prints them
+    /// (Tables 19-27 to 19-30, 21-29 to 21-56, 27-54 to 27-105; EHT: 36-80 to 36-89).
+    fn printed(generation: Generation, width: Width) -> &'static [f64] {
+        const HT_20: [f64; 10] = [7.2, 14.4, 21.7, 28.9, 43.3, 57.8, 65.0, 72.2, 86.7, 96.3];
+        const HT_40: [f64; 10] = [
+            15.0, 30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0, 200.0,
+        ];
+        const VHT_80: [f64; 10] = [
+            32.5, 65.0, 97.5, 130.0, 195.0, 260.0, 292.5, 325.0, 390.0, 433.3,
+        ];
+        const VHT_160: [f64; 10] = [
+            65.0, 130.0, 195.0, 260.0, 390.0, 520.0, 585.0, 650.0, 780.0, 866.7,
+        ];
+        const HE_20: [f64; 14] = [
+            8.6, 17.2, 25.8, 34.4, 51.6, 68.8, 77.4, 86.0, 103.2, 114.7, 129.0, 143.4, 154.9, 172.1,
+        ];
+        const HE_40: [f64; 14] = [
+            17.2, 34.4, 51.6, 68.8, 103.2, 137.6, 154.9, 172.1, 206.5, 229.4, 258.1, 286.8, 309.7,
+            344.1,
+        ];
+        const HE_80: [f64; 14] = [
+            36.0, 72.1, 108.1, 144.1, 216.2, 288.2, 324.3, 360.3, 432.4, 480.4, 540.4, 600.5,
+            648.5, 720.6,
+        ];
+        const HE_160: [f64; 14] = [
+            72.1, 144.1, 216.2, 288.2, 432.4, 576.5, 648.5, 720.6, 864.7, 960.8, 1_080.9, 1_201.0,
+            1_297.1, 1_441.2,
+        ];
+        const EHT_320: [f64; 14] = [
+            144.1, 288.2, 432.4, 576.5, 864.7, 1_152.9, 1_297.1, 1_441.2, 1_729.4, 1_921.6,
+            2_161.8, 2_402.0, 2_594.1, 2_882.4,
+        ];
+        match (generation, width) {
+            (Generation::N | Generation::Ac, Mhz20) => &HT_20,
+            (Generation::N | Generation::Ac, Mhz40) => &HT_40,
+            (Generation::Ac, Mhz80) => &VHT_80,
+            (Generation::Ac, Mhz160) => &VHT_160,
+            (_, Mhz20) => &HE_20,
+            (_, Mhz40) => &HE_40,
+            (_, Mhz80) => &HE_80,
+            (_, Mhz160) => &HE_160,
+            (_, Mhz320) => &EHT_320,
         }
-        assert!(TxVector::ht(32, Mhz40, Ns800, Band::Ghz5).is_err());
-        assert!(TxVector::ht(0, Mhz80, Ns800, Band::Ghz5).is_err());
-        assert!(TxVector::he(0, Mhz80, Ns800, 1, Band::Ghz2_4).is_err());
-        assert!(TxVector::he(0, Mhz20, Ns400, 1, Band::Ghz5).is_err());
-        assert!(TxVector::eht(0, Mhz320, Ns800, 1, Band::Ghz5).is_err());
+    }
+
+    /// A data symbol with its guard interval, us, as the standard's timing tables print it.
+    fn symbol_us(generation: Generation, gi: GuardInterval) -> f64 {
+        match (generation, gi) {
+            (Generation::N | Generation::Ac, Ns400) => 3.6,
+            (Generation::N | Generation::Ac, Ns800) => 4.0,
+            (_, Ns800) => 13.6,
+            (_, GuardInterval::Ns1600) => 14.4,
+            (_, GuardInterval::Ns3200) => 16.0,
+            other => panic!("{other:?} is not in the standard"),
+        }
+    }
+
+    #[test]
+    fn every_combination_has_the_rate_of_the_standard() {
+        let mut counted = std::collections::BTreeMap::new();
+        for generation in Generation::ALL {
+            let d = generation.descriptor();
+            let shortest = d.guard_intervals[0].interval;
+            for (mcs, nss) in d.mcs_indices(8) {
+                for row in d.widths {
+                    for guard in d.guard_intervals {
+                        for band in row.bands {
+                            let gi = guard.interval;
+                            let made = TxVector::of_mcs(generation, mcs, nss, row.width, gi, *band);
+                            if let Err(TxVectorError::Excluded { .. }) = made {
+                                continue;
+                            }
+                            let v = made.unwrap();
+                            let one = printed(generation, row.width)[usize::from(mcs)];
+                            let ratio = symbol_us(generation, shortest) / symbol_us(generation, gi);
+                            let wanted = one * ratio * f64::from(nss);
+                            let rate = v.bit_rate().0 as f64 / 1e6;
+                            // One decimal is printed, and N_DBPS is rounded down to whole bits.
+                            let rounding =
+                                0.0501 * f64::from(nss) + 1.0 / symbol_us(generation, gi);
+                            assert!((rate - wanted).abs() < rounding, "{v:?}: {rate} {wanted}");
+                            *counted.entry(generation).or_insert(0) += 1;
+                        }
+                    }
+                }
+            }
+        }
+        // MCSs by streams, widths (HE and EHT: widths by bands) and guard intervals, less the
+        // combinations that VHT excludes: 6 + 2 + 1 + 1 with two guard intervals each.
+        let numbers: Vec<_> = counted.into_iter().collect();
+        assert_eq!(
+            numbers,
+            [
+                (Generation::N, 8 * 4 * 2 * 2 * 2),
+                (Generation::Ac, (10 * 8 * 4 - 10) * 2),
+                (Generation::Ax, 12 * 8 * (3 + 3 + 2 + 2) * 3),
+                (Generation::Be, 14 * 8 * (3 + 3 + 2 + 2 + 1) * 3),
+            ]
+        );
+    }
+
+    #[test]
+    fn rates_of_dsss_and_ofdm_are_their_names() {
+        for generation in [Generation::B, Generation::A, Generation::G] {
+            let d = generation.descriptor();
+            for rate in d.announced_rates() {
+                let v = TxVector::legacy(rate, Preamble::Short, d.bands[0].band);
+                assert_eq!(v.bit_rate().0, u64::from(rate.hundred_kbps()) * 100_000);
+            }
+        }
+    }
+
+    fn vht(mcs: u8, width: Width, nss: u8) -> Result<TxVector, TxVectorError> {
+        TxVector::of_mcs(Generation::Ac, mcs, nss, width, Ns800, Band::Ghz5)
+    }
+
+    #[test]
+    fn combinations_outside_the_standard_are_refused_by_name() {
+        let of = |generation, mcs, width, gi, band| {
+            TxVector::of_mcs(generation, mcs, 1, width, gi, band).map_err(|e| e.to_string())
+        };
+        let refused = |made: Result<TxVector, String>, reason: &str| {
+            assert_eq!(made.unwrap_err(), reason);
+        };
+        assert!(vht(9, Mhz20, 3).is_ok());
+        for (mcs, width, nss) in [
+            (9, Mhz20, 1),
+            (6, Mhz80, 3),
+            (6, Mhz80, 7),
+            (9, Mhz80, 6),
+            (9, Mhz160, 3),
+        ] {
+            let made = vht(mcs, width, nss);
+            assert!(matches!(made, Err(TxVectorError::Excluded { .. })));
+        }
+        refused(
+            of(Generation::N, 32, Mhz40, Ns800, Band::Ghz5),
+            "802.11n has no MCS 32; allowed are 0 to 31",
+        );
+        refused(
+            of(Generation::N, 0, Mhz80, Ns800, Band::Ghz5),
+            "802.11n has no 80 MHz channel in this band",
+        );
+        refused(
+            of(Generation::Ax, 0, Mhz80, Ns800, Band::Ghz2_4),
+            "802.11ax has no 80 MHz channel in this band",
+        );
+        refused(
+            of(Generation::Ax, 0, Mhz20, Ns400, Band::Ghz5),
+            "802.11ax has no guard interval of 400 ns",
+        );
+        refused(
+            of(Generation::Be, 0, Mhz320, Ns800, Band::Ghz5),
+            "802.11be has no 320 MHz channel in this band",
+        );
+        refused(
+            of(Generation::Ac, 0, Mhz20, Ns800, Band::Ghz6),
+            "802.11ac is not for this band",
+        );
+        refused(
+            of(Generation::G, 0, Mhz20, Ns800, Band::Ghz2_4),
+            "802.11g has rates in Mb/s and no MCS",
+        );
+        let streams = TxVector::of_mcs(Generation::N, 9, 3, Mhz20, Ns800, Band::Ghz5);
+        refused(
+            streams.map_err(|e| e.to_string()),
+            "MCS 9 of 802.11n has 2 spatial streams, not 3",
+        );
         assert_eq!(
             TxVector::dsss(DsssRate::M1, Preamble::Short),
             Err(TxVectorError::ShortAtOne)
@@ -549,11 +583,19 @@ mod tests {
     }
 
     #[test]
-    fn every_other_vht_combination_has_whole_encoders() {
+    fn indices_of_ht_count_through_the_streams() {
+        let of = |mcs, nss| TxVector::of_mcs(Generation::N, mcs, nss, Mhz40, Ns400, Band::Ghz5);
+        assert_eq!(of(7, 4), of(31, 1));
+        let v = of(31, 4).unwrap();
+        assert_eq!((v.index(), v.index_per_stream(), v.nss()), (31, 7, 4));
+    }
+
+    #[test]
+    fn every_vht_combination_has_whole_encoders() {
         for width in [Mhz20, Mhz40, Mhz80, Mhz160] {
             for nss in 1..=8 {
                 for mcs in 0..=9 {
-                    if let Ok(v) = TxVector::vht(mcs, width, Ns800, nss) {
+                    if let Ok(v) = vht(mcs, width, nss) {
                         let encoders = (v.service_and_tail - 16) / 6;
                         assert_eq!(v.bits_per_symbol % encoders, 0, "{v:?}");
                     }
@@ -561,7 +603,7 @@ mod tests {
             }
         }
         // Table 21-60: 160 MHz, 7 streams, MCS 8 takes 12 encoders.
-        let v = TxVector::vht(8, Mhz160, Ns800, 7).unwrap();
+        let v = vht(8, Mhz160, 7).unwrap();
         assert_eq!(v.service_and_tail, 16 + 6 * 12);
     }
 }

@@ -18,6 +18,15 @@ pub const FLAG_BAD_FCS: u8 = 0x40;
 /// Flags field: short preamble.
 pub const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 
+/// Number of the Rate field.
+pub const RATE: u8 = 2;
+/// Number of the MCS field (HT).
+pub const MCS: u8 = 19;
+/// Number of the VHT field.
+pub const VHT: u8 = 21;
+/// Number of the HE field.
+pub const HE: u8 = 23;
+
 /// How the frame was modulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Modulation {
@@ -62,7 +71,21 @@ pub enum Modulation {
     },
 }
 
-/// The fields of a radiotap header that airtoll reads and writes.
+impl Modulation {
+    /// Number of the field that states the rate; `None` where no field does.
+    #[must_use]
+    pub const fn field(self) -> Option<u8> {
+        match self {
+            Self::Unknown => None,
+            Self::Legacy { .. } => Some(RATE),
+            Self::Ht { .. } => Some(MCS),
+            Self::Vht { .. } => Some(VHT),
+            Self::He { .. } => Some(HE),
+        }
+    }
+}
+
+/// Fields of a radiotap header that airtoll reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RadiotapRepr {
     /// TSF time in microseconds, at the first bit of the MPDU.

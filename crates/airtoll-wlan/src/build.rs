@@ -256,7 +256,7 @@ impl Builder<'_> {
             self.phys.push(BssPhy {
                 timing: mode::timing(bss, with_b),
                 basic: mode::basic_rates(bss, with_b),
-                edca: bss.edca.unwrap_or(bss.standard >= Standard::N),
+                edca: bss.edca.unwrap_or(bss.standard.descriptor().edca),
                 members,
             });
         }

@@ -5,8 +5,8 @@
 //! simulated times are long enough that chance alone stays well below each tolerance.
 
 use airtoll_phy::{
-    BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, GuardInterval, OfdmRate, Preamble, TimingSet,
-    TxVector, Width, airtime, control_response,
+    BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, Generation, GuardInterval, OfdmRate,
+    Preamble, TimingSet, TxVector, Width, airtime, control_response,
 };
 use airtoll_wlan::analytic::{
     CollisionTime, Exchange, Method, Rules, analytic, bianchi, monte_carlo,
@@ -159,6 +159,8 @@ fn one_aggregating_station_meets_the_closed_form() {
         mcs("11ax", 80, 800, 11, 1),
         mcs("11ax", 160, 1_600, 11, 2),
         mcs("11be", 160, 800, 13, 2),
+        mcs("11be", 320, 800, 13, 2),
+        mcs("11be", 320, 3_200, 0, 1),
     ];
     for bss in cases {
         for limit in ["", r#","aggregation":{"ampdu_max_octets":65535}"#, NO_AMPDU] {
@@ -182,6 +184,71 @@ fn beacons_cost_exactly_their_airtime() {
         let scenario = uplink(&with, 1, "", &udp(1_472), 60.0);
         hold(&with, &scenario, 0.005);
     }
+}
+
+/// A saturated uplink whose simulated time is that of `mpdus` MPDUs by the closed form.
+fn short(case: &str, mpdus: f64) -> (Scenario, f64) {
+    let bss = format!(
+        r#"{case},"cw_min":1,"cw_max":1,"aggregation":{{"window":8,"ampdu_max_octets":30000}}"#
+    );
+    let mut scenario = uplink(&bss, 1, "", &udp(1_472), 1.0);
+    scenario.warm_up_s = 0.0;
+    let theory = analytic_bps(&scenario);
+    scenario.duration_s = mpdus * 1_472.0 * 8.0 / theory;
+    (scenario, theory)
+}
+
+#[test]
+fn every_mode_of_every_descriptor_meets_the_closed_form() {
+    let mut simulated = 0;
+    for generation in Generation::ALL {
+        let d = generation.descriptor();
+        let mut rates: Vec<String> = d
+            .legacy_rates()
+            .map(|rate| format!(r#"{{"control":"fixed","mbps":{}}}"#, rate.mbps()))
+            .collect();
+        rates.extend(d.mcs_indices(8).map(|(mcs, streams)| {
+            format!(r#"{{"control":"fixed_mcs","mcs":{mcs},"streams":{streams}}}"#)
+        }));
+        for width in d.widths {
+            for guard in d.guard_intervals {
+                for band in width.bands {
+                    let band = serde_json::to_string(band).unwrap();
+                    let mhz = width.width.mhz();
+                    let ns = guard.interval.nanos();
+                    for rate in &rates {
+                        let case = format!(
+                            r#""standard":"{generation}","band":{band},"width_mhz":{mhz},
+                            "guard_interval_ns":{ns},"rate":{rate}"#
+                        );
+                        let excluded = d.mcs.is_some_and(|rules| {
+                            rules.excluded.iter().any(|row| {
+                                row.width == width.width
+                                    && row.streams.iter().any(|streams| {
+                                        let mcs = row.mcs;
+                                        let own = format!(r#""mcs":{mcs},"streams":{streams}}}"#);
+                                        rate.ends_with(&own)
+                                    })
+                            })
+                        });
+                        if excluded {
+                            continue;
+                        }
+                        let (scenario, theory) = short(&case, 1_000.0);
+                        let ours = simulated_bps(&scenario, 1);
+                        let off = ours / theory - 1.0;
+                        assert!(
+                            off.abs() < 0.015,
+                            "{case}: simulated {ours:.0}, closed form {theory:.0}, {:+.2} %",
+                            off * 100.0
+                        );
+                        simulated += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(simulated, 4 + 8 + 12 + 256 + 620 + 2_880 + 3_696);
 }
 
 fn exchange_a54() -> Exchange {
@@ -241,7 +308,15 @@ fn bianchi_holds_to_its_own_error() {
 
 #[test]
 fn aggregates_that_collide_meet_the_monte_carlo() {
-    let v = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+    let v = TxVector::of_mcs(
+        Generation::Ax,
+        11,
+        1,
+        Width::Mhz80,
+        GuardInterval::Ns800,
+        Band::Ghz5,
+    )
+    .unwrap();
     let basic = BasicRates::ofdm_default();
     assert_eq!(control_response(&v, basic).bit_rate().0, 24_000_000);
     let exchange = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)

@@ -1,9 +1,6 @@
-//! Rates as radio headers name them: takes a modulation, gives its name, a small key for tables
-//! and the vector that the PHY's equations take.
-//!
-//! Never guesses a rate: what the PHY does not have is `None`.
+//! Rates of radio headers: name, key for tables, and transmission vector of a modulation.
 
-use airtoll_phy::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, TxVector, Width};
+use airtoll_phy::{Band, Generation, GuardInterval, Legacy, Preamble, TxVector, Width};
 use airtoll_wire::radiotap::Modulation;
 
 /// A modulation in eight octets.
@@ -67,27 +64,34 @@ pub(super) fn unpack(packed: Modulation8) -> Modulation {
 }
 
 pub(super) fn rate_name(modulation: Modulation) -> String {
+    let format = generation(modulation).map_or("", |own| own.descriptor().format);
     match modulation {
         Modulation::Unknown => "unknown".to_owned(),
         Modulation::Legacy { rate_500kbps } => format!("{} Mb/s", f64::from(rate_500kbps) / 2.0),
         Modulation::Ht { mcs, wide, .. } => {
-            format!("HT MCS {mcs} {} MHz", if wide { 40 } else { 20 })
+            format!("{format} MCS {mcs} {} MHz", if wide { 40 } else { 20 })
         }
         Modulation::Vht {
             mcs,
             streams,
             bandwidth_mhz,
             ..
-        } => format!("VHT MCS {mcs} x{streams} {bandwidth_mhz} MHz"),
-        Modulation::He {
+        }
+        | Modulation::He {
             mcs,
             streams,
             bandwidth_mhz,
             ..
-        } => format!("HE MCS {mcs} x{streams} {bandwidth_mhz} MHz"),
+        } => format!("{format} MCS {mcs} x{streams} {bandwidth_mhz} MHz"),
     }
 }
 
+fn generation(modulation: Modulation) -> Option<Generation> {
+    Generation::of_radiotap_field(modulation.field()?)
+}
+
+/// The PHY's vector; `None` for a rate that the PHY does not have. Vendors send VHT at 2.4 GHz:
+/// a band that a generation does not have counts as its default one.
 pub(super) fn vector_of(
     modulation: Modulation,
     short_preamble: bool,
@@ -98,74 +102,43 @@ pub(super) fn vector_of(
         1 => Band::Ghz5,
         _ => Band::Ghz6,
     };
-    let width = |mhz: u16| Width::of_mhz(u32::from(mhz));
-    let guard = |short: bool| {
-        if short {
-            GuardInterval::Ns400
-        } else {
-            GuardInterval::Ns800
-        }
-    };
-    match modulation {
-        Modulation::Unknown => None,
+    let guard = |short: bool| if short { 400 } else { 800 };
+    let (mcs, streams, mhz, gi_ns) = match modulation {
+        Modulation::Unknown => return None,
         Modulation::Legacy { rate_500kbps } => {
-            let dsss = match rate_500kbps {
-                2 => Some(DsssRate::M1),
-                4 => Some(DsssRate::M2),
-                11 => Some(DsssRate::M5_5),
-                22 => Some(DsssRate::M11),
-                _ => None,
+            let preamble = if short_preamble {
+                Preamble::Short
+            } else {
+                Preamble::Long
             };
-            if let Some(rate) = dsss {
-                let preamble = if short_preamble && rate != DsssRate::M1 {
-                    Preamble::Short
-                } else {
-                    Preamble::Long
-                };
-                return TxVector::dsss(rate, preamble).ok();
-            }
-            let rate = match rate_500kbps {
-                12 => OfdmRate::M6,
-                18 => OfdmRate::M9,
-                24 => OfdmRate::M12,
-                36 => OfdmRate::M18,
-                48 => OfdmRate::M24,
-                72 => OfdmRate::M36,
-                96 => OfdmRate::M48,
-                108 => OfdmRate::M54,
-                _ => return None,
-            };
-            Some(TxVector::ofdm(rate, band))
+            let rate = Legacy::of_hundred_kbps(u32::from(rate_500kbps) * 5)?;
+            return Some(TxVector::legacy(rate, preamble, band));
         }
         Modulation::Ht {
             mcs,
             wide,
             short_gi,
-        } => TxVector::ht(
-            mcs,
-            if wide { Width::Mhz40 } else { Width::Mhz20 },
-            guard(short_gi),
-            band,
-        )
-        .ok(),
+        } => (mcs, 1, if wide { 40 } else { 20 }, guard(short_gi)),
         Modulation::Vht {
             mcs,
             streams,
             bandwidth_mhz,
             short_gi,
-        } => TxVector::vht(mcs, width(bandwidth_mhz)?, guard(short_gi), streams).ok(),
+        } => (mcs, streams, bandwidth_mhz, guard(short_gi)),
         Modulation::He {
             mcs,
             streams,
             bandwidth_mhz,
             gi_ns,
-        } => TxVector::he(
-            mcs,
-            width(bandwidth_mhz)?,
-            GuardInterval::of_nanos(u32::from(gi_ns))?,
-            streams,
-            band,
-        )
-        .ok(),
-    }
+        } => (mcs, streams, bandwidth_mhz, gi_ns),
+    };
+    let own = generation(modulation)?;
+    let width = Width::of_mhz(u32::from(mhz))?;
+    let band = if own.descriptor().has_band(band) {
+        band
+    } else {
+        own.descriptor().default_band(width)
+    };
+    let gi = GuardInterval::of_nanos(u32::from(gi_ns))?;
+    TxVector::of_mcs(own, mcs, streams, width, gi, band).ok()
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use airtoll_phy::{
-    ACK_OCTETS, CTS_OCTETS, FCS_OCTETS, Format, RTS_OCTETS, TimingSet, TxVector, ack_timeout,
-    airtime, ampdu_octets, control_response,
+    ACK_OCTETS, CTS_OCTETS, FCS_OCTETS, RTS_OCTETS, TimingSet, TxVector, ack_timeout, airtime,
+    ampdu_octets, control_response,
 };
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
@@ -144,25 +144,26 @@ impl Medium {
         let frame = &contender.queue[0];
         let vector = rates::vector(step, frame.frequency_mhz, self.settings.preamble());
         let octets = frame.octets.len() as u32 + FCS_OCTETS;
-        let psdu = match vector.format() {
-            Format::Vht | Format::HeSu | Format::EhtSu => ampdu_octets(octets, 1),
-            _ => octets,
+        let psdu = if vector.always_ampdu() {
+            ampdu_octets(octets, 1)
+        } else {
+            octets
         };
-        let basic = self.settings.standard.basic_rates();
+        let basic = self.settings.basic_rates();
         let response = control_response(&vector, basic);
-        // Protection must be understood by whoever the frame is protected from: DSSS at 2.4 GHz.
+        // Every station at 2.4 GHz decodes DSSS, so protection frames use it there.
         let fastest = Step {
             index: 3,
             count: 1,
             flags: 0,
         };
-        let guard = match vector.format() {
-            Format::Dsss | Format::Ofdm => response,
-            _ if frame.frequency_mhz < 3_000 => control_response(
+        let guard = if !vector.is_dsss() && frame.frequency_mhz < 3_000 {
+            control_response(
                 &rates::vector(fastest, frame.frequency_mhz, self.settings.preamble()),
                 basic,
-            ),
-            _ => response,
+            )
+        } else {
+            response
         };
         Lengths {
             octets,
@@ -273,7 +274,7 @@ impl Medium {
             .expect("what ends was on the air");
         let step = self.contenders[t.contender].queue[0].last_step();
         let l = self.lengths(t.contender, step);
-        let lowest = self.settings.standard.basic_rates().lowest(l.vector.band());
+        let lowest = self.settings.basic_rates().lowest(l.vector.band());
         let eifs_extra = l.timing.sifs + airtime(&lowest, ACK_OCTETS);
         let channel = &mut self.channels[t.channel];
         channel.active.retain(|other| *other != transmission);
@@ -534,7 +535,7 @@ impl Medium {
         known.unwrap_or_else(|| {
             self.channels.push(Channel {
                 frequency_mhz,
-                timing: self.settings.standard.timing(frequency_mhz),
+                timing: self.settings.timing(frequency_mhz),
                 ears: vec![Ear::new(now); self.radios.len()],
                 active: Vec::new(),
                 presence: Presence::new(now),

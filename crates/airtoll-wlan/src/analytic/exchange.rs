@@ -4,7 +4,7 @@
 //! `space + CWmin/2 slots + protection + data + SIFS + response`.
 
 use airtoll_phy::{
-    ACK_OCTETS, BasicRates, CTS_OCTETS, Format, RTS_OCTETS, TimingSet, TxVector, ack_timeout, aifs,
+    ACK_OCTETS, BasicRates, CTS_OCTETS, RTS_OCTETS, TimingSet, TxVector, ack_timeout, aifs,
     airtime, ampdu_octets, block_ack_octets, control_response, difs, max_mpdus,
 };
 use airtoll_units::Duration;
@@ -47,9 +47,10 @@ impl Exchange {
         mpdu_octets: u32,
     ) -> Self {
         let answer = control_response(data, basic);
-        let psdu_octets = match data.format() {
-            Format::Vht | Format::HeSu | Format::EhtSu => ampdu_octets(mpdu_octets, 1),
-            _ => mpdu_octets,
+        let psdu_octets = if data.always_ampdu() {
+            ampdu_octets(mpdu_octets, 1)
+        } else {
+            mpdu_octets
         };
         let on_air = airtime(data, psdu_octets);
         Self {
@@ -139,7 +140,7 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtoll_phy::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
+    use airtoll_phy::{Band, DsssRate, Generation, GuardInterval, OfdmRate, Preamble, Width};
 
     #[test]
     fn the_cycle_of_802_11a_adds_up_by_hand() {
@@ -168,7 +169,15 @@ mod tests {
 
     #[test]
     fn an_aggregate_is_acknowledged_once() {
-        let v = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        let v = TxVector::of_mcs(
+            Generation::Ax,
+            11,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         let basic = BasicRates::ofdm_default();
         let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
             .under_edca(&TimingSet::OFDM, 3);

@@ -1,19 +1,19 @@
-//! From a resolved scenario to the vectors, spaces and windows of one station's link.
+//! Vectors, spaces and windows of one station's link, from a resolved scenario.
 //!
-//! Takes a BSS and a node; gives a [`Link`]. Read off the standard independently of the
-//! simulator's own reading, so that a wrong rate or space in either shows as a difference.
+//! Facts about the PHY generation come from its descriptor, as the simulator's do. The exchange
+//! that follows from them is derived here independently of the simulator.
 
 use airtoll_phy::{
-    ADDRESS_4_OCTETS, Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, Format,
-    GuardInterval, LLC_SNAP_OCTETS, OfdmRate, Preamble, QOS_CONTROL_OCTETS, TimingSet, TxVector,
-    Width, ampdu_limits, control_response,
+    ADDRESS_4_OCTETS, Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, GuardInterval,
+    LLC_SNAP_OCTETS, Legacy, OfdmRate, Preamble, QOS_CONTROL_OCTETS, TimingSet, TxVector, Width,
+    ampdu_limits, control_response,
 };
 
 use super::answer::Cannot;
 use super::exchange::Exchange;
-use crate::scenario::{self, Bss, DsssPreamble, Node, Protection, Rate, Standard};
+use crate::scenario::{Bss, Node, Protection, Rate, Standard};
 
-/// What one station and its access point send data with.
+/// Parameters of data frames between one station and its access point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// Vector of data frames.
@@ -50,19 +50,16 @@ impl Link {
     /// no closed form.
     pub fn of(bss: &Bss, node: &Node, dsss_present: bool) -> Result<Self, Cannot> {
         let standard = node.standard.unwrap_or(bss.standard);
-        if standard >= Standard::N && !node.cipher.permits_high_throughput() {
+        if standard.descriptor().mcs.is_some() && !node.cipher.permits_high_throughput() {
             return Err(Cannot::FallbackRate);
         }
         let band = band(bss);
-        let preamble = match bss.preamble {
-            DsssPreamble::Long => Preamble::Long,
-            DsssPreamble::Short => Preamble::Short,
-        };
+        let preamble = bss.preamble;
         let rate = node.rate.unwrap_or(bss.rate);
         let data = vector(bss, standard, band, preamble, rate)?;
-        let basic = basic_rates(bss, standard, dsss_present);
-        let timing = timing(bss, &data, dsss_present);
-        let qos = bss.edca.unwrap_or(bss.standard >= Standard::N);
+        let basic = basic_rates(bss, dsss_present || standard == Standard::B);
+        let timing = timing(bss, standard, dsss_present);
+        let qos = bss.edca.unwrap_or(bss.standard.descriptor().edca);
         if bss.edca_parameters.is_some() || node.edca_parameters.is_some() {
             return Err(Cannot::Option("edca_parameters"));
         }
@@ -101,9 +98,9 @@ impl Link {
             ampdu_octets,
             window,
             rts_above_octets: bss.rts_threshold_octets,
-            fragment_above_octets: bss.fragmentation_threshold_octets.filter(|_| {
-                !(data.aggregates() && (ampdu_octets > 0 || data.format() != Format::HtMixed))
-            }),
+            fragment_above_octets: bss
+                .fragmentation_threshold_octets
+                .filter(|_| !(data.aggregates() && (ampdu_octets > 0 || data.always_ampdu()))),
             per_mpdu_octets: [header, node.cipher.mpdu_octets() as u32],
             protection: bss.protection,
             preamble,
@@ -131,15 +128,13 @@ impl Link {
             None => plain,
         };
         let dsss_control = self.basic.highest_dsss().unwrap_or(DsssRate::M1);
-        let control = match self.data.format() {
-            Format::Dsss => control_response(&self.data, self.basic),
-            _ if self.protection != Protection::None => TxVector::dsss(dsss_control, self.preamble)
-                .or_else(|_| TxVector::dsss(dsss_control, Preamble::Long))
-                .expect("the long preamble carries every DSSS rate"),
-            _ => control_response(&self.data, self.basic),
+        let protects = !self.data.is_dsss();
+        let control = if protects && self.protection != Protection::None {
+            TxVector::dsss_at_most_short(dsss_control, self.preamble)
+        } else {
+            control_response(&self.data, self.basic)
         };
         let psdu = self.fragments(mpdu).first().copied().unwrap_or(mpdu) * spaced.mpdus;
-        let protects = self.data.format() != Format::Dsss;
         match self.protection {
             Protection::RtsCts if protects => spaced.with_rts(&control, self.basic, &self.timing),
             Protection::CtsToSelf if protects => spaced.with_cts_to_self(&control, &self.timing),
@@ -152,8 +147,7 @@ impl Link {
 }
 
 impl Link {
-    /// Lengths of the MPDUs that an MSDU travels in whose one MPDU would have `mpdu` octets
-    /// (10.4).
+    /// Fragment lengths of an MSDU that is one MPDU of `mpdu` octets unfragmented (10.4).
     fn fragments(&self, mpdu: u32) -> Vec<u32> {
         let [header, cipher] = self.per_mpdu_octets;
         let mut body = mpdu - header - cipher;
@@ -170,7 +164,7 @@ impl Link {
         lengths
     }
 
-    /// The exchange of a lone MSDU: each fragment has its own Ack, SIFS before it and after.
+    /// The exchange of one MSDU: each fragment has its own Ack, SIFS before and after the Ack.
     fn in_fragments(&self, mpdu: u32) -> Exchange {
         let mut exchanges = self
             .fragments(mpdu)
@@ -188,30 +182,15 @@ impl Link {
 
 /// Band of a BSS.
 pub(crate) fn band(bss: &Bss) -> Band {
-    match bss.band {
-        Some(scenario::Band::Ghz2) => Band::Ghz2_4,
-        Some(scenario::Band::Ghz5) => Band::Ghz5,
-        Some(scenario::Band::Ghz6) => Band::Ghz6,
-        None if matches!(bss.standard, Standard::B | Standard::G) => Band::Ghz2_4,
-        None => Band::Ghz5,
-    }
+    let width = Width::of_mhz(u32::from(bss.width_mhz)).unwrap_or(Width::Mhz20);
+    let default = || bss.standard.descriptor().default_band(width);
+    bss.band.unwrap_or_else(default)
 }
 
 /// The vector of a legacy rate in Mb/s, where there is one.
 pub(crate) fn legacy(mbps: f64, band: Band, preamble: Preamble) -> Option<TxVector> {
-    let hundred = (mbps * 10.0) as u32;
-    if let Some(rate) = DsssRate::ALL
-        .into_iter()
-        .find(|r| r.hundred_kbps() == hundred)
-    {
-        return TxVector::dsss(rate, preamble)
-            .or_else(|_| TxVector::dsss(rate, Preamble::Long))
-            .ok();
-    }
-    OfdmRate::ALL
-        .into_iter()
-        .find(|r| r.mbps() * 10 == hundred)
-        .map(|r| TxVector::ofdm(r, band))
+    let rate = Legacy::of_hundred_kbps((mbps * 10.0) as u32)?;
+    Some(TxVector::legacy(rate, preamble, band))
 }
 
 fn vector(
@@ -230,55 +209,40 @@ fn vector(
     };
     let width = Width::of_mhz(u32::from(bss.width_mhz)).ok_or(Cannot::NoSuchRate)?;
     let gi = GuardInterval::of_nanos(u32::from(bss.guard_interval_ns)).ok_or(Cannot::NoSuchRate)?;
-    match standard {
-        Standard::N => {
-            let index = if mcs < 8 {
-                mcs + 8 * (streams - 1)
-            } else {
-                mcs
-            };
-            TxVector::ht(index, width, gi, band)
-        }
-        Standard::Ac => TxVector::vht(mcs, width, gi, streams),
-        Standard::Ax => TxVector::he(mcs, width, gi, streams, band),
-        Standard::Be => TxVector::eht(mcs, width, gi, streams, band),
-        Standard::B | Standard::A | Standard::G => return Err(Cannot::NoSuchRate),
-    }
+    let phy = standard.descriptor();
+    TxVector::of_mcs(
+        standard,
+        mcs,
+        streams,
+        phy.width_within(width),
+        phy.guard_interval(gi),
+        band,
+    )
     .map_err(|_| Cannot::NoSuchRate)
 }
 
-fn basic_rates(bss: &Bss, standard: Standard, dsss_present: bool) -> BasicRates {
-    if let Some(list) = &bss.basic_rates_mbps {
-        let listed = |hundred: u32| list.iter().any(|m| (m * 10.0) as u32 == hundred);
-        let dsss: Vec<_> = DsssRate::ALL
-            .into_iter()
-            .filter(|r| listed(r.hundred_kbps()))
-            .collect();
-        let ofdm: Vec<_> = OfdmRate::ALL
-            .into_iter()
-            .filter(|r| listed(r.mbps() * 10))
-            .collect();
-        return BasicRates::new(&dsss, &ofdm);
-    }
-    if bss.standard == Standard::B {
-        return BasicRates::dsss_default();
-    }
-    let ofdm = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
-    if dsss_present || standard == Standard::B || bss.protection != Protection::None {
-        BasicRates::new(&DsssRate::ALL, &ofdm)
-    } else {
-        BasicRates::new(&[], &ofdm)
-    }
+fn basic_rates(bss: &Bss, dsss_present: bool) -> BasicRates {
+    let Some(list) = &bss.basic_rates_mbps else {
+        let dsss_near = dsss_present || bss.protection != Protection::None;
+        return bss.standard.descriptor().basic_rates(dsss_near);
+    };
+    let listed = |hundred: u32| list.iter().any(|m| (m * 10.0) as u32 == hundred);
+    let dsss: Vec<_> = DsssRate::ALL
+        .into_iter()
+        .filter(|r| listed(r.hundred_kbps()))
+        .collect();
+    let ofdm: Vec<_> = OfdmRate::ALL
+        .into_iter()
+        .filter(|r| listed(r.mbps() * 10))
+        .collect();
+    BasicRates::new(&dsss, &ofdm)
 }
 
-fn timing(bss: &Bss, data: &TxVector, dsss_present: bool) -> TimingSet {
-    let mut set = match (band(bss), bss.standard) {
-        (Band::Ghz2_4, Standard::B) => TimingSet::DSSS,
-        (Band::Ghz2_4, _) if dsss_present || !bss.short_slot => TimingSet::ERP_LONG_SLOT,
-        (Band::Ghz2_4, _) => TimingSet::ERP,
-        _ => TimingSet::OFDM,
-    };
-    if data.format() == Format::Dsss {
+fn timing(bss: &Bss, standard: Standard, dsss_present: bool) -> TimingSet {
+    let phy = bss.standard.descriptor();
+    let mut set = phy.timing(band(bss), dsss_present || !bss.short_slot);
+    // A station without OFDM rates has aCWmin(0) (Table 18-5).
+    if standard == Standard::B {
         set.cw_min = TimingSet::DSSS.cw_min;
     }
     set.cw_min = bss.cw_min.unwrap_or(set.cw_min);

@@ -188,8 +188,8 @@ mod tests {
     use super::*;
     use crate::analytic::bianchi::{CollisionTime, bianchi};
     use airtoll_phy::{
-        BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, GuardInterval, OfdmRate, Preamble,
-        TimingSet, TxVector, Width, airtime, control_response,
+        BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, Generation, GuardInterval, OfdmRate,
+        Preamble, TimingSet, TxVector, Width, airtime, control_response,
     };
 
     fn a54() -> Exchange {
@@ -232,7 +232,15 @@ mod tests {
 
     #[test]
     fn a_missing_block_ack_costs_a_request() {
-        let v = TxVector::he(11, Width::Mhz80, GuardInterval::Ns800, 1, Band::Ghz5).unwrap();
+        let v = TxVector::of_mcs(
+            Generation::Ax,
+            11,
+            1,
+            Width::Mhz80,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
         let basic = BasicRates::ofdm_default();
         let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
             .under_edca(&TimingSet::OFDM, 3);

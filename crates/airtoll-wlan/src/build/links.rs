@@ -9,7 +9,7 @@ use crate::mac::aggregation::{TxLink, mac_octets};
 use crate::mac::fragmentation::Division;
 use crate::mac::mode::{self, Mode};
 use crate::mac::rate_control::{Aarf, Minstrel, RateControl};
-use crate::scenario::{Rate, ScenarioError, Standard};
+use crate::scenario::{Rate, ScenarioError};
 
 impl Builder<'_> {
     pub(super) fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
@@ -61,8 +61,7 @@ impl Builder<'_> {
         // their MPDUs are in A-MPDUs (10.12.8).
         let agreement = modes.iter().any(|m| {
             let mode = &self.world.stack.lower.mac.modes[*m as usize];
-            mode.limits.is_some()
-                && (mode.ampdu_octets > 0 || mode.vector.format() != phy::Format::HtMixed)
+            mode.limits.is_some() && (mode.ampdu_octets > 0 || mode.vector.always_ampdu())
         });
         self.world.stack.lower.mac.links.push(TxLink {
             from,
@@ -134,25 +133,7 @@ impl Builder<'_> {
                 }
             }
             Rate::Aarf { streams } | Rate::Minstrel { streams } => {
-                let legacy_only = standard < Standard::N || !permitted;
-                let rates: &[f64] = match standard {
-                    Standard::B => &[1.0, 2.0, 5.5, 11.0],
-                    _ => &[6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0],
-                };
-                if legacy_only {
-                    rates.iter().filter_map(|m| mode::legacy(bss, *m)).collect()
-                } else {
-                    let top = match standard {
-                        Standard::N => 7,
-                        Standard::Ac => 9,
-                        Standard::Ax => 11,
-                        _ => 13,
-                    };
-                    (1..=streams)
-                        .flat_map(|s| (0..=top).map(move |m| (m, s)))
-                        .filter_map(|(m, s)| mode::mcs(bss, standard, m, s).ok())
-                        .collect()
-                }
+                mode::choices(bss, standard, permitted, streams)
             }
         };
         vectors.sort_by_key(|v| (v.bit_rate().0, v.nss()));

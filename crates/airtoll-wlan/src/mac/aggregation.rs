@@ -304,8 +304,7 @@ impl World {
         let mode_id = self.stack.lower.mac.links[link as usize].rate.choose();
         let mode = &self.stack.lower.mac.modes[mode_id as usize];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
-        let always_delimited =
-            mode.limits.is_some() && mode.vector.format() != phy::Format::HtMixed;
+        let always_delimited = mode.limits.is_some() && mode.vector.always_ampdu();
         let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
         if let Some(room) = room {
             octets_limit = octets_limit.min(mode.octets_within(room));

@@ -1,12 +1,12 @@
-//! What a link sends with: a transmission vector and everything that follows from it.
+//! Mode of a link: a transmission vector and the times that follow from it.
 
 use airtoll_phy::{
-    self as phy, AmpduLimits, BasicRates, DsssRate, Format, GuardInterval, OfdmRate, Preamble,
-    TimingSet, TxVector, Width,
+    self as phy, AmpduLimits, BasicRates, DsssRate, GuardInterval, Legacy, OfdmRate, TimingSet,
+    TxVector, Width,
 };
 use airtoll_units::Duration;
 
-use crate::scenario::{Band, Bss, DsssPreamble, Protection, Standard};
+use crate::scenario::{Bss, Protection, Standard};
 
 /// A transmission vector with its response times, computed once.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Mode {
     pub block_ack: Duration,
     pub cts: Duration,
     pub rts: Duration,
-    /// From the end of the frame to the instant at which its sender gives the response up.
+    /// From the end of the frame to the end of the wait for its response.
     pub timeout: Duration,
     pub limits: Option<AmpduLimits>,
     /// Longest A-MPDU used, octets; 0: none.
@@ -34,121 +34,97 @@ pub(crate) struct Mode {
     pub bit_rate: u64,
     /// Longest PSDU within the longest PPDU time of formats that aggregate, octets.
     pub ppdu_octets: u32,
-    /// What goes before the frame so that older stations stay silent.
+    /// Protection frames before the frame.
     pub protection: Protection,
 }
 
-/// The PHY's band of a BSS.
+/// Band of a BSS.
 pub(crate) fn band(bss: &Bss) -> phy::Band {
-    match bss.band {
-        Some(Band::Ghz2) => phy::Band::Ghz2_4,
-        Some(Band::Ghz5) => phy::Band::Ghz5,
-        Some(Band::Ghz6) => phy::Band::Ghz6,
-        None => match bss.standard {
-            Standard::B | Standard::G => phy::Band::Ghz2_4,
-            Standard::Be if bss.width_mhz == 320 => phy::Band::Ghz6,
-            _ => phy::Band::Ghz5,
-        },
-    }
+    let default = || bss.standard.descriptor().default_band(width(bss));
+    bss.band.unwrap_or_else(default)
 }
 
-/// Slot, SIFS and windows of a BSS; `with_b` says that an 802.11b station is in it.
+/// Channel width of a BSS.
+pub(crate) fn width(bss: &Bss) -> Width {
+    Width::of_mhz(u32::from(bss.width_mhz)).unwrap_or(Width::Mhz20)
+}
+
+/// Slot, SIFS and windows of a BSS; `with_b`: an 802.11b station belongs to the BSS.
 pub(crate) fn timing(bss: &Bss, with_b: bool) -> TimingSet {
-    match (bss.standard, band(bss)) {
-        (Standard::B, _) => TimingSet::DSSS,
-        (_, phy::Band::Ghz2_4) if with_b || (bss.standard == Standard::G && !bss.short_slot) => {
-            TimingSet::ERP_LONG_SLOT
-        }
-        (_, phy::Band::Ghz2_4) => TimingSet::ERP,
-        _ => TimingSet::OFDM,
-    }
+    let phy = bss.standard.descriptor();
+    phy.timing(band(bss), with_b || !bss.short_slot)
 }
 
-/// The basic rates of a BSS.
+/// Basic rates of a BSS.
 pub(crate) fn basic_rates(bss: &Bss, with_b: bool) -> BasicRates {
     if let Some(rates) = &bss.basic_rates_mbps {
-        let dsss: Vec<_> = DsssRate::ALL
-            .into_iter()
-            .filter(|r| rates.iter().any(|m| (m * 10.0) as u32 == r.hundred_kbps()))
-            .collect();
-        let ofdm: Vec<_> = OfdmRate::ALL
-            .into_iter()
-            .filter(|r| {
-                rates
-                    .iter()
-                    .any(|m| *m as u32 == r.mbps() && m.fract() == 0.0)
-            })
-            .collect();
-        return BasicRates::new(&dsss, &ofdm);
+        let named = |rate: u32| rates.iter().any(|m| (m * 10.0) as u32 == rate);
+        let dsss = DsssRate::ALL.into_iter();
+        let ofdm = OfdmRate::ALL.into_iter();
+        return BasicRates::new(
+            &dsss.filter(|r| named(r.hundred_kbps())).collect::<Vec<_>>(),
+            &ofdm.filter(|r| named(r.mbps() * 10)).collect::<Vec<_>>(),
+        );
     }
-    match bss.standard {
-        Standard::B => BasicRates::dsss_default(),
-        // Protection says that b stations are near, whether or not they belong to this BSS.
-        _ if with_b || bss.protection != Protection::None => BasicRates::mixed_default(),
-        _ => BasicRates::ofdm_default(),
-    }
+    // Protection says that b stations are near, whether or not they belong to this BSS.
+    let dsss_near = with_b || bss.protection != Protection::None;
+    bss.standard.descriptor().basic_rates(dsss_near)
 }
 
-/// The vector of a legacy rate in a BSS; `None` if the band has no such rate.
+/// The vector of a legacy rate in a BSS; `None` if there is no such rate.
 pub(crate) fn legacy(bss: &Bss, mbps: f64) -> Option<TxVector> {
-    let tenths = (mbps * 10.0) as u32;
-    if let Some(rate) = DsssRate::ALL
-        .into_iter()
-        .find(|r| r.hundred_kbps() == tenths)
-    {
-        let preamble = match bss.preamble {
-            DsssPreamble::Short if rate != DsssRate::M1 => Preamble::Short,
-            _ => Preamble::Long,
-        };
-        return TxVector::dsss(rate, preamble).ok();
-    }
-    let rate = OfdmRate::ALL
-        .into_iter()
-        .find(|r| r.mbps() * 10 == tenths)?;
-    Some(TxVector::ofdm(rate, band(bss)))
+    let rate = Legacy::of_hundred_kbps((mbps * 10.0) as u32)?;
+    Some(TxVector::legacy(rate, bss.preamble, band(bss)))
 }
 
-/// The vector of an MCS in a BSS.
+/// The vector of an MCS in a BSS. A station of an older generation than its BSS uses its widest
+/// channel within the BSS's, and 800 ns where it does not have the BSS's guard interval.
 ///
 /// # Errors
-/// What the PHY says about a combination that it does not have.
+/// The PHY's reason for a combination that does not exist.
 pub(crate) fn mcs(
     bss: &Bss,
     standard: Standard,
     index: u8,
     streams: u8,
 ) -> Result<TxVector, phy::TxVectorError> {
-    let narrow = match standard {
-        Standard::N => bss.width_mhz.min(40),
-        Standard::Ac | Standard::Ax => bss.width_mhz.min(160),
-        _ => bss.width_mhz,
-    };
-    let width = Width::of_mhz(u32::from(narrow)).unwrap_or(Width::Mhz20);
+    let phy = standard.descriptor();
     let gi = GuardInterval::of_nanos(u32::from(bss.guard_interval_ns));
-    let gi = match (standard, gi) {
-        // An older station in an ax BSS has no longer guard intervals.
-        (Standard::N | Standard::Ac, Some(GuardInterval::Ns1600 | GuardInterval::Ns3200))
-        | (_, None) => GuardInterval::Ns800,
-        (_, Some(gi)) => gi,
-    };
-    match standard {
-        Standard::N => {
-            let index = if index < 8 {
-                index + 8 * (streams - 1)
-            } else {
-                index
-            };
-            TxVector::ht(index, width, gi, band(bss))
-        }
-        Standard::Ac => TxVector::vht(index, width, gi, streams),
-        Standard::Be => TxVector::eht(index, width, gi, streams, band(bss)),
-        _ => TxVector::he(index, width, gi, streams, band(bss)),
+    TxVector::of_mcs(
+        standard,
+        index,
+        streams,
+        phy.width_within(width(bss)),
+        phy.guard_interval(gi.unwrap_or(GuardInterval::Ns800)),
+        band(bss),
+    )
+}
+
+/// The vectors among which rate control chooses, with up to `streams` spatial streams; `permitted`:
+/// the cipher permits HT and later rates. Stations with DSSS and OFDM rates use OFDM alone.
+pub(crate) fn choices(
+    bss: &Bss,
+    standard: Standard,
+    permitted: bool,
+    streams: u8,
+) -> Vec<TxVector> {
+    let phy = standard.descriptor();
+    if phy.mcs.is_some() && permitted {
+        return phy
+            .mcs_indices(streams)
+            .filter_map(|(index, streams)| mcs(bss, standard, index, streams).ok())
+            .collect();
     }
+    let ofdm_only = !phy.ofdm_rates.is_empty();
+    phy.announced_rates()
+        .filter(|rate| !ofdm_only || matches!(rate, Legacy::Ofdm(_)))
+        .map(|rate| TxVector::legacy(rate, bss.preamble, band(bss)))
+        .collect()
 }
 
 impl Mode {
-    /// Everything that follows from `vector` in a BSS with these timings and basic rates; frames
-    /// that b stations cannot hear are protected as the BSS says.
+    /// The mode of `vector` in a BSS with these timings and basic rates. OFDM frames at 2.4 GHz
+    /// have the BSS's protection.
     pub fn new(vector: TxVector, bss: &Bss, timing: &TimingSet, basic: BasicRates) -> Self {
         let response = phy::control_response(&vector, basic);
         let limits = phy::ampdu_limits(&vector);
@@ -162,7 +138,7 @@ impl Mode {
                 .window
                 .map_or(l.mpdus, |w| u32::from(w).clamp(1, l.mpdus))
         });
-        let ofdm_at_2_4 = vector.format() != Format::Dsss && vector.band() == phy::Band::Ghz2_4;
+        let ofdm_at_2_4 = !vector.is_dsss() && vector.band() == phy::Band::Ghz2_4;
         let protection = if ofdm_at_2_4 {
             bss.protection
         } else {

@@ -169,7 +169,7 @@ impl Radio {
 
     /// Probability that a control frame arrives where nothing overlaps it.
     pub fn control_success(&mut self, from: u32, to: u32, vector: &TxVector, octets: u32) -> f64 {
-        let key = octets << 8 | u32::from(vector.index()) << 4 | vector.format() as u32;
+        let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from as usize * self.nodes + to as usize;
         if self.control[at].0 != key {
             let snr = self.sinr(from, to, 20e6, &[]);

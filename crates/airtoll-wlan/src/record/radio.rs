@@ -1,10 +1,11 @@
 //! Radio headers: takes what a PPDU was sent with and how it was heard, gives a radiotap header.
 
-use airtoll_phy::{self as phy, Format, GuardInterval, TxVector};
+use airtoll_phy::{self as phy, Band, GuardInterval, TxVector};
 use airtoll_units::Instant;
-use airtoll_wire::radiotap::{FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
+use airtoll_wire::radiotap::{self, FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
 
-use crate::scenario::{Band, Bss, Standard};
+use crate::mac::mode;
+use crate::scenario::Bss;
 
 /// A radio channel: frequency in MHz and radiotap's flags for it.
 #[derive(Debug, Clone, Copy)]
@@ -26,18 +27,15 @@ impl Frequency {
     /// The channel of a BSS. Channel numbers of a scenario only tell channels apart: number 0 is
     /// channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
     pub fn of(bss: &Bss) -> Self {
-        let at_2_4 = match bss.band {
-            Some(band) => band == Band::Ghz2,
-            None => matches!(bss.standard, Standard::B | Standard::G),
-        };
+        let band = mode::band(bss);
+        let dsss = bss.standard.descriptor().ofdm_rates.is_empty();
         let step = bss.width_mhz.max(20) * (bss.channel % 8) as u16;
-        let (first, flags) = match (at_2_4, bss.band) {
-            (true, _) if bss.standard == Standard::B => (2_412, GHZ_2 | CCK),
-            (true, _) => (2_412, GHZ_2 | OFDM),
-            (_, Some(Band::Ghz6)) => (5_955, OFDM),
-            _ => (5_180, GHZ_5 | OFDM),
+        let (first, flags) = match band {
+            Band::Ghz2_4 => (2_412, GHZ_2 | if dsss { CCK } else { OFDM }),
+            Band::Ghz6 => (5_955, OFDM),
+            Band::Ghz5 => (5_180, GHZ_5 | OFDM),
         };
-        let mhz = if at_2_4 {
+        let mhz = if band == Band::Ghz2_4 {
             2_412 + 25 * (bss.channel % 3) as u16
         } else {
             first + step
@@ -66,7 +64,7 @@ pub(super) fn header(
     out: &mut Vec<u8>,
 ) {
     let preamble = phy::preamble(vector);
-    let short = vector.format() == Format::Dsss && preamble.as_nanos() <= SHORT_PREAMBLE_US * 1_000;
+    let short = vector.is_dsss() && preamble.as_nanos() <= SHORT_PREAMBLE_US * 1_000;
     RadiotapRepr {
         tsft_us: Some((start + preamble).as_nanos() / 1_000),
         flags: Some(FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 }),
@@ -85,25 +83,26 @@ pub(super) fn header(
 
 fn modulation(vector: &TxVector) -> Modulation {
     let short_gi = vector.guard_interval() == GuardInterval::Ns400;
+    let (mcs, streams) = (vector.index(), vector.nss());
     let bandwidth_mhz = vector.width().mhz() as u16;
-    match vector.format() {
-        Format::Dsss | Format::Ofdm | Format::ErpOfdm => Modulation::Legacy {
+    match vector.generation().descriptor().radiotap_field {
+        radiotap::RATE => Modulation::Legacy {
             rate_500kbps: (vector.bit_rate().0 / 500_000) as u8,
         },
-        Format::HtMixed => Modulation::Ht {
-            mcs: vector.index(),
+        radiotap::MCS => Modulation::Ht {
+            mcs,
             wide: bandwidth_mhz == 40,
             short_gi,
         },
-        Format::Vht => Modulation::Vht {
-            mcs: vector.index(),
-            streams: vector.nss(),
+        radiotap::VHT => Modulation::Vht {
+            mcs,
+            streams,
             bandwidth_mhz,
             short_gi,
         },
-        Format::HeSu => Modulation::He {
-            mcs: vector.index(),
-            streams: vector.nss(),
+        radiotap::HE => Modulation::He {
+            mcs,
+            streams,
             bandwidth_mhz,
             gi_ns: vector.guard_interval().nanos() as u16,
         },

@@ -19,10 +19,11 @@ use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
 use crate::mac::aggregation::Mpdu;
+use crate::mac::mode;
 use crate::medium::channel::{FrameKind, Transmission};
 use crate::net::resolution::ETHERNET_MINIMUM;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::scenario::{Bss, Role, Scenario, Standard};
+use crate::scenario::{Bss, Role, Scenario};
 use crate::world::World;
 
 /// Composes what a trial carries and gives it to a sink.
@@ -536,20 +537,16 @@ fn microseconds(span: Duration) -> u16 {
 
 /// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).
 pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
-    const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
-    const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
-    let rates: Vec<f64> = match bss.standard {
-        Standard::B => DSSS.to_vec(),
-        Standard::G => DSSS.into_iter().chain(OFDM).collect(),
-        _ => OFDM.to_vec(),
+    let basic = match &bss.basic_rates_mbps {
+        Some(_) => mode::basic_rates(bss, false),
+        None => bss.standard.descriptor().basic_rates,
     };
-    let basic: &[f64] = match (&bss.basic_rates_mbps, bss.standard) {
-        (Some(given), _) => given,
-        (None, Standard::B) => &[1.0, 2.0],
-        (None, _) => &[6.0, 12.0, 24.0],
-    };
-    rates
-        .into_iter()
-        .map(|mbps| (mbps * 2.0) as u8 | if basic.contains(&mbps) { 0x80 } else { 0 })
+    bss.standard
+        .descriptor()
+        .announced_rates()
+        .map(|rate| {
+            let units = (rate.hundred_kbps() / 5) as u8;
+            units | if basic.contains(rate) { 0x80 } else { 0 }
+        })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! A basic service set: PHY, access rules, rates, aggregation, beacons.
 
+pub use airtoll_phy::{Band, Generation as Standard, Preamble as DsssPreamble};
 use serde::{Deserialize, Serialize};
 
 /// One basic service set: an access point and its stations.
@@ -13,7 +14,7 @@ pub struct Bss {
     pub channel: u32,
     /// PHY of the BSS; a station may be older (`nodes[].standard`).
     pub standard: Standard,
-    /// Frequency band; default 2.4 GHz for b and g, 5 GHz for the others.
+    /// Frequency band; default 2.4 GHz for b and g, 6 GHz for 320 MHz, 5 GHz for the others.
     #[serde(default)]
     pub band: Option<Band>,
     /// Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz.
@@ -87,57 +88,6 @@ pub struct Bss {
     /// one Deauthentication frame to everybody, s; null: never. They have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
-}
-
-/// PHY generation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Standard {
-    /// 802.11b: DSSS and CCK, 1 to 11 Mb/s.
-    #[serde(rename = "802.11b")]
-    B,
-    /// 802.11a: OFDM at 5 GHz, 6 to 54 Mb/s.
-    #[serde(rename = "802.11a")]
-    A,
-    /// 802.11g: ERP-OFDM at 2.4 GHz, 6 to 54 Mb/s, and the rates of b.
-    #[serde(rename = "802.11g")]
-    G,
-    /// 802.11n: HT.
-    #[serde(rename = "802.11n")]
-    N,
-    /// 802.11ac: VHT.
-    #[serde(rename = "802.11ac")]
-    Ac,
-    /// 802.11ax: HE, single user.
-    #[serde(rename = "802.11ax")]
-    Ax,
-    /// 802.11be: EHT, single user.
-    #[serde(rename = "802.11be")]
-    Be,
-}
-
-/// Frequency band.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Band {
-    /// 2.4 GHz.
-    #[serde(rename = "2.4ghz")]
-    Ghz2,
-    /// 5 GHz.
-    #[serde(rename = "5ghz")]
-    Ghz5,
-    /// 6 GHz.
-    #[serde(rename = "6ghz")]
-    Ghz6,
-}
-
-/// DSSS preamble and header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DsssPreamble {
-    /// 192 us.
-    #[default]
-    Long,
-    /// 96 us.
-    Short,
 }
 
 /// Protection of OFDM frames against stations that hear only DSSS.

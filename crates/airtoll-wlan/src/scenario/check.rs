@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
+use airtoll_phy::{Legacy, TxVectorError, WidthRules};
+
 use super::{
     Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
     Transport,
@@ -14,7 +16,7 @@ impl Scenario {
     /// Checks what the types cannot express: references, ranges, combinations.
     ///
     /// # Errors
-    /// [`ScenarioError::Invalid`] for the first value that cannot be meant.
+    /// [`ScenarioError::Invalid`] for the first invalid value.
     pub fn check(&self) -> Checked {
         positive("duration_s", self.duration_s)?;
         not_negative("warm_up_s", self.warm_up_s)?;
@@ -318,29 +320,40 @@ impl Scenario {
 
 impl Bss {
     fn check(&self, at: &str) -> Checked {
-        let widths: &[u16] = match self.standard {
-            Standard::B | Standard::A | Standard::G => &[20],
-            Standard::N => &[20, 40],
-            Standard::Ac | Standard::Ax => &[20, 40, 80, 160],
-            Standard::Be => &[20, 40, 80, 160, 320],
+        let phy = self.standard.descriptor();
+        let width = phy.widths.iter().find(|row| mhz(row) == self.width_mhz);
+        let Some(width) = width else {
+            let widths: Vec<_> = phy.widths.iter().map(mhz).collect();
+            let allowed = format!("one of {widths:?}");
+            return invalid(&format!("{at}.width_mhz"), self.width_mhz, allowed);
         };
-        if !widths.contains(&self.width_mhz) {
-            return invalid(
-                &format!("{at}.width_mhz"),
-                self.width_mhz,
-                format!("one of {widths:?}"),
+        if let Some(band) = self.band
+            && !width.bands.contains(&band)
+        {
+            let allowed = format!(
+                "a band of {} MHz channels of {}",
+                self.width_mhz, self.standard
             );
+            return invalid(&format!("{at}.band"), format!("{band:?}"), allowed);
         }
-        let intervals: &[u16] = match self.standard {
-            Standard::B | Standard::A | Standard::G => &[800],
-            Standard::N | Standard::Ac => &[400, 800],
-            Standard::Ax | Standard::Be => &[800, 1600, 3200],
-        };
-        if !intervals.contains(&self.guard_interval_ns) {
+        let intervals = phy.guard_intervals.iter().map(|row| row.interval.nanos());
+        if !intervals
+            .clone()
+            .any(|ns| ns == u32::from(self.guard_interval_ns))
+        {
             return invalid(
                 &format!("{at}.guard_interval_ns"),
                 self.guard_interval_ns,
-                format!("one of {intervals:?}"),
+                format!("one of {:?}", intervals.collect::<Vec<_>>()),
+            );
+        }
+        if let Some(limits) = phy.ampdu
+            && self.aggregation.amsdu_max_octets > limits.amsdu_octets
+        {
+            return invalid(
+                &format!("{at}.aggregation.amsdu_max_octets"),
+                self.aggregation.amsdu_max_octets,
+                format!("0 to {}", limits.amsdu_octets),
             );
         }
         check_rate(&format!("{at}.rate"), &self.rate, self.standard)?;
@@ -362,50 +375,37 @@ impl Bss {
     }
 }
 
-const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
-const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
+fn mhz(row: &WidthRules) -> u16 {
+    row.width.mhz() as u16
+}
 
 fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
+    let phy = standard.descriptor();
     match *rate {
         Rate::Fixed { mbps } => {
-            let dsss = matches!(standard, Standard::B | Standard::G);
-            let ofdm = !matches!(standard, Standard::B);
-            if (dsss && DSSS.contains(&mbps)) || (ofdm && OFDM.contains(&mbps)) {
+            let known = phy.announced_rates();
+            if known.map(Legacy::mbps).any(|own| own == mbps) {
                 return Ok(());
             }
-            invalid(&format!("{at}.mbps"), mbps, "a rate of the PHY")
+            invalid(&format!("{at}.mbps"), mbps, format!("a rate of {standard}"))
         }
         Rate::FixedMcs { mcs, streams } => {
-            let top = match standard {
-                Standard::N => 31,
-                Standard::Ac => 9,
-                Standard::Ax => 11,
-                Standard::Be => 13,
-                _ => {
-                    return invalid(
-                        &format!("{at}.control"),
-                        "fixed_mcs",
-                        "fixed for b, a and g",
-                    );
-                }
+            let Err(problem) = phy.check_mcs(mcs, streams) else {
+                return Ok(());
             };
-            if mcs > top {
-                return invalid(&format!("{at}.mcs"), mcs, format!("0 to {top}"));
-            }
-            let most = if standard == Standard::N { 4 } else { 8 };
-            if !(1..=most).contains(&streams) {
-                return invalid(&format!("{at}.streams"), streams, format!("1 to {most}"));
-            }
-            if standard == Standard::N && mcs > 7 && streams != 1 && streams != mcs / 8 + 1 {
-                return invalid(&format!("{at}.streams"), streams, "what the MCS index says");
-            }
-            Ok(())
+            let (key, value) = match problem {
+                TxVectorError::NoMcs { .. } => ("control", "fixed_mcs".to_owned()),
+                TxVectorError::NoSuchMcs { .. } => ("mcs", mcs.to_string()),
+                _ => ("streams", streams.to_string()),
+            };
+            invalid(&format!("{at}.{key}"), value, problem)
         }
         Rate::Aarf { streams } | Rate::Minstrel { streams } => {
-            if (1..=8).contains(&streams) {
+            let most = phy.mcs.map_or(8, |rules| rules.streams);
+            if (1..=most).contains(&streams) {
                 return Ok(());
             }
-            invalid(&format!("{at}.streams"), streams, "1 to 8")
+            invalid(&format!("{at}.streams"), streams, format!("1 to {most}"))
         }
     }
 }

@@ -41,7 +41,7 @@ fn mistakes_name_the_field() {
     let error = Scenario::from_json(&rate).unwrap_err().to_string();
     assert_eq!(
         error,
-        "scenario field bss[0].rate.mbps is 55: a rate of the PHY"
+        "scenario field bss[0].rate.mbps is 55: a rate of 802.11a"
     );
 
     let node = SINGLE.replace("\"destination\": \"server\"", "\"destination\": \"serwer\"");
