@@ -61,6 +61,7 @@ class EapRow(TypedDict):
     number: int
     gives_keys: bool
     uses_tls: bool
+    runs_tls13: bool
     uses_password: bool
     inner: str | None
 

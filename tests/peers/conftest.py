@@ -171,6 +171,17 @@ def needs(*programs: str) -> dict[str, str]:
     return {name: path for name, path in found.items() if path}
 
 
+BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "airtoll/peers"
+
+
+def built(program: str) -> str:
+    """A program that ``tools/peers-from-source.sh`` builds; skips with the reason without it."""
+    path = BUILT / program
+    if not path.is_file():
+        pytest.skip(f"{program} is not built from Debian's source package (make system)")
+    return str(path)
+
+
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:
     with socket.socket(type=kind) as probe:
         probe.bind(("127.0.0.1", 0))
@@ -271,5 +282,6 @@ def peers() -> Any:
         eap_settings=eap_settings,
         free_port=free_port,
         needs=needs,
+        built=built,
         pem=pem,
     )

@@ -71,6 +71,7 @@ fn eap_methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             row.set_item("number", method.number())?;
             row.set_item("gives_keys", method.gives_keys())?;
             row.set_item("uses_tls", method.uses_tls())?;
+            row.set_item("runs_tls13", method.runs_tls13())?;
             row.set_item("uses_password", method.uses_password())?;
             row.set_item("inner", method.inner())?;
             Ok(row)

@@ -18,6 +18,8 @@ struct Row {
     title: &'static str,
     gives_keys: bool,
     uses_tls: bool,
+    /// Whether its key derivation under TLS 1.3 is implemented.
+    tls13: bool,
     uses_password: bool,
     /// What runs in the tunnel of the method, where there is one.
     inner: Option<&'static str>,
@@ -32,6 +34,7 @@ table! {
             title: "MD5-Challenge",
             gives_keys: false,
             uses_tls: false,
+            tls13: false,
             uses_password: true,
             inner: None,
         }
@@ -41,6 +44,7 @@ table! {
             title: "LEAP",
             gives_keys: true,
             uses_tls: false,
+            tls13: false,
             uses_password: true,
             inner: None,
         }
@@ -50,6 +54,7 @@ table! {
             title: "TLS",
             gives_keys: true,
             uses_tls: true,
+            tls13: true,
             uses_password: false,
             inner: None,
         }
@@ -59,6 +64,7 @@ table! {
             title: "TTLS",
             gives_keys: true,
             uses_tls: true,
+            tls13: true,
             uses_password: true,
             inner: Some("PAP"),
         }
@@ -68,6 +74,7 @@ table! {
             title: "PEAP",
             gives_keys: true,
             uses_tls: true,
+            tls13: true,
             uses_password: true,
             inner: Some("MSCHAPv2"),
         }
@@ -143,6 +150,12 @@ impl EapMethod {
     #[must_use]
     pub const fn uses_tls(self) -> bool {
         self.row().uses_tls
+    }
+
+    /// Whether the method runs TLS 1.3 here.
+    #[must_use]
+    pub const fn runs_tls13(self) -> bool {
+        self.row().tls13
     }
 
     /// Whether the station has a password. Without one it signs with its own key.

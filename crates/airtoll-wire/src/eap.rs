@@ -229,29 +229,44 @@ pub struct TlsFragment {
     pub version: u8,
     /// A part of the TLS data.
     pub data: Vec<u8>,
+    /// Outer TLVs behind the TLS data, when the O flag of TEAP is set (RFC 9930 section 4.1); other
+    /// methods leave the flag reserved.
+    pub outer: Vec<u8>,
 }
 
 impl TlsFragment {
     const LENGTH: u8 = 0x80;
     const MORE: u8 = 0x40;
     const START: u8 = 0x20;
+    const OUTER: u8 = 0x10;
 
     /// Reads what follows the method type.
     ///
     /// # Errors
-    /// [`Error::Truncated`] without flags or without a promised length.
+    /// [`Error::Truncated`] without flags or without a promised length, or with fewer octets than
+    /// the outer TLVs have.
     pub fn parse(octets: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new("EAP-TLS", octets);
         let flags = cursor.u8()?;
         let total = (flags & Self::LENGTH != 0)
             .then(|| cursor.u32_be())
             .transpose()?;
+        let outer = if flags & Self::OUTER == 0 {
+            0
+        } else {
+            cursor.u32_be()? as usize
+        };
+        let rest = cursor.rest();
+        let Some(end) = rest.len().checked_sub(outer) else {
+            return Err(Error::truncated("EAP-TLS outer TLVs", outer, rest.len()));
+        };
         Ok(Self {
             start: flags & Self::START != 0,
             more: flags & Self::MORE != 0,
             total,
             version: flags & 0x07,
-            data: cursor.rest().to_vec(),
+            data: rest[..end].to_vec(),
+            outer: rest[end..].to_vec(),
         })
     }
 
@@ -267,15 +282,27 @@ impl TlsFragment {
         if self.total.is_some() {
             flags |= Self::LENGTH;
         }
+        if !self.outer.is_empty() {
+            flags |= Self::OUTER;
+        }
         octets.push(flags);
         octets.extend(self.total.into_iter().flat_map(u32::to_be_bytes));
+        if !self.outer.is_empty() {
+            let length = u32::try_from(self.outer.len()).unwrap_or(u32::MAX);
+            octets.extend(length.to_be_bytes());
+        }
         octets.extend(&self.data);
+        octets.extend(&self.outer);
     }
 
     /// Whether this acknowledges a fragment: no flag and no data.
     #[must_use]
     pub fn is_acknowledgement(&self) -> bool {
-        !self.start && !self.more && self.total.is_none() && self.data.is_empty()
+        !self.start
+            && !self.more
+            && self.total.is_none()
+            && self.data.is_empty()
+            && self.outer.is_empty()
     }
 }
 
@@ -397,8 +424,8 @@ mod tests {
         }
 
         #[test]
-        fn fragments_round_trip(start: bool, more: bool, total: Option<u32>, version in 0_u8..8, data in prop::collection::vec(any::<u8>(), 0..100)) {
-            let fragment = TlsFragment { start, more, total, version, data };
+        fn fragments_round_trip(start: bool, more: bool, total: Option<u32>, version in 0_u8..8, data in prop::collection::vec(any::<u8>(), 0..100), outer in prop::collection::vec(any::<u8>(), 0..20)) {
+            let fragment = TlsFragment { start, more, total, version, data, outer };
             prop_assert_eq!(TlsFragment::parse(&written(|o| fragment.emit(o))), Ok(fragment));
         }
 

@@ -113,6 +113,11 @@ class EapMethod(_Name):
         return _methods()[self]["uses_tls"]
 
     @property
+    def runs_tls13(self) -> bool:
+        """Whether the method runs TLS 1.3 here."""
+        return _methods()[self]["runs_tls13"]
+
+    @property
     def uses_password(self) -> bool:
         """Whether the station has a password; without one it signs with its own key."""
         return _methods()[self]["uses_password"]

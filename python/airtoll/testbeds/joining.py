@@ -60,6 +60,11 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     strong = all(policy.link.akm and policy.link.akm.is_192_bit for policy in policies)
     if cell.settings.authenticate and join.tls == "1.2-rsa" and strong:
         return "tls = '1.2-rsa': the 192-bit mode asks for ECDHE"
+    if cell.settings.authenticate and join.tls == "1.3":
+        for policy in policies:
+            method = policy.link.eap_method
+            if method is not None and method.uses_tls and not method.runs_tls13:
+                return f"tls = '1.3': EAP-{method.upper()} runs TLS 1.2 here"
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
         return reason
     if join.cookies and (reason := _no_cookie(cell, policies)):

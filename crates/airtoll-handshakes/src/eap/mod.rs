@@ -10,9 +10,11 @@ mod cryptobinding;
 mod leap;
 mod md5;
 mod mschapv2;
+mod peap;
 mod server;
 mod supplicant;
 mod tls;
+mod ttls;
 mod tunnel;
 
 use airtoll_security::EapMethod;
@@ -131,20 +133,35 @@ pub(super) fn server_method(config: &EapConfig) -> Option<Box<dyn ServerMethod>>
     Some(match config.method {
         EapMethod::Md5 => Box::new(md5::Md5Server::new(config)),
         EapMethod::Leap => Box::new(leap::LeapServer::new(config)),
-        EapMethod::Tls | EapMethod::Ttls | EapMethod::Peap => {
-            Box::new(tls::TlsServerMethod::new(config)?)
-        }
+        EapMethod::Tls => Box::new(tls::TlsServerMethod::new(config, None)?),
+        EapMethod::Ttls => tunnelled_server(config, ttls::PapServer::new(config))?,
+        EapMethod::Peap => tunnelled_server(config, peap::PeapServer::new(config))?,
     })
+}
+
+fn tunnelled_server(
+    config: &EapConfig,
+    inner: impl tunnel::InnerServer + 'static,
+) -> Option<Box<dyn ServerMethod>> {
+    let method = tls::TlsServerMethod::new(config, Some(Box::new(inner)))?;
+    Some(Box::new(method))
 }
 
 pub(super) fn peer_method(config: &EapConfig) -> Box<dyn PeerMethod> {
     match config.method {
         EapMethod::Md5 => Box::new(md5::Md5Peer::new(config)),
         EapMethod::Leap => Box::new(leap::LeapPeer::new(config)),
-        EapMethod::Tls | EapMethod::Ttls | EapMethod::Peap => {
-            Box::new(tls::TlsPeerMethod::new(config))
-        }
+        EapMethod::Tls => Box::new(tls::TlsPeerMethod::new(config, None)),
+        EapMethod::Ttls => tunnelled_peer(config, ttls::PapPeer::new(config)),
+        EapMethod::Peap => tunnelled_peer(config, peap::PeapPeer::new(config)),
     }
+}
+
+fn tunnelled_peer(
+    config: &EapConfig,
+    inner: impl tunnel::InnerPeer + 'static,
+) -> Box<dyn PeerMethod> {
+    Box::new(tls::TlsPeerMethod::new(config, Some(Box::new(inner))))
 }
 
 /// Failed 802.1X authentication, as hostapd and wpa_supplicant report it.

@@ -109,7 +109,7 @@ fn message(op: u8, identifier: u8, value: &[u8]) -> Vec<u8> {
 }
 
 /// What the inner server wants.
-pub enum Inner {
+pub enum Turn {
     /// Send this request.
     Request(EapRepr),
     /// The station proved its password.
@@ -160,25 +160,25 @@ impl MsChapServer {
     }
 
     /// Takes a response.
-    pub fn next(&mut self, packet: &EapRepr, identifier: u8, context: &mut Context<'_>) -> Inner {
+    pub fn next(&mut self, packet: &EapRepr, identifier: u8, context: &mut Context<'_>) -> Turn {
         let Some((method::MSCHAPV2, data)) = &packet.body else {
-            return Inner::Reject;
+            return Turn::Reject;
         };
         if self.refused {
-            return Inner::Reject;
+            return Turn::Reject;
         }
         match data.split_first() {
-            Some((&SUCCESS, _)) if self.proved => Inner::Accept,
+            Some((&SUCCESS, _)) if self.proved => Turn::Accept,
             Some((&RESPONSE, _)) => {
                 let (Some(peer), Some(response)) = (data.get(5..21), data.get(29..53)) else {
-                    return Inner::Reject;
+                    return Turn::Reject;
                 };
                 let (password, name) = (self.password.clone(), self.name.clone());
                 let expected = nt_response(context, &self.challenge, peer, &name, &password);
                 if !equal(&expected, response) {
                     self.refused = true;
                     let text = b"E=691 R=0 V=3 M=Authentication failed";
-                    return Inner::Request(EapRepr::request(
+                    return Turn::Request(EapRepr::request(
                         identifier,
                         method::MSCHAPV2,
                         message(FAILURE, packet.identifier, text),
@@ -195,13 +195,13 @@ impl MsChapServer {
                     &name,
                 );
                 let text = format!("S={} M=OK", upper_hex(&proof));
-                Inner::Request(EapRepr::request(
+                Turn::Request(EapRepr::request(
                     identifier,
                     method::MSCHAPV2,
                     message(SUCCESS, packet.identifier, text.as_bytes()),
                 ))
             }
-            _ => Inner::Reject,
+            _ => Turn::Reject,
         }
     }
 }

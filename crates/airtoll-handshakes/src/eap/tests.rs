@@ -12,13 +12,15 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-const METHODS: [EapMethod; 5] = [
-    EapMethod::Md5,
-    EapMethod::Leap,
-    EapMethod::Tls,
-    EapMethod::Ttls,
-    EapMethod::Peap,
-];
+const METHODS: [EapMethod; EapMethod::ALL.len()] = EapMethod::ALL;
+
+fn versions(method: EapMethod) -> &'static [TlsVersion] {
+    if method.uses_tls() && !method.runs_tls13() {
+        &[TlsVersion::Tls12]
+    } else {
+        &[TlsVersion::Tls12, TlsVersion::Tls13]
+    }
+}
 
 fn link() -> Link {
     Link {
@@ -72,7 +74,7 @@ fn count(log: &[Emission], carrier: Carrier) -> usize {
 #[test]
 fn every_method_gives_all_three_parties_one_msk() {
     for method in METHODS {
-        for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
+        for &tls in versions(method) {
             let (station, server) = configs(method, tls, ChainKind::P256);
             let (_, outcome, exchange) = run(peers(station, server), 1);
             let Outcome::Established(secrets) = outcome else {
@@ -309,7 +311,8 @@ proptest! {
         method in prop::sample::select(METHODS.to_vec()),
         index in 0_usize..12, octet in 0_usize..2000, bit in 0_u8..8
     ) {
-        let (station, server) = configs(method, TlsVersion::Tls13, ChainKind::P256);
+        let tls = versions(method)[versions(method).len() - 1];
+        let (station, server) = configs(method, tls, ChainKind::P256);
         let (_, exchange) = run_flipped(peers(station, server), 3, (index, octet, bit));
         prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
     }

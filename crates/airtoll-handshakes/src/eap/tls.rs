@@ -1,13 +1,14 @@
-//! EAP-TLS (RFC 5216, RFC 9190), and the outer half of PEAPv0 and EAP-TTLS: fragments around a
-//! TLS handshake.
+//! EAP-TLS (RFC 5216, RFC 9190), and the outer half of the methods that authenticate inside a TLS
+//! tunnel: fragments around a TLS handshake.
 //!
-//! Takes an [`EapConfig`] at each end; gives packets and an MSK exported from TLS. What runs
-//! inside PEAP's and TTLS's tunnel is in `tunnel`.
+//! Takes an [`EapConfig`] at each end; gives packets and an MSK exported from TLS. The inner half
+//! of a tunnelled method is an [`InnerServer`] or an [`InnerPeer`].
 
-use airtoll_wire::eap::{Code, EapRepr, TlsFragment};
+use airtoll_security::EapMethod;
+use airtoll_wire::eap::{Code, EapRepr, TlsFragment, method};
 
-use super::tunnel::{InnerPeer, InnerServer, InnerStep};
-use super::{EapConfig, EapMethod, FAILED, PeerMethod, ServerMethod, Step};
+use super::tunnel::{Exporter, Inner, InnerPeer, InnerServer, InnerStep, Tunnel};
+use super::{EapConfig, FAILED, PeerMethod, ServerMethod, Step};
 use crate::exchange::Context;
 use crate::failure::Failure;
 use crate::primitives::written;
@@ -63,26 +64,11 @@ impl Fragments {
     }
 }
 
-/// The MSK of a finished handshake: RFC 5216 section 2.3, RFC 9190 section 2.3, RFC 5281
-/// section 8; PEAPv0 uses the label of EAP-TLS (MS-PEAP section 3.1.5.5.1). What cryptobinding
-/// makes of it is in `cryptobinding`.
-fn export(
-    method: EapMethod,
-    tls13: bool,
-    mut export: impl FnMut(&[u8], &[u8]) -> Vec<u8>,
-) -> Vec<u8> {
-    let mut material = match (method, tls13) {
-        (_, true) => export(b"EXPORTER_EAP_TLS_Key_Material", &[method.number()]),
-        (EapMethod::Ttls, false) => export(b"ttls keying material", &[]),
-        _ => export(b"client EAP encryption", &[]),
-    };
-    material.truncate(MSK_OCTETS);
-    material
+/// The key material of a finished handshake; EAP-TLS has the label of RFC 5216 section 2.3.
+fn exporter(inner: Option<&dyn Inner>, tls13: bool) -> Exporter {
+    let bare = || Exporter::msk(b"client EAP encryption", method::TLS, tls13);
+    inner.map_or_else(bare, |inner| inner.exporter(tls13))
 }
-
-/// MSK and EMSK: TLS 1.3 mixes the length asked for into what it exports (RFC 9190 section 2.3).
-const KEY_MATERIAL_OCTETS: usize = 128;
-const MSK_OCTETS: usize = 64;
 
 fn tls_config(config: &EapConfig, server: bool) -> TlsConfig {
     let mutual = config.method == EapMethod::Tls;
@@ -101,7 +87,9 @@ pub(super) struct TlsServerMethod {
     config: EapConfig,
     tls: TlsServer,
     fragments: Fragments,
-    inner: Option<InnerServer>,
+    inner: Option<Box<dyn InnerServer>>,
+    /// Outer TLVs of the first packets: the server's, then the station's.
+    outer: Vec<u8>,
     /// Why the conversation ends once the last flight, an alert, is acknowledged.
     failing: Option<Failure>,
     /// Whether the last flight ends the conversation well.
@@ -110,11 +98,12 @@ pub(super) struct TlsServerMethod {
 }
 
 impl TlsServerMethod {
-    pub fn new(config: &EapConfig) -> Option<Self> {
+    pub fn new(config: &EapConfig, inner: Option<Box<dyn InnerServer>>) -> Option<Self> {
         Some(Self {
             tls: TlsServer::new(tls_config(config, true))?,
             fragments: Fragments::new(config.fragment_octets),
-            inner: InnerServer::new(config),
+            inner,
+            outer: Vec::new(),
             config: config.clone(),
             failing: None,
             finishing: false,
@@ -122,7 +111,12 @@ impl TlsServerMethod {
         })
     }
 
-    fn request(&self, identifier: u8, fragment: &TlsFragment) -> Step {
+    fn request(&self, identifier: u8, fragment: TlsFragment) -> Step {
+        let version = self.inner.as_ref().map_or(0, |inner| inner.version());
+        let fragment = TlsFragment {
+            version,
+            ..fragment
+        };
         let data = written(|out| fragment.emit(out));
         Step::Continue(EapRepr::request(
             identifier,
@@ -146,14 +140,18 @@ impl TlsServerMethod {
             return Ok(answer);
         }
         if !before {
-            self.msk = export(
-                self.config.method,
-                self.config.tls == TlsVersion::Tls13,
-                |label, value| self.tls.export(context, label, value, KEY_MATERIAL_OCTETS),
-            );
-        }
-        if let (true, Some(inner)) = (self.config.cryptobinding, &mut self.inner) {
-            inner.bind(&self.msk);
+            let inner = self.inner.as_deref().map(|inner| inner as &dyn Inner);
+            let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
+            self.msk = self
+                .tls
+                .export(context, from.label, &from.context, from.octets);
+            self.msk.truncate(from.used);
+            if let Some(inner) = &mut self.inner {
+                inner.bind(&Tunnel {
+                    keys: &self.msk,
+                    outer: &self.outer,
+                });
+            }
         }
         let data = self.tls.take_data();
         let Some(inner) = &mut self.inner else {
@@ -195,11 +193,16 @@ impl ServerMethod for TlsServerMethod {
         context: &mut Context<'_>,
     ) -> Step {
         let Some(packet) = packet else {
+            self.outer = self
+                .inner
+                .as_ref()
+                .map_or_else(Vec::new, |inner| inner.outer());
             let start = TlsFragment {
                 start: true,
+                outer: self.outer.clone(),
                 ..TlsFragment::default()
             };
-            return self.request(identifier, &start);
+            return self.request(identifier, start);
         };
         let fragment = match &packet.body {
             Some((kind, data)) if *kind == self.config.method.number() => TlsFragment::parse(data),
@@ -208,16 +211,17 @@ impl ServerMethod for TlsServerMethod {
         let Ok(fragment) = fragment else {
             return Step::Ignore;
         };
+        self.outer.extend(&fragment.outer);
         if self.fragments.has_more() {
             let next = self.fragments.next();
-            return self.request(identifier, &next);
+            return self.request(identifier, next);
         }
         if fragment.is_acknowledgement() && (self.finishing || self.failing.is_some()) {
             return self.end(packet.identifier);
         }
         let flight = match self.fragments.join(&fragment) {
             Some(flight) => flight,
-            None => return self.request(identifier, &TlsFragment::default()),
+            None => return self.request(identifier, TlsFragment::default()),
         };
         match self.flight(context, &flight) {
             Ok(answer) if answer.is_empty() && self.finishing => {
@@ -233,12 +237,12 @@ impl ServerMethod for TlsServerMethod {
             }
         }
         let next = self.fragments.next();
-        self.request(identifier, &next)
+        self.request(identifier, next)
     }
 
     fn msk(&self) -> Vec<u8> {
-        let bound = self.inner.as_ref().and_then(InnerServer::msk);
-        bound.unwrap_or(&self.msk).clone()
+        let bound = self.inner.as_ref().and_then(|inner| inner.msk());
+        bound.unwrap_or(&self.msk).to_vec()
     }
 
     fn session(&self) -> Option<Session> {
@@ -250,7 +254,8 @@ pub(super) struct TlsPeerMethod {
     config: EapConfig,
     tls: TlsClient,
     fragments: Fragments,
-    inner: Option<InnerPeer>,
+    inner: Option<Box<dyn InnerPeer>>,
+    outer: Vec<u8>,
     started: bool,
     indicated: bool,
     failure: Option<Failure>,
@@ -258,11 +263,12 @@ pub(super) struct TlsPeerMethod {
 }
 
 impl TlsPeerMethod {
-    pub fn new(config: &EapConfig) -> Self {
+    pub fn new(config: &EapConfig, inner: Option<Box<dyn InnerPeer>>) -> Self {
         Self {
             tls: TlsClient::new(tls_config(config, false)),
             fragments: Fragments::new(config.fragment_octets),
-            inner: InnerPeer::new(config),
+            inner,
+            outer: Vec::new(),
             config: config.clone(),
             started: false,
             indicated: false,
@@ -278,11 +284,18 @@ impl TlsPeerMethod {
             return Ok(answer);
         }
         if !before {
-            self.msk = export(
-                self.config.method,
-                self.config.tls == TlsVersion::Tls13,
-                |label, value| self.tls.export(context, label, value, KEY_MATERIAL_OCTETS),
-            );
+            let inner = self.inner.as_deref().map(|inner| inner as &dyn Inner);
+            let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
+            self.msk = self
+                .tls
+                .export(context, from.label, &from.context, from.octets);
+            self.msk.truncate(from.used);
+            if let Some(inner) = &mut self.inner {
+                inner.bind(&Tunnel {
+                    keys: &self.msk,
+                    outer: &self.outer,
+                });
+            }
         }
         let data = self.tls.take_data();
         match &mut self.inner {
@@ -290,7 +303,6 @@ impl TlsPeerMethod {
             // The indication of RFC 9427 section 3.1 that nothing runs inside.
             Some(_) if data == [0] => {}
             Some(inner) => {
-                inner.bind(&self.msk);
                 if !before && self.tls.is_resumed() {
                     inner.resume();
                 }
@@ -321,24 +333,30 @@ impl PeerMethod for TlsPeerMethod {
         let Ok(fragment) = TlsFragment::parse(data) else {
             return Ok(None);
         };
-        let reply = |fragment: &TlsFragment| {
+        let version = self.inner.as_ref().map_or(0, |inner| inner.version());
+        let reply = |fragment: TlsFragment| {
+            let fragment = TlsFragment {
+                version,
+                ..fragment
+            };
             let data = written(|out| fragment.emit(out));
             Ok(Some(EapRepr::response(packet.identifier, *kind, data)))
         };
         if self.fragments.has_more() {
-            return reply(&self.fragments.next());
+            return reply(self.fragments.next());
         }
         if fragment.start {
             if self.started {
                 return Ok(None);
             }
             self.started = true;
+            self.outer = fragment.outer;
             let hello = self.tls.start(context);
             self.fragments.load(hello);
-            return reply(&self.fragments.next());
+            return reply(self.fragments.next());
         }
         let Some(flight) = self.fragments.join(&fragment) else {
-            return reply(&TlsFragment::default());
+            return reply(TlsFragment::default());
         };
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -351,7 +369,7 @@ impl PeerMethod for TlsPeerMethod {
                 self.fragments.load(refusal.alert);
             }
         }
-        reply(&self.fragments.next())
+        reply(self.fragments.next())
     }
 
     fn on_success(&mut self, _context: &mut Context<'_>) -> Result<Option<EapRepr>, Failure> {
@@ -359,14 +377,14 @@ impl PeerMethod for TlsPeerMethod {
     }
 
     fn is_satisfied(&self) -> bool {
-        let inner = self.inner.as_ref().is_none_or(InnerPeer::is_satisfied);
+        let inner = self.inner.as_ref().is_none_or(|inner| inner.is_satisfied());
         let bare13 = self.config.tls == TlsVersion::Tls13 && self.inner.is_none();
         self.tls.is_done() && inner && self.failure.is_none() && (!bare13 || self.indicated)
     }
 
     fn msk(&self) -> Vec<u8> {
-        let bound = self.inner.as_ref().and_then(InnerPeer::msk);
-        bound.unwrap_or(&self.msk).clone()
+        let bound = self.inner.as_ref().and_then(|inner| inner.msk());
+        bound.unwrap_or(&self.msk).to_vec()
     }
 
     fn session(&self) -> Option<Session> {

@@ -10,6 +10,7 @@ use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
 use crate::link::{Link, ManagementProtection, MobilityDomain};
 use crate::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 
@@ -264,6 +265,17 @@ fn link_between(
     access_point: MacAddress,
 ) -> Result<Link, SpecError> {
     let akm = policy.akm()?;
+    if let Some(method) = policy.link.eap_method
+        && options.tls == TlsVersion::Tls13
+        && method.uses_tls()
+        && !method.runs_tls13()
+    {
+        return Err(SpecError::Unknown {
+            key: "options.tls",
+            value: "1.3".to_string(),
+            allowed: "1.2 with this EAP method",
+        });
+    }
     let sae = akm.is_some_and(AkmSuite::is_sae);
     let hash = match options.group {
         20 => AkmHash::Sha384,

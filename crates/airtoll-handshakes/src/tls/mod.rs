@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use certificate::{ChainKind, Credential};
 pub use client::TlsClient;
 pub use key_share::NamedGroup;
+pub use schedule::prf;
 pub use server::TlsServer;
 pub use session::Session;
 pub use suite::TlsSuite;
