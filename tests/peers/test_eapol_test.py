@@ -23,7 +23,9 @@ def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> 
         ("client.key", chain.client_key),
     ):
         (folder / name).write_text(text)
-    inner = {"peap": 'phase2="auth=MSCHAPV2"', "ttls": 'phase2="auth=PAP"'}
+    inner = dict.fromkeys(("peap", "teap"), 'phase2="auth=MSCHAPV2"') | {
+        "ttls": 'phase2="auth=PAP"'
+    }
     with_1_3 = given["tls"] == "1.3"
     lines = [
         "key_mgmt=WPA-EAP" if given["method"] != "md5" else "key_mgmt=IEEE8021X",
@@ -34,6 +36,8 @@ def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> 
         inner.get(given["method"], ""),
         f'phase1="tls_disable_tlsv1_3={int(not with_1_3)}{more}"',
     ]
+    if given["method"] == "teap":
+        lines += ['pac_file="blob://teap"']
     if given["method"] == "tls":
         lines += [f'client_cert="{folder}/client.pem"', f'private_key="{folder}/client.key"']
     else:
@@ -60,7 +64,8 @@ def authenticate(
 
     ``again``: how often the station authenticates anew after the first time.
     """
-    program = peers.needs("eapol_test")["eapol_test"]
+    teap = given["method"] == "teap"
+    program = peers.built("eapol_test") if teap else peers.needs("eapol_test")["eapol_test"]
     conf = network(peers, folder, given, more)
     with socket.socket(type=socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
@@ -97,6 +102,8 @@ def hexdump(text: str, name: str) -> bytes:
         ("peap", "1.3", "p256"),
         ("ttls", "1.2", "rsa2048"),
         ("ttls", "1.3", "p256"),
+        ("teap", "1.2", "rsa2048"),
+        ("teap", "1.2", "p256"),
     ],
 )
 def test_eapol_test_accepts(
@@ -116,7 +123,7 @@ def test_eapol_test_accepts(
         assert "MPPE keys OK: 1  mismatch: 0" in text
 
 
-@pytest.mark.parametrize("method", ["md5", "peap", "ttls"])
+@pytest.mark.parametrize("method", ["md5", "peap", "ttls", "teap"])
 def test_a_wrong_password_is_refused(
     peers: Any, start: Callable[..., Any], tmp_path: Path, method: str
 ) -> None:

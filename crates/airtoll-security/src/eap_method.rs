@@ -78,12 +78,22 @@ table! {
             uses_password: true,
             inner: Some("MSCHAPv2"),
         }
+        /// EAP-TEAP version 1 (RFC 7170, RFC 9930) with EAP-MSCHAPv2 inside.
+        Teap = "teap" {
+            number: method::TEAP,
+            title: "TEAP",
+            gives_keys: true,
+            uses_tls: true,
+            tls13: false,
+            uses_password: true,
+            inner: Some("MSCHAPv2"),
+        }
     }
 }
 
 /// EAP method types that captures may show and that no policy uses: type, name, whether the method
 /// runs TLS with the framing of EAP-TLS.
-const RECOGNISED: [(u8, &str, bool); 17] = [
+const RECOGNISED: [(u8, &str, bool); 16] = [
     (5, "OTP", false),
     (6, "GTC", false),
     (18, "SIM", false),
@@ -99,7 +109,6 @@ const RECOGNISED: [(u8, &str, bool); 17] = [
     (51, "GPSK", false),
     (52, "PWD", false),
     (53, "EKE", false),
-    (55, "TEAP", true),
     (254, "expanded", false),
 ];
 

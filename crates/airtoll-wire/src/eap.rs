@@ -67,6 +67,8 @@ pub mod method {
     pub const MSCHAPV2: u8 = 26;
     /// EAP Extensions, the TLVs of MS-PEAP section 2.2.8.
     pub const EXTENSIONS: u8 = 33;
+    /// EAP-TEAP (RFC 9930).
+    pub const TEAP: u8 = 55;
 }
 
 /// A checked EAP packet over its octets.
@@ -229,7 +231,7 @@ pub struct TlsFragment {
     pub version: u8,
     /// A part of the TLS data.
     pub data: Vec<u8>,
-    /// Outer TLVs behind the TLS data, when the O flag of TEAP is set (RFC 9930 section 4.1); other
+    /// Outer TLVs behind the TLS data, when the O flag of TEAP is set (RFC 7170 section 4.1); other
     /// methods leave the flag reserved.
     pub outer: Vec<u8>,
 }

@@ -13,6 +13,7 @@ mod mschapv2;
 mod peap;
 mod server;
 mod supplicant;
+mod teap;
 mod tls;
 mod ttls;
 mod tunnel;
@@ -136,6 +137,7 @@ pub(super) fn server_method(config: &EapConfig) -> Option<Box<dyn ServerMethod>>
         EapMethod::Tls => Box::new(tls::TlsServerMethod::new(config, None)?),
         EapMethod::Ttls => tunnelled_server(config, ttls::PapServer::new(config))?,
         EapMethod::Peap => tunnelled_server(config, peap::PeapServer::new(config))?,
+        EapMethod::Teap => tunnelled_server(config, teap::TeapServer::new(config))?,
     })
 }
 
@@ -154,6 +156,7 @@ pub(super) fn peer_method(config: &EapConfig) -> Box<dyn PeerMethod> {
         EapMethod::Tls => Box::new(tls::TlsPeerMethod::new(config, None)),
         EapMethod::Ttls => tunnelled_peer(config, ttls::PapPeer::new(config)),
         EapMethod::Peap => tunnelled_peer(config, peap::PeapPeer::new(config)),
+        EapMethod::Teap => tunnelled_peer(config, teap::TeapPeer::new(config)),
     }
 }
 

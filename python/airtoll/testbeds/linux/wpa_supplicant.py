@@ -26,6 +26,8 @@ EAP: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "tls": ("TLS", ()),
     "ttls": ("TTLS", (f'anonymous_identity="{USER}"', 'phase2="auth=PAP"')),
     "peap": ("PEAP", ('phase2="auth=MSCHAPV2"',)),
+    # Without a place for PACs wpa_supplicant refuses the method; none is asked for.
+    "teap": ("TEAP", ('phase2="auth=MSCHAPV2"', 'pac_file="blob://teap"')),
 }
 #: AKM -> key_mgmt as STATUS prints it, where that is not the word of the configuration.
 _STATUS_AKM: Final = {
