@@ -134,9 +134,9 @@ impl TlsServerMethod {
 
     /// Takes a whole flight; gives what to send.
     fn flight(&mut self, context: &mut Context<'_>, flight: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let before = self.tls.is_done();
+        let before = self.tls.connection.is_done();
         let mut answer = self.tls.receive(context, flight)?;
-        if !self.tls.is_done() {
+        if !self.tls.connection.is_done() {
             return Ok(answer);
         }
         if !before {
@@ -144,6 +144,7 @@ impl TlsServerMethod {
             let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
             self.msk = self
                 .tls
+                .connection
                 .export(context, from.label, &from.context, from.octets);
             self.msk.truncate(from.used);
             if let Some(inner) = &mut self.inner {
@@ -153,17 +154,17 @@ impl TlsServerMethod {
                 });
             }
         }
-        let data = self.tls.take_data();
+        let data = self.tls.connection.take_data();
         let Some(inner) = &mut self.inner else {
             if self.config.tls == TlsVersion::Tls13 {
                 // The protected success indication of RFC 9190 section 2.5.
-                answer.extend(self.tls.seal(context, &[0]));
+                answer.extend(self.tls.connection.seal(context, &[0]));
             }
             self.finishing = true;
             return Ok(answer);
         };
         // A server that still has its Finished to send lets the station go first.
-        let step = if self.tls.is_resumed() && !before {
+        let step = if self.tls.connection.is_resumed() && !before {
             inner.resume(context)
         } else if data.is_empty() && !answer.is_empty() {
             return Ok(answer);
@@ -173,7 +174,7 @@ impl TlsServerMethod {
             inner.next(&data, context)
         };
         match step {
-            InnerStep::Send(plain) => answer.extend(self.tls.seal(context, &plain)),
+            InnerStep::Send(plain) => answer.extend(self.tls.connection.seal(context, &plain)),
             InnerStep::Accept => self.finishing = true,
             InnerStep::Reject => {
                 self.failing = Some(Failure::WrongCredentials { code: FAILED });
@@ -246,7 +247,7 @@ impl ServerMethod for TlsServerMethod {
     }
 
     fn session(&self) -> Option<Session> {
-        self.tls.session().cloned()
+        self.tls.connection.session().cloned()
     }
 }
 
@@ -278,9 +279,9 @@ impl TlsPeerMethod {
     }
 
     fn flight(&mut self, context: &mut Context<'_>, flight: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let before = self.tls.is_done();
+        let before = self.tls.connection.is_done();
         let mut answer = self.tls.receive(context, flight)?;
-        if !self.tls.is_done() {
+        if !self.tls.connection.is_done() {
             return Ok(answer);
         }
         if !before {
@@ -288,6 +289,7 @@ impl TlsPeerMethod {
             let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
             self.msk = self
                 .tls
+                .connection
                 .export(context, from.label, &from.context, from.octets);
             self.msk.truncate(from.used);
             if let Some(inner) = &mut self.inner {
@@ -297,13 +299,13 @@ impl TlsPeerMethod {
                 });
             }
         }
-        let data = self.tls.take_data();
+        let data = self.tls.connection.take_data();
         match &mut self.inner {
             None => self.indicated |= data == [0],
             // The indication of RFC 9427 section 3.1 that nothing runs inside.
             Some(_) if data == [0] => {}
             Some(inner) => {
-                if !before && self.tls.is_resumed() {
+                if !before && self.tls.connection.is_resumed() {
                     inner.resume();
                 }
                 // TTLS's client speaks first inside the tunnel, PEAP's server does.
@@ -313,7 +315,7 @@ impl TlsPeerMethod {
                     inner.answer(&data, context)
                 };
                 if let Some(plain) = reply {
-                    answer.extend(self.tls.seal(context, &plain));
+                    answer.extend(self.tls.connection.seal(context, &plain));
                 }
             }
         }
@@ -379,7 +381,10 @@ impl PeerMethod for TlsPeerMethod {
     fn is_satisfied(&self) -> bool {
         let inner = self.inner.as_ref().is_none_or(|inner| inner.is_satisfied());
         let bare13 = self.config.tls == TlsVersion::Tls13 && self.inner.is_none();
-        self.tls.is_done() && inner && self.failure.is_none() && (!bare13 || self.indicated)
+        self.tls.connection.is_done()
+            && inner
+            && self.failure.is_none()
+            && (!bare13 || self.indicated)
     }
 
     fn msk(&self) -> Vec<u8> {
@@ -388,6 +393,6 @@ impl PeerMethod for TlsPeerMethod {
     }
 
     fn session(&self) -> Option<Session> {
-        self.tls.session().cloned()
+        self.tls.connection.session().cloned()
     }
 }

@@ -3,37 +3,27 @@
 //! Takes a [`TlsConfig`] and the server's flights; gives the client's, or a [`Refusal`].
 
 use airtoll_wire::tls::{
-    ClientHelloRepr, Extension, ServerHelloRepr, content, emit_certificates, emit_handshake,
-    emit_record, extension, handshake, parse_certificates,
+    ClientHelloRepr, Extension, ServerHelloRepr, content, emit_handshake, emit_record, extension,
+    handshake,
 };
 
-use super::certificate::{PublicKey, verify_chain};
+use super::connection::{Connection, Flight, Message, Role};
 use super::key_share::KeyShare;
-use super::schedule::{
-    Protection, Secrets13, finished12, finished13, key_block, master_secret, signed13,
-};
+use super::schedule::{Protection, Secrets13, finished13};
 use super::{
-    CODE, Core, Item, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert,
-    read_signed, signed, vector16,
+    CODE, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert, read_signed, vector16,
 };
 use crate::exchange::Context;
 use crate::failure::Failure;
-use crate::primitives::{equal, written};
+use crate::primitives::written;
 
 /// The client's end.
 pub struct TlsClient {
-    config: TlsConfig,
-    core: Core,
-    share: Option<KeyShare>,
+    /// Records, transcript, keys and session.
+    pub connection: Connection,
     retried: bool,
-    server_key: Option<PublicKey>,
     server_share: Option<(NamedGroup, Vec<u8>)>,
     certificate_wanted: bool,
-    resumed: bool,
-    session: Option<Session>,
-    pending: Option<Protection>,
-    application: Option<(Protection, Protection)>,
-    data: Vec<u8>,
 }
 
 impl TlsClient {
@@ -41,41 +31,20 @@ impl TlsClient {
     #[must_use]
     pub fn new(config: TlsConfig) -> Self {
         Self {
-            core: Core::new(config.suite),
-            config,
-            share: None,
+            connection: Connection::new(config, Role::Client),
             retried: false,
-            server_key: None,
             server_share: None,
             certificate_wanted: false,
-            resumed: false,
-            session: None,
-            pending: None,
-            application: None,
-            data: Vec::new(),
-        }
-    }
-
-    fn tls13(&self) -> bool {
-        self.config.version == TlsVersion::Tls13
-    }
-
-    /// The groups that are offered.
-    fn groups(&self) -> Vec<NamedGroup> {
-        if self.config.groups.is_empty() {
-            self.config.suite.offered().to_vec()
-        } else {
-            self.config.groups.clone()
         }
     }
 
     /// ClientHello in its record.
     pub fn start(&mut self, context: &mut Context<'_>) -> Vec<u8> {
-        self.core.client_random = context.random_octets(32);
-        let first = self.groups().first().copied();
+        self.connection.client_random = context.random_octets(32);
+        let first = self.connection.groups().first().copied();
         let share = KeyShare::draw(context, first.unwrap_or(NamedGroup::Secp256r1));
         let flight = self.client_hello(context, &share, None);
-        self.share = Some(share);
+        self.connection.share = Some(share);
         written(|o| emit_record(content::HANDSHAKE, 0x0301, &flight, o))
     }
 
@@ -86,8 +55,9 @@ impl TlsClient {
         share: &KeyShare,
         cookie: Option<Vec<u8>>,
     ) -> Vec<u8> {
-        let suite = self.config.suite;
+        let suite = self.connection.config.suite;
         let groups: Vec<u8> = self
+            .connection
             .groups()
             .iter()
             .flat_map(|group| group.number().to_be_bytes())
@@ -97,13 +67,13 @@ impl TlsClient {
             (extension::EC_POINT_FORMATS, vec![1, 0]),
             (
                 extension::SIGNATURE_ALGORITHMS,
-                vector16(&self.config.trusted.schemes()),
+                vector16(&self.connection.config.trusted.schemes()),
             ),
             (extension::EXTENDED_MASTER_SECRET, Vec::new()),
             (extension::RENEGOTIATION_INFO, vec![0]),
         ];
         let mut session_id = Vec::new();
-        if self.tls13() {
+        if self.connection.tls13() {
             let public = vector16(&share.public(context));
             let entry = [&share.group().number().to_be_bytes()[..], &public].concat();
             extensions.truncate(3);
@@ -111,20 +81,30 @@ impl TlsClient {
             extensions.push((extension::PSK_KEY_EXCHANGE_MODES, vec![1, 1]));
             extensions.push((extension::KEY_SHARE, vector16(&entry)));
             extensions.extend(cookie.map(|cookie| (extension::COOKIE, cookie)));
-        } else if let Some(session) = &self.config.resume {
+        } else if let Some(session) = &self.connection.config.resume {
             session_id = session.identifier.clone();
         }
         let mut hello = ClientHelloRepr {
             version: 0x0303,
-            random: self.core.client_random[..].try_into().unwrap_or_default(),
+            random: self.connection.client_random[..]
+                .try_into()
+                .unwrap_or_default(),
             session_id,
-            cipher_suites: vec![suite.number(self.config.version, self.config.trusted)],
+            cipher_suites: vec![suite.number(
+                self.connection.config.version,
+                self.connection.config.trusted,
+            )],
             extensions,
         };
-        let psk = self.config.resume.clone().filter(|_| self.tls13());
+        let psk = self
+            .connection
+            .config
+            .resume
+            .clone()
+            .filter(|_| self.connection.tls13());
         let secret = psk.as_ref().map(|session| session.secret.clone());
-        if self.tls13() {
-            self.core.secrets13 = Secrets13::early(context, suite, secret.as_deref());
+        if self.connection.tls13() {
+            self.connection.secrets13 = Secrets13::early(context, suite, secret.as_deref());
         }
         if let Some(session) = psk {
             let octets = suite.hash().digest_octets();
@@ -137,16 +117,16 @@ impl TlsClient {
             offer.extend(vector16(&binders));
             hello.extensions.push((extension::PRE_SHARED_KEY, offer));
             let draft = written(|o| emit_handshake(handshake::CLIENT_HELLO, &body(&hello), o));
-            let mut truncated = self.core.transcript.clone();
+            let mut truncated = self.connection.transcript.clone();
             truncated.extend(&draft[..draft.len() - 3 - octets]);
-            let binder = self.core.secrets13.binder(context, &truncated);
+            let binder = self.connection.secrets13.binder(context, &truncated);
             if let Some((_, offer)) = hello.extensions.last_mut() {
                 let at = offer.len() - octets;
                 offer[at..].copy_from_slice(&binder);
             }
         }
         let mut flight = Vec::new();
-        self.core
+        self.connection
             .handshake(&mut flight, handshake::CLIENT_HELLO, &body(&hello));
         flight
     }
@@ -165,20 +145,20 @@ impl TlsClient {
                 .map(|(_, data)| data.clone())
         };
         let named = find(extension::KEY_SHARE);
-        let shown = self.share.as_ref().map(KeyShare::group);
-        let group = self.groups().into_iter().find(|group| {
+        let shown = self.connection.share.as_ref().map(KeyShare::group);
+        let group = self.connection.groups().into_iter().find(|group| {
             named.as_deref() == Some(&group.number().to_be_bytes()) && Some(*group) != shown
         });
         let Some(group) = group.filter(|_| !self.retried) else {
-            return Err(self.illegal(context));
+            return Err(self.connection.wrong(context, alert::ILLEGAL_PARAMETER));
         };
         self.retried = true;
-        self.core.hash_first_hello(context);
-        self.core.transcript.extend(whole);
+        self.connection.hash_first_hello(context);
+        self.connection.transcript.extend(whole);
         let share = KeyShare::draw(context, group);
         let flight = self.client_hello(context, &share, find(extension::COOKIE));
-        self.share = Some(share);
-        Ok(self.core.record(context, content::HANDSHAKE, &flight))
+        self.connection.share = Some(share);
+        Ok(self.connection.record(context, content::HANDSHAKE, &flight))
     }
 
     /// Takes a flight; gives the answer, empty when there is nothing to say.
@@ -190,131 +170,41 @@ impl TlsClient {
         context: &mut Context<'_>,
         flight: &[u8],
     ) -> Result<Vec<u8>, Refusal> {
-        let mut octets = flight;
+        let mut flight = Flight::new(flight);
         let mut answer = Vec::new();
-        while !octets.is_empty() {
-            for item in self.core.next(context, &mut octets)? {
-                match item {
-                    // A relic for middleboxes in 1.3 (RFC 8446 section 5): dropped.
-                    Item::ChangeCipherSpec if self.tls13() && !self.core.done => {}
-                    Item::ChangeCipherSpec => self.core.read = self.pending.take(),
-                    Item::Data(data) if self.core.done => self.data.extend(data),
-                    Item::Data(_) => return Err(self.unexpected(context)),
-                    Item::Handshake(kind, body, whole) => {
-                        self.step(context, kind, &body, &whole, &mut answer)?;
-                    }
-                }
-            }
+        while let Some(message) = self.connection.next(context, &mut flight)? {
+            self.step(context, &message, &mut answer)?;
         }
         Ok(answer)
-    }
-
-    /// Application data that came, taken out.
-    pub fn take_data(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.data)
-    }
-
-    /// A record of application data.
-    pub fn seal(&mut self, context: &mut Context<'_>, plain: &[u8]) -> Vec<u8> {
-        self.core.record(context, content::APPLICATION_DATA, plain)
-    }
-
-    /// Whether the handshake is complete.
-    #[must_use]
-    pub const fn is_done(&self) -> bool {
-        self.core.done
-    }
-
-    /// Exported keys, see [`super::Core::export`].
-    pub fn export(
-        &self,
-        context: &mut Context<'_>,
-        label: &[u8],
-        value: &[u8],
-        octets: usize,
-    ) -> Vec<u8> {
-        self.core
-            .export(context, self.tls13(), label, value, octets)
-    }
-
-    /// Whether the server resumed an earlier session.
-    #[must_use]
-    pub const fn is_resumed(&self) -> bool {
-        self.resumed
-    }
-
-    /// What to resume later.
-    #[must_use]
-    pub const fn session(&self) -> Option<&Session> {
-        self.session.as_ref()
-    }
-
-    fn unexpected(&mut self, context: &mut Context<'_>) -> Refusal {
-        let failure = Failure::IntegrityFailure { code: CODE };
-        self.core
-            .refuse(context, alert::UNEXPECTED_MESSAGE, failure)
-    }
-
-    fn illegal(&mut self, context: &mut Context<'_>) -> Refusal {
-        let failure = Failure::IntegrityFailure { code: CODE };
-        self.core.refuse(context, alert::ILLEGAL_PARAMETER, failure)
-    }
-
-    fn integrity(&mut self, context: &mut Context<'_>) -> Refusal {
-        let failure = Failure::IntegrityFailure { code: CODE };
-        self.core.refuse(context, alert::DECRYPT_ERROR, failure)
     }
 
     fn step(
         &mut self,
         context: &mut Context<'_>,
-        kind: u8,
-        body: &[u8],
-        whole: &[u8],
+        message: &Message,
         answer: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        match kind {
-            handshake::SERVER_HELLO => answer.extend(self.server_hello(context, body, whole)?),
-            handshake::ENCRYPTED_EXTENSIONS => self.core.transcript.extend(whole),
+        let end = &mut self.connection;
+        match message.kind {
+            handshake::SERVER_HELLO => answer.extend(self.server_hello(context, message)?),
+            handshake::ENCRYPTED_EXTENSIONS => end.transcript.extend(&message.whole),
             handshake::CERTIFICATE_REQUEST => {
                 self.certificate_wanted = true;
-                self.core.transcript.extend(whole);
+                end.transcript.extend(&message.whole);
             }
-            handshake::CERTIFICATE => {
-                let chain = parse_certificates(body, self.tls13()).unwrap_or_default();
-                let root = self.config.trusted.root();
-                let Some(key) = verify_chain(context, &chain, root).filter(|_| !chain.is_empty())
-                else {
-                    let failure = Failure::WrongCertificate { code: CODE };
-                    return Err(self.core.refuse(context, alert::UNKNOWN_CA, failure));
-                };
-                self.server_key = Some(key);
-                self.core.transcript.extend(whole);
-            }
-            handshake::CERTIFICATE_VERIFY => {
-                let message = signed13(context, self.core.suite, false, &self.core.transcript);
-                let right = match (&self.server_key, read_signed(body)) {
-                    (Some(key), Some((scheme, signature))) => {
-                        key.clone().verify(context, scheme, &message, signature)
-                    }
-                    _ => false,
-                };
-                if !right {
-                    return Err(self.integrity(context));
-                }
-                self.core.transcript.extend(whole);
-            }
+            handshake::CERTIFICATE => end.certificate(context, message)?,
+            handshake::CERTIFICATE_VERIFY => end.certificate_verify(context, message)?,
             handshake::SERVER_KEY_EXCHANGE => {
-                self.server_key_exchange(context, body)?;
-                self.core.transcript.extend(whole);
+                self.server_key_exchange(context, &message.body)?;
+                self.connection.transcript.extend(&message.whole);
             }
             handshake::SERVER_HELLO_DONE => {
-                self.core.transcript.extend(whole);
+                end.transcript.extend(&message.whole);
                 answer.extend(self.flight12(context)?);
             }
-            handshake::FINISHED => answer.extend(self.finished(context, body, whole)?),
-            handshake::NEW_SESSION_TICKET if self.core.done => self.ticket(context, body),
-            _ => return Err(self.unexpected(context)),
+            handshake::FINISHED => answer.extend(self.finished(context, message)?),
+            handshake::NEW_SESSION_TICKET if end.is_done() => self.ticket(context, &message.body),
+            _ => return Err(end.unexpected(context)),
         }
         Ok(())
     }
@@ -322,22 +212,24 @@ impl TlsClient {
     fn server_hello(
         &mut self,
         context: &mut Context<'_>,
-        body: &[u8],
-        whole: &[u8],
+        message: &Message,
     ) -> Result<Vec<u8>, Refusal> {
-        let Ok(hello) = ServerHelloRepr::parse(body) else {
-            return Err(self.unexpected(context));
+        let whole = &message.whole[..];
+        let Ok(hello) = ServerHelloRepr::parse(&message.body) else {
+            return Err(self.connection.unexpected(context));
         };
-        let config = &self.config;
+        let config = &self.connection.config;
         if hello.cipher_suite != config.suite.number(config.version, config.trusted) {
             let failure = Failure::NothingInCommon { code: CODE };
-            return Err(self.core.refuse(context, alert::HANDSHAKE_FAILURE, failure));
+            return Err(self
+                .connection
+                .refuse(context, alert::HANDSHAKE_FAILURE, failure));
         }
-        if self.tls13() && hello.random == RETRY {
+        if self.connection.tls13() && hello.random == RETRY {
             return self.retry(context, &hello, whole);
         }
-        self.core.server_random = hello.random.to_vec();
-        self.core.transcript.extend(whole);
+        self.connection.server_random = hello.random.to_vec();
+        self.connection.transcript.extend(whole);
         let find = |wanted| {
             hello
                 .extensions
@@ -345,8 +237,8 @@ impl TlsClient {
                 .find(|(number, _)| *number == wanted)
                 .map(|(_, data)| data.as_slice())
         };
-        if self.tls13() {
-            let shared = match (find(extension::KEY_SHARE), &self.share) {
+        if self.connection.tls13() {
+            let shared = match (find(extension::KEY_SHARE), &self.connection.share) {
                 (Some([high, low, _, _, theirs @ ..]), Some(own))
                     if own.group().number() == u16::from_be_bytes([*high, *low]) =>
                 {
@@ -355,34 +247,39 @@ impl TlsClient {
                 _ => None,
             };
             let Some(shared) = shared else {
-                return Err(self.unexpected(context));
+                return Err(self.connection.unexpected(context));
             };
             // We offer one PSK, so another than the first was never offered.
-            self.resumed = match (find(extension::PRE_SHARED_KEY), &self.config.resume) {
+            self.connection.resumed = match (
+                find(extension::PRE_SHARED_KEY),
+                &self.connection.config.resume,
+            ) {
                 (None, _) => false,
                 (Some([0, 0]), Some(_)) => true,
-                _ => return Err(self.unexpected(context)),
+                _ => return Err(self.connection.unexpected(context)),
             };
-            if !self.resumed {
-                self.core.secrets13 = Secrets13::early(context, self.core.suite, None);
+            if !self.connection.resumed {
+                self.connection.secrets13 =
+                    Secrets13::early(context, self.connection.config.suite, None);
             }
-            let transcript = self.core.transcript.clone();
-            self.core
+            let transcript = self.connection.transcript.clone();
+            self.connection
                 .secrets13
                 .enter_handshake(context, &shared, &transcript);
-            let secret = self.core.secrets13.server_handshake.clone();
-            self.core.read = Some(Protection::tls13(context, self.core.suite, &secret));
+            let secret = self.connection.secrets13.server_handshake.clone();
+            self.connection.read = Some(Protection::tls13(
+                context,
+                self.connection.config.suite,
+                &secret,
+            ));
             return Ok(Vec::new());
         }
-        let offered = self.config.resume.clone();
+        let offered = self.connection.config.resume.clone();
         if let Some(session) = offered.filter(|s| s.identifier == hello.session_id) {
-            self.resumed = true;
-            self.core.master = session.secret.clone();
-            self.session = Some(session);
-            self.derive12(context);
+            self.connection.resume12(context, session);
         } else {
             // A server that does not remember gives no session ID (RFC 5246 section 7.4.1.3).
-            self.session = (!hello.session_id.is_empty()).then(|| Session {
+            self.connection.session = (!hello.session_id.is_empty()).then(|| Session {
                 identifier: hello.session_id,
                 secret: Vec::new(),
                 age_add: 0,
@@ -391,34 +288,22 @@ impl TlsClient {
         Ok(Vec::new())
     }
 
-    fn derive12(&mut self, context: &mut Context<'_>) {
-        let (client, server) = key_block(
-            context,
-            self.core.suite,
-            &self.core.master,
-            &self.core.client_random,
-            &self.core.server_random,
-        );
-        self.application = Some((client, server.clone()));
-        self.pending = Some(server);
-    }
-
     /// Curve, point and a signature over both randoms and them (RFC 8422 section 5.4).
     fn server_key_exchange(
         &mut self,
         context: &mut Context<'_>,
         body: &[u8],
     ) -> Result<(), Refusal> {
-        let groups = self.groups();
+        let groups = self.connection.groups();
         let right = body.split_first_chunk::<4>().and_then(|(head, _)| {
             let number = u16::from_be_bytes([head[1], head[2]]);
             let group = groups.into_iter().find(|g| g.number() == number)?;
             let (parameters, rest) = body.split_at_checked(4 + usize::from(head[3]))?;
-            let key = self.server_key.clone().filter(|_| head[0] == 3)?;
+            let key = self.connection.peer_key.clone().filter(|_| head[0] == 3)?;
             let (scheme, signature) = read_signed(rest)?;
             let message = [
-                &self.core.client_random[..],
-                &self.core.server_random,
+                &self.connection.client_random[..],
+                &self.connection.server_random,
                 parameters,
             ]
             .concat();
@@ -430,33 +315,30 @@ impl TlsClient {
                 self.server_share = Some(share);
                 Ok(())
             }
-            None => Err(self.integrity(context)),
+            None => Err(self.connection.wrong(context, alert::DECRYPT_ERROR)),
         }
     }
 
     fn flight12(&mut self, context: &mut Context<'_>) -> Result<Vec<u8>, Refusal> {
         let mut flight = Vec::new();
-        let credential = self.config.credential.clone();
         if self.certificate_wanted {
-            let chain = credential.as_ref().map_or(&[][..], |c| c.chain());
-            let body = written(|o| emit_certificates(chain, false, o));
-            self.core
-                .handshake(&mut flight, handshake::CERTIFICATE, &body);
+            self.connection.show_certificate(&mut flight);
         }
-        let (premaster, exchange) = if self.config.version == TlsVersion::Tls12Rsa {
+        let (premaster, exchange) = if self.connection.config.version == TlsVersion::Tls12Rsa {
             let mut premaster = vec![3, 3];
             premaster.extend(context.random::<46>());
             let sealed = self
-                .server_key
+                .connection
+                .peer_key
                 .clone()
                 .and_then(|key| key.encrypt(context, &premaster))
                 .unwrap_or_default();
             (Some(premaster), vector16(&sealed))
         } else {
             let Some((group, theirs)) = self.server_share.clone() else {
-                return Err(self.unexpected(context));
+                return Err(self.connection.unexpected(context));
             };
-            let share = match self.share.clone() {
+            let share = match self.connection.share.clone() {
                 Some(share) if share.group() == group => share,
                 _ => KeyShare::draw(context, group),
             };
@@ -466,106 +348,63 @@ impl TlsClient {
             (share.agree(context, &theirs), exchange)
         };
         let Some(premaster) = premaster else {
-            return Err(self.unexpected(context));
+            return Err(self.connection.unexpected(context));
         };
-        self.core
+        self.connection
             .handshake(&mut flight, handshake::CLIENT_KEY_EXCHANGE, &exchange);
-        self.core.master =
-            master_secret(context, self.core.suite, &premaster, &self.core.transcript);
-        if let Some(session) = &mut self.session {
-            session.secret.clone_from(&self.core.master);
+        self.connection.agree12(context, &premaster);
+        if self.certificate_wanted {
+            self.connection.prove_certificate(context, &mut flight);
         }
-        self.derive12(context);
-        if let (true, Some(credential)) = (self.certificate_wanted, credential) {
-            let signature = credential.sign(context, false, &self.core.transcript);
-            let body = signed(credential.kind().scheme(false), &signature);
-            self.core
-                .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
-        }
-        let mut out = self.core.record(context, content::HANDSHAKE, &flight);
-        out.extend(self.finish12(context));
+        let mut out = self.connection.record(context, content::HANDSHAKE, &flight);
+        out.extend(self.connection.finish12(context));
         Ok(out)
-    }
-
-    fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
-        let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
-        let verify = finished12(
-            context,
-            self.core.suite,
-            &self.core.master,
-            true,
-            &self.core.transcript,
-        );
-        self.core.write = self.application.clone().map(|(client, _)| client);
-        let mut flight = Vec::new();
-        self.core
-            .handshake(&mut flight, handshake::FINISHED, &verify);
-        out.extend(self.core.record(context, content::HANDSHAKE, &flight));
-        out
     }
 
     fn finished(
         &mut self,
         context: &mut Context<'_>,
-        body: &[u8],
-        whole: &[u8],
+        message: &Message,
     ) -> Result<Vec<u8>, Refusal> {
-        if self.core.read.is_none() || self.core.done {
-            return Err(self.unexpected(context));
-        }
-        let expected = if self.tls13() {
-            let base = self.core.secrets13.server_handshake.clone();
-            finished13(context, self.core.suite, &base, &self.core.transcript)
-        } else {
-            finished12(
-                context,
-                self.core.suite,
-                &self.core.master,
-                false,
-                &self.core.transcript,
-            )
-        };
-        let authenticated = self.resumed || self.server_key.is_some();
-        if !equal(&expected, body) || !authenticated {
-            return Err(self.integrity(context));
-        }
-        self.core.transcript.extend(whole);
-        self.core.done = true;
-        if self.tls13() {
+        let authenticated = self.connection.resumed || self.connection.peer_key.is_some();
+        self.connection.finished(context, message, authenticated)?;
+        if self.connection.tls13() {
             return Ok(self.flight13(context));
         }
-        if self.resumed {
-            return Ok(self.finish12(context));
+        if self.connection.resumed {
+            return Ok(self.connection.finish12(context));
         }
         Ok(Vec::new())
     }
 
     fn flight13(&mut self, context: &mut Context<'_>) -> Vec<u8> {
-        let transcript = self.core.transcript.clone();
-        let (client, server) = self.core.secrets13.enter_application(context, &transcript);
-        let base = self.core.secrets13.client_handshake.clone();
-        self.core.write = Some(Protection::tls13(context, self.core.suite, &base));
+        let transcript = self.connection.transcript.clone();
+        let (client, server) = self
+            .connection
+            .secrets13
+            .enter_application(context, &transcript);
+        let base = self.connection.secrets13.client_handshake.clone();
+        self.connection.write = Some(Protection::tls13(
+            context,
+            self.connection.config.suite,
+            &base,
+        ));
         let mut flight = Vec::new();
         if self.certificate_wanted {
-            let credential = self.config.credential.clone();
-            let chain = credential.as_ref().map_or(&[][..], |c| c.chain());
-            let body = written(|o| emit_certificates(chain, true, o));
-            self.core
-                .handshake(&mut flight, handshake::CERTIFICATE, &body);
-            if let Some(credential) = credential {
-                let message = signed13(context, self.core.suite, true, &self.core.transcript);
-                let signature = credential.sign(context, true, &message);
-                let body = signed(credential.kind().scheme(true), &signature);
-                self.core
-                    .handshake(&mut flight, handshake::CERTIFICATE_VERIFY, &body);
-            }
+            self.connection.show_certificate(&mut flight);
+            self.connection.prove_certificate(context, &mut flight);
         }
-        let verify = finished13(context, self.core.suite, &base, &self.core.transcript);
-        self.core
+        let verify = finished13(
+            context,
+            self.connection.config.suite,
+            &base,
+            &self.connection.transcript,
+        );
+        self.connection
             .handshake(&mut flight, handshake::FINISHED, &verify);
-        let out = self.core.record(context, content::HANDSHAKE, &flight);
-        self.core.write = Some(client);
-        self.core.read = Some(server);
+        let out = self.connection.record(context, content::HANDSHAKE, &flight);
+        self.connection.write = Some(client);
+        self.connection.read = Some(server);
         out
     }
 
@@ -580,9 +419,12 @@ impl TlsClient {
             Some((*age_add, nonce.to_vec(), ticket.to_vec()))
         });
         if let Some((age_add, nonce, identifier)) = parts {
-            let transcript = self.core.transcript.clone();
-            let secret = self.core.secrets13.resumption(context, &transcript, &nonce);
-            self.session = Some(Session {
+            let transcript = self.connection.transcript.clone();
+            let secret = self
+                .connection
+                .secrets13
+                .resumption(context, &transcript, &nonce);
+            self.connection.session = Some(Session {
                 identifier,
                 secret,
                 age_add: u32::from_be_bytes(age_add),

@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 handshakes, as EAP-TLS, PEAP and TTLS carry them.
+//! TLS 1.2 and 1.3 handshakes, as EAP-TLS and the methods that tunnel in TLS carry them.
 //!
 //! Takes a [`TlsConfig`] and whole flights of records; gives flights, exported keys and a
 //! session to resume. Suites: AES-GCM with 128 bits and SHA-256 or 256 bits and SHA-384, keys from
@@ -8,15 +8,13 @@
 
 pub mod certificate;
 mod client;
+mod connection;
 mod key_share;
 mod schedule;
 mod server;
 mod session;
 mod suite;
 
-use airtoll_wire::tls::{
-    HandshakeView, RecordView, content, emit_handshake, emit_record, handshake,
-};
 use serde::{Deserialize, Serialize};
 
 pub use certificate::{ChainKind, Credential};
@@ -27,10 +25,7 @@ pub use server::TlsServer;
 pub use session::Session;
 pub use suite::TlsSuite;
 
-use self::schedule::Protection;
-use super::exchange::Context;
 use super::failure::{Code, Failure, reason};
-use super::primitives::written;
 
 /// Which TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -54,8 +49,8 @@ pub struct TlsConfig {
     pub version: TlsVersion,
     /// Which suite.
     pub suite: TlsSuite,
-    /// Groups in the place of the suite's usual ones: a client shows a share of the first, a server
-    /// asks for the first where it gets a share of none.
+    /// Groups that replace the suite's: a client shows a share of the first, a server requests the
+    /// first if it gets a share of none.
     pub groups: Vec<NamedGroup>,
     /// The chain to show; a client without one is anonymous.
     pub credential: Option<Credential>,
@@ -87,133 +82,6 @@ mod alert {
 }
 
 const CODE: Code = Code::Reason(reason::IEEE8021X_FAILED);
-
-/// One handshake message or a change of keys, in the order in which they came.
-enum Item {
-    ChangeCipherSpec,
-    Handshake(u8, Vec<u8>, Vec<u8>),
-    Data(Vec<u8>),
-}
-
-/// The parts that client and server share: keys of both directions and the transcript.
-#[derive(Default)]
-struct Core {
-    suite: TlsSuite,
-    write: Option<Protection>,
-    read: Option<Protection>,
-    transcript: Vec<u8>,
-    client_random: Vec<u8>,
-    server_random: Vec<u8>,
-    master: Vec<u8>,
-    secrets13: schedule::Secrets13,
-    done: bool,
-}
-
-impl Core {
-    fn new(suite: TlsSuite) -> Self {
-        Self {
-            suite,
-            ..Self::default()
-        }
-    }
-
-    /// Puts its hash in the place of the first ClientHello (RFC 8446 section 4.4.1).
-    fn hash_first_hello(&mut self, context: &mut Context<'_>) {
-        let hash = context.hash(self.suite.hash(), &[&self.transcript]);
-        self.transcript = written(|o| emit_handshake(handshake::MESSAGE_HASH, &hash, o));
-    }
-
-    /// A record under the current keys, or a plain one.
-    fn record(&mut self, context: &mut Context<'_>, kind: u8, octets: &[u8]) -> Vec<u8> {
-        match &mut self.write {
-            Some(protection) => protection.seal(context, kind, octets),
-            None => written(|o| emit_record(kind, 0x0303, octets, o)),
-        }
-    }
-
-    /// Adds a handshake message to the transcript and to a flight.
-    fn handshake(&mut self, flight: &mut Vec<u8>, kind: u8, body: &[u8]) {
-        let message = written(|o| emit_handshake(kind, body, o));
-        self.transcript.extend(&message);
-        flight.extend(message);
-    }
-
-    fn refuse(&mut self, context: &mut Context<'_>, description: u8, failure: Failure) -> Refusal {
-        Refusal {
-            alert: self.record(context, content::ALERT, &[2, description]),
-            failure,
-        }
-    }
-
-    /// The first record of `octets`, opened, split into items; keys may change behind it.
-    fn next(
-        &mut self,
-        context: &mut Context<'_>,
-        octets: &mut &[u8],
-    ) -> Result<Vec<Item>, Refusal> {
-        let wrong = Failure::IntegrityFailure { code: CODE };
-        let Ok((record, rest)) = RecordView::split(octets) else {
-            return Err(self.refuse(context, alert::UNEXPECTED_MESSAGE, wrong));
-        };
-        *octets = rest;
-        let kind = record.content_type();
-        let opened = match &mut self.read {
-            Some(protection) if kind != content::CHANGE_CIPHER_SPEC => {
-                protection.open(context, &record)
-            }
-            _ => Some((kind, record.fragment().to_vec())),
-        };
-        let Some((kind, plain)) = opened else {
-            return Err(self.refuse(context, alert::BAD_RECORD_MAC, wrong));
-        };
-        match kind {
-            content::CHANGE_CIPHER_SPEC => Ok(vec![Item::ChangeCipherSpec]),
-            content::APPLICATION_DATA => Ok(vec![Item::Data(plain)]),
-            content::HANDSHAKE => {
-                let mut items = Vec::new();
-                let mut left = &plain[..];
-                while !left.is_empty() {
-                    let Ok((message, rest)) = HandshakeView::split(left) else {
-                        return Err(self.refuse(context, alert::UNEXPECTED_MESSAGE, wrong));
-                    };
-                    items.push(Item::Handshake(
-                        message.message_type(),
-                        message.body().to_vec(),
-                        message.octets().to_vec(),
-                    ));
-                    left = rest;
-                }
-                Ok(items)
-            }
-            content::ALERT => Err(Refusal {
-                alert: Vec::new(),
-                failure: match plain.get(1) {
-                    // bad_certificate to unknown_ca (RFC 8446 section 6.2).
-                    Some(42..=48) => Failure::WrongCertificate { code: CODE },
-                    _ => wrong,
-                },
-            }),
-            _ => Err(self.refuse(context, alert::UNEXPECTED_MESSAGE, wrong)),
-        }
-    }
-
-    /// Exported keys: RFC 5705 for 1.2 (without a context), RFC 8446 section 7.5 for 1.3.
-    fn export(
-        &self,
-        context: &mut Context<'_>,
-        tls13: bool,
-        label: &[u8],
-        value: &[u8],
-        octets: usize,
-    ) -> Vec<u8> {
-        if tls13 {
-            let exporter = &self.secrets13.exporter;
-            return schedule::export13(context, self.suite, exporter, label, value, octets);
-        }
-        let seed = [&self.client_random[..], &self.server_random].concat();
-        schedule::prf(context, self.suite, &self.master, label, &seed, octets)
-    }
-}
 
 /// A signature with its scheme, as ServerKeyExchange and CertificateVerify carry it.
 fn signed(scheme: u16, signature: &[u8]) -> Vec<u8> {

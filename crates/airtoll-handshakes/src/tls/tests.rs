@@ -1,6 +1,7 @@
 //! Client and server against each other.
 
 use super::*;
+use crate::exchange::Context;
 use crate::operation::{Curve, Operation, SignatureAlgorithm, merge};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -63,16 +64,16 @@ fn both_ends_export_the_same_keys_and_resume() {
             let (mut client, mut server) = configs(version, kind, mutual);
             let (flights, ends) = run(client.clone(), server.clone(), &mut cx);
             let (a, b) = ends.unwrap_or_else(|r| panic!("{version:?} {kind:?}: {r:?}"));
-            assert!(a.is_done() && b.is_done() && !b.is_resumed());
+            assert!(a.connection.is_done() && b.connection.is_done() && !b.connection.is_resumed());
             assert_eq!(flights.len(), 4);
-            let keys = a.export(&mut cx, b"label", &[], 64);
-            assert_eq!(keys, b.export(&mut cx, b"label", &[], 64));
-            assert_eq!(a.session(), b.session());
-            client.resume = a.session().cloned();
-            server.resume = b.session().cloned();
+            let keys = a.connection.export(&mut cx, b"label", &[], 64);
+            assert_eq!(keys, b.connection.export(&mut cx, b"label", &[], 64));
+            assert_eq!(a.connection.session(), b.connection.session());
+            client.resume = a.connection.session().cloned();
+            server.resume = b.connection.session().cloned();
             let (short, ends) = run(client, server, &mut cx);
             let (a, b) = ends.unwrap_or_else(|r| panic!("{version:?} {kind:?}: {r:?}"));
-            assert!(a.is_done() && b.is_done() && b.is_resumed());
+            assert!(a.connection.is_done() && b.connection.is_done() && b.connection.is_resumed());
             let size = |flights: &[Vec<u8>]| flights.iter().map(Vec::len).sum::<usize>();
             assert!(size(&short) < size(&flights) / 2);
         }
@@ -96,14 +97,14 @@ fn the_suite_of_192_bits_agrees_and_resumes_and_takes_no_weaker_one() {
         client.suite = TlsSuite::Aes256GcmSha384;
         server.suite = client.suite;
         let (a, b) = run(client.clone(), server.clone(), &mut cx).1.unwrap();
-        let keys = a.export(&mut cx, b"label", &[], 64);
-        assert_eq!(keys, b.export(&mut cx, b"label", &[], 64));
-        client.resume = a.session().cloned();
+        let keys = a.connection.export(&mut cx, b"label", &[], 64);
+        assert_eq!(keys, b.connection.export(&mut cx, b"label", &[], 64));
+        client.resume = a.connection.session().cloned();
         let refusal = run(weaker, server.clone(), &mut cx).1.err().unwrap();
         assert_eq!(refusal.failure, Failure::NothingInCommon { code: CODE });
-        server.resume = b.session().cloned();
+        server.resume = b.connection.session().cloned();
         let (a, b) = run(client, server, &mut cx).1.unwrap();
-        assert!(a.is_done() && a.is_resumed() && b.is_resumed());
+        assert!(a.connection.is_done() && a.connection.is_resumed() && b.connection.is_resumed());
         let operations = cx.finish().operations;
         let p384 = |operation: &Operation| matches!(operation, Operation::EcScalarMul { curve, .. } if *curve == Curve::P384);
         assert!(operations.iter().any(p384), "{version:?} {kind:?}");
@@ -129,14 +130,17 @@ fn a_server_asks_once_for_a_share_of_a_group_that_it_takes() {
         server.groups = vec![NamedGroup::Secp384r1, NamedGroup::Secp256r1];
         let (flights, ends) = run(client.clone(), server.clone(), &mut cx);
         let (a, b) = ends.unwrap();
-        assert!(a.is_done() && b.is_done());
-        assert_eq!((a.is_resumed(), b.is_resumed()), (resumed, resumed));
+        assert!(a.connection.is_done() && b.connection.is_done());
+        assert_eq!(
+            (a.connection.is_resumed(), b.connection.is_resumed()),
+            (resumed, resumed)
+        );
         // Two hellos each; the request has the random value of RFC 8446 section 4.1.3.
         assert_eq!(flights[1][11..43], RETRY);
         assert_eq!((flights[0][5], flights[2][5]), (1, 1));
         assert_eq!(
-            a.export(&mut cx, b"l", &[], 32),
-            b.export(&mut cx, b"l", &[], 32)
+            a.connection.export(&mut cx, b"l", &[], 32),
+            b.connection.export(&mut cx, b"l", &[], 32)
         );
         // Without a group in common there is nothing to ask for.
         client.groups = vec![NamedGroup::X25519];
@@ -174,12 +178,12 @@ fn application_data_pass_both_ways() {
         let mut cx = Context::new(&mut rng);
         let (client, server) = configs(version, kind, false);
         let (mut a, mut b) = run(client, server, &mut cx).1.unwrap();
-        let record = a.seal(&mut cx, b"up");
+        let record = a.connection.seal(&mut cx, b"up");
         assert_eq!(b.receive(&mut cx, &record), Ok(Vec::new()));
-        assert_eq!(b.take_data(), b"up");
-        let record = b.seal(&mut cx, b"down");
+        assert_eq!(b.connection.take_data(), b"up");
+        let record = b.connection.seal(&mut cx, b"down");
         assert_eq!(a.receive(&mut cx, &record), Ok(Vec::new()));
-        assert_eq!(a.take_data(), b"down");
+        assert_eq!(a.connection.take_data(), b"down");
     }
 }
 
@@ -245,9 +249,9 @@ proptest! {
             }
         }
         // Bits that a later record header holds may be ignored; keys then still agree.
-        if !refused && client.is_done() && server.is_done() {
-            let a = client.export(&mut cx, b"label", &[], 32);
-            let b = server.export(&mut cx, b"label", &[], 32);
+        if !refused && client.connection.is_done() && server.connection.is_done() {
+            let a = client.connection.export(&mut cx, b"label", &[], 32);
+            let b = server.connection.export(&mut cx, b"label", &[], 32);
             prop_assert_eq!(a, b);
         }
     }

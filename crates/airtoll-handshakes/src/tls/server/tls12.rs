@@ -2,13 +2,11 @@
 //!
 //! Takes a ClientHello or a ClientKeyExchange; gives the server's flight, or a [`Refusal`].
 
-use airtoll_wire::tls::{ClientHelloRepr, content, emit_certificates, extension, handshake};
+use airtoll_wire::tls::{ClientHelloRepr, content, extension, handshake};
 
 use super::TlsServer;
 use crate::exchange::Context;
-use crate::primitives::written;
-use crate::tls::schedule::{finished12, key_block, master_secret};
-use crate::tls::{Refusal, Session, TlsVersion, signed};
+use crate::tls::{Refusal, Session, TlsVersion, alert, signed};
 
 impl TlsServer {
     pub(super) fn answer12(
@@ -23,34 +21,29 @@ impl TlsServer {
             (extension::RENEGOTIATION_INFO, vec![0]),
         ];
         let mut flight = Vec::new();
-        let known = self.config.resume.clone();
+        let known = self.connection.config.resume.clone();
         if let Some(session) = known.filter(|s| s.identifier == hello.session_id) {
-            self.resumed = true;
-            self.core.master = session.secret.clone();
             let identifier = session.identifier.clone();
-            self.session = Some(session);
             self.hello(&mut flight, random, identifier, suite, extensions);
-            self.derive12(context);
-            let mut out = self.core.record(context, content::HANDSHAKE, &flight);
-            out.extend(self.finish12(context));
+            self.connection.resume12(context, session);
+            let mut out = self.connection.record(context, content::HANDSHAKE, &flight);
+            out.extend(self.connection.finish12(context));
             return Ok(out);
         }
         let identifier = context.random_octets(32);
-        self.session = Some(Session {
+        self.connection.session = Some(Session {
             identifier: identifier.clone(),
             secret: Vec::new(),
             age_add: 0,
         });
         self.hello(&mut flight, random, identifier, suite, extensions);
-        let Some(credential) = self.config.credential.clone() else {
-            return Err(self.unexpected(context));
+        let Some(credential) = self.connection.config.credential.clone() else {
+            return Err(self.connection.unexpected(context));
         };
-        let chain = written(|o| emit_certificates(credential.chain(), false, o));
-        self.core
-            .handshake(&mut flight, handshake::CERTIFICATE, &chain);
-        if self.config.version != TlsVersion::Tls12Rsa {
-            let Some(share) = self.share.clone() else {
-                return Err(self.unexpected(context));
+        self.connection.show_certificate(&mut flight);
+        if self.connection.config.version != TlsVersion::Tls12Rsa {
+            let Some(share) = self.connection.share.clone() else {
+                return Err(self.connection.unexpected(context));
             };
             let public = share.public(context);
             let mut body = vec![3];
@@ -58,38 +51,26 @@ impl TlsServer {
             body.push(u8::try_from(public.len()).unwrap_or(u8::MAX));
             body.extend(public);
             let message = [
-                &self.core.client_random[..],
-                &self.core.server_random,
+                &self.connection.client_random[..],
+                &self.connection.server_random,
                 &body,
             ]
             .concat();
             let signature = credential.sign(context, false, &message);
             body.extend(signed(credential.kind().scheme(false), &signature));
-            self.core
+            self.connection
                 .handshake(&mut flight, handshake::SERVER_KEY_EXCHANGE, &body);
         }
-        if self.config.client_certificate {
+        if self.connection.config.client_certificate {
             // rsa_sign and ecdsa_sign, two schemes, no named authorities (RFC 5246 section 7.4.4).
-            let [ecdsa, curve, .., pkcs1, rsa] = self.config.trusted.schemes();
+            let [ecdsa, curve, .., pkcs1, rsa] = self.connection.config.trusted.schemes();
             let body = [2, 1, 64, 0, 4, ecdsa, curve, pkcs1, rsa, 0, 0];
-            self.core
+            self.connection
                 .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
         }
-        self.core
+        self.connection
             .handshake(&mut flight, handshake::SERVER_HELLO_DONE, &[]);
-        Ok(self.core.record(context, content::HANDSHAKE, &flight))
-    }
-
-    pub(super) fn derive12(&mut self, context: &mut Context<'_>) {
-        let (client, server) = key_block(
-            context,
-            self.core.suite,
-            &self.core.master,
-            &self.core.client_random,
-            &self.core.server_random,
-        );
-        self.pending = Some(client.clone());
-        self.keys = Some((client, server));
+        Ok(self.connection.record(context, content::HANDSHAKE, &flight))
     }
 
     pub(super) fn client_key_exchange(
@@ -98,44 +79,23 @@ impl TlsServer {
         body: &[u8],
         whole: &[u8],
     ) -> Result<(), Refusal> {
-        let premaster = if self.config.version == TlsVersion::Tls12Rsa {
+        let premaster = if self.connection.config.version == TlsVersion::Tls12Rsa {
             let sealed = body.get(2..).unwrap_or_default();
-            let credential = self.config.credential.clone();
+            let credential = self.connection.config.credential.clone();
             credential.and_then(|credential| credential.decrypt(context, sealed))
         } else {
-            match (body, &self.share) {
+            match (body, &self.connection.share) {
                 ([_, theirs @ ..], Some(share)) => share.agree(context, theirs),
                 _ => None,
             }
         };
-        let missing = self.config.client_certificate && self.client_key.is_none();
+        let missing =
+            self.connection.config.client_certificate && self.connection.peer_key.is_none();
         let Some(premaster) = premaster.filter(|_| !missing) else {
-            return Err(self.integrity(context));
+            return Err(self.connection.wrong(context, alert::DECRYPT_ERROR));
         };
-        self.core.transcript.extend(whole);
-        self.core.master =
-            master_secret(context, self.core.suite, &premaster, &self.core.transcript);
-        if let Some(session) = &mut self.session {
-            session.secret.clone_from(&self.core.master);
-        }
-        self.derive12(context);
+        self.connection.transcript.extend(whole);
+        self.connection.agree12(context, &premaster);
         Ok(())
-    }
-
-    pub(super) fn finish12(&mut self, context: &mut Context<'_>) -> Vec<u8> {
-        let mut out = self.core.record(context, content::CHANGE_CIPHER_SPEC, &[1]);
-        let verify = finished12(
-            context,
-            self.core.suite,
-            &self.core.master,
-            false,
-            &self.core.transcript,
-        );
-        self.core.write = self.keys.clone().map(|(_, server)| server);
-        let mut flight = Vec::new();
-        self.core
-            .handshake(&mut flight, handshake::FINISHED, &verify);
-        out.extend(self.core.record(context, content::HANDSHAKE, &flight));
-        out
     }
 }
