@@ -1,7 +1,8 @@
 """The native module: simulator, closed forms, ciphers, captures (crate airtoll-python)."""
 
-from collections.abc import Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, BinaryIO, TypedDict
 
 __version__: str
 
@@ -80,10 +81,37 @@ def compare_message_counts(seed: int = 1) -> list[dict[str, Any]]: ...
 
 class BadCapture(ValueError): ...
 
-def capture_report(files: Sequence[str], keys: Sequence[str], key_logs: Sequence[str]) -> str: ...
+class CaptureOptions(TypedDict):
+    """Options of a report on captures; times in Unix seconds, or after the first frame."""
+
+    since_s: float | None
+    until_s: float | None
+    relative: bool
+    owners: Sequence[tuple[IPv4Address | IPv6Address, str]]
+    stations: Sequence[str]
+    aps: Sequence[str]
+    ssids: Sequence[str]
+    slowest: bool
+    most: int | None
+    steps: bool
+
+def capture_report(
+    files: Sequence[str], keys: Sequence[str], key_logs: Sequence[str], options: CaptureOptions
+) -> str: ...
+def write_capture_report(
+    sink: BinaryIO,
+    files: Sequence[str],
+    keys: Sequence[str],
+    key_logs: Sequence[str],
+    options: CaptureOptions,
+) -> str: ...
+def watch_capture(
+    path: str, keys: Sequence[str], key_logs: Sequence[str], tell: Callable[[str], None]
+) -> str: ...
+def count_packets(octets: bytes) -> int: ...
 def capture_frames(
     files: Sequence[str], keys: Sequence[str], key_logs: Sequence[str]
-) -> list[tuple[int, str, bool, bool, bool, bytes | None]]: ...
+) -> list[tuple[int, float, str, bool, bool, bool, bytes | None]]: ...
 
 _Sent = tuple[str, str, str, bytes]
 

@@ -37,11 +37,15 @@ def test_page_reads_well(browser, tmp_path, width, scheme):
         assert box["width"] > 250
         assert box["height"] > 30
     rows = tab.locator(".waterfall").first.locator("li")
-    assert rows.count() == len(report.sessions[0]["steps"])
+    phases = report.sessions[0]["steps"]["phase"]
+    assert rows.count() == sum(phase not in ("rekey", "end") for phase in phases)
     marks = tab.locator(".waterfall").first.locator(".track b")
     lefts = [marks.nth(index).bounding_box()["x"] for index in range(rows.count())]
     assert lefts == sorted(lefts)
     assert lefts[-1] - lefts[0] > 80
+    ticks = tab.locator(".waterfall .scale").first.locator("span")
+    assert ticks.first.inner_text() == "0 ms"
+    assert 2 <= ticks.count() <= 5
     found = Axe().run(tab).response["violations"]
     assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
     tab.close()

@@ -25,7 +25,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     keys.add_texts(&texts)?;
-    let request = Request { files, keys };
+    let request = Request {
+        files,
+        keys,
+        ..Request::default()
+    };
     let report = match frames {
         None => analyse(&request, None)?,
         Some(path) => {
@@ -42,6 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             analyse(&request, Some(&mut watcher))?
         }
     };
-    println!("{}", report.to_json());
+    report.write_json(std::io::BufWriter::new(std::io::stdout()))?;
+    println!();
     Ok(())
 }

@@ -1,26 +1,29 @@
 //! The analysis: takes capture files and keys, gives one report.
 //!
-//! Frames are worked on in batches, so that CCMP runs in the batch kernels; what a batch could
-//! not open is tried again in the order of the capture. Frames that came before their key are
+//! Frames are worked on in batches, so that CCMP runs in the batch kernels; frames that a batch
+//! did not open are tried again in the order of the capture. Frames that came before their key are
 //! marked by one bit each and opened in further passes over the files. Memory is bounded by the
-//! tables' limits and that bit. Never opens a socket, never reads a clock.
+//! tables' limits and that bit. Opens no socket, reads no clock.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use airtoll_security::link::IncomingMpdu;
 use airtoll_security::link::ccmp::CcmpKey;
+use airtoll_wire::MacAddress;
 
-use crate::decrypt::Keyring;
 use crate::error::CaptureError;
 use crate::file::reader::spool_stdin;
 use crate::file::{Damage, Packet, Reader};
-use crate::frames::{Frames, Seen};
+use crate::frames::{Frames, Seen, Window};
 use crate::keys::Keys;
 use crate::link::{Link, LinkReader, Radio, Wire};
 use crate::report::Report;
+use crate::selection::Selection;
+use crate::session::{FrameNumber, SessionReport};
 
 /// Packets of one batch.
 const BATCH: usize = 192;
@@ -36,6 +39,13 @@ pub struct Request {
     pub files: Vec<PathBuf>,
     /// Key material.
     pub keys: Keys,
+    /// The part of the capture that is counted.
+    pub window: Window,
+    /// Stations by the IP addresses that they own, to tell whose a message on a wire is. Further
+    /// ones are learnt from ARP, DHCP and frames on the air.
+    pub owners: Vec<(IpAddr, MacAddress)>,
+    /// Sessions that are listed.
+    pub selection: Selection,
 }
 
 /// Sees every frame's outcome, in the order of the capture; frames that a later pass opens are
@@ -63,12 +73,48 @@ pub fn analyse_octets(request: &Request, octets: &[u8]) -> Result<Report, Captur
     analyse_sources(request, &[Source::Octets(octets.into())], None)
 }
 
+/// Follows a capture as it is written, in one pass: `tell` is called for every join that ends, by
+/// the packet that ends it, and with `None` after each packet that ends none. Stops where `tell`
+/// gives `false`.
+///
+/// # Errors
+/// A stream that is no capture.
+pub fn watch(
+    request: &Request,
+    stream: Box<dyn Read + Send>,
+    tell: &mut dyn FnMut(Option<&SessionReport>) -> bool,
+) -> Result<Report, CaptureError> {
+    let mut reader = Reader::new(Path::new("-"), stream)?;
+    let mut link = LinkReader::default();
+    let mut frames = Frames::new(request, None);
+    frames.watch_sessions();
+    let mut batch = Batch::default();
+    let mut number = 0;
+    let mut goes_on = true;
+    while goes_on && let Some(packet) = reader.next_packet() {
+        number += 1;
+        let frame = FrameNumber {
+            file: 0,
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+        };
+        batch.push(number, frame, &packet, link.read(&packet));
+        batch.work(&mut frames, false);
+        let news = frames.take_news();
+        goes_on = match &news[..] {
+            [] => tell(None),
+            news => news.iter().all(|session| tell(Some(session))),
+        };
+    }
+    let damage = reader.damage().cloned().into_iter().collect();
+    Ok(frames.into_report(&request.files, damage))
+}
+
 fn analyse_sources(
     request: &Request,
     sources: &[Source],
     watcher: Option<Watcher<'_>>,
 ) -> Result<Report, CaptureError> {
-    let mut frames = Frames::new(Keyring::new(request.keys.clone()), watcher);
+    let mut frames = Frames::new(request, watcher);
     let mut damage = Vec::new();
     for pass in 0..=MAX_PASSES {
         if pass > 0 && !frames.begin_pass() {
@@ -122,7 +168,12 @@ impl Source {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     pub(crate) number: u64,
+    pub(crate) frame: FrameNumber,
+    /// Nanoseconds since the epoch; that of the frame before, or else of the next one, where the
+    /// file has 0.
     pub(crate) time_ns: u64,
+    /// The file has a time.
+    pub(crate) timed: bool,
     pub(crate) kind: SlotKind,
     /// Where its octets are in the batch.
     pub(crate) start: usize,
@@ -148,10 +199,12 @@ struct Batch {
     slots: Vec<Slot>,
     octets: Vec<u8>,
     plain: Vec<u8>,
+    /// The last time that a file had.
+    last_ns: u64,
 }
 
 impl Batch {
-    fn push(&mut self, number: u64, packet: &Packet<'_>, link: Link<'_>) {
+    fn push(&mut self, number: u64, frame: FrameNumber, packet: &Packet<'_>, link: Link<'_>) {
         let start = self.octets.len();
         let kind = match link {
             Link::Air {
@@ -184,7 +237,9 @@ impl Batch {
         };
         self.slots.push(Slot {
             number,
+            frame,
             time_ns: packet.time_ns,
+            timed: packet.time_ns != 0,
             kind,
             start,
             len: self.octets.len() - start,
@@ -196,8 +251,25 @@ impl Batch {
         self.slots.len() >= BATCH || self.octets.len() >= BATCH_OCTETS
     }
 
+    /// Gives packets without a time that of the packet before, or of the next one.
+    fn date(&mut self) {
+        if self.last_ns == 0
+            && let Some(first) = self.slots.iter().find(|slot| slot.timed)
+        {
+            self.last_ns = first.time_ns;
+        }
+        for slot in &mut self.slots {
+            if slot.timed {
+                self.last_ns = slot.time_ns;
+            } else {
+                slot.time_ns = self.last_ns;
+            }
+        }
+    }
+
     /// Opens what CCMP keys known now can open, then hands everything on in order.
     fn work(&mut self, frames: &mut Frames<'_>, again: bool) {
+        self.date();
         let mut opened: Vec<Option<std::ops::Range<usize>>> = vec![None; self.slots.len()];
         if !again {
             self.plain.clear();
@@ -259,11 +331,16 @@ fn run(
     let mut links = vec![LinkReader::default(); readers.len()];
     let mut batch = Batch::default();
     let mut number = 0;
+    let mut of_file = vec![0u32; readers.len()];
     if let ([reader], [link]) = (&mut readers[..], &mut links[..]) {
         while let Some(packet) = reader.next_packet() {
             number += 1;
             if !again || frames.is_marked(number) {
-                batch.push(number, &packet, link.read(&packet));
+                let frame = FrameNumber {
+                    file: 0,
+                    number: u32::try_from(number).unwrap_or(u32::MAX),
+                };
+                batch.push(number, frame, &packet, link.read(&packet));
                 if batch.is_full() {
                     batch.work(frames, again);
                 }
@@ -275,9 +352,14 @@ fn run(
         let mut merge = Merge::new(readers.len());
         while let Some((index, packet)) = merge.next(&mut readers) {
             number += 1;
+            of_file[index] = of_file[index].saturating_add(1);
             let read = links[index].read(&packet);
             if !again || frames.is_marked(number) {
-                batch.push(number, &packet, read);
+                let frame = FrameNumber {
+                    file: u16::try_from(index).unwrap_or(u16::MAX),
+                    number: of_file[index],
+                };
+                batch.push(number, frame, &packet, read);
                 if batch.is_full() {
                     batch.work(frames, again);
                 }

@@ -1,7 +1,10 @@
-//! What an MSDU or Ethernet payload carries: takes octets after the MAC header, gives EAPOL, EAP,
-//! RADIUS, IKE and Mobile IP parts, and how many octets are headers.
+//! Content of an MSDU or of a packet of a wire: takes octets after the MAC header, gives EAPOL,
+//! EAP, RADIUS, tunnels, Mobile IP and answers that configure a host, and how many octets are
+//! headers.
 //!
-//! Never keeps anything: fragments must be put together before.
+//! Keeps no state: fragments must be put together before.
+
+use std::net::{IpAddr, Ipv4Addr};
 
 use airtoll_security::EapMethod;
 use airtoll_wire::eap::{Code, EapView};
@@ -15,6 +18,9 @@ use airtoll_wire::udp::UdpRepr;
 use airtoll_wire::{MacAddress, tcp};
 
 use crate::link::Wire;
+
+/// UDP port of WireGuard.
+const WIREGUARD: u16 = airtoll_wire::wireguard::PORT;
 
 /// An EAP packet as far as it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +46,41 @@ pub struct RadiusPacket {
     pub eap: Option<Eap>,
     /// Calling-Station-Id as an address.
     pub station: Option<MacAddress>,
+    /// Called-Station-Id as an address and an SSID (RFC 3580 section 3.20).
+    pub called: Option<Called>,
+}
+
+/// The AP and the SSID that RADIUS names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Called {
+    /// Address of the AP.
+    pub bssid: MacAddress,
+    ssid: [u8; 32],
+    ssid_len: u8,
+}
+
+impl Called {
+    /// Reads `00-10-A4-23-19-C0:SSID`.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let address = std::str::from_utf8(text.get(..17)?).ok()?;
+        let rest = match text.get(17) {
+            Some(b':') => &text[18..],
+            _ => &[],
+        };
+        let rest = &rest[..rest.len().min(32)];
+        let mut ssid = [0; 32];
+        ssid[..rest.len()].copy_from_slice(rest);
+        Some(Self {
+            bssid: address.parse().ok()?,
+            ssid,
+            ssid_len: rest.len() as u8,
+        })
+    }
+
+    /// The SSID; empty if it is not named.
+    pub fn ssid(&self) -> &[u8] {
+        &self.ssid[..usize::from(self.ssid_len)]
+    }
 }
 
 /// What a payload is.
@@ -53,13 +94,29 @@ pub enum Content<'a> {
         packet_type: u8,
         /// The EAP packet in it.
         eap: Option<Eap>,
+        /// It is for another AP of the network (EtherType 88-C7).
+        early: bool,
     },
-    /// RADIUS over UDP.
-    Radius(RadiusPacket),
-    /// ISAKMP or IKEv2.
-    Ike,
+    /// RADIUS over UDP, and its octets.
+    Radius(RadiusPacket, &'a [u8]),
+    /// ISAKMP or IKEv2, from its header on.
+    Ike(&'a [u8]),
+    /// ESP, from its SPI on.
+    Esp(&'a [u8]),
+    /// WireGuard, from its type on.
+    WireGuard(&'a [u8]),
     /// Mobile IP registration.
-    MobileIp,
+    MobileIp(&'a [u8]),
+    /// ICMP agent discovery (RFC 5944 section 2): an advertisement (true) or a solicitation.
+    AgentDiscovery(bool),
+    /// DHCP acknowledgement: the client's hardware address and its new address.
+    Leased(MacAddress, Ipv4Addr),
+    /// DHCPv6 reply, router or neighbour advertisement to the receiver.
+    Configures,
+    /// Router solicitation.
+    Solicits,
+    /// ARP: sender's hardware and protocol address.
+    Arp(MacAddress, Ipv4Addr),
     /// 802.11 data encapsulation (FT remote frames, TDLS), from the payload type on.
     Encapsulated(&'a [u8]),
     /// Anything else.
@@ -73,6 +130,8 @@ pub struct Dissected<'a> {
     pub content: Content<'a>,
     /// Octets of LLC, network and transport headers.
     pub header_octets: usize,
+    /// IP addresses of sender and receiver, where the content is of use with them.
+    pub ends: Option<(IpAddr, IpAddr)>,
 }
 
 /// Reads an 802.11 MSDU.
@@ -89,6 +148,7 @@ pub fn msdu(octets: &[u8]) -> Dissected<'_> {
         _ => Dissected {
             content: Content::Other,
             header_octets: octets.len().min(3),
+            ends: None,
         },
     }
 }
@@ -100,6 +160,7 @@ pub fn wire(wire: Wire, octets: &[u8]) -> Dissected<'_> {
         None => Dissected {
             content: Content::Other,
             header_octets: 0,
+            ends: None,
         },
     }
 }
@@ -114,7 +175,7 @@ pub fn fragment(wire: Wire, octets: &[u8]) -> Option<Ipv4Repr<'_>> {
 /// EtherType and network layer of a packet of a wire.
 fn network(wire: Wire, octets: &[u8]) -> Option<(u16, &[u8])> {
     match wire {
-        Wire::EtherType(kind) => Some((kind, octets)),
+        Wire::Cooked { ethertype, .. } => Some((ethertype, octets)),
         Wire::Ip if octets.first().is_some_and(|first| first >> 4 == 6) => {
             Some((ethertype::IPV6, octets))
         }
@@ -130,9 +191,12 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
     let plain = |content, header_octets| Dissected {
         content,
         header_octets,
+        ends: None,
     };
     match kind {
-        ethertype::EAPOL | ethertype::PREAUTHENTICATION => plain(eapol(octets), 0),
+        ethertype::EAPOL | ethertype::PREAUTHENTICATION => {
+            plain(eapol(octets, kind == ethertype::PREAUTHENTICATION), 0)
+        }
         ethertype::IPV4 => match Ipv4Repr::parse(octets) {
             Ok(ip) => {
                 let mut inner = if ip.is_fragment() && ip.fragment_offset != 0 {
@@ -141,6 +205,9 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
                     transport(ip.protocol, ip.payload)
                 };
                 inner.header_octets += ipv4::LEN;
+                if inner.content != Content::Other {
+                    inner.ends = Some((ip.source.into(), ip.destination.into()));
+                }
                 inner
             }
             Err(_) => plain(Content::Other, octets.len().min(ipv4::LEN)),
@@ -153,18 +220,26 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
                     transport(ip.protocol, ip.payload)
                 };
                 inner.header_octets += ipv6::LEN;
+                if inner.content != Content::Other {
+                    inner.ends = Some((ip.source.into(), ip.destination.into()));
+                }
                 inner
             }
             Err(_) => plain(Content::Other, octets.len().min(ipv6::LEN)),
         },
         ethertype::IEEE80211_DATA_ENCAPSULATION => plain(Content::Encapsulated(octets), 0),
         // ARP and the like are wholly overhead of the network, not payload.
-        ethertype::ARP => plain(Content::Other, octets.len()),
+        ethertype::ARP => {
+            let content = airtoll_wire::arp::ArpRepr::parse(octets).map_or(Content::Other, |arp| {
+                Content::Arp(arp.sender, arp.sender_ip)
+            });
+            plain(content, octets.len())
+        }
         _ => plain(Content::Other, 0),
     }
 }
 
-fn eapol(octets: &[u8]) -> Content<'_> {
+fn eapol(octets: &[u8], early: bool) -> Content<'_> {
     let kind = octets.get(1).copied().unwrap_or(255);
     let body = octets.get(4..).unwrap_or(&[]);
     let declared = octets
@@ -176,6 +251,7 @@ fn eapol(octets: &[u8]) -> Content<'_> {
         octets,
         packet_type: kind,
         eap,
+        early,
     }
 }
 
@@ -184,6 +260,7 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
     let mut dissected = Dissected {
         content: Content::Other,
         header_octets: 0,
+        ends: None,
     };
     match kind {
         protocol::UDP => {
@@ -194,10 +271,24 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                     // Servers' ports are below those that clients take.
                     let client_port = udp.source.max(udp.destination);
                     dissected.content = radius(udp.payload, client_port);
-                } else if either(500) || either(4500) && udp.payload.starts_with(&[0; 4]) {
-                    dissected.content = Content::Ike;
+                } else if either(500) {
+                    dissected.content = Content::Ike(udp.payload);
+                } else if either(4500) {
+                    // Behind NAT, IKE stands behind four zero octets (RFC 3948 section 2.2).
+                    dissected.content = match udp.payload {
+                        [0, 0, 0, 0, ike @ ..] => Content::Ike(ike),
+                        [_, _, _, _, ..] => Content::Esp(udp.payload),
+                        _ => Content::Other,
+                    };
                 } else if either(434) {
-                    dissected.content = Content::MobileIp;
+                    dissected.content = Content::MobileIp(udp.payload);
+                } else if either(WIREGUARD) {
+                    dissected.content = Content::WireGuard(udp.payload);
+                } else if udp.destination == 68 || udp.source == 67 {
+                    dissected.content = leased(udp.payload).unwrap_or(Content::Other);
+                } else if udp.destination == 546 && udp.payload.first() == Some(&7) {
+                    // Reply (RFC 8415 section 7.3).
+                    dissected.content = Content::Configures;
                 }
             }
         }
@@ -207,10 +298,52 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                 .map_or(0, |octet| usize::from(octet >> 4) * 4);
             dissected.header_octets = offset.max(tcp::LEN);
         }
-        protocol::ICMP | protocol::ICMPV6 | protocol::ESP => dissected.header_octets = 8,
+        protocol::ICMP => {
+            dissected.header_octets = 8;
+            dissected.content = match octets.first() {
+                Some(9) => Content::AgentDiscovery(true),
+                Some(10) => Content::AgentDiscovery(false),
+                _ => Content::Other,
+            };
+        }
+        protocol::ICMPV6 => {
+            dissected.header_octets = 8;
+            // Types of RFC 4861 section 4.
+            dissected.content = match octets.first() {
+                Some(133) => Content::Solicits,
+                Some(134 | 136) => Content::Configures,
+                _ => Content::Other,
+            };
+        }
+        protocol::ESP => {
+            dissected.header_octets = 8;
+            dissected.content = Content::Esp(octets);
+        }
         _ => {}
     }
     dissected
+}
+
+/// The lease that a DHCP message acknowledges: BOOTP reply, option 53 with value 5 (RFC 2131
+/// sections 2 and 3.1, RFC 2132 section 9.6).
+fn leased(octets: &[u8]) -> Option<Content<'_>> {
+    let header = octets.first_chunk::<240>()?;
+    let ethernet = header[..3] == [2, 1, 6] && header[236..] == [99, 130, 83, 99];
+    let mut options = &octets[240..];
+    while let [code, rest @ ..] = options {
+        match (code, rest) {
+            (0, _) => options = rest,
+            (53, [1, 5, ..]) if ethernet => {
+                let address = MacAddress::from_slice(&header[28..34]).ok()?;
+                let given = [header[16], header[17], header[18], header[19]];
+                return Some(Content::Leased(address, given.into()));
+            }
+            (255, _) => return None,
+            (_, [len, rest @ ..]) => options = rest.get(usize::from(*len)..)?,
+            _ => return None,
+        }
+    }
+    None
 }
 
 fn radius(octets: &[u8], client_port: u16) -> Content<'_> {
@@ -227,13 +360,17 @@ fn radius(octets: &[u8], client_port: u16) -> Content<'_> {
         .value(attribute::CALLING_STATION_ID)
         .and_then(|text| std::str::from_utf8(text).ok())
         .and_then(|text| text.parse().ok());
-    Content::Radius(RadiusPacket {
+    let radius = RadiusPacket {
         code: packet.code,
         identifier: packet.identifier,
         client_port,
         eap: (!message.is_empty()).then(|| eap(&message)),
         station,
-    })
+        called: packet
+            .value(attribute::CALLED_STATION_ID)
+            .and_then(Called::parse),
+    };
+    Content::Radius(radius, octets)
 }
 
 fn eap(octets: &[u8]) -> Eap {
@@ -337,7 +474,7 @@ mod tests {
         }
         .emit(&mut frame);
         match wire(Wire::Ethernet, &frame).content {
-            Content::Radius(RadiusPacket { eap, station, .. }) => {
+            Content::Radius(RadiusPacket { eap, station, .. }, _) => {
                 assert_eq!(eap.unwrap().method, Some(1));
                 assert_eq!(station, Some(MacAddress([2, 0, 0, 0, 0, 1])));
             }

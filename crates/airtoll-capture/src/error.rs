@@ -1,6 +1,6 @@
-//! Errors of the capture stage: what is no capture at all, and keys that cannot be meant.
+//! Errors of the capture stage: files that are no captures, and invalid keys or options.
 //!
-//! Damage inside a capture is no error: see [`crate::file::Damage`]. Never carries key material.
+//! Damage inside a capture is no error: see [`crate::file::Damage`]. Carries no key material.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub enum CaptureError {
         /// What is there instead.
         what: &'static str,
     },
-    /// A key that cannot be meant.
+    /// An invalid key.
     #[error("key {index} ({kind}): {what}")]
     Key {
         /// Position among the keys given, from 1.
@@ -33,6 +33,12 @@ pub enum CaptureError {
         /// The part before the first colon.
         kind: String,
         /// What is wrong and what is allowed.
+        what: String,
+    },
+    /// An invalid option of a report.
+    #[error("{what}")]
+    Option {
+        /// What is wrong.
         what: String,
     },
     /// A key log that cannot be read.

@@ -68,7 +68,8 @@ impl Keys {
             return self.add_rows(&text).map_err(wrong);
         }
         for (number, line) in text.lines().take(MAX_LINES).enumerate() {
-            self.add_line(line.trim())
+            let line = without_colours(line);
+            self.add_line(without_prompt(line.trim()))
                 .map_err(|what| wrong(format!("line {}: {what}", number + 1)))?;
         }
         Ok(())
@@ -145,7 +146,9 @@ impl Keys {
         match octets.len() {
             32 | 48 | 64 if is("MSK") && !is("EMSK") => push(&mut self.msks, octets),
             32..=64 if is("PMK") || is("PSK") || is("FT: XXKey") => push(&mut self.pmks, octets),
-            16 | 32 if is(" TK") || is("GTK") => push(&mut self.tks, octets),
+            16 | 32 if is(" TK") || name.starts_with("TK") || is("GTK") && !is("IGTK") => {
+                push(&mut self.tks, octets);
+            }
             _ => {}
         }
     }
@@ -210,6 +213,32 @@ impl Keys {
         }
         Ok(())
     }
+}
+
+/// A line without the control sequences that colour a terminal (ECMA-48, 5.4: ESC `[`, parameters,
+/// one final octet) and without other control characters.
+fn without_colours(line: &str) -> Zeroizing<String> {
+    let mut plain = Zeroizing::new(String::with_capacity(line.len()));
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' {
+            if characters.next_if_eq(&'[').is_some() {
+                characters.by_ref().find(|c| ('@'..='~').contains(c));
+            }
+        } else if !character.is_control() || character == '\t' {
+            plain.push(character);
+        }
+    }
+    plain
+}
+
+/// A line without the prompts that a console prints in front (`> ` of hostapd_cli and wpa_cli).
+fn without_prompt(line: &str) -> &str {
+    let mut rest = line;
+    while let Some(after) = rest.strip_prefix('>') {
+        rest = after.trim_start();
+    }
+    rest
 }
 
 fn push(list: &mut Vec<Secret>, octets: Secret) {
@@ -314,11 +343,35 @@ mod tests {
         assert_eq!(keys.weps[1][..], [9, 8, 7, 6, 5]);
     }
 
+    #[test]
+    fn prompts_and_colours_in_front_of_a_line_are_left_out() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lines = [
+            format!("> wlan0: WPA: PMK - hexdump(len=32):{}", " 22".repeat(32)),
+            format!(
+                "\u{1b}[0;36mSAE: PMK - hexdump(len=32):{}\u{1b}[0m",
+                " 33".repeat(32)
+            ),
+            format!("> > pmk:{}\r", "44".repeat(32)),
+            format!(
+                "1700000000.123456: TK - hexdump(len=16):{}",
+                " 55".repeat(16)
+            ),
+            "\u{1b}[1m> \u{1b}[0m\"wep\",\"01:02:03:04:05\"".to_owned(),
+        ];
+        std::fs::write(file.path(), lines.join("\n")).unwrap();
+        let mut keys = Keys::default();
+        keys.add_log(file.path()).unwrap();
+        let firsts: Vec<u8> = keys.pmks.iter().map(|key| key[0]).collect();
+        assert_eq!(firsts, [0x22, 0x33, 0x44]);
+        assert_eq!((keys.tks.len(), keys.weps.len()), (1, 1));
+    }
+
     proptest! {
         #[test]
         fn any_text_is_refused_or_read(text in ".{0,80}") {
             let _ = keys(&[&text]);
-            let _ = Keys::default().add_line(&text);
+            let _ = Keys::default().add_line(without_prompt(&without_colours(&text)));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Radiotap, Prism, AVS, PPI, bare 802.11; Ethernet, cooked Linux captures, bare IP. An FCS is cut where the headers say that
 //! there is one; where nothing says, where the CRC fits. Never looks into the body.
 
+use airtoll_wire::MacAddress;
 use airtoll_wire::avs::AvsRepr;
 use airtoll_wire::ppi::PpiRepr;
 use airtoll_wire::prism::PrismRepr;
@@ -57,8 +58,13 @@ pub enum Link<'a> {
 pub enum Wire {
     /// Ethernet header.
     Ethernet,
-    /// Any link, with the EtherType given apart (cooked captures).
-    EtherType(u16),
+    /// A cooked capture: any link, with EtherType and sender given apart.
+    Cooked {
+        /// EtherType.
+        ethertype: u16,
+        /// Hardware address of the sender, if it is one of six octets.
+        sender: Option<MacAddress>,
+    },
     /// IP header.
     Ip,
 }
@@ -93,8 +99,9 @@ impl LinkReader {
                 };
                 Link::Wire(Wire::Ethernet, &octets[..keep])
             }
-            link_type::LINUX_SLL => cooked(octets, 14, 16),
-            link_type::LINUX_SLL2 => cooked(octets, 0, 20),
+            // Source: tcpdump.org, LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2.
+            link_type::LINUX_SLL => cooked(octets, (14, 5, 6), 16),
+            link_type::LINUX_SLL2 => cooked(octets, (0, 11, 12), 20),
             // The address family in the host's byte order, then IP.
             link_type::NULL | link_type::LOOP => {
                 Link::Wire(Wire::Ip, octets.get(4..).unwrap_or(&[]))
@@ -281,15 +288,17 @@ impl LinkReader {
     }
 }
 
-/// A header of `len` octets with the EtherType at `at`.
-fn cooked(octets: &[u8], at: usize, len: usize) -> Link<'_> {
-    match (octets.get(at..at + 2), octets.get(len..)) {
-        (Some(two), Some(rest)) => {
-            let kind = u16::from_be_bytes([two[0], two[1]]);
-            Link::Wire(Wire::EtherType(kind), rest)
-        }
-        _ => Link::Broken,
-    }
+/// A header of `len` octets with EtherType, length of the sender's address and that address at
+/// these places.
+fn cooked(octets: &[u8], at: (usize, usize, usize), len: usize) -> Link<'_> {
+    let (Some(header), Some(rest)) = (octets.get(..len), octets.get(len..)) else {
+        return Link::Broken;
+    };
+    let sender = (header[at.1] == 6)
+        .then(|| MacAddress::from_slice(&header[at.2..at.2 + 6]).ok())
+        .flatten();
+    let ethertype = u16::from_be_bytes([header[at.0], header[at.0 + 1]]);
+    Link::Wire(Wire::Cooked { ethertype, sender }, rest)
 }
 
 fn channel_frequency(channel: u32) -> Option<u16> {
@@ -305,7 +314,6 @@ fn channel_frequency(channel: u32) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtoll_wire::MacAddress;
     use airtoll_wire::ieee80211::ControlRepr;
     use proptest::prelude::*;
 

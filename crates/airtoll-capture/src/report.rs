@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::analysis::Slot;
 use crate::decrypt::Undecrypted;
 use crate::file::Damage;
-use crate::ledger::{Ledger, LedgerReport};
-use crate::session::{RoamReport, SessionReport, Sessions};
+use crate::ledger::LedgerReport;
+use crate::selection::{Listed, Refusal};
+use crate::session::{RoamReport, SessionReport};
 
 /// Frames by what they are and what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct Counts {
     pub control: u64,
     /// 802.11 data frames.
     pub data: u64,
+    /// 802.11 data frames with four addresses.
+    pub four_addresses: u64,
     /// Ethernet frames.
     pub wired: u64,
     /// Packets that could not be read as any of these.
@@ -49,6 +54,14 @@ pub struct Counts {
     pub ike_frames: u64,
     /// Mobile IP packets on a wire.
     pub mobile_ip_frames: u64,
+    /// WireGuard packets on a wire.
+    pub wireguard_frames: u64,
+    /// ESP packets on a wire.
+    pub esp_frames: u64,
+    /// Packets to which the file gives no time.
+    pub frames_without_time: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
     closed: BTreeMap<Undecrypted, u64>,
     closed_mgmt: BTreeMap<Undecrypted, u64>,
     reopened: u64,
@@ -56,6 +69,15 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// A packet of any kind.
+    pub(crate) fn enter(&mut self, slot: &Slot) {
+        self.frames += 1;
+        self.frames_without_time += u64::from(!slot.timed);
+        let first = self.first_ns.unwrap_or(slot.time_ns);
+        self.first_ns = Some(first.min(slot.time_ns));
+        self.last_ns = self.last_ns.max(slot.time_ns);
+    }
+
     /// A protected frame stays closed.
     pub fn closed(&mut self, reason: Undecrypted, data: bool) {
         let table = if data {
@@ -82,6 +104,7 @@ impl Counts {
         // Which reason it had is not kept per frame: it was closed for want of a key.
         for reason in [
             Undecrypted::NoHandshake,
+            Undecrypted::WrongKey,
             Undecrypted::Fils,
             Undecrypted::MultiLink,
             Undecrypted::MicFailure,
@@ -98,7 +121,7 @@ impl Counts {
 }
 
 /// Everything that is printed.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Report {
     /// The files, in the order given.
     pub files: Vec<String>,
@@ -133,14 +156,24 @@ pub struct Report {
     pub damage: Option<Damage>,
     /// Every broken file.
     pub damages: Vec<Damage>,
-    /// First packet, in seconds since the epoch; null without packets.
+    /// First packet of the capture, in seconds since the epoch; null without packets.
     pub start_s: Option<f64>,
-    /// First to last packet.
+    /// First to last packet (of the window).
     pub duration_s: f64,
-    /// Sessions by their first frame.
+    /// Packets to which the file gives no time; they have that of the packet before.
+    pub frames_without_time: u64,
+    /// Sessions that were selected, by their first frame or slowest first.
     pub sessions: Vec<SessionReport>,
+    /// Sessions by outcome, those not listed included.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Sessions that the selection leaves out.
+    pub sessions_not_listed: u64,
     /// Sessions beyond the table's limit.
     pub sessions_left_out: u64,
+    /// Attempts that did not connect, equal ones together, most frequent first.
+    pub refusals: Vec<Refusal>,
+    /// Groups of them beyond the limit.
+    pub refusals_left_out: u64,
     /// Roams.
     pub roams: Vec<RoamReport>,
     /// Airtime and octets.
@@ -148,7 +181,7 @@ pub struct Report {
 }
 
 /// Frames by type.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Kinds {
     /// 802.11 management.
     pub management: u64,
@@ -156,6 +189,8 @@ pub struct Kinds {
     pub control: u64,
     /// 802.11 data.
     pub data: u64,
+    /// Data frames with four addresses, of `data`.
+    pub four_addresses: u64,
     /// Ethernet.
     pub wired: u64,
     /// RADIUS on a wire, of `wired`.
@@ -164,6 +199,10 @@ pub struct Kinds {
     pub ike: u64,
     /// Mobile IP on a wire, of `wired`.
     pub mobile_ip: u64,
+    /// WireGuard on a wire, of `wired`.
+    pub wireguard: u64,
+    /// ESP on a wire, of `wired`.
+    pub esp: u64,
     /// Anything else.
     pub other: u64,
 }
@@ -174,9 +213,10 @@ impl Report {
         files: &[PathBuf],
         counts: &Counts,
         damages: Vec<Damage>,
-        (first_ns, last_ns): (u64, u64),
-        sessions: &Sessions,
-        ledger: &Ledger,
+        origin_ns: u64,
+        listed: Listed,
+        roams: Vec<RoamReport>,
+        ledger: LedgerReport,
     ) -> Self {
         let words = |table: &BTreeMap<Undecrypted, u64>| {
             Undecrypted::ALL
@@ -214,21 +254,39 @@ impl Report {
                 management: counts.management,
                 control: counts.control,
                 data: counts.data,
+                four_addresses: counts.four_addresses,
                 wired: counts.wired,
                 radius: counts.radius_frames,
                 ike: counts.ike_frames,
                 mobile_ip: counts.mobile_ip_frames,
+                wireguard: counts.wireguard_frames,
+                esp: counts.esp_frames,
                 other: counts.other,
             },
             damage: damages.first().cloned(),
             damages,
-            start_s: (counts.frames > 0).then_some(first_ns as f64 / 1e9),
-            duration_s: last_ns.saturating_sub(first_ns) as f64 / 1e9,
-            sessions: sessions.report(first_ns),
-            sessions_left_out: sessions.left_out(),
-            roams: sessions.roams(first_ns),
-            ledger: ledger.report(),
+            start_s: (counts.frames > 0).then_some(origin_ns as f64 / 1e9),
+            duration_s: counts.first_ns.map_or(0.0, |first| {
+                counts.last_ns.saturating_sub(first) as f64 / 1e9
+            }),
+            frames_without_time: counts.frames_without_time,
+            sessions: listed.sessions,
+            outcomes: listed.outcomes,
+            sessions_not_listed: listed.not_listed,
+            sessions_left_out: listed.left_out,
+            refusals: listed.refusals,
+            refusals_left_out: listed.refusals_left_out,
+            roams,
+            ledger,
         }
+    }
+
+    /// Writes the report as one JSON object, without a copy in memory.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub fn write_json(&self, out: impl std::io::Write) -> std::io::Result<()> {
+        serde_json::to_writer(out, self).map_err(std::io::Error::from)
     }
 
     /// The report as one JSON object.

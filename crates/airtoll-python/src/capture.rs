@@ -1,10 +1,14 @@
-//! Capture reports: paths and keys in, one JSON text out.
+//! Capture reports: takes paths, keys and options, gives one JSON text; joins of a live capture.
 
-use std::path::PathBuf;
+use std::io::{BufWriter, Read, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
+use airtoll_capture::file::Reader;
 use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
-use airtoll_capture::{CaptureError, Request, analyse};
+use airtoll_capture::session::SessionReport;
+use airtoll_capture::{CaptureError, Request, Selection, Window, analyse, watch};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,8 +18,26 @@ create_exception!(
     _native,
     BadCapture,
     PyValueError,
-    "A file that cannot be read as a capture, or a key that cannot be meant."
+    "A file that cannot be read as a capture, or an invalid key or option."
 );
+
+/// Options of a report.
+#[derive(FromPyObject, Default)]
+#[pyo3(from_item_all)]
+struct Options {
+    /// Unix seconds, or seconds after the first frame with `relative`.
+    since_s: Option<f64>,
+    until_s: Option<f64>,
+    relative: bool,
+    /// IP address and MAC address of stations.
+    owners: Vec<(IpAddr, String)>,
+    stations: Vec<String>,
+    aps: Vec<String>,
+    ssids: Vec<String>,
+    slowest: bool,
+    most: Option<usize>,
+    steps: bool,
+}
 
 /// The report on captures, as JSON. `keys` are texts of the form KIND:VALUE.
 #[pyfunction]
@@ -24,13 +46,126 @@ fn capture_report(
     files: Vec<PathBuf>,
     keys: Vec<String>,
     key_logs: Vec<PathBuf>,
+    options: Options,
 ) -> PyResult<String> {
-    py.detach(|| report(files, &keys, &key_logs))
-        .map_err(|error| BadCapture::new_err(error.to_string()))
+    let request = request(files, &keys, &key_logs, &options).map_err(bad)?;
+    py.detach(|| analyse(&request, None).map(|report| report.to_json()))
+        .map_err(bad)
 }
 
-/// A frame for Python: number, state, protected data, EAPOL, EAP, plaintext.
-type Row<T> = (u64, &'static str, bool, bool, bool, Option<T>);
+/// Writes the report as JSON to a Python file of octets, in pieces. Gives the places where files
+/// broke, as JSON.
+#[pyfunction]
+fn write_capture_report(
+    py: Python<'_>,
+    sink: Py<PyAny>,
+    files: Vec<PathBuf>,
+    keys: Vec<String>,
+    key_logs: Vec<PathBuf>,
+    options: Options,
+) -> PyResult<String> {
+    let request = request(files, &keys, &key_logs, &options).map_err(bad)?;
+    let report = py.detach(|| analyse(&request, None)).map_err(bad)?;
+    py.detach(|| {
+        let mut out = BufWriter::with_capacity(1 << 16, Sink(sink));
+        report.write_json(&mut out)?;
+        out.flush()?;
+        Ok::<_, std::io::Error>(serde_json::to_string(&report.damages)?)
+    })
+    .map_err(PyErr::from)
+}
+
+/// A Python file that takes octets.
+struct Sink(Py<PyAny>);
+
+impl Write for Sink {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        Python::attach(|py| {
+            self.0
+                .call_method1(py, "write", (PyBytes::new(py, octets),))
+                .map(|_| octets.len())
+                .map_err(std::io::Error::other)
+        })
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Python::attach(|py| self.0.call_method0(py, "flush").map(|_| ()))
+            .map_err(std::io::Error::other)
+    }
+}
+
+/// Follows a capture on a file or on standard input (`-`): `tell` takes each join that ends, as
+/// JSON. Gives the counts at the end, as JSON. A signal of Python's ends it.
+#[pyfunction]
+fn watch_capture(
+    py: Python<'_>,
+    path: PathBuf,
+    keys: Vec<String>,
+    key_logs: Vec<PathBuf>,
+    tell: Py<PyAny>,
+) -> PyResult<String> {
+    let request =
+        request(vec![path.clone()], &keys, &key_logs, &Options::default()).map_err(bad)?;
+    let mut raised: Option<PyErr> = None;
+    let report = py.detach(|| {
+        let stream: Box<dyn Read + Send> = if path.as_os_str() == "-" {
+            Box::new(Interruptible(std::io::stdin()))
+        } else {
+            let file = std::fs::File::open(&path);
+            Box::new(file.map_err(|source| CaptureError::Open { path, source })?)
+        };
+        let mut told = |session: Option<&SessionReport>| {
+            let Some(session) = session else {
+                return true;
+            };
+            let text = serde_json::to_string(session).unwrap_or_default();
+            let done = Python::attach(|py| tell.call1(py, (text,)).map(|_| ()));
+            done.map_err(|error| raised = Some(error)).is_ok()
+        };
+        watch(&request, stream, &mut told)
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    py.check_signals()?;
+    report.map(|report| report.to_json()).map_err(bad)
+}
+
+/// Standard input that ends when a signal of Python's raises an exception.
+struct Interruptible(std::io::Stdin);
+
+impl Read for Interruptible {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.0.read(out) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                    // The exception is raised by the main thread's next check.
+                    Python::attach(|py| py.check_signals()).map_err(std::io::Error::other)?;
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Whole packets of a capture that is in memory.
+#[pyfunction]
+fn count_packets(py: Python<'_>, octets: Vec<u8>) -> PyResult<u64> {
+    py.detach(|| {
+        let stream = Box::new(std::io::Cursor::new(octets));
+        let mut reader = Reader::new(Path::new("memory"), stream)?;
+        while reader.next_packet().is_some() {}
+        Ok(reader.packets())
+    })
+    .map_err(bad)
+}
+
+fn bad(error: CaptureError) -> PyErr {
+    BadCapture::new_err(error.to_string())
+}
+
+/// A frame for Python: number, Unix time (s), state, protected data, EAPOL, EAP, plaintext.
+type Row<T> = (u64, f64, &'static str, bool, bool, bool, Option<T>);
 
 /// Every frame of captures, in order; `keys` as of [`capture_report`].
 #[pyfunction]
@@ -45,26 +180,21 @@ fn capture_frames(
         .map_err(|error| BadCapture::new_err(error.to_string()))?;
     Ok(rows
         .into_iter()
-        .map(|(number, state, protected, eapol, eap, plain)| {
+        .map(|(number, time_s, state, protected, eapol, eap, plain)| {
             let plain = plain.map(|plain| PyBytes::new(py, &plain).unbind());
-            (number, state, protected, eapol, eap, plain)
+            (number, time_s, state, protected, eapol, eap, plain)
         })
         .collect())
 }
 
-/// Adds this room to the module.
+/// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BadCapture", module.py().get_type::<BadCapture>())?;
     module.add_function(wrap_pyfunction!(capture_report, module)?)?;
+    module.add_function(wrap_pyfunction!(write_capture_report, module)?)?;
+    module.add_function(wrap_pyfunction!(watch_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(count_packets, module)?)?;
     module.add_function(wrap_pyfunction!(capture_frames, module)?)
-}
-
-fn report(
-    files: Vec<PathBuf>,
-    texts: &[String],
-    key_logs: &[PathBuf],
-) -> Result<String, CaptureError> {
-    analyse(&request(files, texts, key_logs)?, None).map(|report| report.to_json())
 }
 
 fn frames(
@@ -77,6 +207,7 @@ fn frames(
         let opened = seen.status == Status::Decrypted;
         let row = (
             seen.number,
+            seen.time_ns as f64 / 1e9,
             seen.status.words(),
             seen.protected_data,
             seen.eapol,
@@ -89,7 +220,10 @@ fn frames(
             _ => rows.push(row),
         }
     };
-    analyse(&request(files, texts, key_logs)?, Some(&mut watcher))?;
+    analyse(
+        &request(files, texts, key_logs, &Options::default())?,
+        Some(&mut watcher),
+    )?;
     Ok(rows)
 }
 
@@ -97,11 +231,40 @@ fn request(
     files: Vec<PathBuf>,
     texts: &[String],
     key_logs: &[PathBuf],
+    options: &Options,
 ) -> Result<Request, CaptureError> {
     let mut keys = Keys::default();
     keys.add_texts(texts)?;
     for log in key_logs {
         keys.add_log(log)?;
     }
-    Ok(Request { files, keys })
+    let instant = |seconds: f64| (seconds.max(0.0) * 1e9).round() as u64;
+    let address = |text: &String| {
+        text.parse().map_err(|_| CaptureError::Option {
+            what: format!("{text}: is no MAC address"),
+        })
+    };
+    let addresses = |texts: &[String]| texts.iter().map(address).collect::<Result<Vec<_>, _>>();
+    Ok(Request {
+        files,
+        keys,
+        window: Window {
+            from_ns: options.since_s.map(instant),
+            until_ns: options.until_s.map(instant),
+            relative: options.relative,
+        },
+        owners: options
+            .owners
+            .iter()
+            .map(|(ip, station)| Ok((*ip, address(station)?)))
+            .collect::<Result<Vec<_>, CaptureError>>()?,
+        selection: Selection {
+            stations: addresses(&options.stations)?,
+            aps: addresses(&options.aps)?,
+            ssids: options.ssids.clone(),
+            slowest: options.slowest,
+            most: options.most,
+            without_steps: !options.steps,
+        },
+    })
 }

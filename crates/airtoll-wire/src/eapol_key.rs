@@ -124,14 +124,19 @@ impl<'a> EapolKeyRepr<'a> {
     }
 
     /// The MIC length with which the key data length adds up to the body: 16, 24, 32 or 0 in
-    /// this order. `None` if none does.
+    /// this order. Where none adds up, the first with which the key data ends inside the body:
+    /// some authenticators send octets behind the key data (hostapd without a PMKID declares no
+    /// key data in message 1 and sends 22 zero octets). `None` if none fits.
     pub fn guess_mic_len(body: &[u8]) -> Option<usize> {
-        [16, 24, 32, 0].into_iter().find(|mic_len| {
+        let end = |mic_len: usize| {
             let at = FIXED + mic_len;
-            body.get(at..at + 2).is_some_and(|two| {
-                at + 2 + usize::from(u16::from_be_bytes([two[0], two[1]])) == body.len()
-            })
-        })
+            let two = body.get(at..at + 2)?;
+            Some(at + 2 + usize::from(u16::from_be_bytes([two[0], two[1]])))
+        };
+        let lengths = || [16, 24, 32, 0].into_iter();
+        lengths()
+            .find(|mic_len| end(*mic_len) == Some(body.len()))
+            .or_else(|| lengths().find(|mic_len| end(*mic_len).is_some_and(|e| e < body.len())))
     }
 
     /// The kind of this message. Message 4 differs from message 2 by its empty nonce, or by Secure
@@ -324,5 +329,27 @@ mod tests {
             .emit(&mut body);
             assert_eq!(EapolKeyRepr::guess_mic_len(&body), Some(mic_len));
         }
+    }
+
+    #[test]
+    fn octets_behind_the_key_data_are_left_alone() {
+        let mut body = Vec::new();
+        EapolKeyRepr {
+            descriptor: DESCRIPTOR_RSN,
+            information: KeyInformation(0x008a),
+            key_length: 16,
+            replay_counter: 1,
+            nonce: &[7; 32],
+            iv: &[0; 16],
+            rsc: [0; 8],
+            mic: &[0; 16],
+            data: &[],
+        }
+        .emit(&mut body);
+        body.extend([0; 22]);
+        let mic_len = EapolKeyRepr::guess_mic_len(&body).unwrap();
+        let key = EapolKeyRepr::parse(&body, mic_len).unwrap();
+        assert_eq!(key.message(), Message::FourWay(1));
+        assert_eq!((key.nonce, key.data), (&[7; 32], &[][..]));
     }
 }

@@ -6,13 +6,24 @@ Takes files; gives reports and observations. Never needs root or a radio.
 from airtoll.capture.frames import CapturedFrame, capture_frames
 from airtoll.capture.observations import observations
 from airtoll.capture.page import page
-from airtoll.capture.reports import CaptureReport, capture_report
+from airtoll.capture.reports import (
+    CaptureReport,
+    Selection,
+    Window,
+    capture_report,
+    watch_capture,
+    write_capture_report,
+)
 
 __all__ = [
     "CaptureReport",
     "CapturedFrame",
+    "Selection",
+    "Window",
     "capture_frames",
     "capture_report",
     "observations",
     "page",
+    "watch_capture",
+    "write_capture_report",
 ]

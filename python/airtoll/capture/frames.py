@@ -18,12 +18,14 @@ from airtoll.errors import CaptureError
 class CapturedFrame:
     """One frame, numbered from 1 in the order of the capture.
 
-    ``protected`` is set for data frames with the protected bit only. ``state`` is ``clear``,
-    ``decrypted`` or why the frame stays closed. ``plain`` is the body of a protected frame after
-    decryption, without MIC, ICV and Michael's octets; ``None`` for every other frame.
+    ``unix_s`` is its time in seconds since the epoch. ``protected`` is set for data frames with the
+    protected bit only. ``state`` is ``clear``, ``decrypted`` or why the frame stays closed.
+    ``plain`` is the body of a protected frame after decryption, without MIC, ICV and Michael's
+    octets; ``None`` for every other frame.
     """
 
     number: int
+    unix_s: float
     state: str
     protected: bool
     eapol: bool

@@ -20,17 +20,6 @@ _SESSION_METRICS = (
     "key_handshake_time_s",
     "negotiation_time_s",
 )
-_NEGOTIATION = {
-    "sae",
-    "ft",
-    "eap",
-    "eapol-start",
-    "4-way",
-    "group",
-    "rc4-key",
-    "ike",
-    "mobile-ip",
-}
 #: Part of the airtime ledger -> kinds of a capture's ledger.
 LEDGER_KINDS = {
     "payload": ("payload",),
@@ -51,8 +40,8 @@ def observations(report: CaptureReport, name: str = "capture") -> pl.DataFrame:
         policy = _policy(session)
         trials[policy] = trials.get(policy, 0) + 1
         values = {metric: session[metric] for metric in _SESSION_METRICS}
-        counted = [n for kind, n in session["messages"].items() if kind in _NEGOTIATION]
-        values["authentication_messages"] = float(sum(counted))
+        values["authentication_messages"] = float(session["authentication_messages"])
+        values |= {name: float(n) for name, n in session["message_counts"].items()}
         rows += [
             _row(name, policy, trials[policy], session["station"], metric, value)
             for metric, value in values.items()

@@ -1,11 +1,12 @@
-"""The HTML page of a capture report: what was there, airtime, sessions, hand-overs.
+"""The HTML page of a capture report: counts, airtime, sessions, hand-overs.
 
-Takes a :class:`~airtoll.capture.reports.CaptureReport`; gives one page that needs nothing else
-(no scripts, nothing fetched). Text from the air is escaped: a capture is not trusted.
+Takes a :class:`~airtoll.capture.reports.CaptureReport`; gives one page without scripts that fetches
+nothing. Text from the air is escaped: a capture is not trusted.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from html import escape
 from pathlib import PurePath
 from typing import Any
@@ -15,6 +16,7 @@ from airtoll.capture.reports import CaptureReport
 
 _MAX_SESSIONS = 50
 _MAX_OPEN = 3
+_MAX_REFUSALS = 20
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c22; --soft: #55555f; --line: #d9d7d0;
   --paper: #fff; --bad: #b3261e; --track: #f0efeb; }
@@ -39,6 +41,12 @@ figure { margin: 1rem 0; } .failed { color: var(--bad); } .entry { white-space: 
 .whole.thin { height: .6rem; margin: .5rem 0; max-width: 40rem; }
 .course { display: block; width: 100%; height: 9rem; margin-top: 1rem;
   border-bottom: 1px solid var(--soft); }
+.waterfall .ticks { display: grid; grid-template-columns: minmax(8rem, 2fr) 3fr 5rem; gap: .5rem;
+  font-size: .75rem; color: var(--soft); border-top: 1px solid var(--soft); }
+.ticks .scale { position: relative; height: 1.3rem; margin-right: .5rem; }
+.ticks .scale span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.ticks .scale span:first-child { transform: none; }
+.ticks .scale span:last-child { transform: translateX(-100%); }
 .axis { display: flex; justify-content: space-between; font-size: .8rem; color: var(--soft); }
 .waterfall ol { list-style: none; margin: 0; padding: 0; }
 .waterfall li { display: grid; grid-template-columns: minmax(8rem, 2fr) 3fr 5rem;
@@ -68,13 +76,12 @@ def page(report: CaptureReport) -> str:
         airtime(report.ledger),
         "<h2>Sessions</h2>",
         _overview(report.sessions),
+        _left_out(data),
+        _refusals(data),
         legend(PHASES) if report.sessions else "",
     ]
     shown = report.sessions[:_MAX_SESSIONS]
     parts += [_session(session, index < _MAX_OPEN) for index, session in enumerate(shown)]
-    more = len(report.sessions) - _MAX_SESSIONS
-    if more > 0:
-        parts.append(f"<p>{more} further sessions are in the JSON report.</p>")
     parts.append(_roams(data["roams"]))
     parts.append("</main></body></html>\n")
     return "".join(parts)
@@ -90,12 +97,12 @@ def _damage(damage: dict[str, Any] | None) -> str:
 
 
 def _tiles(data: dict[str, Any]) -> str:
-    sessions = data["sessions"]
-    connected = sum(session["outcome"] == "connected" for session in sessions)
+    outcomes = data["outcomes"]
+    connected, sessions = outcomes.get("connected", 0), sum(outcomes.values())
     tiles = [
-        (f"{data['frames']:,}", f"frames in {data['duration_s']:,.1f} s"),
+        (f"{data['frames']:,}", f"frames in {data['duration_s']:,.1f} s{_begin(data)}"),
         (f"{data['decrypted']:,} of {data['protected']:,}", "protected data frames opened"),
-        (f"{connected} of {len(sessions)}", "sessions connected"),
+        (f"{connected:,} of {sessions:,}", "sessions connected"),
         (f"{data['eapol_frames']:,} / {data['eap_frames']:,}", "frames with EAPOL / EAP"),
     ]
     share = data["ledger"]["security_share"]
@@ -103,6 +110,13 @@ def _tiles(data: dict[str, Any]) -> str:
         tiles.insert(0, (f"{100 * share:.2f} %", "of the airtime goes to security"))
     items = "".join(f"<li><b>{value}</b><span>{what}</span></li>" for value, what in tiles)
     return f'<ul class="tiles">{items}</ul>'
+
+
+def _begin(data: dict[str, Any]) -> str:
+    if data["start_s"] is None:
+        return ""
+    moment = datetime.fromtimestamp(data["start_s"], UTC)
+    return f", from {moment:%Y-%m-%d %H:%M:%S} UTC on"
 
 
 def _closed(data: dict[str, Any]) -> str:
@@ -123,19 +137,23 @@ def _closed(data: dict[str, Any]) -> str:
 def _overview(sessions: list[dict[str, Any]]) -> str:
     if not sessions:
         return "<p>No client was seen to get in.</p>"
-    columns = ("station", "AP", "network", "security", "PMF", "outcome", "EAP", "keys", "in all")
+    columns = ("at", "time (UTC)", "frame", "station", "AP", "network", "security", "PMF",
+               "outcome", *_TIMES.values())  # fmt: skip
+    numbers = ("at", "frame", *_TIMES.values())
     head = "".join(
-        f'<th scope="col"{_N if index > 5 else ""}>{name}</th>'
-        for index, name in enumerate(columns)
+        f'<th scope="col"{_N if name in numbers else ""}>{name}</th>' for name in columns
     )
     rows = []
     for session in sessions[:_MAX_SESSIONS]:
-        times = ("eap_time_s", "key_handshake_time_s", "negotiation_time_s")
+        moment = datetime.fromtimestamp(session["unix_s"], UTC)
         rows.append(
-            f"<tr><td>{escape(session['station'])}</td><td>{escape(session['bssid'])}</td>"
+            f"<tr><td{_N}>{session['at_s']:,.3f} s</td>"
+            f"<td>{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}</td>"
+            f"<td{_N}>{session['frame']}</td>"
+            f"<td>{escape(session['station'])}</td><td>{escape(session['bssid'])}</td>"
             f"<td>{escape(session['ssid'] or '(not seen)')}</td><td>{_suites(session)}</td>"
-            f"<td>{escape(session['pmf'])}</td><td>{_outcome(session)}</td>"
-            + "".join(f"<td{_N}>{_time(session[name])}</td>" for name in times)
+            f"<td>{escape(session['pmf'] or 'unknown')}</td><td>{_outcome(session)}</td>"
+            + "".join(f"<td{_N}>{_time(session[name])}</td>" for name in _TIMES)
             + "</tr>"
         )
     return (
@@ -145,6 +163,50 @@ def _overview(sessions: list[dict[str, Any]]) -> str:
 
 
 _N = ' class="n"'
+#: Times of a session, each with its heading.
+_TIMES = {
+    "association_time_s": "association",
+    "eap_time_s": "EAP",
+    "key_handshake_time_s": "keys",
+    "join_time_s": "join",
+    "time_to_data_s": "to data",
+    "time_to_answer_s": "to address",
+}
+
+
+def _left_out(data: dict[str, Any]) -> str:
+    shown = min(len(data["sessions"]), _MAX_SESSIONS)
+    rest = sum(data["outcomes"].values()) - shown
+    lines = []
+    if rest > 0:
+        lines.append(f"{rest:,} further sessions are in the JSON report.")
+    if data["sessions_left_out"]:
+        lines.append(f"{data['sessions_left_out']:,} attempts beyond the table are only counted.")
+    return f"<p>{' '.join(lines)}</p>" if lines else ""
+
+
+def _refusals(data: dict[str, Any]) -> str:
+    groups = data["refusals"]
+    if not groups:
+        return ""
+    rows = "".join(
+        f"<tr><td{_N}>{group['sessions']:,}</td><td{_N}>{group['stations']:,}</td>"
+        f"<td>{escape(group['ssid'] or '(not seen)')} {escape(group['bssid'])}</td>"
+        f"<td{_N}>{group['first_at_s']:,.3f} s</td><td{_N}>{group['last_at_s']:,.3f} s</td>"
+        f"<td{_N}>{group['frame']}</td>"
+        f'<td class="failed">{escape(group["outcome"])}: {escape(group["reason"])}</td></tr>'
+        for group in groups[:_MAX_REFUSALS]
+    )
+    names = ("attempts", "stations", "network", "first", "last", "frame", "why")
+    head = "".join(f'<th scope="col"{_N if n not in ("network", "why") else ""}>{n}</th>'
+                   for n in names)  # fmt: skip
+    rest = len(groups) - _MAX_REFUSALS + data["refusals_left_out"]
+    more = f"<p>{rest:,} further groups are left out.</p>" if rest > 0 else ""
+    return (
+        '<h3>Attempts that did not connect, equal ones together</h3><div class="scroll" '
+        f'tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"{more}"
+    )
 
 
 def _session(session: dict[str, Any], unfolded: bool) -> str:
@@ -153,8 +215,34 @@ def _session(session: dict[str, Any], unfolded: bool) -> str:
     folded = " open" if unfolded else ""
     return (
         f"<details{folded}><summary>{escape(session['station'])} to {name}: {_outcome(session)} "
-        f"<small>{_suites(session)}, {len(session['steps']) + session['steps_left_out']} frames"
-        f"</small></summary>{reason}{waits(session)}{waterfall(session)}</details>"
+        f"<small>{_suites(session)}, "
+        f"{len(session['steps']['at_s']) + session['steps_left_out']} frames</small></summary>"
+        f"{reason}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
+    )
+
+
+def _renewals(session: dict[str, Any]) -> str:
+    """The rekeys after the join, and the end."""
+    events = [
+        (rekey["at_s"], rekey["frame"], f"rekey, {rekey['protocol']}", rekey["duration_s"])
+        for rekey in session["rekeys"]
+    ]
+    if session["end"] is not None:
+        end = session["end"]
+        events.append((end["at_s"], end["frame"], end["words"], None))
+    if not events:
+        return ""
+    rows = "".join(
+        f"<tr><td{_N}>{at_s:,.3f} s</td><td{_N}>{frame}</td><td>{escape(what)}</td>"
+        f"<td{_N}>{_time(lasts)}</td></tr>"
+        for at_s, frame, what, lasts in events
+    )
+    more = session["rekeys_left_out"]
+    note = f"<p>{more:,} further rekeys are left out.</p>" if more else ""
+    return (
+        f'<table><thead><tr><th scope="col"{_N}>after</th><th scope="col"{_N}>frame</th>'
+        f'<th scope="col">after the join</th><th scope="col"{_N}>lasts</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>{note}"
     )
 
 

@@ -1,11 +1,12 @@
 """Pictures of the capture page: where the airtime went, and handshakes as waterfalls.
 
-Takes parts of the JSON report; gives HTML fragments. Labels are text beside the pictures, not in
-them, so that they keep their size on a phone. Text from the air is escaped.
+Takes parts of the JSON report; gives HTML fragments. Labels are text beside the pictures and keep
+their size on a phone. Text from the air is escaped.
 """
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import Any
 
@@ -35,7 +36,7 @@ def airtime(ledger: dict[str, Any]) -> str:
     total = ledger["total"]["airtime_s"]
     whole = sum(total.values())
     if whole <= 0:
-        return "<p>No frame names a rate, so there is no airtime to show.</p>"
+        return _octets(ledger)
     segments, rows = [], []
     for kind, colour in KINDS.items():
         share = 100 * total[kind] / whole
@@ -57,6 +58,25 @@ def airtime(ledger: dict[str, Any]) -> str:
         '<table><thead><tr><th scope="col">airtime</th><th scope="col" class="n">share</th>'
         '<th scope="col" class="n">time</th><th scope="col" class="n">octets</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{_alternatives(ledger)}"
+    )
+
+
+def _octets(ledger: dict[str, Any]) -> str:
+    """Octets by kind, where no frame names a rate."""
+    octets = ledger["total"]["octets"]
+    whole = sum(octets.values())
+    if not whole:
+        return "<p>No frame of the air is in the capture.</p>"
+    rows = "".join(
+        f'<tr><th scope="row"><span class="key" style="background:{colour}"></span>{_words(kind)}'
+        f'</th><td class="n">{octets[kind]:,}</td>'
+        f'<td class="n">{100 * octets[kind] / whole:.2f} %</td></tr>'
+        for kind, colour in KINDS.items()
+    )
+    return (
+        "<p>No frame names a rate, so that octets stand for airtime.</p>"
+        '<table><thead><tr><th scope="col">kind</th><th scope="col" class="n">octets</th>'
+        f'<th scope="col" class="n">share</th></tr></thead><tbody>{rows}</tbody></table>'
     )
 
 
@@ -110,35 +130,69 @@ def _alternatives(ledger: dict[str, Any]) -> str:
 
 
 def waterfall(session: dict[str, Any]) -> str:
-    """One row a frame, from the session's first to its last."""
-    steps = session["steps"]
+    """One row for each frame of the join, on an axis from its first frame to its last."""
+    columns = session["steps"]
+    steps = [
+        step
+        for step in zip(*(columns[name] for name in _COLUMNS), strict=True)
+        if step[_COLUMNS.index("phase")] in PHASES
+    ]
     if not steps:
         return ""
-    first = steps[0]["at_s"]
-    span = max(max(step["at_s"] for step in steps) - first, 1e-6)
+    times = [step[0] for step in steps]
+    first = times[0]
+    span = max(max(times) - first, 1e-6)
     rows = []
     before = first
-    for step in steps:
-        left = 100 * (before - first) / span
-        right = 100 * (step["at_s"] - first) / span
-        colour = PHASES.get(step["phase"], "#6b6b76")
+    for at_s, frame, sender, phase, again, what in steps:
+        left, right = 100 * (before - first) / span, 100 * (at_s - first) / span
         arrow, words = ("\N{RIGHTWARDS ARROW}", "from the station")
-        if step["from"] == "ap":
+        if sender == "ap":
             arrow, words = ("\N{LEFTWARDS ARROW}", "from the AP")
+        name = escape(what) + (", again" if again else "")
         rows.append(
-            f'<li><span class="what"><span title="{words}">{arrow}</span> {escape(step["what"])}'
+            f'<li><span class="what"><span title="{words}">{arrow}</span> '
+            f'<span title="frame {frame}">{name} <small>#{frame}</small></span>'
             f'</span><span class="track"><i style="left:{min(left, right):.2f}%;'
             f'width:{max(right - left, 0):.2f}%"></i>'
-            f'<b style="left:{right:.2f}%;background:{colour}"></b></span>'
-            f'<span class="n">{_milliseconds(step["at_s"] - first)}</span></li>'
+            f'<b style="left:{right:.2f}%;background:{PHASES[phase]}"></b></span>'
+            f'<span class="n">{_milliseconds(at_s - first)}</span></li>'
         )
-        before = step["at_s"]
+        before = at_s
     more = session["steps_left_out"]
     note = f"<figcaption>{more:,} further frames are not drawn.</figcaption>" if more else ""
     return (
-        f'<figure class="waterfall"><ol aria-label="frames of the session over time">'
-        f"{''.join(rows)}</ol>{note}</figure>"
+        f'<figure class="waterfall"><ol aria-label="frames of the join over time">'
+        f"{''.join(rows)}</ol>{_ticks(span)}{note}</figure>"
     )
+
+
+#: Columns of the steps that a waterfall draws.
+_COLUMNS = ("at_s", "frame", "from", "phase", "again", "what")
+
+
+def _ticks(span: float) -> str:
+    """The axis below a waterfall: round times from 0 to ``span`` seconds."""
+    step = 10 ** math.floor(math.log10(span))
+    step = next(step / part for part in (5, 2, 1) if span / (step / part) >= 2 or part == 1)
+    while span / step > _MOST_TICKS:
+        step *= 2
+    marks = [number * step for number in range(int(span / step + 1e-9) + 1)]
+    texts = "".join(
+        f'<span style="left:{100 * mark / span:.2f}%">{_round(mark)}</span>' for mark in marks
+    )
+    return (
+        f'<div class="ticks" aria-hidden="true"><span></span><span class="scale">{texts}</span>'
+        "<span></span></div>"
+    )
+
+
+#: Ticks of an axis, which a phone has room for.
+_MOST_TICKS = 4
+
+
+def _round(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds >= 1 else f"{seconds * 1000:g} ms"
 
 
 def legend(colours: dict[str, str]) -> str:

@@ -1,7 +1,8 @@
-"""``airtoll capture report FILE...``: what security cost on a network that was captured.
+"""``airtoll capture report FILE...``: the cost of security on a captured network.
 
 Takes pcap and pcapng files and keys; gives a summary, JSON, CSV or an HTML page on stdout, and
-Parquet rows in the observation schema. A damaged file gives what it holds and says where it broke.
+Parquet rows in the observation schema. Of a damaged file the part before the damage is read; the
+place is printed on stderr. ``watch`` prints the joins of a capture that is being written.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import csv
 import json as jsons
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,17 @@ import typer
 
 from airtoll.analyse.captured import take_apart
 from airtoll.analyse.quantities import show_value
-from airtoll.capture import CaptureReport, capture_report, observations, page
+from airtoll.capture import (
+    CaptureReport,
+    Selection,
+    Window,
+    capture_report,
+    observations,
+    page,
+    watch_capture,
+    write_capture_report,
+)
+from airtoll.cli.capture_text import summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 
@@ -34,12 +46,23 @@ _CSV = (
     "tls_version",
     "outcome",
     "reason",
+    "seen",
     "at_s",
+    "time_utc",
+    "file",
+    "frame",
+    "last_frame",
+    "join_time_s",
+    "time_to_data_s",
+    "time_to_answer_s",
     "association_time_s",
     "eap_time_s",
     "key_handshake_time_s",
+    "four_way_time_s",
     "negotiation_time_s",
 )
+#: Sessions in the text, unless `--top` says otherwise.
+_SHOWN_SESSIONS = 40
 
 
 @app.callback()
@@ -62,6 +85,27 @@ def report_command(
     keys: Annotated[
         list[Path] | None, typer.Option(help="File with one key a line; may be repeated.")
     ] = None,
+    station: Annotated[
+        list[str] | None, typer.Option(help="Only this station (MAC address); may be repeated.")
+    ] = None,
+    ap: Annotated[
+        list[str] | None, typer.Option(help="Only this AP (BSSID); may be repeated.")
+    ] = None,
+    ssid: Annotated[
+        list[str] | None, typer.Option(help="Only this network; may be repeated.")
+    ] = None,
+    slowest: Annotated[
+        bool, typer.Option("--slowest", help="The longest joins first, not the first ones.")
+    ] = False,
+    top: Annotated[
+        int | None, typer.Option(min=0, help="List so many sessions; 40 in the text by default.")
+    ] = None,
+    since: Annotated[
+        float | None, typer.Option(help="Count from so many seconds into the capture on.")
+    ] = None,
+    until: Annotated[
+        float | None, typer.Option(help="Count up to so many seconds into the capture.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     csv_: Annotated[bool, typer.Option("--csv", help="Print one line a session.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page with pictures.")] = False,
@@ -69,12 +113,22 @@ def report_command(
         Path | None, typer.Option(help="Write rows in the observation schema there.")
     ] = None,
 ) -> None:
-    """Say what security cost on a captured network, and how long clients took to get in."""
+    """The cost of security on a captured network, and how long its clients took to get in."""
     if json + csv_ + html > 1:
         raise UsageError("--json, --csv and --html exclude each other: give one")
     if files.count("-") > 1:
         raise UsageError("-: standard input can be read once")
-    report = capture_report(files, key or [], keys or [])
+    given = (files, key or [], keys or [])
+    window = Window(since, until, relative=True)
+    chosen = Selection(station or (), ap or (), ssid or (), slowest, top)
+    if json and parquet is None:
+        say_damage(write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen))
+        sys.stdout.buffer.write(b"\n")
+        return
+    if not (json or csv_ or html) and parquet is None:
+        most = _SHOWN_SESSIONS if top is None else top
+        chosen = replace(chosen, most=most, steps=False)
+    report = capture_report(*given, window=window, selection=chosen)
     if parquet is not None:
         try:
             observations(report).write_parquet(parquet)
@@ -87,13 +141,34 @@ def report_command(
     elif html:
         sys.stdout.write(page(report))
     else:
-        _summarise(report)
-    for damage in report.data["damages"]:
-        err().print(
-            f"{damage['file']}: broken at octet {damage['offset']}, after "
-            f"{damage['after_frames']} frames: {damage['what']}",
-            markup=False,
-        )
+        summarise(report, _SHOWN_SESSIONS if top is None else top)
+    say_damage(report.data["damages"])
+
+
+@app.command("watch")
+def watch_command(
+    file: Annotated[
+        str, typer.Argument(help="A capture that is being written; - is standard input.")
+    ] = "-",
+    key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+) -> None:
+    """One line for each join, when it ends: `ssh ap tcpdump -U -w - ... | airtoll capture watch -`.
+
+    The capture is read once, so that frames before their key stay closed.
+    """
+
+    def tell(session: dict[str, Any]) -> None:
+        line = jsons.dumps(session, ensure_ascii=False) if json else told(session)
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    try:
+        report = watch_capture(file, tell, key or [], keys or [])
+    except BrokenPipeError:
+        return
+    say_damage(report.data["damages"])
 
 
 @app.command("compare")
@@ -137,79 +212,18 @@ def compare_command(
     console.print(view)
 
 
+def say_damage(damages: list[dict[str, Any]]) -> None:
+    """Print where files broke."""
+    for damage in damages:
+        err().print(
+            f"{damage['file']}: broken at octet {damage['offset']}, after "
+            f"{damage['after_frames']} frames: {damage['what']}",
+            markup=False,
+        )
+
+
 def _write_csv(report: CaptureReport) -> None:
     writer = csv.DictWriter(sys.stdout, _CSV, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(report.sessions)
-
-
-def _summarise(report: CaptureReport) -> None:
-    data = report.data
-    closed = sum(data["undecrypted"].values())
-    why = ", ".join(f"{count} {reason}" for reason, count in data["undecrypted"].items())
-    console = out()
-    console.print(
-        f"{data['frames']} frames in {data['duration_s']:.3f} s; "
-        f"{data['protected']} protected, {data['decrypted']} decrypted"
-        + (f", {closed} closed ({why})" if closed else "")
-        + f"; {data['eapol_frames']} with EAPOL, {data['eap_frames']} with EAP",
-        markup=False,
-    )
-    if report.sessions:
-        sessions = table("Sessions", _COLUMNS, right=_COLUMNS[6:10])
-        for session in report.sessions:
-            sessions.add_row(*_cells(session))
-        console.print(sessions)
-    _ledger(report, console)
-
-
-_COLUMNS = (
-    "station",
-    "network",
-    "AKM",
-    "cipher",
-    "PMF",
-    "EAP",
-    "assoc ms",
-    "EAP ms",
-    "keys ms",
-    "all ms",
-    "outcome",
-)
-
-
-def _cells(session: dict[str, Any]) -> list[str]:
-    def milliseconds(key: str) -> str:
-        value = session[key]
-        return "" if value is None else f"{1000 * value:.2f}"
-
-    texts = [
-        session["station"],
-        f"{session['ssid'] or '?'} {session['bssid']}",
-        session["akm"] or "?",
-        session["cipher"] or "?",
-        session["pmf"],
-        session["eap_method"] or "",
-        milliseconds("association_time_s"),
-        milliseconds("eap_time_s"),
-        milliseconds("key_handshake_time_s"),
-        milliseconds("negotiation_time_s"),
-        session["outcome"] + (f": {session['reason']}" if session["reason"] else ""),
-    ]
-    return [text.replace("[", r"\[") for text in texts]
-
-
-def _ledger(report: CaptureReport, console: Any) -> None:
-    total = report.ledger["total"]
-    airtime = total["airtime_s"]
-    everything = sum(airtime.values())
-    shares = table("Ledger", ("kind", "octets", "airtime s", "share"), right=("octets", "share"))
-    for kind, octets in total["octets"].items():
-        share = f"{100 * airtime[kind] / everything:.2f} %" if everything else ""
-        shares.add_row(kind.replace("_", " "), str(octets), f"{airtime[kind]:.6f}", share)
-    console.print(shares)
-    if report.ledger["frames_without_rate"]:
-        console.print(
-            f"{report.ledger['frames_without_rate']} frames name no rate: octets only.",
-            markup=False,
-        )
+    for session in report.sessions:
+        writer.writerow({**session, "time_utc": time_of_day(session["unix_s"], date=True)})

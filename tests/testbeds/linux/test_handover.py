@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import pytest
 
+from airtoll.capture import CaptureReport
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.linux import handover
 from airtoll.testbeds.linux.testbed import flow_of
-from airtoll.testbeds.linux.timeline import Message, Timeline
+from airtoll.testbeds.linux.timeline import Timeline
 
 STATION, OLD, NEW = "02:00:00:00:02:00", "02:00:00:00:00:00", "02:00:00:00:01:00"
 
 
-def moved(*between: Message, protected: bool = True) -> Timeline:
-    """Joined at the old AP at 1 s; left it at 5.000 s and joined the new one at 5.002 s."""
-    return Timeline(
-        messages=[Message(1.0, "eap", STATION, "success"), *between],
-        management=[
-            (0.9, STATION, "auth", OLD),
-            (0.95, STATION, "assoc", OLD),
-            (5.0, STATION, "auth", NEW),
-            (5.001, STATION, "auth", NEW),
-            (5.002, STATION, "assoc", NEW),
-        ],
-        data=[
-            (4.99, STATION, OLD, protected),
-            (5.0005, STATION, OLD, protected),  # the old AP does not know yet
-            (5.003, STATION, NEW, False),  # before the keys, or of an open network
-            (5.02, STATION, NEW, protected),
-        ],
-    )
+def moved(*negotiated: str, keys_s: float | None = None) -> Timeline:
+    """Two moves of the station; the last one is to the new AP."""
+    roam = {
+        "station": STATION,
+        "from": OLD,
+        "to": NEW,
+        "handover_gap_s": 0.03,
+        "handover_association_s": 0.002,
+        "handover_eap_s": None,
+        "handover_keys_s": keys_s,
+        "negotiated": list(negotiated),
+    }
+    roams = [{**roam, "handover_gap_s": 9.0}, roam]
+    return Timeline(CaptureReport({"sessions": [], "roams": roams}))
 
 
 def move_of(timeline: Timeline) -> handover.Move:
@@ -39,35 +36,23 @@ def move_of(timeline: Timeline) -> handover.Move:
     return move
 
 
-def parts(timeline: Timeline) -> dict[str, float]:
-    return {v.metric: v.value for v in handover.values(move_of(timeline), "phone")}
-
-
 def test_the_parts_of_the_gap_are_those_of_the_last_move() -> None:
-    timeline = moved(Message(5.004, "eapol-key", STATION), Message(5.007, "eapol-key", STATION))
-    values = parts(timeline)
-    assert values == {
-        "handover_gap_s": pytest.approx(0.03),
-        "handover_association_s": pytest.approx(0.002),
-        "handover_keys_s": pytest.approx(0.003),
+    move = move_of(moved("4-way", keys_s=0.003))
+    assert {v.metric: v.value for v in handover.values(move, "phone")} == {
+        "handover_gap_s": 0.03,
+        "handover_association_s": 0.002,
+        "handover_keys_s": 0.003,
     }
 
 
-def test_open_data_ends_the_gap_of_an_open_network() -> None:
-    values = parts(moved(protected=False))
-    assert values["handover_gap_s"] == pytest.approx(0.013)
-
-
 def test_the_way_in_is_read_from_the_air() -> None:
-    eap = move_of(moved(Message(5.01, "eap", STATION, "response")))
-    ft = move_of(moved(Message(5.0, "ft", STATION, "1")))
+    eap, ft = move_of(moved("eap", "4-way")), move_of(moved("ft"))
     assert handover.problem("full", eap) is None
     assert "eap" in (handover.problem("cached-pmk", eap) or "")
     assert handover.problem("fast-transition", ft) is None
     assert handover.problem("fast-transition", eap)
     assert handover.problem("full", ft)
-    still = Timeline(management=[(0.9, STATION, "assoc", OLD)])
-    assert handover.last_move(still, STATION) is None
+    assert handover.last_move(moved(), "02:00:00:00:03:00") is None
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import struct
 from pathlib import Path
 
 import pytest
 
-from airtoll.capture import capture_report
-from airtoll.errors import CaptureError
-from airtoll.testbeds.linux import ledger, timeline
+from airtoll.capture import capture_frames, capture_report
+from airtoll.testbeds.linux import ledger
 
 CORPUS = Path(__file__).parents[2] / "capture" / "corpus" / "linux"
 
@@ -28,10 +26,9 @@ def taken(
 
 @pytest.mark.parametrize("policy", ["open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp"])
 def test_windows_add_up_to_the_whole(policy: str, tmp_path: Path) -> None:
-    _, packets = timeline.read_pcap(CORPUS / policy / "air.pcap")
-    times = [packet.at_s for packet in packets]
-    data = [p.at_s for p in packets if len(p.data) > 60 and p.data[p.data[2]] & 0x0C == 8]
-    middle = data[len(data) * 3 // 4]
+    frames = capture_frames([CORPUS / policy / "air.pcap"])
+    times = [frame.unix_s for frame in frames]
+    middle = times[len(times) * 7 // 8]
     first, _ = taken(policy, tmp_path, 0.0, middle)
     second, _ = taken(policy, tmp_path, middle, times[-1] + 1)
     whole, missing = taken(policy, tmp_path, 0.0, times[-1] + 1)
@@ -50,24 +47,10 @@ def test_windows_add_up_to_the_whole(policy: str, tmp_path: Path) -> None:
 
 
 def test_a_time_without_data_is_not_taken_apart(tmp_path: Path) -> None:
-    _, packets = timeline.read_pcap(CORPUS / "wpa2-psk-ccmp" / "air.pcap")
-    rows, missing = taken("wpa2-psk-ccmp", tmp_path, 0.0, packets[3].at_s)
+    frames = capture_frames([CORPUS / "wpa2-psk-ccmp" / "air.pcap"])
+    rows, missing = taken("wpa2-psk-ccmp", tmp_path, 0.0, frames[3].unix_s)
     assert rows == {}
     assert "that name no rates" in (missing or "")
-
-
-def test_other_files_are_refused() -> None:
-    with pytest.raises(CaptureError, match="no libpcap file"):
-        ledger.beginning(b"x" * 100, 1.0)
-
-
-def test_a_beginning_ends_before_its_time() -> None:
-    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127)
-    packets = [struct.pack("<IIII", at, 500_000, 2, 2) + b"ab" for at in (1, 2, 3)]
-    octets = head + b"".join(packets)
-    assert ledger.beginning(octets, 2.5) == head + packets[0]
-    assert ledger.beginning(octets, 2.6) == head + b"".join(packets[:2])
-    assert ledger.beginning(octets[:-1], 9.0) == head + b"".join(packets[:2])
 
 
 def test_keys_are_given_as_the_reader_takes_them() -> None:

@@ -48,6 +48,13 @@ pub struct Handshake {
     pub(crate) chosen: Option<RsnRepr>,
 }
 
+impl Handshake {
+    /// Whether messages 1 and 2 were seen and no key makes the MIC of any message 2.
+    pub(super) fn is_refuted(&self) -> bool {
+        !self.anonces.is_empty() && !self.seconds.is_empty() && self.ptks.is_empty()
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Second {
     snonce: [u8; 32],

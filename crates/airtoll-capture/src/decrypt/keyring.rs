@@ -1,7 +1,7 @@
 //! The keyring: takes beacons, associations and key messages, holds the keys of every pair of
 //! stations and of every group, and opens frames with them.
 //!
-//! Tables are bounded; what does not fit is not learnt. A key is never forgotten while the
+//! Tables are bounded; entries beyond the bound are not learnt. A key is never forgotten while the
 //! capture is read, because a frame may be captured late. Never keeps a frame.
 
 use airtoll_security::CipherSuite;
@@ -36,8 +36,8 @@ pub struct Bss {
     pub wpa: Option<RsnRepr>,
     /// Mobility domain.
     pub mobility_domain: Option<[u8; 2]>,
-    /// Privacy bit of the capability field.
-    pub privacy: bool,
+    /// Privacy bit of the capability field; `None` if no beacon was seen.
+    pub privacy: Option<bool>,
 }
 
 /// Keys of one pair of stations.
@@ -111,9 +111,7 @@ impl Keyring {
             return;
         }
         let bss = self.bss.entry(bssid.to_u64()).or_default();
-        if let Some(privacy) = privacy {
-            bss.privacy = privacy;
-        }
+        bss.privacy = privacy.or(bss.privacy);
         for element in elements.clone() {
             match element.id {
                 id::SSID if !element.body.iter().all(|octet| *octet == 0) => {
@@ -273,9 +271,17 @@ impl Keyring {
             Undecrypted::MicFailure
         } else if self.given.is_empty() || matches!(protection, Protection::Wep { .. }) {
             Undecrypted::NoKey
+        } else if self.is_refuted(receiver, transmitter) {
+            Undecrypted::WrongKey
         } else {
             Undecrypted::NoHandshake
         })
+    }
+
+    /// Whether both nonces of these two were seen and no given key makes the MIC of message 2.
+    fn is_refuted(&self, a: MacAddress, b: MacAddress) -> bool {
+        let pair = self.pairs.get(&pair_of(a, b));
+        pair.is_some_and(|pair| pair.handshake.is_refuted())
     }
 
     /// The plaintext of the frame that [`Keyring::open`] opened last.

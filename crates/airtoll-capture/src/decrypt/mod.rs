@@ -25,6 +25,8 @@ pub enum Undecrypted {
     NoKey,
     /// Keys were given, but no whole key handshake of these two was seen.
     NoHandshake,
+    /// The handshake was seen, and no given key makes its MIC: another passphrase or PMK.
+    WrongKey,
     /// The station chose FILS, whose keys are not derived here.
     Fils,
     /// The station associated on several links, whose keys are not derived here.
@@ -39,9 +41,10 @@ pub enum Undecrypted {
 
 impl Undecrypted {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoKey,
         Self::NoHandshake,
+        Self::WrongKey,
         Self::Fils,
         Self::MultiLink,
         Self::MicFailure,
@@ -54,6 +57,7 @@ impl Undecrypted {
         match self {
             Self::NoKey => "no key",
             Self::NoHandshake => "no handshake seen",
+            Self::WrongKey => "no key fits the handshake",
             Self::Fils => "FILS is not supported",
             Self::MultiLink => "multi-link is not supported",
             Self::MicFailure => "MIC failure",

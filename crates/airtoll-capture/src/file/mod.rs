@@ -51,7 +51,7 @@ pub mod link_type {
 }
 
 /// Where and how a file broke.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Damage {
     /// The file; `-` for standard input.
     pub file: String,

@@ -5,18 +5,20 @@
 //! `if_fcslen` and `epb_flags`; other blocks are skipped by their length. Never goes on after a
 //! block whose lengths disagree.
 
+use rustc_hash::FxHashMap;
+
 use super::MAX_PACKET;
 use super::feed::Feed;
 
 /// Largest block that is believed.
 const MAX_BLOCK: u32 = 16 << 20;
-/// Most interfaces that a section may describe; each costs some octets of memory.
-const MAX_INTERFACES: usize = 1 << 16;
+/// Most different interface descriptions of a section.
+const MAX_DESCRIPTIONS: usize = 1 << 20;
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
 /// An interface of the current section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Interface {
     link_type: u32,
     snap_len: u32,
@@ -29,7 +31,11 @@ struct Interface {
 #[derive(Debug, Clone, Default)]
 pub struct PcapNg {
     big_endian: bool,
-    interfaces: Vec<Interface>,
+    /// Different descriptions; most files have a handful, however many interfaces they list.
+    descriptions: Vec<Interface>,
+    known: FxHashMap<Interface, u32>,
+    /// Place in `descriptions` of each interface.
+    interfaces: Vec<u32>,
 }
 
 /// A packet inside a block that the feed still holds.
@@ -109,14 +115,13 @@ impl PcapNg {
                         return Err("a section header is too short");
                     }
                     self.interfaces.clear();
+                    self.descriptions.clear();
+                    self.known.clear();
                     None
                 }
                 1 => {
                     let interface = self.interface(body)?;
-                    if self.interfaces.len() == MAX_INTERFACES {
-                        return Err("a section describes more than 65536 interfaces");
-                    }
-                    self.interfaces.push(interface);
+                    self.describe(interface)?;
                     None
                 }
                 2 | 6 => Some(self.packet(kind, body)?),
@@ -159,6 +164,23 @@ impl PcapNg {
         Ok(interface)
     }
 
+    fn describe(&mut self, interface: Interface) -> Result<(), &'static str> {
+        let place = match self.known.get(&interface) {
+            Some(place) => *place,
+            None if self.descriptions.len() == MAX_DESCRIPTIONS => {
+                return Err("a section describes more than 1048576 different interfaces");
+            }
+            None => {
+                let place = self.descriptions.len() as u32;
+                self.descriptions.push(interface);
+                self.known.insert(interface, place);
+                place
+            }
+        };
+        self.interfaces.push(place);
+        Ok(())
+    }
+
     fn packet(&self, kind: u32, body: &[u8]) -> Result<Record, &'static str> {
         if body.len() < 20 {
             return Err("a packet block is too short");
@@ -171,6 +193,7 @@ impl PcapNg {
         let interface = self
             .interfaces
             .get(index)
+            .and_then(|place| self.descriptions.get(*place as usize))
             .ok_or("a packet names an interface that is not described")?;
         let ticks = u64::from(self.word(body, 4)) << 32 | u64::from(self.word(body, 8));
         let captured = self.word(body, 12) as usize;
@@ -206,6 +229,7 @@ impl PcapNg {
         let interface = self
             .interfaces
             .first()
+            .and_then(|place| self.descriptions.get(*place as usize))
             .ok_or("a simple packet comes before any interface")?;
         if body.len() < 4 {
             return Err("a packet block is too short");

@@ -1,22 +1,32 @@
-//! What is inside of frames: takes plaintext bodies of data and management frames and packets of
-//! wires, hands key messages to the keyring and steps to the sessions.
+//! Content of frames: takes plaintext bodies of data and management frames and packets of wires,
+//! hands key messages to the keyring and steps to the sessions.
 //!
-//! Never opens a frame.
+//! Opens no frame.
+
+use std::hash::{Hash, Hasher};
+use std::net::IpAddr;
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::eapol::{Eapol, packet_type};
-use airtoll_wire::eapol_key::{DESCRIPTOR_RC4, EapolKeyRepr, Message, Rc4KeyRepr};
+use airtoll_wire::eapol_key::{DESCRIPTOR_RC4, DESCRIPTOR_WPA, EapolKeyRepr, Message, Rc4KeyRepr};
 use airtoll_wire::ieee80211::amsdu::Subframes;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::category;
 use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, Frame, Management, RsnRepr, element};
+use airtoll_wire::isakmp::HEADER_OCTETS;
+use airtoll_wire::isakmp::exchange::{INFORMATIONAL, INFORMATIONAL_V2};
+use rustc_hash::FxHasher;
 
 use super::Frames;
 use crate::analysis::Slot;
-use crate::dissect::{self, Content, Dissected};
+use crate::dissect::{self, Content, Dissected, RadiusPacket};
 use crate::link::Wire;
-use crate::session::{Announced, Event, Step};
+use crate::session::steps::Protocol;
+use crate::session::{Announced, Event, KeyMessage, Step};
+
+/// Most stations that wait for a router's advertisement.
+const MAX_SOLICITORS: usize = 256;
 
 /// What was found in the body of a data frame.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,95 +76,169 @@ impl Frames<'_> {
         let Dissected {
             content,
             header_octets,
+            ends,
         } = dissect::msdu(msdu);
         let mut found = Found {
             header_octets,
             ..Found::default()
         };
+        let (station, ap) = self.roles(frame);
+        let from_station = station.is_some() && frame.transmitter() == station;
+        if let (Some(station), Some((source, _)), true) = (station, ends, from_station) {
+            self.sessions.learn_owner(source, station);
+        }
         let step = match &content {
             Content::Other => return found,
             Content::Eapol {
                 octets,
                 packet_type: kind,
                 eap,
+                early,
             } => {
                 found.eapol = true;
                 found.eap = eap.is_some();
-                match (*kind, eap) {
-                    (packet_type::EAP, Some(eap)) => Step::Eap(*eap),
-                    (packet_type::START, _) => Step::Start,
-                    (packet_type::LOGOFF, _) => Step::Logoff,
-                    (packet_type::KEY, _) => self.key_message(frame, octets),
-                    _ => Step::OtherEapol,
+                if *kind == packet_type::KEY
+                    && !early
+                    && let (Some(from), Some(to)) = (frame.transmitter(), frame.receiver())
+                {
+                    self.learn_key_message(from, to, octets);
                 }
+                eapol_step(*kind, octets, *eap, *early)
             }
-            Content::Radius(packet) => {
+            Content::Radius(packet, octets) => {
                 found.eap = packet.eap.is_some();
-                self.sessions.radius(slot.time_ns, packet);
+                self.radius(slot, packet, octets);
                 return found;
             }
-            Content::Ike => Step::Ike,
-            Content::MobileIp => Step::MobileIp,
             Content::Encapsulated(octets) => {
                 self.keyring.learn_tdls(octets);
                 return found;
             }
+            Content::Leased(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
+                let from = frame.transmitter().filter(|_| from_station);
+                let receiver = station.filter(|_| !from_station);
+                self.configures(slot, &content, from, receiver, ap);
+                return found;
+            }
+            _ => match self.tunnel(&content, ends) {
+                Some(protocol) => Step::Tunnel(protocol),
+                None => return found,
+            },
         };
-        let (station, ap) = self.roles(frame);
         let (Some(station), Some(bssid)) = (station, ap) else {
             return found;
         };
         self.event(Event {
             time_ns: slot.time_ns,
+            frame: slot.frame,
             airtime_ns,
             octets: slot.original,
             station,
             bssid,
-            from_station: frame.transmitter() == Some(station),
-            retry: frame.control().retry(),
+            from_station,
+            sequence: frame.sequence_number(),
+            protected: frame.control().protected(),
+            wired: false,
             step,
         });
         found
     }
 
-    fn key_message(&mut self, frame: &Frame<'_>, octets: &[u8]) -> Step {
-        let Ok(packet) = Eapol::new(octets) else {
-            return Step::OtherEapol;
-        };
-        if let (Some(from), Some(to)) = (frame.transmitter(), frame.receiver()) {
+    fn learn_key_message(&mut self, from: MacAddress, to: MacAddress, octets: &[u8]) {
+        if let Ok(packet) = Eapol::new(octets) {
             self.keyring.learn_key_message(from, to, &packet);
-        }
-        let body = packet.body();
-        if body.first() == Some(&DESCRIPTOR_RC4) {
-            let message = Rc4KeyRepr::parse(body);
-            return Step::DynamicWep(message.map_or(0, |message| message.key_length));
-        }
-        let key = EapolKeyRepr::guess_mic_len(body)
-            .and_then(|mic_len| EapolKeyRepr::parse(body, mic_len).ok());
-        let choice = key.as_ref().and_then(|key| {
-            let elements = Elements::new(key.data);
-            let second = key.message() == Message::FourWay(2);
-            suites(&elements).filter(|_| second)
-        });
-        match key.map(|key| key.message()) {
-            Some(Message::FourWay(number)) => Step::FourWay(number, choice),
-            Some(Message::Group(number)) => Step::Group(number),
-            Some(Message::Request) => Step::KeyRequest,
-            None => Step::OtherEapol,
         }
     }
 
-    fn event(&mut self, event: Event) {
-        let announced = self
-            .keyring
-            .bss(event.bssid)
+    /// The protocol that a datagram sets up, if it is the first of its content.
+    fn tunnel(
+        &mut self,
+        content: &Content<'_>,
+        ends: Option<(IpAddr, IpAddr)>,
+    ) -> Option<Protocol> {
+        let (protocol, octets) = match content {
+            Content::Ike(octets) => (ike_version(octets)?, octets),
+            // Initiation, response and cookie reply (WireGuard paper, section 5.4).
+            Content::WireGuard(octets @ [1..=3, 0, 0, 0, ..]) => (Protocol::WireGuard, octets),
+            // Registration request and reply (RFC 5944 sections 3.3 and 3.4).
+            Content::MobileIp(octets @ [1 | 3, ..]) => (Protocol::MobileIp, octets),
+            _ => return None,
+        };
+        let mut hasher = FxHasher::default();
+        (octets, ends).hash(&mut hasher);
+        self.sessions.is_new(hasher.finish()).then_some(protocol)
+    }
+
+    /// Answers that configure a host, and addresses that name their owner. `from` and `to`: the
+    /// station that sent or receives the frame.
+    fn configures(
+        &mut self,
+        slot: &Slot,
+        content: &Content<'_>,
+        from: Option<MacAddress>,
+        to: Option<MacAddress>,
+        bssid: Option<MacAddress>,
+    ) {
+        match (content, to) {
+            (Content::Leased(station, address), _) => {
+                self.sessions.learn_owner((*address).into(), *station);
+                self.sessions.answered(slot.time_ns, *station);
+            }
+            (Content::Configures, Some(station)) => self.sessions.answered(slot.time_ns, station),
+            // An advertisement to all answers every station of the BSS that asked.
+            (Content::Configures, None) if from.is_none() => {
+                for station in std::mem::take(&mut self.solicitors) {
+                    if Some(station.1) == bssid || bssid.is_none() {
+                        self.sessions.answered(slot.time_ns, station.0);
+                    } else {
+                        self.solicitors.push(station);
+                    }
+                }
+            }
+            (Content::Solicits, _) => {
+                if let (Some(station), Some(bssid)) = (from, bssid)
+                    && self.solicitors.len() < MAX_SOLICITORS
+                {
+                    self.solicitors.push((station, bssid));
+                }
+            }
+            (Content::Arp(station, address), _) if from.is_none_or(|from| from == *station) => {
+                self.sessions.learn_owner((*address).into(), *station);
+            }
+            _ => {}
+        }
+    }
+
+    fn radius(&mut self, slot: &Slot, packet: &RadiusPacket, _octets: &[u8]) {
+        self.sessions.radius(slot.time_ns, slot.frame, packet);
+    }
+
+    fn announced(&self, bssid: MacAddress) -> Announced {
+        self.keyring
+            .bss(bssid)
             .map(|bss| Announced {
                 ssid: bss.ssid.clone(),
                 rsn: bss.rsn.clone().or_else(|| bss.wpa.clone()),
                 privacy: bss.privacy,
             })
-            .unwrap_or_default();
+            .unwrap_or_default()
+    }
+
+    fn event(&mut self, event: Event) {
+        let announced = self.announced(event.bssid);
         self.sessions.enter(&event, &announced);
+    }
+
+    /// A protected authentication frame that stays closed: the third message of shared-key
+    /// authentication is encrypted under the WEP key (IEEE 802.11-2020, 12.3.3.3).
+    pub(super) fn closed_authentication(
+        &mut self,
+        slot: &Slot,
+        frame: &Frame<'_>,
+        airtime_ns: u64,
+    ) {
+        let body = [1, 0, 3, 0, 0, 0];
+        self.management(slot, frame, &body, airtime_ns);
     }
 
     pub(super) fn management(
@@ -189,11 +273,20 @@ impl Frames<'_> {
                 Step::Probe
             }
             Management::ProbeRequest { .. } => Step::Probe,
-            Management::AssociationRequest { elements, .. } => {
+            Management::AssociationRequest {
+                capability,
+                elements,
+                ..
+            } => {
                 self.keyring.learn_bss(bssid, None, &elements);
                 self.keyring.learn_choice(station, bssid, &elements);
                 self.keyring.learn_ft_association(station, bssid, &elements);
-                association(&elements)
+                let (choice, wpa) = suites(&elements).unzip();
+                Step::AssociationRequest {
+                    choice,
+                    wpa: wpa.unwrap_or(false),
+                    privacy: capability & 0x10 != 0,
+                }
             }
             Management::AssociationResponse {
                 status, elements, ..
@@ -215,53 +308,139 @@ impl Frames<'_> {
             } => Step::FtAction,
             Management::Action { .. } | Management::Other => return,
         };
-        let event = Event {
+        if station.is_group() {
+            return;
+        }
+        self.event(Event {
             time_ns: slot.time_ns,
+            frame: slot.frame,
             airtime_ns,
             octets: slot.original,
             station,
             bssid,
             from_station,
-            retry: frame.control().retry(),
+            sequence: frame.sequence_number(),
+            protected: frame.control().protected(),
+            wired: false,
             step,
-        };
-        if station.is_group() {
-            return;
-        }
-        self.event(event);
+        });
     }
 
     /// Reads a packet of a wire.
-    pub(super) fn wire(&mut self, slot: &Slot, wire: Wire, octets: &[u8]) -> Found {
+    pub(super) fn wire(&mut self, slot: &Slot, wire: Wire, packet: &[u8]) -> Found {
         self.counts.wired += 1;
         let mut found = Found::default();
         let whole;
-        let dissected = match dissect::fragment(wire, octets) {
-            None => dissect::wire(wire, octets),
+        let dissected = match dissect::fragment(wire, packet) {
+            None => dissect::wire(wire, packet),
             Some(ip) => match self.datagrams.join(&ip) {
                 None => return found,
                 Some(joined) => {
                     whole = joined;
-                    dissect::transport(ip.protocol, &whole)
+                    let mut dissected = dissect::transport(ip.protocol, &whole);
+                    dissected.ends = Some((ip.source.into(), ip.destination.into()));
+                    dissected
                 }
             },
         };
-        match dissected.content {
-            Content::Eapol { eap, .. } => {
+        let ends = dissected.ends;
+        match &dissected.content {
+            Content::Eapol {
+                octets,
+                packet_type: kind,
+                eap,
+                early,
+            } => {
                 found.eapol = true;
                 found.eap = eap.is_some();
+                let (from, to) = hardware_addresses(wire, packet);
+                if let Some(from) = from.filter(|_| !early) {
+                    let event = Event {
+                        step: eapol_step(*kind, octets, *eap, *early),
+                        ..wired_event(slot)
+                    };
+                    let announced = to.map_or_else(Announced::default, |to| {
+                        let seen = self.announced(from);
+                        if seen.ssid.is_empty() {
+                            self.announced(to)
+                        } else {
+                            seen
+                        }
+                    });
+                    self.sessions.enter_wired(event, from, to, &announced);
+                }
             }
-            Content::Radius(packet) => {
+            Content::Radius(radius, octets) => {
                 self.counts.radius_frames += 1;
-                found.eap = packet.eap.is_some();
-                self.sessions.radius(slot.time_ns, &packet);
+                found.eap = radius.eap.is_some();
+                self.radius(slot, radius, octets);
             }
-            Content::Ike => self.counts.ike_frames += 1,
-            Content::MobileIp => self.counts.mobile_ip_frames += 1,
-            Content::Other | Content::Encapsulated(_) => {}
+            Content::Leased(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
+                let (_, to) = hardware_addresses(wire, packet);
+                let to = to.filter(|to| !to.is_group());
+                self.configures(slot, &dissected.content, None, to, None);
+            }
+            Content::AgentDiscovery(advertises) => {
+                self.counts.mobile_ip_frames += 1;
+                self.agent_discovery(slot, *advertises, ends);
+            }
+            content => {
+                match content {
+                    Content::Ike(_) => self.counts.ike_frames += 1,
+                    Content::MobileIp(_) => self.counts.mobile_ip_frames += 1,
+                    Content::WireGuard(_) => self.counts.wireguard_frames += 1,
+                    Content::Esp(_) => self.counts.esp_frames += 1,
+                    _ => {}
+                }
+                if let Some(protocol) = self.tunnel(content, ends) {
+                    for station in self.parties(wire, packet, ends) {
+                        self.wired_tunnel(slot, station, protocol);
+                    }
+                }
+            }
         }
         self.count(found);
         found
+    }
+
+    /// The stations that a packet of a wire is of and for: by their IP addresses, or else by
+    /// their hardware addresses.
+    fn parties(
+        &self,
+        wire: Wire,
+        packet: &[u8],
+        ends: Option<(IpAddr, IpAddr)>,
+    ) -> Vec<MacAddress> {
+        let owned = ends.into_iter().flat_map(|(from, to)| [from, to]);
+        let mut stations: Vec<_> = owned.filter_map(|end| self.sessions.owner(end)).collect();
+        if stations.is_empty() {
+            let (from, to) = hardware_addresses(wire, packet);
+            stations.extend([from, to].into_iter().flatten());
+        }
+        stations.dedup();
+        stations
+    }
+
+    fn wired_tunnel(&mut self, slot: &Slot, station: MacAddress, protocol: Protocol) {
+        let mut event = Event {
+            station,
+            step: Step::Tunnel(protocol),
+            ..wired_event(slot)
+        };
+        self.sessions.tunnel(&mut event, &Announced::default());
+    }
+
+    fn agent_discovery(&mut self, slot: &Slot, advertises: bool, ends: Option<(IpAddr, IpAddr)>) {
+        let stations = if advertises {
+            self.sessions.take_solicitors()
+        } else {
+            let station = ends.and_then(|(from, _)| self.sessions.owner(from));
+            station.inspect(|station| self.sessions.solicits(*station));
+            station.into_iter().collect()
+        };
+        for station in stations {
+            self.wired_tunnel(slot, station, Protocol::MobileIp);
+        }
     }
 
     /// Station and AP of a data frame. Of one with four addresses the AP is the end that is known
@@ -280,10 +459,86 @@ impl Frames<'_> {
     }
 }
 
-fn association(elements: &Elements<'_>) -> Step {
-    match suites(elements) {
-        Some((suites, wpa)) => Step::AssociationRequest(Some(suites), wpa),
-        None => Step::AssociationRequest(None, false),
+/// The step that an EAPOL packet is.
+fn eapol_step(kind: u8, octets: &[u8], eap: Option<dissect::Eap>, early: bool) -> Step {
+    match (kind, eap) {
+        _ if early => Step::PreAuthentication,
+        (packet_type::EAP, Some(eap)) => Step::Eap(eap),
+        (packet_type::START, _) => Step::Start,
+        (packet_type::LOGOFF, _) => Step::Logoff,
+        (packet_type::KEY, _) => key_step(octets),
+        _ => Step::OtherEapol,
+    }
+}
+
+fn key_step(octets: &[u8]) -> Step {
+    let Ok(packet) = Eapol::new(octets) else {
+        return Step::OtherEapol;
+    };
+    let body = packet.body();
+    if body.first() == Some(&DESCRIPTOR_RC4) {
+        let message = Rc4KeyRepr::parse(body);
+        return Step::DynamicWep(message.map_or(0, |message| message.key_length));
+    }
+    let key = EapolKeyRepr::guess_mic_len(body)
+        .and_then(|mic_len| EapolKeyRepr::parse(body, mic_len).ok());
+    let Some(key) = key else {
+        return Step::OtherEapol;
+    };
+    let wpa = key.descriptor == DESCRIPTOR_WPA;
+    match key.message() {
+        Message::FourWay(number) => Step::FourWay(KeyMessage {
+            number,
+            replay_counter: key.replay_counter,
+            wpa,
+            choice: suites(&Elements::new(key.data))
+                .filter(|_| number == 2)
+                .map(|(choice, _)| choice),
+        }),
+        Message::Group(number) => Step::Group(number, wpa),
+        Message::Request => Step::KeyRequest,
+    }
+}
+
+/// Version of an IKE message that negotiates; informational exchanges do not (RFC 2408 section
+/// 3.1, RFC 7296 section 3.1).
+fn ike_version(octets: &[u8]) -> Option<Protocol> {
+    let (version, exchange) = (octets.get(17)? >> 4, *octets.get(18)?);
+    if octets.len() < HEADER_OCTETS || matches!(exchange, INFORMATIONAL | INFORMATIONAL_V2) {
+        return None;
+    }
+    Some(if version == 1 {
+        Protocol::IkeV1
+    } else {
+        Protocol::IkeV2
+    })
+}
+
+/// Sender and receiver of a packet of a wire, where its link layer names them.
+fn hardware_addresses(wire: Wire, packet: &[u8]) -> (Option<MacAddress>, Option<MacAddress>) {
+    match wire {
+        Wire::Ethernet => {
+            let address = |at: usize| MacAddress::from_slice(packet.get(at..at + 6)?).ok();
+            (address(6), address(0))
+        }
+        Wire::Cooked { sender, .. } => (sender, None),
+        Wire::Ip => (None, None),
+    }
+}
+
+fn wired_event(slot: &Slot) -> Event {
+    Event {
+        time_ns: slot.time_ns,
+        frame: slot.frame,
+        airtime_ns: 0,
+        octets: slot.original,
+        station: MacAddress::default(),
+        bssid: MacAddress::default(),
+        from_station: false,
+        sequence: None,
+        protected: false,
+        wired: true,
+        step: Step::OtherEapol,
     }
 }
 

@@ -1,8 +1,8 @@
-//! Frame by frame: takes frames in the order of the capture, opens them, and hands what is in
-//! them to sessions, keyring and ledger; counts.
+//! Frame by frame: takes frames in the order of the capture, opens them, and hands their content to
+//! sessions, keyring and ledger; counts.
 //!
-//! [`content`] reads what is inside; [`fragments`] and [`datagrams`] put MSDUs and datagrams
-//! together before that. Never keeps a frame: a frame that a later key may open is marked by one bit.
+//! [`content`] reads plaintext; [`fragments`] and [`datagrams`] put MSDUs and datagrams together
+//! before that. Keeps no frame: a frame that a later key may open is marked by one bit.
 
 mod content;
 mod datagrams;
@@ -18,15 +18,16 @@ use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
 use self::content::Found;
 use self::datagrams::Datagrams;
 use self::fragments::Fragments;
-use crate::analysis::{Slot, SlotKind, Watcher};
+use crate::analysis::{Request, Slot, SlotKind, Watcher};
 use crate::decrypt::{Keyring, Undecrypted};
 use crate::file::Damage;
 use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
 use crate::link::Radio;
 use crate::report::{Counts, Report};
-use crate::session::Sessions;
+use crate::selection::{Listed, Selection};
+use crate::session::{DataFrame, SessionReport, Sessions};
 
-/// What became of a frame.
+/// Outcome of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Not protected, or no 802.11 frame.
@@ -48,12 +49,14 @@ impl Status {
     }
 }
 
-/// One frame, for those who watch an analysis.
+/// One frame, for a watcher of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen<'a> {
     /// Position in the capture, from 1.
     pub number: u64,
-    /// What became of it.
+    /// Nanoseconds since the epoch.
+    pub time_ns: u64,
+    /// Clear, opened, or why it stays closed.
     pub status: Status,
     /// A data frame with the protected bit.
     pub protected_data: bool,
@@ -75,11 +78,41 @@ pub struct Frames<'w> {
     marked_at: Option<u64>,
     passes: u32,
     first_ns: Option<u64>,
-    last_ns: u64,
     last_ampdu: Option<u32>,
     fragments: Fragments,
     datagrams: Datagrams,
+    /// Stations that asked for a router, with their BSS.
+    solicitors: Vec<(MacAddress, MacAddress)>,
+    window: Window,
+    /// Counts of the frames on the other side of the window's bounds.
+    aside: (Counts, Ledger),
+    inside: bool,
+    selection: Selection,
     watcher: Option<Watcher<'w>>,
+}
+
+/// The part of a capture that is counted. Frames outside are read for keys and associations only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    /// First instant inside, in nanoseconds.
+    pub from_ns: Option<u64>,
+    /// First instant behind.
+    pub until_ns: Option<u64>,
+    /// Instants count from the first frame of the capture, not from the epoch.
+    pub relative: bool,
+}
+
+impl Window {
+    /// Whether an instant is inside, in a capture that begins at `origin_ns`.
+    pub fn holds(&self, time_ns: u64, origin_ns: u64) -> bool {
+        let time_ns = if self.relative {
+            time_ns.saturating_sub(origin_ns)
+        } else {
+            time_ns
+        };
+        self.from_ns.is_none_or(|from| time_ns >= from)
+            && self.until_ns.is_none_or(|until| time_ns < until)
+    }
 }
 
 /// An 802.11 frame with what its radio header and its place in the capture say.
@@ -112,20 +145,24 @@ impl OnAir<'_> {
 
 impl<'w> Frames<'w> {
     /// Nothing seen yet.
-    pub fn new(keyring: Keyring, watcher: Option<Watcher<'w>>) -> Self {
+    pub fn new(request: &Request, watcher: Option<Watcher<'w>>) -> Self {
         Self {
-            keyring,
-            sessions: Sessions::default(),
+            keyring: Keyring::new(request.keys.clone()),
+            sessions: Sessions::with_owners(&request.owners),
             ledger: Ledger::default(),
             counts: Counts::default(),
             marked: Vec::new(),
             marked_at: None,
             passes: 1,
             first_ns: None,
-            last_ns: 0,
             last_ampdu: None,
             fragments: Fragments::default(),
             datagrams: Datagrams::default(),
+            solicitors: Vec::new(),
+            window: request.window,
+            aside: (Counts::default(), Ledger::default()),
+            inside: true,
+            selection: request.selection.clone(),
             watcher,
         }
     }
@@ -168,12 +205,13 @@ impl<'w> Frames<'w> {
 
     /// A packet in the first pass; `plain` is its plaintext if the batch opened it.
     pub(crate) fn frame(&mut self, slot: &Slot, octets: &[u8], plain: Option<&[u8]>) {
-        self.counts.frames += 1;
         self.first_ns = Some(
             self.first_ns
                 .map_or(slot.time_ns, |first| first.min(slot.time_ns)),
         );
-        self.last_ns = self.last_ns.max(slot.time_ns);
+        self.turn_aside(slot.time_ns);
+        self.sessions.passes(slot.time_ns);
+        self.counts.enter(slot);
         let (status, found) = match slot.kind {
             SlotKind::Air { on_air, radio } => self.air(slot, octets, on_air, &radio, plain),
             SlotKind::Wire(wire) => (Status::Clear, self.wire(slot, wire, octets)),
@@ -187,8 +225,20 @@ impl<'w> Frames<'w> {
         }
     }
 
+    /// Counts frames outside of the window apart.
+    #[inline]
+    fn turn_aside(&mut self, time_ns: u64) {
+        let origin_ns = self.first_ns.unwrap_or(time_ns);
+        if self.window.holds(time_ns, origin_ns) != self.inside {
+            self.inside = !self.inside;
+            std::mem::swap(&mut self.counts, &mut self.aside.0);
+            std::mem::swap(&mut self.ledger, &mut self.aside.1);
+        }
+    }
+
     /// A packet that an earlier pass left closed.
     pub(crate) fn again(&mut self, slot: &Slot, octets: &[u8]) {
+        self.turn_aside(slot.time_ns);
         let Ok(frame) = Frame::new(octets) else {
             return;
         };
@@ -221,6 +271,7 @@ impl<'w> Frames<'w> {
             let air = matches!(slot.kind, SlotKind::Air { .. });
             watcher(&Seen {
                 number: slot.number,
+                time_ns: slot.time_ns,
                 status,
                 protected_data: air && control.is_ok_and(is_protected_data),
                 eapol: found.eapol,
@@ -300,6 +351,9 @@ impl<'w> Frames<'w> {
         if on_air.cut_short() {
             return self.closed(slot, Undecrypted::CutShort, false);
         }
+        if control.subtype() == subtype::AUTHENTICATION {
+            self.closed_authentication(slot, &frame, airtime_ns);
+        }
         match self.keyring.open(&frame) {
             Ok((opened, _)) => {
                 self.counts.decrypted_mgmt += 1;
@@ -325,6 +379,7 @@ impl<'w> Frames<'w> {
     fn data_frame(&mut self, on_air: &OnAir<'_>, batch: Option<&[u8]>) -> (Status, Found) {
         let (slot, control) = (on_air.slot, on_air.control);
         self.counts.data += 1;
+        self.counts.four_addresses += u64::from(control.to_ds() && control.from_ds());
         if control.protected() {
             self.counts.protected += 1;
         }
@@ -339,11 +394,6 @@ impl<'w> Frames<'w> {
             return (status, Found::default());
         };
         let (station, ap) = self.roles(&frame);
-        if control.carries_data()
-            && let (Some(station), Some(ap)) = (station, ap)
-        {
-            self.sessions.data(slot.time_ns, station, ap);
-        }
         let airtime_ns = on_air.measured.time_ns();
         let mut found = Found::default();
         let mut security = 0;
@@ -388,6 +438,19 @@ impl<'w> Frames<'w> {
             }
         };
         self.count(found);
+        if control.carries_data()
+            && !found.eapol
+            && let (Some(station), Some(bssid)) = (station, ap)
+        {
+            self.sessions.data(&DataFrame {
+                time_ns: slot.time_ns,
+                frame: slot.frame,
+                station,
+                bssid,
+                from_station: frame.transmitter() == Some(station),
+                protected: control.protected(),
+            });
+        }
         let whole = match (found.eapol, control.carries_data()) {
             (true, _) => Some(LedgerKind::KeyExchange),
             (false, true) => None,
@@ -442,16 +505,36 @@ impl<'w> Frames<'w> {
         self.counts.eap_frames += u64::from(found.eap);
     }
 
+    /// Keeps a list of the joins that end.
+    pub(crate) fn watch_sessions(&mut self) {
+        self.sessions.watch();
+    }
+
+    /// The joins that ended since the last call.
+    pub(crate) fn take_news(&mut self) -> Vec<SessionReport> {
+        self.sessions.take_news(self.first_ns.unwrap_or(0))
+    }
+
     /// The report.
-    pub(crate) fn into_report(self, files: &[PathBuf], damage: Vec<Damage>) -> Report {
+    pub(crate) fn into_report(mut self, files: &[PathBuf], damage: Vec<Damage>) -> Report {
         let first_ns = self.first_ns.unwrap_or(0);
+        if !self.inside {
+            std::mem::swap(&mut self.counts, &mut self.aside.0);
+            std::mem::swap(&mut self.ledger, &mut self.aside.1);
+        }
+        let mut sessions = self.sessions.report(first_ns);
+        let window = self.window;
+        sessions.retain(|session| window.holds(session.first_ns(), first_ns));
+        let roams = self.sessions.roams(first_ns);
+        let left_out = self.sessions.left_out();
         Report::new(
             files,
             &self.counts,
             damage,
-            (first_ns, self.last_ns),
-            &self.sessions,
-            &self.ledger,
+            first_ns,
+            Listed::of(sessions, left_out, &self.selection),
+            roams,
+            self.ledger.report(),
         )
     }
 }

@@ -4,6 +4,7 @@
 
 use airtoll_wire::MacAddress;
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rates::{rate_name, unpack};
@@ -77,7 +78,7 @@ impl Ledger {
 }
 
 /// The ledger as it is printed.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LedgerReport {
     /// Whole capture.
     pub total: Sums,
@@ -106,7 +107,7 @@ pub struct LedgerReport {
 }
 
 /// Sums by kind.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Sums {
     /// Frames.
     pub frames: u64,
@@ -119,7 +120,8 @@ pub struct Sums {
 }
 
 /// One value for each kind.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ByKindOf{T}")]
 pub struct ByKind<T> {
     /// Management frames.
     pub management: T,
@@ -138,7 +140,7 @@ pub struct ByKind<T> {
 }
 
 /// Sums of one station or AP.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Owned {
     /// Its address.
     pub address: String,
@@ -148,7 +150,7 @@ pub struct Owned {
 }
 
 /// Sums of one step of time.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Step {
     /// Seconds after the first frame.
     pub second: u64,
@@ -158,7 +160,7 @@ pub struct Step {
 }
 
 /// Frames at one rate.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RateCount {
     /// Rate or MCS in words.
     pub rate: String,
@@ -167,7 +169,7 @@ pub struct RateCount {
 }
 
 /// What the data frames would take under another cipher.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Alternative {
     /// The cipher.
     pub cipher: &'static str,

@@ -1,39 +1,110 @@
-//! One session: takes the negotiation frames of a station and a BSS in order, keeps what was
-//! negotiated, how far it came and when.
+//! One session: takes the negotiation frames of a station and a BSS in order, keeps the join, the
+//! rekeys after it and the end.
 //!
-//! Never prints: see [`super::report`].
+//! A time is known only where both of its frames were seen. Never prints: see [`super::report`].
 
-use std::collections::BTreeMap;
-
-use airtoll_security::{CipherSuite, EapMethod};
+use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{RsnRepr, reason};
 
-use super::report::{StepReport, since};
+use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol};
 use super::waits::Waiting;
 use super::{Announced, Event, GIVEN_UP_NS, Step};
 use crate::dissect::Eap;
 
 /// Most steps of one session that are kept for the waterfall.
 const MAX_STEPS: usize = 96;
+/// Most rekeys of one session that are kept apart; further ones are counted.
+const MAX_REKEYS: usize = 64;
+/// Most refusals of one session that are kept.
+const MAX_FAILURES: usize = 32;
 
-/// How far a session came.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    #[default]
-    Begun,
-    Associated,
-    Keyed,
-    Ended,
-}
+/// Key messages of a join are sent again within this time after its message 4.
+const REPEATED_NS: u64 = 5_000_000_000;
+/// A tunnel that is set up within this time after the last frame of a join belongs to it.
+const TUNNEL_NS: u64 = 120_000_000_000;
 
+/// One phase of a join.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Phase {
+pub(super) struct Part {
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
     pub(super) frames: u32,
     pub(super) octets: u64,
+}
+
+/// The way in: times of its frames, as far as they were seen.
+#[derive(Debug, Default)]
+pub(super) struct Join {
+    /// First authentication frame of the station.
+    pub(super) asked: Option<u64>,
+    /// First association response that accepts.
+    pub(super) associated: Option<u64>,
+    /// First frame of EAP was near the beginning of the exchange, or what comes before was seen.
+    eap_whole: bool,
+    eap_seen: bool,
+    /// First EAP response.
+    pub(super) eap_first: Option<u64>,
+    pub(super) eap_end: Option<u64>,
+    /// First message of the key handshake.
+    pub(super) key_first: Option<u64>,
+    pub(super) key_last: Option<u64>,
+    /// The key handshake came to its end.
+    pub(super) key_whole: bool,
+    /// Last message 1 that no message 4 answers yet.
+    first_message: Option<u64>,
+    /// Last message 1 to message 4.
+    pub(super) four_way_ns: Option<u64>,
+    /// Messages 2, and whether a message 3 followed.
+    pub(super) seconds: u32,
+    pub(super) third: bool,
+    /// WPA delivers its group key in a handshake of its own; this is its second message.
+    group_done: bool,
+    /// The last frame that the station needs before it may send data.
+    pub(super) done: Option<u64>,
+    pub(super) first_data: Option<u64>,
+    pub(super) first_answer: Option<u64>,
+    /// First and last frame of the negotiation.
+    pub(super) negotiation: Option<(u64, u64)>,
+    pub(super) phases: [Part; 6],
+    pub(super) waiting: Waiting,
+    pub(super) messages: [u32; Protocol::COUNT],
+}
+
+/// A renewal of keys after the join.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rekey {
+    pub(super) protocol: Protocol,
+    pub(super) first_ns: u64,
+    pub(super) last_ns: u64,
+    pub(super) frame: FrameNumber,
+    pub(super) frames: u32,
+    pub(super) done: bool,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) time_ns: u64,
+    pub(super) frame: FrameNumber,
+    pub(super) from_station: bool,
+    pub(super) deauthentication: bool,
+    pub(super) code: u16,
+}
+
+impl End {
+    /// The end in words.
+    pub(super) fn words(&self) -> String {
+        let verb = if self.deauthentication {
+            "deauthenticated"
+        } else {
+            "disassociated"
+        };
+        let by = if self.from_station { "station" } else { "AP" };
+        let words = reason::reason(self.code).unwrap_or("reserved reason");
+        format!("{verb} by the {by}: {words} ({})", self.code)
+    }
 }
 
 /// One session.
@@ -42,290 +113,452 @@ pub(super) struct Session {
     pub(super) station: MacAddress,
     pub(super) bssid: MacAddress,
     pub(super) ssid: Vec<u8>,
+    /// Its frames came from a wire or a host, not from the air.
+    pub(super) wired: bool,
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
-    pub(super) state: State,
-    /// The key handshake came to its end.
-    pub(super) keyed: bool,
+    pub(super) first_frame: FrameNumber,
+    pub(super) last_frame: FrameNumber,
+    pub(super) join: Join,
+    /// The station got in, also where the frame that lets it in was not captured.
+    pub(super) connected: bool,
     pub(super) failed: bool,
+    /// Nonempty only while the last failure holds.
     pub(super) reason: Option<String>,
+    pub(super) failures: Vec<String>,
+    pub(super) rekeys: Vec<Rekey>,
+    pub(super) rekeys_left_out: u32,
+    pub(super) end: Option<End>,
     pub(super) rsn: Option<RsnRepr>,
     pub(super) wpa: bool,
     /// Where `rsn` is what the BSS offers, not what the station chose.
     pub(super) offered: bool,
     /// The station's own choice was seen, also that of no security element.
     pub(super) chose: bool,
-    pub(super) privacy: bool,
+    /// The BSS announces an RSN or WPA element.
+    pub(super) announces_rsn: bool,
+    /// Privacy bit of the station's request, or of the BSS.
+    pub(super) privacy: Option<bool>,
     pub(super) algorithm: Option<u16>,
     pub(super) method: Option<u8>,
     pub(super) tls_version: Option<u16>,
     pub(super) used_cipher: Option<&'static str>,
-    pub(super) eap_first: Option<u64>,
-    pub(super) eap_end: Option<u64>,
-    pub(super) key_first: Option<u64>,
-    pub(super) key_last: Option<u64>,
-    pub(super) associated_ns: Option<u64>,
-    pub(super) negotiation: Option<(u64, u64)>,
-    pub(super) phases: [Phase; 6],
-    pub(super) waiting: Waiting,
-    pub(super) messages: BTreeMap<&'static str, u32>,
-    pub(super) failures: Vec<String>,
-    pub(super) steps: Vec<StepReport>,
+    /// Highest replay counter of a key message of the AP.
+    pub(super) replay_counter: u64,
+    pub(super) four_way_seen: bool,
+    pub(super) messages: [u32; Protocol::COUNT],
+    pub(super) retransmissions: u32,
+    pub(super) heard: Heard,
+    pub(super) data_protected: u64,
+    pub(super) data_clear: u64,
+    pub(super) marks: Vec<Mark>,
     pub(super) steps_left_out: u32,
+    /// Told to those who watch.
+    pub(super) told: bool,
 }
 
-pub(super) const PHASES: [&str; 6] = [
-    "probe",
-    "authentication",
-    "association",
-    "eap",
-    "key_handshake",
-    "tunnel",
-];
-
 impl Session {
+    pub(super) const fn is_associated(&self) -> bool {
+        self.join.associated.is_some() || self.connected
+    }
+
+    /// Nothing of this attempt is to be expected any more.
+    pub(super) const fn is_over(&self) -> bool {
+        self.end.is_some() || self.failed
+    }
+
+    /// Whether the station needs keys to get in, as far as its choice was seen.
+    pub(super) const fn protected(&self) -> bool {
+        self.rsn.is_some() || matches!(self.algorithm, Some(3)) && !self.chose
+    }
+
+    /// From the first frame to the last.
+    pub(super) const fn span(&self) -> (u64, u64) {
+        (self.first_ns, self.last_ns)
+    }
+
     /// Enters a frame; `served_ns` is the time that a server of RADIUS took for it, if known.
     pub(super) fn enter(&mut self, event: &Event, announced: &Announced, served_ns: Option<u64>) {
         self.last_ns = self.last_ns.max(event.time_ns);
+        self.last_frame = event.frame;
         if self.ssid.is_empty() {
             self.ssid.clone_from(&announced.ssid);
         }
-        self.privacy |= announced.privacy;
-        if !self.chose && self.rsn.is_none() && announced.rsn.is_some() {
-            self.rsn.clone_from(&announced.rsn);
-            self.offered = true;
-        }
-        let (phase, protocol, label) = self.advance(event);
-        let named = phase.map(|phase| PHASES[phase]);
-        if let Some(phase) = phase {
-            let phase = &mut self.phases[phase];
-            if phase.frames == 0 {
-                phase.first_ns = event.time_ns;
+        self.announces_rsn |= announced.rsn.is_some();
+        if !self.chose {
+            self.privacy = announced.privacy.or(self.privacy);
+            if self.rsn.is_none() && announced.rsn.is_some() {
+                self.rsn.clone_from(&announced.rsn);
+                self.offered = true;
             }
-            phase.last_ns = event.time_ns;
-            phase.frames += 1;
-            phase.octets += u64::from(event.octets);
-            self.waiting.enter(event, served_ns);
         }
-        *self.messages.entry(protocol).or_default() += 1;
-        if self.steps.len() < MAX_STEPS {
-            self.steps.push(StepReport {
-                at_s: since(event.time_ns, self.first_ns),
-                from: if event.from_station { "station" } else { "ap" },
-                phase: named,
-                what: label,
+        let again = event.sequence.is_some_and(|sequence| {
+            self.heard
+                .enter(event.from_station, sequence, event.time_ns)
+        });
+        let (phase, protocol, label) = if again {
+            self.retransmissions = self.retransmissions.saturating_add(1);
+            let (phase, _, label) = described(&event.step);
+            (phase, None, label)
+        } else {
+            let (phase, protocol, label) = self.advance(event);
+            (phase, Some(protocol), label)
+        };
+        if let Some(protocol) = protocol {
+            let count = &mut self.messages[protocol as usize];
+            *count = count.saturating_add(1);
+            if let Some(index) = Phase::JOIN.iter().position(|other| *other == phase) {
+                let count = &mut self.join.messages[protocol as usize];
+                *count = count.saturating_add(1);
+                if protocol.negotiates() {
+                    let first = self.join.negotiation.map_or(event.time_ns, |(at, _)| at);
+                    self.join.negotiation = Some((first, event.time_ns));
+                }
+                let part = &mut self.join.phases[index];
+                if part.frames == 0 {
+                    part.first_ns = event.time_ns;
+                }
+                part.last_ns = event.time_ns;
+                part.frames = part.frames.saturating_add(1);
+                part.octets += u64::from(event.octets);
+                self.join.waiting.enter(event, served_ns);
+            }
+        }
+        if self.marks.len() < MAX_STEPS {
+            self.marks.push(Mark {
+                time_ns: event.time_ns,
+                frame: event.frame,
+                label,
+                phase,
+                from_station: event.from_station,
+                again,
             });
         } else {
-            self.steps_left_out += 1;
+            self.steps_left_out = self.steps_left_out.saturating_add(1);
         }
     }
 
     /// Moves the state; gives phase, protocol and label of the frame.
-    fn advance(&mut self, event: &Event) -> (Option<usize>, &'static str, String) {
+    fn advance(&mut self, event: &Event) -> (Phase, Protocol, Label) {
         let now = event.time_ns;
+        let (mut phase, protocol, label) = described(&event.step);
         match &event.step {
-            Step::Probe => (Some(0), "probe", "probe".to_owned()),
+            Step::Probe | Step::OtherEapol | Step::PreAuthentication | Step::Logoff => {}
             Step::Authentication(algorithm, transaction, status) => {
-                self.algorithm = Some(*algorithm);
-                if *algorithm != 0 {
-                    self.negotiates(now);
-                }
-                // SAE: 76 asks for a token, 126 and 127 announce a method.
-                if !matches!(status, 0 | 76 | 126 | 127) {
-                    self.fail("authentication refused", reason::status(*status), *status);
-                }
-                let (protocol, name) = match algorithm {
-                    0 => ("authentication", "open"),
-                    1 => ("authentication", "shared key"),
-                    2 => ("ft", "FT"),
-                    3 => ("sae", "SAE"),
-                    4..=6 => ("fils", "FILS"),
-                    7 => ("pasn", "PASN"),
-                    128 => ("authentication", "LEAP"),
-                    _ => ("authentication", "other"),
-                };
-                let label = format!("authentication {name} {transaction}");
-                (Some(1), protocol, label)
+                self.authentication(*algorithm, *transaction, *status, event);
             }
-            Step::AssociationRequest(rsn, wpa) => {
+            Step::AssociationRequest {
+                choice,
+                wpa,
+                privacy,
+            } => {
                 // Without an element of its own the station asks for no RSN.
-                self.rsn = rsn.as_deref().cloned();
-                self.wpa = *wpa && rsn.is_some();
+                self.rsn = choice.as_deref().cloned();
+                self.wpa = *wpa && choice.is_some();
                 self.offered = false;
                 self.chose = true;
-                if matches!(self.algorithm, Some(2 | 4..=6)) {
-                    self.negotiates(now);
-                }
-                (Some(2), "association", "association request".to_owned())
+                self.privacy = Some(*privacy);
             }
-            Step::AssociationResponse(status) => {
-                if *status == 0 {
-                    self.state = self.state.max(State::Associated);
-                    self.associated_ns = Some(now);
-                    // A refusal before it is over; it stays among the failures.
-                    if self.failed {
-                        self.failed = false;
-                        self.reason = None;
-                    }
-                    // FT and FILS have their keys with the association.
-                    if matches!(self.algorithm, Some(2 | 4..=6)) {
-                        self.negotiates(now);
-                        self.keyed = true;
-                        self.state = State::Keyed;
-                        let first = self.phases[1].first_ns;
-                        self.key_first.get_or_insert(first);
-                        self.key_last = Some(now);
-                    }
-                } else {
-                    self.fail("association refused", reason::status(*status), *status);
-                }
-                (
-                    Some(2),
-                    "association",
-                    format!("association response {status}"),
-                )
-            }
+            Step::AssociationResponse(status) => self.association_response(*status, now),
             Step::Start => {
-                self.negotiates(now);
-                (Some(3), "eapol-start", "EAPOL-Start".to_owned())
+                self.join.eap_whole |= !self.join.eap_seen;
+                phase = self.of_the_join_or_a_rekey(phase, protocol, event);
             }
-            Step::Logoff => (Some(3), "eapol-logoff", "EAPOL-Logoff".to_owned()),
             Step::Eap(eap) => {
-                self.negotiates(now);
-                (Some(3), "eap", self.eap(eap, event))
+                phase = self.of_the_join_or_a_rekey(phase, protocol, event);
+                self.eap(eap, event, phase);
             }
-            Step::FourWay(number, choice) => {
-                self.negotiates(now);
-                if let (false, Some((rsn, wpa))) = (self.chose, choice) {
-                    self.rsn = Some((**rsn).clone());
-                    self.wpa = *wpa;
-                    self.offered = false;
-                    self.chose = true;
-                }
-                if self.state < State::Keyed {
-                    self.key_first.get_or_insert(now);
-                    self.key_last = Some(now);
-                    if *number == 4 {
-                        self.keyed = true;
-                        self.state = State::Keyed;
-                    }
-                }
-                (Some(4), "4-way", format!("4-way {number}"))
-            }
-            Step::Group(number) => {
-                // Stamps may go back: clocks are set, and captures are joined.
-                let age = self.associated_ns.map(|at| now.saturating_sub(at));
-                if age.is_none_or(|age| age < GIVEN_UP_NS) {
-                    self.negotiates(now);
-                }
-                (Some(4), "group", format!("group key {number}"))
-            }
+            Step::FourWay(key) => phase = self.four_way(key, event),
+            Step::Group(number, wpa) => phase = self.group(*number, *wpa, event),
             Step::DynamicWep(octets) => {
                 self.used_cipher = match octets {
                     5 => Some(CipherSuite::Wep40.name()),
                     13 => Some(CipherSuite::Wep104.name()),
                     _ => self.used_cipher,
                 };
-                self.negotiates(now);
-                self.key_first.get_or_insert(now);
-                self.key_last = Some(now);
-                self.keyed = true;
-                self.state = State::Keyed;
-                (Some(4), "rc4-key", "dynamic WEP key".to_owned())
+                if self.connected
+                    && self
+                        .join
+                        .key_last
+                        .is_some_and(|last| now > last + GIVEN_UP_NS)
+                {
+                    phase = Phase::Rekey;
+                    self.rekey(protocol, event, true);
+                } else {
+                    self.join.key_first.get_or_insert(now);
+                    self.join.key_last = Some(now);
+                    self.join.key_whole = true;
+                    self.joined(now);
+                }
             }
-            Step::KeyRequest => (Some(4), "key-request", "key request".to_owned()),
-            Step::OtherEapol => (Some(3), "eapol-other", "EAPOL".to_owned()),
+            Step::KeyRequest => phase = Phase::Rekey,
             Step::FtAction => {
-                self.negotiates(now);
-                (Some(1), "ft", "FT action".to_owned())
+                if event.from_station {
+                    self.join.key_first.get_or_insert(now);
+                }
+                self.algorithm.get_or_insert(2);
             }
             Step::Leave(deauthentication, code) => {
-                let who = if event.from_station { "station" } else { "AP" };
-                let what = if *deauthentication {
-                    "deauthenticated"
-                } else {
-                    "disassociated"
+                let end = End {
+                    time_ns: now,
+                    frame: event.frame,
+                    from_station: event.from_station,
+                    deauthentication: *deauthentication,
+                    code: *code,
                 };
-                let words = reason::reason(*code).unwrap_or("reserved reason");
-                if self.state < State::Keyed && self.protected() || self.state == State::Begun {
-                    self.failed = true;
+                if !self.connected {
+                    self.fail(end.words());
                 }
-                self.reason
-                    .get_or_insert(format!("{what} by the {who}: {words} ({code})"));
-                if self.failed && self.failures.len() < 32 {
-                    self.failures
-                        .push(format!("{what} by the {who}: {words} ({code})"));
+                self.end.get_or_insert(end);
+            }
+            Step::Tunnel(_) => {
+                let late = self
+                    .join
+                    .negotiation
+                    .is_some_and(|(_, last)| now.saturating_sub(last) > TUNNEL_NS);
+                if late {
+                    phase = Phase::Rekey;
+                    self.rekey(protocol, event, false);
                 }
-                self.state = State::Ended;
-                let protocol = if *deauthentication {
-                    "deauthentication"
-                } else {
-                    "disassociation"
-                };
-                (None, protocol, format!("{what} ({code})"))
             }
-            Step::Ike => {
-                self.negotiates(now);
-                (Some(5), "ike", "IKE".to_owned())
+        }
+        (phase, protocol, label)
+    }
+
+    fn authentication(&mut self, algorithm: u16, transaction: u16, status: u16, event: &Event) {
+        self.algorithm = Some(algorithm);
+        if transaction == 1 && event.from_station {
+            self.join.asked.get_or_insert(event.time_ns);
+            if matches!(algorithm, 2 | 4..=6) {
+                self.join.key_first.get_or_insert(event.time_ns);
             }
-            Step::MobileIp => {
-                self.negotiates(now);
-                (Some(5), "mobile-ip", "Mobile IP".to_owned())
-            }
+        }
+        self.revive();
+        // SAE: 76 asks for a token, 126 and 127 announce a method.
+        if !matches!(status, 0 | 76 | 126 | 127) {
+            self.fail(refusal(
+                "authentication refused",
+                reason::status(status),
+                status,
+            ));
         }
     }
 
-    fn eap(&mut self, eap: &Eap, event: &Event) -> String {
-        let now = event.time_ns;
-        if event.from_station && self.eap_end.is_none() {
-            self.eap_first.get_or_insert(now);
+    fn association_response(&mut self, status: u16, now: u64) {
+        if status != 0 {
+            self.fail(refusal(
+                "association refused",
+                reason::status(status),
+                status,
+            ));
+            return;
         }
+        // A refusal before it is over; it stays among the failures.
+        self.revive();
+        self.join.associated.get_or_insert(now);
+        if matches!(self.algorithm, Some(2 | 4..=6)) {
+            // FT and FILS have their keys with the association.
+            self.join.key_last = Some(now);
+            self.join.key_whole = true;
+            self.joined(now);
+        } else if !self.protected() {
+            self.joined(now);
+        }
+    }
+
+    /// The join goes on after a failure or an end that did not hold.
+    fn revive(&mut self) {
+        if !self.connected {
+            self.failed = false;
+            self.reason = None;
+            self.end = None;
+        }
+    }
+
+    fn joined(&mut self, now: u64) {
+        self.connected = true;
+        self.failed = false;
+        self.reason = None;
+        self.join.done = Some(now);
+    }
+
+    /// EAP belongs to the join until the station has its keys, then it renews them. Without RSN
+    /// it goes on after the association that let the station in.
+    fn of_the_join_or_a_rekey(&mut self, phase: Phase, protocol: Protocol, event: &Event) -> Phase {
+        let keyed = self.connected && (self.protected() || self.join.eap_end.is_some());
+        let late = self.join.eap_end.unwrap_or(self.first_ns);
+        let soon = event.time_ns.saturating_sub(late) < 1_000_000_000 && !self.protected();
+        if !keyed || soon {
+            return phase;
+        }
+        self.rekey(protocol, event, false);
+        Phase::Rekey
+    }
+
+    fn eap(&mut self, eap: &Eap, event: &Event, phase: Phase) {
+        let now = event.time_ns;
         if let Some(version) = eap.tls_version {
             self.tls_version = Some(version);
         }
-        let name = eap.method.map(|kind| match kind {
-            1 => "identity".to_owned(),
-            2 => "notification".to_owned(),
-            3 => "NAK".to_owned(),
-            _ => EapMethod::title_of(kind),
-        });
         // A server's proposal counts once the station answers in kind.
         if let (Some(Code::Response), Some(kind)) = (eap.code, eap.method)
             && kind > 3
         {
             self.method = Some(kind);
         }
+        if phase == Phase::Rekey {
+            if matches!(eap.code, Some(Code::Success | Code::Failure))
+                && let Some(rekey) = self.rekeys.last_mut()
+            {
+                rekey.done = eap.code == Some(Code::Success);
+            }
+            return;
+        }
+        let join = &mut self.join;
+        if !join.eap_seen {
+            join.eap_seen = true;
+            join.eap_whole |= join.associated.is_some() || eap.method == Some(1);
+        }
+        if event.from_station && join.eap_end.is_none() {
+            join.eap_first.get_or_insert(now);
+        }
         match eap.code {
             Some(Code::Success) => {
-                self.eap_end.get_or_insert(now);
-                "EAP success".to_owned()
+                join.eap_end.get_or_insert(now);
+                if !self.protected() && self.connected {
+                    self.joined(now);
+                }
             }
-            Some(Code::Failure) => {
-                self.fail("EAP failure", None, 0);
-                "EAP failure".to_owned()
-            }
-            Some(Code::Request) => format!("EAP request {}", name.unwrap_or_default()),
-            Some(Code::Response) => format!("EAP response {}", name.unwrap_or_default()),
-            _ => "EAP".to_owned(),
+            Some(Code::Failure) => self.fail("EAP failure".to_owned()),
+            _ => {}
         }
     }
 
-    fn fail(&mut self, what: &str, words: Option<&str>, code: u16) {
-        let text = match (words, code) {
-            (Some(words), _) => format!("{what}: {words} ({code})"),
-            (None, 0) => what.to_owned(),
-            (None, _) => format!("{what}: reserved code ({code})"),
+    /// First EAP response to EAP-Success, where the whole exchange was seen.
+    pub(super) fn eap_span(&self) -> Option<(u64, u64)> {
+        let span = self.join.eap_first.zip(self.join.eap_end)?;
+        self.join.eap_whole.then_some(span)
+    }
+
+    fn four_way(&mut self, key: &super::KeyMessage, event: &Event) -> Phase {
+        let now = event.time_ns;
+        self.four_way_seen = true;
+        if let (false, Some(rsn)) = (self.chose, &key.choice) {
+            self.rsn = Some((**rsn).clone());
+            self.wpa = key.wpa;
+            self.offered = false;
+            self.chose = true;
+        }
+        if !event.from_station {
+            self.replay_counter = self.replay_counter.max(key.replay_counter);
+        }
+        if self.renews_keys(key.number, now) {
+            self.rekey(Protocol::FourWay, event, key.number == 4);
+            return Phase::Rekey;
+        }
+        if !self.join.key_whole && self.join.done.is_some() {
+            // The association alone did not let the station in: its choice of RSN was not seen.
+            self.join.done = None;
+            self.connected = false;
+        }
+        let join = &mut self.join;
+        match key.number {
+            1 => {
+                join.key_first.get_or_insert(now);
+                join.first_message = Some(now);
+            }
+            2 => join.seconds = join.seconds.saturating_add(1),
+            3 => join.third = true,
+            _ => {}
+        }
+        join.key_last = Some(now);
+        if key.number == 4 {
+            join.key_whole = true;
+            if let Some(first) = join.first_message.take() {
+                join.four_way_ns = Some(now.saturating_sub(first));
+            }
+            // The first message 4 lets the station in; a repeated one only ends the exchange.
+            let done = join.done.unwrap_or(now);
+            self.joined(done);
+            if self.end.is_some_and(|end| end.time_ns <= now) && self.join.associated.is_some() {
+                // The end came before the keys: it was that of an earlier association.
+                self.end = None;
+            }
+        }
+        Phase::KeyHandshake
+    }
+
+    /// Whether a message of the 4-way handshake renews keys; those of the join come first, and
+    /// messages 3 and 4 that are sent again follow it at once.
+    fn renews_keys(&self, number: u8, now: u64) -> bool {
+        let Some(done) = self.join.done.filter(|_| self.connected) else {
+            return false;
         };
+        let last = self.join.key_last.unwrap_or(done);
+        let goes_on = self
+            .rekeys
+            .last()
+            .is_some_and(|rekey| rekey.protocol == Protocol::FourWay && !rekey.done);
+        if self.join.key_whole {
+            number == 1 || goes_on || now.saturating_sub(last) > REPEATED_NS
+        } else {
+            now.saturating_sub(last) > GIVEN_UP_NS
+        }
+    }
+
+    fn group(&mut self, number: u8, wpa: bool, event: &Event) -> Phase {
+        let now = event.time_ns;
+        let since_keys = self.join.key_last.map(|last| now.saturating_sub(last));
+        let delivers = wpa
+            && !self.join.group_done
+            && since_keys.is_some_and(|since| since < GIVEN_UP_NS)
+            && self.rekeys.is_empty();
+        if delivers {
+            self.join.key_last = Some(now);
+            self.join.group_done = number == 2;
+            return Phase::KeyHandshake;
+        }
+        // Only a station with keys takes part: message 4 was not captured.
+        self.connected |= self.join.third;
+        self.rekey(Protocol::Group, event, number == 2);
+        Phase::Rekey
+    }
+
+    /// Enters a frame of a renewal: of the one that goes on, or of a new one.
+    fn rekey(&mut self, protocol: Protocol, event: &Event, last: bool) {
+        let now = event.time_ns;
+        let same = |rekey: &&mut Rekey| {
+            rekey.protocol == protocol
+                && !rekey.done
+                && now.saturating_sub(rekey.last_ns) < GIVEN_UP_NS
+        };
+        if let Some(rekey) = self.rekeys.last_mut().filter(same) {
+            rekey.last_ns = rekey.last_ns.max(now);
+            rekey.frames = rekey.frames.saturating_add(1);
+            rekey.done = last;
+        } else if self.rekeys.len() < MAX_REKEYS {
+            self.rekeys.push(Rekey {
+                protocol,
+                first_ns: now,
+                last_ns: now,
+                frame: event.frame,
+                frames: 1,
+                done: last,
+            });
+        } else if last {
+            self.rekeys_left_out = self.rekeys_left_out.saturating_add(1);
+        }
+    }
+
+    fn fail(&mut self, text: String) {
+        if self.connected {
+            return;
+        }
         self.failed = true;
-        if self.failures.len() < 32 {
+        if self.failures.len() < MAX_FAILURES {
             self.failures.push(text.clone());
         }
         self.reason = Some(text);
-    }
-
-    fn negotiates(&mut self, now: u64) {
-        let (first, _) = self.negotiation.unwrap_or((now, now));
-        self.negotiation = Some((first, now));
     }
 
     /// A unicast frame of this session was opened.
@@ -335,17 +568,110 @@ impl Session {
             self.used_cipher = Some(suite.name());
         }
         // Messages of its handshake may be lost to the capture; its keys were not lost to it.
-        if self.state == State::Associated && !wep {
-            self.state = State::Keyed;
+        if !wep && self.end.is_none() && (self.is_associated() || self.four_way_seen) {
+            self.connected = true;
+            self.failed = false;
+            self.reason = None;
         }
     }
 
-    /// From the first frame to the last.
-    pub(super) fn span(&self) -> Option<(u64, u64)> {
-        (self.last_ns > 0).then_some((self.first_ns, self.last_ns))
+    /// A data frame through this BSS that both sides may use; gives whether it was the first one.
+    pub(super) fn data(&mut self, time_ns: u64, protected: bool) {
+        if protected {
+            self.data_protected += 1;
+        } else {
+            self.data_clear += 1;
+        }
+        if self.join.first_data.is_none() && self.carries_data(protected) {
+            self.join.first_data = Some(time_ns);
+        }
     }
 
-    pub(super) fn protected(&self) -> bool {
-        self.rsn.is_some()
+    /// Whether a data frame of this protection is one that both sides accept.
+    pub(super) const fn carries_data(&self, protected: bool) -> bool {
+        self.connected && (protected || self.rsn.is_none())
+    }
+}
+
+fn refusal(what: &str, words: Option<&str>, code: u16) -> String {
+    match words {
+        Some(words) => format!("{what}: {words} ({code})"),
+        None => format!("{what}: reserved code ({code})"),
+    }
+}
+
+/// Phase, protocol and label of a frame by its own content.
+fn described(step: &Step) -> (Phase, Protocol, Label) {
+    match step {
+        Step::Probe => (Phase::Probe, Protocol::Probe, Label::Probe),
+        Step::Authentication(algorithm, transaction, _) => {
+            let protocol = match algorithm {
+                1 => Protocol::SharedKey,
+                2 => Protocol::Ft,
+                3 => Protocol::Sae,
+                4..=6 => Protocol::Fils,
+                7 => Protocol::Pasn,
+                _ => Protocol::Authentication,
+            };
+            let number = |value: u16| u8::try_from(value).unwrap_or(255);
+            let label = Label::Authentication(number(*algorithm), number(*transaction));
+            (Phase::Authentication, protocol, label)
+        }
+        Step::AssociationRequest { .. } => (
+            Phase::Association,
+            Protocol::Association,
+            Label::AssociationRequest,
+        ),
+        Step::AssociationResponse(status) => (
+            Phase::Association,
+            Protocol::Association,
+            Label::AssociationResponse(*status),
+        ),
+        Step::Start => (Phase::Eap, Protocol::EapolStart, Label::Start),
+        Step::Logoff => (Phase::End, Protocol::EapolLogoff, Label::Logoff),
+        Step::Eap(eap) => {
+            let kind = eap.method.unwrap_or(0);
+            let label = match eap.code {
+                Some(Code::Request) => Label::EapRequest(kind),
+                Some(Code::Response) => Label::EapResponse(kind),
+                Some(Code::Success) => Label::EapSuccess,
+                Some(Code::Failure) => Label::EapFailure,
+                None => Label::EapOther,
+            };
+            (Phase::Eap, Protocol::Eap, label)
+        }
+        Step::FourWay(key) => (
+            Phase::KeyHandshake,
+            Protocol::FourWay,
+            Label::FourWay(key.number),
+        ),
+        Step::Group(number, _) => (Phase::KeyHandshake, Protocol::Group, Label::Group(*number)),
+        Step::DynamicWep(_) => (Phase::KeyHandshake, Protocol::Rc4Key, Label::DynamicWep),
+        Step::KeyRequest => (Phase::Rekey, Protocol::KeyRequest, Label::KeyRequest),
+        Step::OtherEapol => (Phase::Eap, Protocol::EapolOther, Label::OtherEapol),
+        Step::PreAuthentication => (
+            Phase::Rekey,
+            Protocol::PreAuthentication,
+            Label::PreAuthentication,
+        ),
+        Step::FtAction => (Phase::Authentication, Protocol::Ft, Label::FtAction),
+        Step::Leave(true, code) => (
+            Phase::End,
+            Protocol::Deauthentication,
+            Label::Deauthenticated(*code),
+        ),
+        Step::Leave(false, code) => (
+            Phase::End,
+            Protocol::Disassociation,
+            Label::Disassociated(*code),
+        ),
+        Step::Tunnel(tunnel) => {
+            let label = match tunnel {
+                Protocol::WireGuard => Label::WireGuard,
+                Protocol::MobileIp => Label::MobileIp,
+                _ => Label::Ike,
+            };
+            (Phase::Tunnel, *tunnel, label)
+        }
     }
 }

@@ -7,12 +7,15 @@
 //! AP's; where it does not, all of it counts as the server's. Never counts time before a session.
 
 use airtoll_wire::MacAddress;
+use airtoll_wire::eap::Code;
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::steps::FrameNumber;
 use super::{Event, Step};
 use crate::decrypt::keyring::MAX_ENTRIES;
-use crate::dissect::RadiusPacket;
+use crate::dissect::{Called, RadiusPacket};
 
 /// Most exchanges that are kept for one station.
 const MAX_EXCHANGES: usize = 256;
@@ -28,7 +31,7 @@ mod code {
 }
 
 /// Seconds that each side kept the other waiting.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Waits {
     /// The client.
     pub station: f64,
@@ -107,11 +110,27 @@ impl Waiting {
 pub(super) struct Exchange {
     /// First Access-Request.
     pub(super) first_ns: u64,
-    last_ns: u64,
+    pub(super) last_ns: u64,
     /// Access-Accept or Access-Reject.
     pub(super) end_ns: Option<u64>,
     /// RADIUS packets.
     pub(super) frames: u32,
+    /// The first one.
+    pub(super) frame: FrameNumber,
+    /// The last one.
+    pub(super) last_frame: FrameNumber,
+    /// The AP and its SSID, as Called-Station-Id names them.
+    pub(super) called: Option<Called>,
+    /// EAP method that the station answered in.
+    pub(super) method: Option<u8>,
+    /// TLS version that the server chose.
+    pub(super) tls_version: Option<u16>,
+    /// The server's answer; `None` without one.
+    pub(super) accepted: Option<bool>,
+    /// EAP packets inside.
+    pub(super) eap_frames: u32,
+    /// Sum of the server's times.
+    pub(super) served_ns: u64,
 }
 
 /// What servers did for stations.
@@ -131,7 +150,7 @@ struct Station {
 
 impl Served {
     /// Enters a packet: a request names its station, a response only the request.
-    pub(super) fn enter(&mut self, time_ns: u64, packet: &RadiusPacket) {
+    pub(super) fn enter(&mut self, time_ns: u64, frame: FrameNumber, packet: &RadiusPacket) {
         let key = (packet.client_port, packet.identifier);
         let request = packet.code == code::ACCESS_REQUEST;
         let asked = match packet.station {
@@ -143,6 +162,12 @@ impl Served {
             return;
         };
         let full = self.stations.len() >= MAX_ENTRIES;
+        let took = match packet.code {
+            code::ACCESS_ACCEPT | code::ACCESS_REJECT | code::ACCESS_CHALLENGE => {
+                time_ns.saturating_sub(asked_ns)
+            }
+            _ => 0,
+        };
         if full && !self.stations.contains_key(&station.to_u64()) {
             return;
         }
@@ -156,11 +181,34 @@ impl Served {
                 last_ns: time_ns,
                 end_ns: None,
                 frames: 0,
+                frame,
+                last_frame: frame,
+                called: packet.called,
+                method: None,
+                tls_version: None,
+                accepted: None,
+                eap_frames: 0,
+                served_ns: 0,
             });
         }
         if let Some(exchange) = state.exchanges.last_mut() {
             exchange.last_ns = time_ns;
+            exchange.last_frame = frame;
             exchange.frames = exchange.frames.saturating_add(1);
+            exchange.served_ns = exchange.served_ns.saturating_add(took);
+            if let Some(eap) = packet.eap {
+                exchange.eap_frames = exchange.eap_frames.saturating_add(1);
+                exchange.tls_version = eap.tls_version.or(exchange.tls_version);
+                if eap.code == Some(Code::Response) {
+                    let method = eap.method.filter(|kind| *kind > 3);
+                    exchange.method = method.or(exchange.method);
+                }
+            }
+            match packet.code {
+                code::ACCESS_ACCEPT => exchange.accepted = Some(true),
+                code::ACCESS_REJECT => exchange.accepted = Some(false),
+                _ => {}
+            }
             if matches!(packet.code, code::ACCESS_ACCEPT | code::ACCESS_REJECT) {
                 exchange.end_ns.get_or_insert(time_ns);
             }
@@ -171,7 +219,6 @@ impl Served {
                 self.open.entry(key).or_insert((station, time_ns));
             }
             code::ACCESS_ACCEPT | code::ACCESS_REJECT | code::ACCESS_CHALLENGE => {
-                let took = time_ns.saturating_sub(asked_ns);
                 state.fresh_ns = state.fresh_ns.saturating_add(took);
                 self.open.remove(&key);
             }
@@ -191,25 +238,40 @@ impl Served {
         let within = |exchange: &&Exchange| (from..=to).contains(&exchange.first_ns);
         state.exchanges.iter().find(within).copied()
     }
+
+    /// Every exchange of every station.
+    pub(super) fn exchanges(&self) -> impl Iterator<Item = (MacAddress, Exchange)> {
+        self.stations.iter().flat_map(|(station, state)| {
+            let station = address_of(*station);
+            state.exchanges.iter().map(move |one| (station, *one))
+        })
+    }
+}
+
+fn address_of(number: u64) -> MacAddress {
+    let [_, _, rest @ ..] = number.to_be_bytes();
+    MacAddress(rest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dissect::Eap;
-    use airtoll_wire::eap::Code;
 
     const STATION: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 
     fn frame(time_ms: u64, from_station: bool, code: Code) -> Event {
         Event {
             time_ns: time_ms * 1_000_000,
+            frame: FrameNumber::default(),
+            sequence: None,
+            protected: false,
+            wired: false,
             airtime_ns: 500_000,
             octets: 100,
             station: STATION,
             bssid: MacAddress([2, 0, 0, 0, 0, 9]),
             from_station,
-            retry: false,
             step: Step::Eap(Eap {
                 code: Some(code),
                 method: None,
@@ -225,6 +287,7 @@ mod tests {
             client_port: 40_000,
             eap: None,
             station,
+            called: None,
         }
     }
 
@@ -234,8 +297,12 @@ mod tests {
         let mut waiting = Waiting::default();
         waiting.enter(&frame(0, false, Code::Request), None);
         waiting.enter(&frame(10, true, Code::Response), None);
-        served.enter(12_000_000, &radius(1, 7, Some(STATION)));
-        served.enter(32_000_000, &radius(11, 7, None));
+        served.enter(
+            12_000_000,
+            FrameNumber::default(),
+            &radius(1, 7, Some(STATION)),
+        );
+        served.enter(32_000_000, FrameNumber::default(), &radius(11, 7, None));
         waiting.enter(&frame(35, false, Code::Request), served.take(STATION));
         let waits = waiting.report();
         let expected = [0.0095, 0.0045, 0.020, 0.001];
@@ -246,8 +313,12 @@ mod tests {
             assert!((got - wanted).abs() < 1e-12, "{waits:?}");
         }
         assert_eq!(waits.server_seen, Some("radius"));
-        served.enter(40_000_000, &radius(1, 8, Some(STATION)));
-        served.enter(41_000_000, &radius(2, 8, None));
+        served.enter(
+            40_000_000,
+            FrameNumber::default(),
+            &radius(1, 8, Some(STATION)),
+        );
+        served.enter(41_000_000, FrameNumber::default(), &radius(2, 8, None));
         let exchange = served.during(STATION, (0, 50_000_000)).unwrap();
         assert_eq!((exchange.frames, exchange.end_ns), (4, Some(41_000_000)));
     }
@@ -274,7 +345,11 @@ mod tests {
             };
             waiting.enter(&event, None);
             let code = 1 + (round % 2) as u8;
-            served.enter(time_ns, &radius(code, 7, Some(STATION)));
+            served.enter(
+                time_ns,
+                FrameNumber::default(),
+                &radius(code, 7, Some(STATION)),
+            );
         }
         assert!(waiting.report().ap > 1e10);
         assert_eq!(served.take(STATION), Some(u64::MAX));
@@ -283,7 +358,7 @@ mod tests {
     #[test]
     fn a_response_to_nobody_is_nothing() {
         let mut served = Served::default();
-        served.enter(1, &radius(2, 1, None));
+        served.enter(1, FrameNumber::default(), &radius(2, 1, None));
         assert!(served.take(STATION).is_none());
     }
 }

@@ -431,11 +431,12 @@ pub fn on_air(rate_500kbps: u8, mpdu: &[u8]) -> Vec<u8> {
     octets
 }
 
+/// Instant of the first frame.
+pub const START_NS: u64 = 1_700_000_000_000_000_000;
+
 /// Writes frames one millisecond apart and analyses them; gives report and plaintexts.
 pub fn report(frames: &[Vec<u8>], keys: &[String]) -> (Report, Vec<(u64, Vec<u8>)>) {
-    report_at(frames, keys, |index| {
-        1_700_000_000_000_000_000 + index * 1_000_000
-    })
+    report_at(frames, keys, |index| START_NS + index * 1_000_000)
 }
 
 /// As [`report`], each frame at the time in nanoseconds that its place in the list is given.
@@ -444,28 +445,42 @@ pub fn report_at(
     keys: &[String],
     time_ns: impl Fn(u64) -> u64,
 ) -> (Report, Vec<(u64, Vec<u8>)>) {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
-    let air = writer.add_interface(127, "air").unwrap();
-    for (index, frame) in (0u64..).zip(frames) {
-        let octets = on_air(108, frame);
-        writer.write_packet(air, time_ns(index), &octets).unwrap();
-    }
-    file.write_all(&writer.finish().unwrap()).unwrap();
-    let mut given = Keys::default();
-    given.add_texts(keys).unwrap();
-    let request = Request {
-        files: vec![file.path().to_path_buf()],
-        keys: given,
-    };
+    let timed: Vec<_> = (0u64..)
+        .zip(frames)
+        .map(|(index, frame)| (time_ns(index), on_air(108, frame)))
+        .collect();
     let mut plain = Vec::new();
     let mut watcher = |seen: &Seen<'_>| {
         if seen.status == Status::Decrypted {
             plain.push((seen.number, seen.plain.to_vec()));
         }
     };
-    let report = analyse(&request, Some(&mut watcher)).unwrap();
+    let file = written(127, &timed);
+    let report = analyse(&request(&file, keys), Some(&mut watcher)).unwrap();
     (report, plain)
+}
+
+/// A capture file of packets with their times in nanoseconds.
+pub fn written(link_type: u16, packets: &[(u64, Vec<u8>)]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+    let interface = writer.add_interface(link_type, "interface").unwrap();
+    for (time_ns, octets) in packets {
+        writer.write_packet(interface, *time_ns, octets).unwrap();
+    }
+    file.write_all(&writer.finish().unwrap()).unwrap();
+    file
+}
+
+/// A request for one file with these keys.
+pub fn request(file: &tempfile::NamedTempFile, keys: &[String]) -> Request {
+    let mut given = Keys::default();
+    given.add_texts(keys).unwrap();
+    Request {
+        files: vec![file.path().to_path_buf()],
+        keys: given,
+        ..Request::default()
+    }
 }
 
 /// Beacon, association and 4-way handshake.

@@ -22,7 +22,7 @@ from airtoll.study import Scenario
 from airtoll.testbeds.linux import association
 from airtoll.testbeds.linux.job import Value
 from airtoll.testbeds.linux.progress import Progress
-from airtoll.testbeds.linux.timeline import Message, Timeline
+from airtoll.testbeds.linux.timeline import Timeline
 
 _METHODS: Final = ("full", "cached-pmk", "fast-transition")
 #: Moves before the traffic after which both access points hold a PMKSA of the station.
@@ -79,32 +79,35 @@ async def carry_out(progress: Progress) -> list[Value]:
 
 @frozen
 class Move:
-    """A move to another access point, as the air shows it.
+    """A move to another access point, as the air shows it: times in s, None where not seen.
 
-    Unix times, s: last data by the old AP, first authentication frame to the new one, its
-    (re)association response, first data by it; and the messages between.
+    ``gap_s``: last data frame by the old AP to the first by the new one; of it the association,
+    EAP and the key handshake. ``negotiated``: the protocols of the way in.
     """
 
-    last_data_s: float
-    left_s: float
-    associated_s: float
-    data_again_s: float
-    messages: tuple[Message, ...]
+    gap_s: float
+    association_s: float | None
+    eap_s: float | None
+    keys_s: float | None
+    negotiated: frozenset[str]
 
 
 def values(move: Move, name: str) -> Iterator[Value]:
     """The parts of the gap of the station with this name in the study."""
-    yield Value("handover_gap_s", move.data_again_s - move.last_data_s, "s", station=name)
-    yield Value("handover_association_s", move.associated_s - move.left_s, "s", station=name)
-    for metric, protocol in (("handover_eap_s", "eap"), ("handover_keys_s", "eapol-key")):
-        times = [m.at_s for m in move.messages if m.protocol == protocol]
-        if times:
-            yield Value(metric, times[-1] - times[0], "s", station=name)
+    parts = {
+        "handover_gap_s": move.gap_s,
+        "handover_association_s": move.association_s,
+        "handover_eap_s": move.eap_s,
+        "handover_keys_s": move.keys_s,
+    }
+    for metric, seconds in parts.items():
+        if seconds is not None:
+            yield Value(metric, seconds, "s", station=name)
 
 
 def problem(method: str, move: Move) -> str | None:
     """How the way in differs from the one that the study asks for, or None."""
-    seen = {m.protocol for m in move.messages}
+    seen = move.negotiated
     if method == "cached-pmk" and seen & {"eap", "sae"}:
         return f"asked for a cached PMK, and the air shows {', '.join(sorted(seen))}"
     if method == "fast-transition" and "ft" not in seen:
@@ -115,25 +118,15 @@ def problem(method: str, move: Move) -> str | None:
 
 
 def last_move(timeline: Timeline, station: str) -> Move | None:
-    """The last move of a station (MAC address); None without data before and behind it."""
-    mine = [(at, what, bssid) for at, who, what, bssid in timeline.management if who == station]
-    joined = [(at, bssid) for at, what, bssid in mine if what == "assoc"]
-    if len(joined) < 2:
+    """The last move of a station (MAC address); None without data before and after it."""
+    moves = timeline.moves(station)
+    if not moves:
         return None
-    (earlier, _old), (associated, new) = joined[-2:]
-    asked = [at for at, what, bssid in mine if what == "auth" and bssid == new and at > earlier]
-    left = min(asked, default=associated)
-    data = [(at, bssid, mark) for at, who, bssid, mark in timeline.data if who == station]
-    protects = any(mark for _, _, mark in data)
-    before = [at for at, bssid, _ in data if bssid != new and at <= left]
-    # What the old AP still sends to a station that has left is no data of the new one, and what
-    # goes in clear before the keys are there is not meant for anybody.
-    after = [
-        at for at, bssid, mark in data if bssid == new and at > associated and mark == protects
-    ]
-    if not before or not after:
-        return None
-    between = tuple(
-        m for m in timeline.messages if m.station == station and left <= m.at_s <= after[0]
+    roam = moves[-1]
+    return Move(
+        roam["handover_gap_s"],
+        roam["handover_association_s"],
+        roam["handover_eap_s"],
+        roam["handover_keys_s"],
+        frozenset(roam["negotiated"]),
     )
-    return Move(before[-1], left, associated, after[0], between)

@@ -5,26 +5,20 @@ counted; gives rows of the ledger (``airtime_*_s``). Never books what no frame c
 spaces and hosts are not in it. Acknowledgements are where the capture tells their rate, or a medium
 has counted; virtual radios show a frame once however often the medium sent it, so that retries are
 then the medium's, at the mean airtime of an attempt.
-
-A part of the whole capture is had by reading it twice, up to the end and up to the beginning of
-the traffic: the frames before are needed for the keys.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from airtoll.capture import capture_report
+from airtoll.capture import Window, capture_report
 from airtoll.capture.observations import LEDGER_KINDS
-from airtoll.errors import CaptureError
 from airtoll.testbeds.linux.job import Value
 
 _KINDS: Final = LEDGER_KINDS | {"ack": ("control",)}
-_MAGICS: Final = {0xA1B2C3D4: 1e-6, 0xA1B23C4D: 1e-9}
 
 
 def values(
@@ -39,21 +33,12 @@ def values(
     has no airtime or its data cannot be decrypted.
     Raises ``CaptureError`` for a file that is no capture.
     """
-    reports = []
-    before = air.with_suffix(".before.pcap")
-    until = air.with_suffix(".until.pcap")
-    try:
-        for path, limit_s in ((before, window[0]), (until, window[1])):
-            path.write_bytes(beginning(air.read_bytes(), limit_s))
-            reports.append(capture_report([path], list(key_words(keys))).data)
-    finally:
-        before.unlink(missing_ok=True)
-        until.unlink(missing_ok=True)
-    first, last = (report["ledger"]["total"] for report in reports)
-    airtime = _difference(last["airtime_s"], first["airtime_s"])
+    report = capture_report([air], list(key_words(keys)), window=Window(*window))
+    total = report.ledger["total"]
+    airtime = total["airtime_s"]
     if not airtime["payload"] + airtime["security"]:
         return [], "not taken apart: no data in the capture, or radio headers that name no rates"
-    if not _difference(last["octets"], first["octets"])["payload"]:
+    if not total["octets"]["payload"]:
         return [], "not taken apart: the data in the capture cannot be decrypted"
     parts = {part: sum(airtime[kind] for kind in kinds) for part, kinds in _KINDS.items()}
     if counts is not None:
@@ -74,26 +59,6 @@ def counted(parts: Mapping[str, float], counts: Mapping[str, Any]) -> dict[str, 
     return {"retry": retry, "ack": max(0.0, total - captured - retry)}
 
 
-def beginning(octets: bytes, limit_s: float) -> bytes:
-    """A libpcap file up to the last packet before a time (Unix s).
-
-    Raises ``CaptureError`` for other files.
-    """
-    for order in "<>":
-        magic = struct.unpack_from(order + "I", octets)[0] if len(octets) >= 24 else 0
-        if magic in _MAGICS:
-            break
-    else:
-        raise CaptureError("no libpcap file")
-    offset = 24
-    while offset + 16 <= len(octets):
-        seconds, fraction, held, _ = struct.unpack_from(order + "IIII", octets, offset)
-        if seconds + fraction * _MAGICS[magic] >= limit_s or offset + 16 + held > len(octets):
-            break
-        offset += 16 + held
-    return octets[:offset]
-
-
 def key_words(keys: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """A key log's link keys as the reader of captures takes them; others are left out."""
     for key in keys:
@@ -103,7 +68,3 @@ def key_words(keys: Sequence[Mapping[str, str]]) -> Iterator[str]:
             yield f"pmk:{key['key']}"
         elif key["kind"] == "passphrase":
             yield f"wpa-pwd:{quote(key['passphrase'], safe='')}:{quote(key['ssid'], safe='')}"
-
-
-def _difference(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, float]:
-    return {kind: max(0.0, after[kind] - before.get(kind, 0.0)) for kind in after}

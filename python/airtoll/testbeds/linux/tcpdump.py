@@ -8,10 +8,10 @@ more: its own count and the packets in the file are compared (:func:`lacking`).
 from __future__ import annotations
 
 import re
-import struct
 
 from attrs import frozen
 
+from airtoll import _native
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.hosts import Host, HostError, Process
 
@@ -56,14 +56,10 @@ def taken(text: str) -> int | None:
 
 def lacking(octets: bytes, told: int | None) -> str | None:
     """One line when a libpcap file lacks packets that tcpdump took, or None."""
-    order = "<" if octets[:1] in (b"\xd4", b"\x4d") else ">"
-    offset, whole = 24, 0
-    while offset + 16 <= len(octets):
-        (held,) = struct.unpack_from(order + "I", octets, offset + 8)
-        if offset + 16 + held > len(octets):
-            break
-        offset += 16 + held
-        whole += 1
+    try:
+        whole = _native.count_packets(octets)
+    except _native.BadCapture:
+        whole = 0
     if told == whole:
         return None
     return f"{whole} packets in the file, {'an unknown number' if told is None else told} captured"

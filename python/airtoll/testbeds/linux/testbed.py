@@ -462,7 +462,8 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
         return Measured(rows=_rows(values), caveats=tuple(caveats))
     try:
         owners = {ip: outcome.stations[n] for n, own in outcome.addresses.items() for ip in own}
-        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap", owners)
+        keys = list(ledger.key_words(outcome.keys))
+        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap", owners, keys)
     except (CaptureError, OSError) as error:
         return Measured(failure=f"linux: the capture cannot be read: {error}")
     encrypts = _encrypts(job.policy)

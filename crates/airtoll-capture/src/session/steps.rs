@@ -1,0 +1,438 @@
+//! The frames of a session, side by side: takes one mark a frame, gives columns of times, frame
+//! numbers, senders, phases and names.
+//!
+//! A mark has 24 octets, however long its name is: names are made when columns are written.
+
+use airtoll_security::EapMethod;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::report::since;
+
+/// Where a frame stands: the place of its file among those given, and its number there, from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FrameNumber {
+    /// Place of the file, from 0.
+    pub file: u16,
+    /// Number of the frame in the file, as other readers count.
+    pub number: u32,
+}
+
+/// Phases of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Probe,
+    Authentication,
+    Association,
+    Eap,
+    KeyHandshake,
+    Tunnel,
+    Rekey,
+    End,
+}
+
+impl Phase {
+    /// Phases of a join, in the order of `Join::phases`.
+    pub(super) const JOIN: [Self; 6] = [
+        Self::Probe,
+        Self::Authentication,
+        Self::Association,
+        Self::Eap,
+        Self::KeyHandshake,
+        Self::Tunnel,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Authentication => "authentication",
+            Self::Association => "association",
+            Self::Eap => "eap",
+            Self::KeyHandshake => "key_handshake",
+            Self::Tunnel => "tunnel",
+            Self::Rekey => "rekey",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Protocols whose frames are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Probe request or response.
+    Probe,
+    /// Open-system authentication, or LEAP.
+    Authentication,
+    /// Shared-key authentication.
+    SharedKey,
+    /// SAE.
+    Sae,
+    /// Fast transition.
+    Ft,
+    /// FILS.
+    Fils,
+    /// PASN.
+    Pasn,
+    /// (Re)association.
+    Association,
+    /// EAPOL-Start.
+    EapolStart,
+    /// EAPOL-Logoff.
+    EapolLogoff,
+    /// EAP in EAPOL.
+    Eap,
+    /// 4-way handshake.
+    FourWay,
+    /// Group key handshake.
+    Group,
+    /// Keys of dynamic WEP.
+    Rc4Key,
+    /// Key request of a station.
+    KeyRequest,
+    /// EAPOL of another type.
+    EapolOther,
+    /// EAPOL for another AP.
+    PreAuthentication,
+    /// Deauthentication.
+    Deauthentication,
+    /// Disassociation.
+    Disassociation,
+    /// ISAKMP (IKEv1).
+    IkeV1,
+    /// IKEv2.
+    IkeV2,
+    /// Handshake of WireGuard.
+    WireGuard,
+    /// Mobile IP registration and agent discovery.
+    MobileIp,
+}
+
+impl Protocol {
+    pub(super) const COUNT: usize = 23;
+    pub(super) const ALL: [Self; Self::COUNT] = [
+        Self::Probe,
+        Self::Authentication,
+        Self::SharedKey,
+        Self::Sae,
+        Self::Ft,
+        Self::Fils,
+        Self::Pasn,
+        Self::Association,
+        Self::EapolStart,
+        Self::EapolLogoff,
+        Self::Eap,
+        Self::FourWay,
+        Self::Group,
+        Self::Rc4Key,
+        Self::KeyRequest,
+        Self::EapolOther,
+        Self::PreAuthentication,
+        Self::Deauthentication,
+        Self::Disassociation,
+        Self::IkeV1,
+        Self::IkeV2,
+        Self::WireGuard,
+        Self::MobileIp,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Authentication => "authentication",
+            Self::SharedKey => "shared-key",
+            Self::Sae => "sae",
+            Self::Ft => "ft",
+            Self::Fils => "fils",
+            Self::Pasn => "pasn",
+            Self::Association => "association",
+            Self::EapolStart => "eapol-start",
+            Self::EapolLogoff => "eapol-logoff",
+            Self::Eap => "eap",
+            Self::FourWay => "4-way",
+            Self::Group => "group",
+            Self::Rc4Key => "rc4-key",
+            Self::KeyRequest => "key-request",
+            Self::EapolOther => "eapol-other",
+            Self::PreAuthentication => "pre-authentication",
+            Self::Deauthentication => "deauthentication",
+            Self::Disassociation => "disassociation",
+            Self::IkeV1 => "ikev1",
+            Self::IkeV2 => "ikev2",
+            Self::WireGuard => "wireguard",
+            Self::MobileIp => "mobile-ip",
+        }
+    }
+
+    /// Whether its messages negotiate: open-system authentication and association do not.
+    pub(super) const fn negotiates(self) -> bool {
+        matches!(
+            self,
+            Self::SharedKey
+                | Self::Sae
+                | Self::Ft
+                | Self::Fils
+                | Self::EapolStart
+                | Self::Eap
+                | Self::FourWay
+                | Self::Group
+                | Self::Rc4Key
+                | Self::IkeV1
+                | Self::IkeV2
+                | Self::WireGuard
+                | Self::MobileIp
+        )
+    }
+}
+
+/// What a frame is, in four octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Label {
+    Probe,
+    /// Algorithm (255: another) and transaction.
+    Authentication(u8, u8),
+    AssociationRequest,
+    AssociationResponse(u16),
+    Start,
+    Logoff,
+    EapRequest(u8),
+    EapResponse(u8),
+    EapSuccess,
+    EapFailure,
+    EapOther,
+    FourWay(u8),
+    Group(u8),
+    DynamicWep,
+    KeyRequest,
+    OtherEapol,
+    PreAuthentication,
+    FtAction,
+    Deauthenticated(u16),
+    Disassociated(u16),
+    Ike,
+    WireGuard,
+    MobileIp,
+}
+
+/// Name of an authentication algorithm (IEEE 802.11-2020, 9.4.1.1; 128 is Cisco's).
+const fn algorithm_name(algorithm: u8) -> &'static str {
+    match algorithm {
+        0 => "open",
+        1 => "shared key",
+        2 => "FT",
+        3 => "SAE",
+        4..=6 => "FILS",
+        7 => "PASN",
+        128 => "LEAP",
+        _ => "other",
+    }
+}
+
+fn eap_name(kind: u8) -> String {
+    match kind {
+        1 => "identity".to_owned(),
+        2 => "notification".to_owned(),
+        3 => "NAK".to_owned(),
+        _ => EapMethod::title_of(kind),
+    }
+}
+
+impl Label {
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Probe => "probe".to_owned(),
+            Self::Authentication(algorithm, transaction) => {
+                format!("authentication {} {transaction}", algorithm_name(algorithm))
+            }
+            Self::AssociationRequest => "association request".to_owned(),
+            Self::AssociationResponse(status) => format!("association response {status}"),
+            Self::Start => "EAPOL-Start".to_owned(),
+            Self::Logoff => "EAPOL-Logoff".to_owned(),
+            Self::EapRequest(kind) => format!("EAP request {}", eap_name(kind)),
+            Self::EapResponse(kind) => format!("EAP response {}", eap_name(kind)),
+            Self::EapSuccess => "EAP success".to_owned(),
+            Self::EapFailure => "EAP failure".to_owned(),
+            Self::EapOther => "EAP".to_owned(),
+            Self::FourWay(number) => format!("4-way {number}"),
+            Self::Group(number) => format!("group key {number}"),
+            Self::DynamicWep => "dynamic WEP key".to_owned(),
+            Self::KeyRequest => "key request".to_owned(),
+            Self::OtherEapol => "EAPOL".to_owned(),
+            Self::PreAuthentication => "pre-authentication".to_owned(),
+            Self::FtAction => "FT action".to_owned(),
+            Self::Deauthenticated(code) => format!("deauthenticated ({code})"),
+            Self::Disassociated(code) => format!("disassociated ({code})"),
+            Self::Ike => "IKE".to_owned(),
+            Self::WireGuard => "WireGuard".to_owned(),
+            Self::MobileIp => "Mobile IP".to_owned(),
+        }
+    }
+}
+
+/// One frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) time_ns: u64,
+    pub(super) frame: FrameNumber,
+    pub(super) label: Label,
+    pub(super) phase: Phase,
+    pub(super) from_station: bool,
+    /// A retransmission of a frame that was heard.
+    pub(super) again: bool,
+}
+
+/// The frames of a session in order, for the waterfall.
+#[derive(Debug, Clone, Default)]
+pub struct Steps {
+    pub(super) marks: Vec<Mark>,
+    pub(super) first_ns: u64,
+}
+
+impl Steps {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
+    /// Name of the last one.
+    pub(crate) fn last_name(&self) -> Option<String> {
+        self.marks.last().map(|mark| mark.label.words())
+    }
+
+    /// Leaves the frames out.
+    pub(crate) fn clear(&mut self) {
+        self.marks = Vec::new();
+    }
+
+    /// Names in order.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.marks.iter().map(|mark| mark.label.words())
+    }
+
+    /// Frame numbers in order.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.marks.iter().map(|mark| mark.frame.number)
+    }
+}
+
+/// The shape of [`Steps`] in a report: one entry of every list for each frame.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub struct StepColumns {
+    /// Seconds after the session's first frame.
+    pub at_s: Vec<f64>,
+    /// Place of the file, from 0.
+    pub file: Vec<u16>,
+    /// Number in the file, from 1.
+    pub frame: Vec<u32>,
+    /// station or ap.
+    pub from: Vec<&'static str>,
+    /// Phase that the frame belongs to; `rekey` and `end` follow the join.
+    pub phase: Vec<&'static str>,
+    /// A retransmission.
+    pub again: Vec<bool>,
+    /// Name of the frame.
+    pub what: Vec<String>,
+}
+
+struct Column<'a, F>(&'a [Mark], F);
+
+impl<T: Serialize, F: Fn(&Mark) -> T> Serialize for Column<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
+}
+
+impl Serialize for Steps {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let marks = &self.marks[..];
+        let from = |mark: &Mark| if mark.from_station { "station" } else { "ap" };
+        let mut columns = serializer.serialize_struct("Steps", 7)?;
+        columns.serialize_field(
+            "at_s",
+            &Column(marks, |m: &Mark| since(m.time_ns, self.first_ns)),
+        )?;
+        columns.serialize_field("file", &Column(marks, |mark: &Mark| mark.frame.file))?;
+        columns.serialize_field("frame", &Column(marks, |mark: &Mark| mark.frame.number))?;
+        columns.serialize_field("from", &Column(marks, from))?;
+        columns.serialize_field("phase", &Column(marks, |mark: &Mark| mark.phase.name()))?;
+        columns.serialize_field("again", &Column(marks, |mark: &Mark| mark.again))?;
+        columns.serialize_field("what", &Column(marks, |mark: &Mark| mark.label.words()))?;
+        columns.end()
+    }
+}
+
+/// The frames heard last from either side, to tell retransmissions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Heard {
+    ring: [Option<(bool, u16, u64)>; 8],
+    next: usize,
+}
+
+/// Frames further apart than this are not one frame and its retransmission.
+const RETRY_WINDOW_NS: u64 = 1_000_000_000;
+
+impl Heard {
+    /// Enters a frame by its sender and sequence number; `true` if it was heard before: a
+    /// retransmission, or the copy of another sniffer.
+    pub(super) fn enter(&mut self, from_station: bool, sequence: u16, time_ns: u64) -> bool {
+        let known = self.ring.iter().flatten().any(|(from, number, at)| {
+            *from == from_station && *number == sequence && time_ns.abs_diff(*at) < RETRY_WINDOW_NS
+        });
+        if !known {
+            self.ring[self.next] = Some((from_station, sequence, time_ns));
+            self.next = (self.next + 1) % self.ring.len();
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_has_24_octets() {
+        assert_eq!(size_of::<Mark>(), 24);
+    }
+
+    #[test]
+    fn columns_have_one_entry_a_frame() {
+        let mark = Mark {
+            time_ns: 1_500_000_000,
+            frame: FrameNumber { file: 0, number: 7 },
+            label: Label::EapRequest(13),
+            phase: Phase::Eap,
+            from_station: false,
+            again: false,
+        };
+        let steps = Steps {
+            marks: vec![
+                mark,
+                Mark {
+                    from_station: true,
+                    label: Label::FourWay(2),
+                    ..mark
+                },
+            ],
+            first_ns: 1_000_000_000,
+        };
+        let text = serde_json::to_string(&steps).unwrap();
+        assert_eq!(
+            text,
+            r#"{"at_s":[0.5,0.5],"file":[0,0],"frame":[7,7],"from":["ap","station"],"phase":["eap","eap"],"again":[false,false],"what":["EAP request TLS","4-way 2"]}"#
+        );
+    }
+
+    #[test]
+    fn a_sequence_number_heard_twice_is_a_retransmission() {
+        let mut heard = Heard::default();
+        assert!(!heard.enter(true, 5, 0));
+        assert!(heard.enter(true, 5, 1000));
+        assert!(!heard.enter(false, 5, 1000));
+        assert!(!heard.enter(true, 5, 2_000_000_000));
+    }
+}
