@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHECKED: list[str] = [
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "benchmarks",
     "crates/airtoll-wire",
     "datasets",
