@@ -8,35 +8,24 @@ mod roams;
 mod signalling;
 mod wires;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use airtoll_engine::{EventQueue, Streams};
 use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
-use crate::device::host::{Host, Pipe};
-use crate::device::{self, Device};
+use crate::device::Device;
 use crate::event::Event;
 use crate::flow::Flows;
 use crate::join::Join;
-use crate::mac::aggregation::MacQueue;
-use crate::mac::codel::Codel;
-use crate::mac::contention::{Contender, Standing};
-use crate::mac::exchange::{BeaconPlan, Exchange};
-use crate::mac::lifetime;
-use crate::mac::mode;
-use crate::mac::{self, Mac};
-use crate::medium::channel::{AccessKind, Channel, Class, Gap};
-use crate::medium::radio::Radio;
-use crate::medium::{self, Medium};
-use crate::net::resolution::Resolution;
-use crate::net::{self, Net};
-use crate::observe::ledger::Ledger;
+use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
+use crate::medium::{Channel, Medium, Radio};
+use crate::net::Net;
 use crate::observe::{self, Observers};
-use crate::packet::{NONE, Slab};
+use crate::packet::Slab;
 use crate::roam::Roam;
-use crate::scenario::{Bss, Discipline, Role, Scenario, ScenarioError, Standard};
+use crate::scenario::{AddressResolution, Bss, Role, Scenario, ScenarioError, Standard};
 use crate::stack::{Lower, Stack};
 use crate::world::{Outboxes, World};
 
@@ -79,55 +68,23 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
                     end: Instant::ZERO + Duration::from_secs_f64(scenario.duration_s),
                     warm_up: Instant::ZERO + Duration::from_secs_f64(scenario.warm_up_s),
                     packets: Slab::new(),
-                    observers: Observers {
-                        nodes: Vec::new(),
-                        ledger: Ledger::default(),
-                        crypto_time: Duration::ZERO,
-                        series: scenario.series,
-                        trace: None,
-                    },
+                    outbox: Vec::new(),
+                    observers: Observers::new(scenario.series),
                 },
-                medium: Medium {
-                    nodes: Vec::new(),
-                    channels: Vec::new(),
-                    radio,
-                    noise: streams.named("noise"),
-                    reservations: Slab::new(),
-                },
-                mac: Mac {
-                    nodes: Vec::new(),
-                    streams: Vec::new(),
-                    contenders: Vec::new(),
-                    exchanges: Vec::new(),
-                    txop_limits: Vec::new(),
-                    queues: Vec::new(),
-                    links: Vec::new(),
-                    modes: Vec::new(),
-                    earlier_nav: Instant::ZERO,
-                    winners: Vec::new(),
-                },
-                device: Device {
-                    nodes: Vec::new(),
-                    cpu_ciphers: Duration::ZERO,
-                },
+                medium: Medium::new(radio, streams.named("noise")),
+                mac: Mac::new(),
+                device: Device::new(),
             },
-            net: Net {
-                nodes: Vec::new(),
-                routes: Vec::new(),
-                detours: Vec::new(),
-                wires: Vec::new(),
-                fragments: Slab::new(),
-                layers: Slab::new(),
-                resolution: Resolution::default(),
-            },
-            flow: Flows { flows: Vec::new() },
+            net: Net::new(scenario.address_resolution == AddressResolution::Dynamic),
+            flow: Flows::new(),
         },
         join: Join::default(),
         roam: Roam::default(),
-        outboxes: Outboxes::default(),
-        duration: Duration::from_secs_f64(scenario.duration_s),
-        warm_up: Duration::from_secs_f64(scenario.warm_up_s),
         recorder: None,
+        duration: Duration::from_secs_f64(scenario.duration_s),
+        warm_up_length: Duration::from_secs_f64(scenario.warm_up_s),
+        pending: Vec::new(),
+        outboxes: Outboxes::default(),
     };
     let mut builder = Builder {
         scenario,
@@ -146,7 +103,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
-    signalling::add_group_links(&mut world, scenario, &builder.index);
+    let groups = signalling::add_group_links(&mut world, scenario, &builder.index);
     if !scenario.associations.is_empty() {
         let source = joins::Source {
             scenario,
@@ -156,78 +113,39 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         joins::prepare(&mut world, source)?;
         roams::prepare(&mut world, source)?;
         roams::add_agents(&mut world, source);
-        signalling::choose_group_ciphers(&mut world);
+        signalling::choose_group_ciphers(&mut world, &groups);
         return Ok(world);
     }
-    for flow in 0..world.stack.flow.flows.len() {
-        let start = world.stack.flow.flows[flow].start;
-        world
-            .stack
-            .lower
-            .cx
-            .events
-            .schedule(start, Event::Application { flow: flow as u32 });
-    }
-    if world.stack.lower.cx.warm_up > Instant::ZERO {
-        let at = world.stack.lower.cx.warm_up;
-        world.stack.lower.cx.events.schedule(at, Event::WarmedUp);
+    let Stack { lower, flow, .. } = &mut world.stack;
+    flow.begin(&mut lower.cx, Duration::ZERO);
+    let warm_up = lower.cx.warm_up;
+    if warm_up > Instant::ZERO {
+        lower.cx.schedule(warm_up, Event::WarmedUp);
     }
     Ok(world)
 }
 
 impl Builder<'_> {
     fn add_nodes(&mut self) {
-        for (number, node) in self.scenario.nodes.iter().enumerate() {
-            let stack = &mut self.world.stack;
-            let lower = &mut stack.lower;
+        let Stack { lower, net, .. } = &mut self.world.stack;
+        for node in &self.scenario.nodes {
+            lower.medium.add_node(node.role == Role::Wired);
+            let stream = self.streams.named(&format!("back-off/{}", node.name));
+            let lifetime = node
+                .queue
+                .max_delay_ms
+                .map_or(NO_LIFETIME, |ms| Duration::from_secs_f64(ms / 1e3));
+            let queue = &node.queue;
             lower
                 .mac
-                .streams
-                .push(self.streams.named(&format!("back-off/{}", node.name)));
-            lower.medium.nodes.push(medium::Node {
-                channel: 0,
-                class: 0,
-                ears: Vec::new(),
-                engaged_until: Instant::ZERO,
-                last_sent: (Instant::ZERO, Instant::ZERO),
-            });
-            lower.mac.nodes.push(mac::Node {
-                contenders: [0; 4],
-                first_link: 0,
-                neighbours: 0,
-                signalling: NONE,
-                beacon: None,
-                listeners: Vec::new(),
-                queue_limit: node.queue.packets,
-                lifetime: node
-                    .queue
-                    .max_delay_ms
-                    .map_or(lifetime::NONE, |ms| Duration::from_secs_f64(ms / 1e3)),
-                discipline: node.queue.discipline,
-            });
-            lower.device.nodes.push(device::Node {
-                host: Host::new(&node.host),
-                transmit: Pipe::default(),
-                encrypt: Pipe::default(),
-                decrypt: Pipe::default(),
-                receive: Pipe::default(),
-            });
-            stack.net.nodes.push(net::Node {
-                name: node.name.clone(),
-                role: node.role,
-                mtu: node.mtu_octets,
-                tunnels: Vec::new(),
-                identity: number as u32,
-                present: number as u32,
-                knows_off: false,
-                unheard: false,
-            });
-            lower.cx.observers.nodes.push(observe::Node {
-                energy: node.host.energy,
-                transmit_time: Duration::ZERO,
-                receive_time: Duration::ZERO,
-                forbidden_rate: None,
-            });
+                .add_node(stream, queue.packets, lifetime, queue.discipline);
+            lower.device.add_node(&node.host);
+            net.add_node(&node.name, node.role, node.mtu_octets);
+            lower
+                .cx
+                .observers
+                .nodes
+                .push(observe::Node::new(node.host.energy));
         }
     }
 
@@ -254,8 +172,8 @@ impl Builder<'_> {
                 .iter()
                 .any(|m| self.scenario.nodes[*m as usize].standard == Some(Standard::B));
             self.phys.push(BssPhy {
-                timing: mode::timing(bss, with_b),
-                basic: mode::basic_rates(bss, with_b),
+                timing: mac::timing(bss, with_b),
+                basic: mac::basic_rates(bss, with_b),
                 edca: bss.edca.unwrap_or(bss.standard.descriptor().edca),
                 members,
             });
@@ -268,35 +186,13 @@ impl Builder<'_> {
                 .iter()
                 .flat_map(|b| self.phys[*b].members.iter().copied())
                 .collect();
-            let (class_of, ears) = self.world.stack.lower.medium.radio.classes(&members);
-            let classes = class_of.iter().max().map_or(0, |c| c + 1);
-            let id = self.world.stack.lower.medium.channels.len() as u32;
-            for ((member, class), ears) in members.iter().zip(&class_of).zip(ears) {
-                let node = &mut self.world.stack.lower.medium.nodes[*member as usize];
-                node.channel = id;
-                node.class = *class;
-                node.ears = ears;
-            }
             let (timing, basic) = (self.phys[on_it[0]].timing, self.phys[on_it[0]].basic);
-            let lowest = basic.lowest(mode::band(&self.scenario.bss[on_it[0]]));
-            let mut channel = Channel {
-                slot: timing.slot,
-                sifs: timing.sifs,
-                eifs_extra: phy::eifs(&timing, &lowest) - phy::difs(&timing),
-                kinds: Vec::new(),
-                classes: Vec::new(),
-                active: Vec::new(),
-                transmissions: Vec::new(),
-                free: Vec::new(),
-                next_grant: Instant::MAX,
-                stale: true,
-                backlog: 0,
-                gap: Gap::Open,
-                booked: Instant::ZERO,
-                ciphers: Default::default(),
-            };
-            channel.classes = (0..classes).map(|_| Class::new()).collect();
-            self.world.stack.lower.medium.channels.push(channel);
+            let lowest = basic.lowest(mac::band(&self.scenario.bss[on_it[0]]));
+            let eifs_extra = phy::eifs(&timing, &lowest) - phy::difs(&timing);
+            let channel = Channel::new(timing.slot, timing.sifs, eifs_extra);
+            let lower = &mut self.world.stack.lower;
+            let classes = lower.medium.add_channel(channel, &members);
+            lower.mac.add_channel(timing.slot, classes);
         }
     }
 
@@ -305,41 +201,15 @@ impl Builder<'_> {
         &mut self,
         node: u32,
         (aifsn, edca): (u32, bool),
-        (cw_min, cw_max): (u32, u32),
+        windows: (u32, u32),
         txop: Duration,
         rank: u8,
     ) -> u32 {
-        let state = &self.world.stack.lower.medium.nodes[node as usize];
-        let channel = &mut self.world.stack.lower.medium.channels[state.channel as usize];
-        let aifs = channel.sifs + channel.slot * u64::from(aifsn);
-        let kind = channel.kind(AccessKind { aifs, edca });
-        let id = self.world.stack.lower.mac.contenders.len() as u32;
-        self.world.stack.lower.mac.contenders.push(Contender {
-            node,
-            channel: state.channel,
-            class: state.class,
-            kind,
-            standing: Standing::Resting,
-            key: 0,
-            late: false,
-            slots: 0,
-            cw: cw_min,
-            retries: 0,
-            cw_min,
-            cw_max,
-            rank,
-        });
-        self.world.stack.lower.mac.exchanges.push(Exchange::new());
-        self.world.stack.lower.mac.txop_limits.push(txop);
-        self.world.stack.lower.mac.queues.push(MacQueue {
-            packets: 0,
-            order: VecDeque::new(),
-            unfinished: None,
-            codel: (self.world.stack.lower.mac.nodes[node as usize].discipline
-                == Discipline::Codel)
-                .then(Codel::new),
-        });
-        id
+        let Lower { medium, mac, .. } = &mut self.world.stack.lower;
+        let channel = medium.channel_of(node);
+        let aifs = medium.sifs(channel) + medium.slot(channel) * u64::from(aifsn);
+        let kind = AccessKind { aifs, edca };
+        mac.add_contender(medium, node, kind, windows, txop, rank)
     }
 
     fn add_contenders(&mut self, at: usize, node: u32) {
@@ -360,7 +230,7 @@ impl Builder<'_> {
             let own = self.scenario.nodes[node as usize].frame_burst_us;
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
             let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
-            self.world.stack.lower.mac.nodes[node as usize].contenders = [id; 4];
+            self.world.stack.lower.mac.set_contenders(node, [id; 4]);
             return;
         }
         let windows = TimingSet {
@@ -376,6 +246,7 @@ impl Builder<'_> {
         ];
         let own = &self.scenario.nodes[node as usize].edca_parameters;
         let given = own.as_ref().or(bss.edca_parameters.as_ref());
+        let mut contenders = [0; 4];
         for (i, category) in categories.into_iter().enumerate() {
             let mut p = phy::edca_parameters(category, &windows, dsss);
             if let Some(given) = given {
@@ -384,15 +255,15 @@ impl Builder<'_> {
                 p.cw_max = given[i].cw_max;
                 p.txop = Duration::from_secs_f64(given[i].txop_us / 1e6);
             }
-            let id = self.add_contender(
+            contenders[i] = self.add_contender(
                 node,
                 (p.aifsn.clamp(1, 15), true),
                 (p.cw_min, p.cw_max),
                 p.txop,
                 i as u8,
             );
-            self.world.stack.lower.mac.nodes[node as usize].contenders[i] = id;
         }
+        self.world.stack.lower.mac.set_contenders(node, contenders);
     }
 
     fn add_beacons(&mut self, at: usize) {
@@ -405,9 +276,9 @@ impl Builder<'_> {
         let contender = self.add_contender(ap, (1, false), (0, 0), Duration::ZERO, 4);
         let vector = beacons
             .rate_mbps
-            .and_then(|mbps| mode::legacy(bss, mbps))
-            .unwrap_or_else(|| self.phys[at].basic.lowest(mode::band(bss)));
-        self.world.stack.lower.mac.nodes[ap as usize].beacon = Some(BeaconPlan {
+            .and_then(|mbps| mac::legacy(bss, mbps))
+            .unwrap_or_else(|| self.phys[at].basic.lowest(mac::band(bss)));
+        let plan = BeaconPlan {
             contender,
             interval: Duration::from_secs_f64(beacons.interval_us / 1e6),
             length: phy::airtime(&vector, beacons.octets),
@@ -415,7 +286,8 @@ impl Builder<'_> {
             octets: beacons.octets,
             ssids: u32::from(beacons.ssids.max(1)),
             waiting: 0,
-        });
+        };
+        self.world.stack.lower.mac.set_beacon(ap, plan);
         let first = Instant::ZERO + Duration::from_secs_f64(beacons.offset_us / 1e6);
         self.world
             .stack

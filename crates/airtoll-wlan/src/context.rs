@@ -1,12 +1,79 @@
-//! What every subsystem is given with a call: the clock and its queue of events, the packets, and
-//! the observers.
+//! What every subsystem is given with a call: the clock and its queue of events, the packets, the
+//! outbox, and the observers.
+//!
+//! A subsystem calls those below it, and writes into the outbox what concerns those above it.
+//! `world` carries the actions of the outbox out, in the order in which they were written, and what
+//! an action causes before the next one.
 
 use airtoll_engine::EventQueue;
 use airtoll_units::Instant;
 
-use crate::event::Event;
+use crate::event::{Event, HandoverId, PipeKind};
 use crate::observe::Observers;
-use crate::packet::{Packet, Slab};
+use crate::packet::{Packet, PacketId, Slab};
+
+/// What a subsystem asks of those above it, or of itself once these are done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action {
+    /// MAC: what a node has ready for its radio goes into the transmit queues.
+    Drain { node: u32 },
+    /// MAC: a transmit queue is empty, so that the next packet for it is an event.
+    Arm { node: u32 },
+    /// MAC: the exchange of a contender goes on.
+    Exchange { contender: u32, step: Step },
+    /// MAC: a packet arrived over a link.
+    Receive { link: u32, packet: PacketId },
+    /// MAC, net: a packet is lost.
+    Lose { packet: PacketId },
+    /// MAC: a packet of a flow has left the sender's socket.
+    Released { flow: u32 },
+    /// MAC: a message of a negotiation was on the air.
+    OnAir { signal: u32 },
+    /// MAC: a station that dozes as far as its access point knows sent a frame.
+    Woke { station: u32 },
+    /// MAC: a station that is not associated sent data.
+    Refused { station: u32 },
+    /// MAC: a station that listens for beacons heard one.
+    BeaconHeard { handover: HandoverId },
+    /// Net: the next packet of a device's pipe, if it is done.
+    Pipe { node: u32, pipe: PipeKind },
+    /// Net: the next packet at the end of a wire, if it is there.
+    Wire { wire: u32 },
+    /// Net: a packet of a flow or a negotiation is through the stack of its host at this instant.
+    Arrived { packet: PacketId, at: Instant },
+    /// Net: a packet outside all tunnels, and not a fragment, is lost.
+    Lost { packet: PacketId },
+    /// Net: an access point has a packet for a station that dozes as far as it knows.
+    KeepDozing { station: u32, packet: PacketId },
+    /// Net: a host sends a packet between two access points.
+    KeepAway { host: u32, packet: PacketId },
+    /// Net: a station that knows that its association has ended sends a packet.
+    KeepOff { station: u32, packet: PacketId },
+    /// Net: the far end of a tunnel authenticated a packet that this node put into it.
+    Tunnelled { entered: u32 },
+    /// Net: an advertisement of a mobility agent is through the stack of a station.
+    AdvertisementHeard { station: u32, agent: u32 },
+    /// Flow: a host sends a packet.
+    Send { host: u32, packet: PacketId },
+}
+
+// Actions are moved twice each.
+const _: () = assert!(size_of::<Action>() <= 16);
+
+/// Steps of a frame exchange that follow once what came before has been carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The response arrived.
+    Succeeded,
+    /// The acknowledged frames are settled: the contender continues its TXOP or finishes.
+    Settled,
+    /// The response did not come.
+    Failed,
+    /// The contender finishes its exchange.
+    Finish,
+    /// What expired is dropped: the contender backs off.
+    BackOff,
+}
 
 /// Clock, events, packets and observers of a trial.
 pub(crate) struct Context {
@@ -16,6 +83,8 @@ pub(crate) struct Context {
     /// When the warm-up ends.
     pub warm_up: Instant,
     pub packets: Slab<Packet>,
+    /// Actions for the subsystems above.
+    pub outbox: Vec<Action>,
     pub observers: Observers,
 }
 
@@ -30,5 +99,26 @@ impl Context {
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event) {
         self.events.schedule(at, event);
+    }
+
+    /// Writes an action into the outbox.
+    #[inline]
+    pub fn act(&mut self, action: Action) {
+        self.outbox.push(action);
+    }
+
+    /// A packet is lost; the subsystems above hear of it.
+    #[inline]
+    pub fn lose(&mut self, packet: PacketId) {
+        self.outbox.push(Action::Lose { packet });
+    }
+
+    /// Hands a record to the trace, if there is one.
+    #[inline]
+    pub fn trace(&mut self, what: &'static str, which: [u64; 3]) {
+        let now = self.events.now();
+        if let Some(trace) = &mut self.observers.trace {
+            trace.record(now, what, which);
+        }
     }
 }

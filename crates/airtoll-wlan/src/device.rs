@@ -1,36 +1,280 @@
-//! Devices: the host CPU, cipher engines and the pipes between them.
+//! Devices: the host CPU, cipher engines, and the pipes of packets that are done at a known instant.
+//!
+//! Takes work of packets and of handshakes; gives the instant at which that is done. Knows nothing
+//! of a packet's way: `net` asks.
 
-pub(crate) mod host;
+mod host;
 
-use airtoll_units::Duration;
+use airtoll_handshakes::Operation;
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
 
-use crate::event::PipeKind;
-use host::{Host, Pipe};
+use crate::context::Context;
+use crate::event::{Event, PipeKind};
+use crate::medium::Medium;
+use crate::packet::PacketId;
+use crate::scenario::{self, CryptoEngine};
+use host::Host;
+
+pub(crate) use host::{Pipe, Price};
 
 /// The device of a node.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub host: Host,
-    pub transmit: Pipe,
-    pub encrypt: Pipe,
-    pub decrypt: Pipe,
-    pub receive: Pipe,
+struct Node {
+    host: Host,
+    transmit: Pipe,
+    encrypt: Pipe,
+    decrypt: Pipe,
+    receive: Pipe,
 }
 
 /// The devices of all nodes.
 pub(crate) struct Device {
-    pub nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// Cipher work that the CPU at hand will do with its next job.
-    pub cpu_ciphers: Duration,
+    cpu_ciphers: Duration,
 }
 
-impl Node {
-    pub fn pipe(&mut self, kind: PipeKind) -> &mut Pipe {
+impl Device {
+    /// No devices.
+    pub fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            cpu_ciphers: Duration::ZERO,
+        }
+    }
+
+    /// Adds the device of a node.
+    pub fn add_node(&mut self, model: &scenario::Host) {
+        self.nodes.push(Node {
+            host: Host::new(model),
+            transmit: Pipe::default(),
+            encrypt: Pipe::default(),
+            decrypt: Pipe::default(),
+            receive: Pipe::default(),
+        });
+    }
+
+    /// CPU time to send an own packet of `octets`.
+    #[inline]
+    pub fn transmit_time(&self, node: u32, octets: u32) -> Duration {
+        self.nodes[node as usize].host.transmit.of(octets)
+    }
+
+    /// CPU time to receive a packet of `octets`.
+    #[inline]
+    pub fn receive_time(&self, node: u32, octets: u32) -> Duration {
+        self.nodes[node as usize].host.receive.of(octets)
+    }
+
+    /// CPU time to forward a packet of `octets`.
+    #[inline]
+    pub fn forward_time(&self, node: u32, octets: u32) -> Duration {
+        self.nodes[node as usize].host.forward.of(octets)
+    }
+
+    /// CPU time of handshake operations.
+    pub fn operations_time(&self, node: u32, operations: &[Operation]) -> Duration {
+        self.nodes[node as usize].host.operations_time(operations)
+    }
+
+    /// Where a node's ciphers work.
+    #[inline]
+    pub fn engine(&self, node: u32) -> CryptoEngine {
+        self.nodes[node as usize].host.engine
+    }
+
+    /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
+    #[inline]
+    pub fn cipher_time(
+        &self,
+        cx: &mut Context,
+        node: u32,
+        cipher: CipherSuite,
+        encrypt: bool,
+        octets: u32,
+    ) -> Duration {
+        let host = &self.nodes[node as usize].host;
+        let effort = host.cipher_time(cipher, encrypt, octets);
+        cx.observers.crypto_time += effort;
+        effort
+    }
+
+    /// Time to encrypt a frame that was counted before.
+    pub fn encryption_time(&self, node: u32, cipher: CipherSuite, octets: u32) -> Duration {
+        let host = &self.nodes[node as usize].host;
+        host.cipher_time(cipher, true, octets)
+    }
+
+    /// Whether the CPU of a node takes another packet.
+    #[inline]
+    pub fn admits(&mut self, cx: &Context, node: u32) -> bool {
+        self.nodes[node as usize].host.cpu.admits(cx.now())
+    }
+
+    /// Begins to count the cipher work in the CPU's next job.
+    #[inline]
+    pub fn set_cpu_ciphers(&mut self, effort: Duration) {
+        self.cpu_ciphers = effort;
+    }
+
+    /// The CPU's next job contains this cipher work, too.
+    #[inline]
+    pub fn add_cpu_ciphers(&mut self, effort: Duration) {
+        self.cpu_ciphers += effort;
+    }
+
+    /// The cipher work of a job that is put off.
+    pub fn take_cpu_ciphers(&mut self) -> Duration {
+        std::mem::take(&mut self.cpu_ciphers)
+    }
+
+    /// Works on the CPU of a node; gives the instant at which that is done.
+    #[inline]
+    pub fn spend(
+        &mut self,
+        cx: &Context,
+        medium: &mut Medium,
+        node: u32,
+        work: Duration,
+    ) -> Instant {
+        let done = self.work(cx, node, work);
+        let ciphers = self.take_cpu_ciphers();
+        medium.note_ciphers(node, done, ciphers.min(work));
+        done
+    }
+
+    /// The same for work without link ciphers, as that of a handshake.
+    #[inline]
+    pub fn work(&mut self, cx: &Context, node: u32, work: Duration) -> Instant {
+        self.nodes[node as usize].host.cpu.work(cx.now(), work)
+    }
+
+    /// Works on a cipher engine of a node from `ready` on; gives the instant at which that is done.
+    #[inline]
+    pub fn run_engine(
+        &mut self,
+        medium: &mut Medium,
+        node: u32,
+        encrypt: bool,
+        ready: Instant,
+        effort: Duration,
+    ) -> Instant {
+        let engine = self.nodes[node as usize].host.engine_for(encrypt);
+        let done = engine.work(ready, effort);
+        medium.note_ciphers(node, done, effort);
+        done
+    }
+
+    /// The same on the CPU where the node has no engine.
+    pub fn encrypt_from(
+        &mut self,
+        medium: &mut Medium,
+        node: u32,
+        ready: Instant,
+        effort: Duration,
+    ) -> Instant {
+        let host = &mut self.nodes[node as usize].host;
+        let engine = match host.engine {
+            CryptoEngine::Cpu => &mut host.cpu,
+            _ => host.engine_for(true),
+        };
+        let done = engine.work(ready, effort);
+        medium.note_ciphers(node, done, effort);
+        done
+    }
+
+    /// Whether a cipher engine of a node takes another packet.
+    #[inline]
+    pub fn engine_admits(&mut self, cx: &Context, node: u32, encrypt: bool) -> bool {
+        let engine = self.nodes[node as usize].host.engine_for(encrypt);
+        engine.admits(cx.now())
+    }
+
+    #[inline]
+    fn pipe(&mut self, node: u32, kind: PipeKind) -> &mut Pipe {
+        let node = &mut self.nodes[node as usize];
         match kind {
-            PipeKind::Transmit => &mut self.transmit,
-            PipeKind::Encrypt => &mut self.encrypt,
-            PipeKind::Decrypt => &mut self.decrypt,
-            PipeKind::Receive => &mut self.receive,
+            PipeKind::Transmit => &mut node.transmit,
+            PipeKind::Encrypt => &mut node.encrypt,
+            PipeKind::Decrypt => &mut node.decrypt,
+            PipeKind::Receive => &mut node.receive,
+        }
+    }
+
+    /// Whether a pipe holds nothing.
+    #[inline]
+    pub fn is_empty(&self, node: u32, kind: PipeKind) -> bool {
+        let node = &self.nodes[node as usize];
+        let pipe = match kind {
+            PipeKind::Transmit => &node.transmit,
+            PipeKind::Encrypt => &node.encrypt,
+            PipeKind::Decrypt => &node.decrypt,
+            PipeKind::Receive => &node.receive,
+        };
+        pipe.items.is_empty()
+    }
+
+    /// Puts a packet that is done at `at` into a pipe, without an event.
+    #[inline]
+    pub fn put(&mut self, node: u32, kind: PipeKind, at: Instant, packet: PacketId) {
+        self.pipe(node, kind).items.push_back((at, packet));
+    }
+
+    /// Puts a packet that is done at `at` into a pipe.
+    #[inline]
+    pub fn push(
+        &mut self,
+        cx: &mut Context,
+        node: u32,
+        kind: PipeKind,
+        at: Instant,
+        packet: PacketId,
+    ) {
+        self.put(node, kind, at, packet);
+        self.arm(cx, node, kind);
+    }
+
+    /// Takes the next packet of a pipe, if it is done.
+    #[inline]
+    pub fn take_done(&mut self, cx: &Context, node: u32, kind: PipeKind) -> Option<PacketId> {
+        self.pipe(node, kind).take_done(cx.now())
+    }
+
+    /// The event of a pipe came.
+    #[inline]
+    pub fn disarm(&mut self, node: u32, kind: PipeKind) {
+        self.pipe(node, kind).armed = false;
+    }
+
+    /// Schedules an event for the next packet of a pipe, if there is none yet.
+    #[inline]
+    pub fn arm(&mut self, cx: &mut Context, node: u32, kind: PipeKind) {
+        let now = cx.now();
+        let pipe = self.pipe(node, kind);
+        if pipe.armed {
+            return;
+        }
+        if let Some((at, _)) = pipe.items.front() {
+            let at = (*at).max(now);
+            pipe.armed = true;
+            cx.schedule(at, Event::Pipe { node, pipe: kind });
+        }
+    }
+
+    /// Time that the CPU and the engines of a node worked since the warm-up.
+    pub fn busy(&self, node: u32) -> (Duration, Duration) {
+        let host = &self.nodes[node as usize].host;
+        (host.cpu.busy, host.engines.iter().map(|e| e.busy).sum())
+    }
+
+    /// The warm-up ends.
+    pub fn restart(&mut self) {
+        for node in &mut self.nodes {
+            node.host.cpu.busy = Duration::ZERO;
+            for engine in &mut node.host.engines {
+                engine.busy = Duration::ZERO;
+            }
         }
     }
 }

@@ -9,17 +9,17 @@ mod connection;
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use application::{Application, Exchange, Next};
+pub(crate) use application::{Application, Next, RequestResponse};
 pub(crate) use connection::{Carried, Connection};
 
-use crate::mac::lifetime::Backlog;
+use crate::context::{Action, Context};
+use crate::event::Event;
 use crate::observe::metrics::Statistics;
-use crate::packet::{NONE, Packet};
-use crate::world::World;
+use crate::packet::{Carries, Packet};
 
 /// All flows.
 pub(crate) struct Flows {
-    pub flows: Vec<Flow>,
+    flows: Vec<Flow>,
 }
 
 /// One flow.
@@ -41,17 +41,17 @@ pub(crate) struct Flow {
     /// Packets that take room in the sender's socket, and how many may (UDP).
     pub held: u32,
     pub room: u32,
-    /// The queue of its sender's radio where it keeps that full.
-    pub backlog: Option<Backlog>,
     /// Sending waits for room.
     pub blocked: bool,
-    pub next_mark: u32,
+    pub next_number: u32,
     pub stream: Stream,
     pub statistics: Statistics,
 }
 
+/// IPv6 header (RFC 8200 section 3).
+const IPV6_HEADER: u32 = 40;
 /// UDP header (RFC 768).
-pub(crate) const UDP_HEADER: u32 = 8;
+const UDP_HEADER: u32 = 8;
 
 impl Flow {
     /// Moves everything that it does to `shift` later; called before it has begun.
@@ -67,23 +67,65 @@ impl Flow {
 
     /// Whether its receiver only counts what arrives, and so never acts.
     pub fn only_takes(&self) -> bool {
-        self.connection.is_none() && !matches!(self.application, Application::Exchange(_))
+        self.connection.is_none() && !matches!(self.application, Application::RequestResponse(_))
     }
 }
 
-impl World {
-    /// Puts a packet of a flow into the stack of its sender.
-    pub(crate) fn originate(
+impl Flows {
+    /// No flows.
+    pub fn new() -> Self {
+        Self { flows: Vec::new() }
+    }
+
+    /// Adds a flow.
+    pub fn add(&mut self, flow: Flow) {
+        self.flows.push(flow);
+    }
+
+    /// All flows.
+    pub fn all(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// A flow.
+    pub fn flow(&self, flow: u32) -> &Flow {
+        &self.flows[flow as usize]
+    }
+
+    /// Everything that flows do begins `shift` later; called before they have begun.
+    pub fn begin(&mut self, cx: &mut Context, shift: Duration) {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            flow.begin_later(shift);
+            let event = Event::Application {
+                flow: number as u32,
+            };
+            cx.schedule(flow.start, event);
+        }
+    }
+
+    /// The warm-up ends.
+    pub fn restart(&mut self) {
+        for flow in &mut self.flows {
+            flow.statistics.restart();
+        }
+    }
+
+    /// Sends a packet of a flow.
+    #[inline]
+    fn originate(
         &mut self,
-        flow: u32,
+        cx: &mut Context,
+        carries: Carries,
         reverse: bool,
         transport_octets: u32,
         payload: u32,
-        mark: u32,
     ) {
-        let now = self.stack.lower.cx.events.now();
-        let counted = now >= self.stack.lower.cx.warm_up;
-        let state = &mut self.stack.flow.flows[flow as usize];
+        let (Carries::Datagram { flow, .. } | Carries::Segment { flow, .. }) = carries else {
+            return;
+        };
+        let now = cx.now();
+        let counted = now >= cx.warm_up;
+        let state = &mut self.flows[flow as usize];
         let (from, to) = if reverse {
             (state.destination, state.source)
         } else {
@@ -96,68 +138,49 @@ impl World {
         if held {
             state.held += 1;
         }
-        let packet = self.stack.lower.cx.packets.insert(Packet {
-            flow,
-            to,
-            ip_octets: state.ip_header + transport_octets + payload,
+        let ip_octets = state.ip_header + transport_octets + payload;
+        let packet = cx.packets.insert(Packet {
             payload,
-            tunnel_octets: 0,
-            mark,
-            group: NONE,
-            next: NONE,
-            created: now,
-            left: Instant::ZERO,
-            arrived: now,
             category: state.category,
-            entered: NONE,
-            end: 0,
-            under: NONE,
-            number: 0,
+            ipv6: state.ip_header == IPV6_HEADER,
+            only_counted: state.only_takes(),
             held,
             reverse,
             counted,
+            ..Packet::new(carries, to, ip_octets, now)
         });
-        self.send_packet(from, packet);
+        cx.act(Action::Send { host: from, packet });
     }
 
-    /// A whole packet reached the application's host and is through its stack at `at`.
-    pub(crate) fn arrived(&mut self, packet: u32, at: Instant) {
-        let p = self.stack.lower.cx.packets.remove(packet);
-        if p.resolves() {
-            self.resolution_arrived(&p);
-            return;
-        }
-        if p.advertises() {
-            self.advertisement_arrived(&p);
-            return;
-        }
-        if p.flow == NONE {
-            self.signal_arrived(p.mark);
-            return;
-        }
-        self.trace(
+    /// A whole packet of a flow reached the application's host and is through its stack at `at`.
+    #[inline]
+    pub fn arrived(&mut self, cx: &mut Context, p: &Packet, at: Instant) {
+        let Some(number) = p.flow() else { return };
+        cx.trace(
             "arrived",
-            [u64::from(p.flow), u64::from(p.mark), p.created.as_nanos()],
+            [u64::from(number), u64::from(p.mark()), p.created.as_nanos()],
         );
         if p.payload > 0 {
-            self.count_arrival(&p, at);
-            if self.roam.anybody_moves() {
-                self.note_delivery(&p, at);
-            }
+            self.count_arrival(cx, number, p, at);
         }
-        let flow = &mut self.stack.flow.flows[p.flow as usize];
-        if flow.connection.is_some() {
-            self.segment_arrived(&p);
-        } else if matches!(flow.application, Application::Exchange(_)) {
-            self.message_arrived(&p);
-        } else if at >= self.stack.lower.cx.warm_up {
-            self.count_delivery(p.flow, p.payload, at);
-            self.transfer_delivered(p.flow, at);
+        let flow = &mut self.flows[number as usize];
+        match p.carries {
+            Carries::Segment { place, .. } => self.segment_arrived(cx, number, place),
+            Carries::Datagram { number: of, .. }
+                if matches!(flow.application, Application::RequestResponse(_)) =>
+            {
+                self.message_arrived(cx, number, of, p);
+            }
+            _ if at >= cx.warm_up => {
+                self.count_delivery(cx, number, p.payload, at);
+                self.transfer_delivered(number, at);
+            }
+            _ => {}
         }
     }
 
-    fn count_arrival(&mut self, p: &Packet, at: Instant) {
-        let statistics = &mut self.stack.flow.flows[p.flow as usize].statistics;
+    fn count_arrival(&mut self, cx: &Context, flow: u32, p: &Packet, at: Instant) {
+        let statistics = &mut self.flows[flow as usize].statistics;
         if !p.reverse {
             statistics.jitter.add(p.created, at);
         }
@@ -173,9 +196,9 @@ impl World {
         statistics.sender_time += p.left.saturating_since(p.created);
         statistics.transit_time += p.arrived.saturating_since(p.left);
         statistics.receiver_time += at - p.arrived;
-        if self.stack.lower.cx.observers.series {
+        if cx.observers.series {
             let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
-            let second = statistics.second(at - self.stack.lower.cx.warm_up);
+            let second = statistics.second(at - cx.warm_up);
             second.received += 1;
             second.delay += delay;
             second.jitter_s = jitter_s;
@@ -183,51 +206,40 @@ impl World {
     }
 
     /// Octets became available to the receiving application.
-    pub(crate) fn count_delivery(&mut self, flow: u32, octets: u32, at: Instant) {
-        let statistics = &mut self.stack.flow.flows[flow as usize].statistics;
+    fn count_delivery(&mut self, cx: &Context, flow: u32, octets: u32, at: Instant) {
+        let statistics = &mut self.flows[flow as usize].statistics;
         statistics.delivered_octets += u64::from(octets);
-        if self.stack.lower.cx.observers.series {
-            statistics.second(at - self.stack.lower.cx.warm_up).octets += u64::from(octets);
+        if cx.observers.series {
+            statistics.second(at - cx.warm_up).octets += u64::from(octets);
         }
     }
 
-    /// A packet was dropped on the way.
-    pub(crate) fn lost(&mut self, p: &Packet) {
-        let now = self.stack.lower.cx.events.now();
-        if p.flow == NONE {
-            // A question that is lost is asked again, and advertisements go on.
-            if !p.resolves() && !p.advertises() {
-                self.signal_lost(p.mark);
-            }
-            return;
-        }
-        if let Some(connection) = &mut self.stack.flow.flows[p.flow as usize].connection {
-            connection.forget(p.mark);
+    /// A packet of a flow was lost on its way.
+    pub fn lost(&mut self, cx: &Context, p: &Packet) {
+        let Some(flow) = p.flow() else { return };
+        let state = &mut self.flows[flow as usize];
+        if let (Some(connection), Carries::Segment { place, .. }) =
+            (&mut state.connection, p.carries)
+        {
+            connection.forget(place);
         }
         if !p.counted || p.payload == 0 {
             return;
         }
-        if self.roam.anybody_moves() {
-            self.note_loss(p);
-        }
-        let statistics = &mut self.stack.flow.flows[p.flow as usize].statistics;
+        let statistics = &mut state.statistics;
         statistics.lost += 1;
-        if self.stack.lower.cx.observers.series && !p.reverse {
-            statistics.second(now - self.stack.lower.cx.warm_up).lost += 1;
+        if cx.observers.series && !p.reverse {
+            statistics.second(cx.now() - cx.warm_up).lost += 1;
         }
     }
 
     /// A packet of a UDP flow left its sender's socket.
-    pub(crate) fn released(&mut self, flow: u32) {
-        let state = &mut self.stack.flow.flows[flow as usize];
+    #[inline]
+    pub fn released(&mut self, cx: &mut Context, flow: u32) {
+        let state = &mut self.flows[flow as usize];
         state.held -= 1;
         if std::mem::take(&mut state.blocked) {
-            self.application_due(flow);
+            self.application_due(cx, flow);
         }
-    }
-
-    /// Span from the end of the warm-up to the end of the trial.
-    pub(crate) fn measured(&self) -> Duration {
-        self.stack.lower.cx.end - self.stack.lower.cx.warm_up
     }
 }

@@ -29,7 +29,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use medium::radio::loss_db;
+pub use medium::loss_db;
 pub use outcome::{Outcome, Row};
 pub use scenario::{Scenario, ScenarioError};
 
@@ -62,7 +62,7 @@ pub fn run_recorded(
 ) -> Result<Outcome, ScenarioError> {
     let mut world = build::build(scenario, seed)?;
     let streams = airtoll_engine::Streams::new(seed);
-    let recorder = record::Recorder::new(scenario, &world, &streams, sink);
+    let recorder = record::Recorder::new(scenario, &world.view(), &streams, sink);
     world.recorder = Some(Box::new(recorder));
     world.run(interrupt)?;
     Ok(world.outcome())

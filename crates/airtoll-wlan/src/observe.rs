@@ -9,7 +9,7 @@ use airtoll_units::Duration;
 
 use ledger::Ledger;
 
-/// What is counted of a node's device.
+/// What is counted of a node's radio.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub energy: Option<crate::scenario::Energy>,
@@ -26,4 +26,39 @@ pub(crate) struct Observers {
     pub crypto_time: Duration,
     pub series: bool,
     pub trace: Option<Box<dyn Trace>>,
+}
+
+impl Node {
+    /// Nothing counted yet.
+    pub fn new(energy: Option<crate::scenario::Energy>) -> Self {
+        Self {
+            energy,
+            transmit_time: Duration::ZERO,
+            receive_time: Duration::ZERO,
+            forbidden_rate: None,
+        }
+    }
+}
+
+impl Observers {
+    /// Observers that have seen nothing; `series` counts every second, too.
+    pub fn new(series: bool) -> Self {
+        Self {
+            nodes: Vec::new(),
+            ledger: Ledger::default(),
+            crypto_time: Duration::ZERO,
+            series,
+            trace: None,
+        }
+    }
+
+    /// The warm-up ends: what was counted is forgotten.
+    pub fn restart(&mut self) {
+        self.ledger = Ledger::default();
+        self.crypto_time = Duration::ZERO;
+        for node in &mut self.nodes {
+            node.transmit_time = Duration::ZERO;
+            node.receive_time = Duration::ZERO;
+        }
+    }
 }

@@ -11,11 +11,28 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Access category of what no application asks another for.
 pub(crate) const BEST_EFFORT: u8 = 1;
 
+/// What a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carries {
+    /// A UDP datagram of a flow, with its sequence number.
+    Datagram { flow: u32, number: u32 },
+    /// A TCP segment of a flow, with its place among the segments under way.
+    Segment { flow: u32, place: u32 },
+    /// A message of a negotiation, by its number among the messages under way.
+    Signal { signal: u32 },
+    /// An address resolution request, by its entry; in a frame with four addresses to this radio
+    /// neighbour, in a group-addressed frame or on a wire without one.
+    Request { entry: u32, bridge: Option<u32> },
+    /// The reply to an address resolution request, by its entry.
+    Reply { entry: u32 },
+    /// An unsolicited advertisement of a Mobile IP agent.
+    Advertisement { agent: u32 },
+}
+
 /// One IP packet, or one fragment of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
-    /// Flow it belongs to; [`NONE`] for a message of a negotiation, whose `mark` says which.
-    pub flow: u32,
+    pub carries: Carries,
     /// Node at which it leaves the network (the far end of a tunnel while in one).
     pub to: u32,
     /// Length of the IP packet as it travels, octets.
@@ -24,10 +41,10 @@ pub(crate) struct Packet {
     pub payload: u32,
     /// Octets that tunnels added to it.
     pub tunnel_octets: u32,
-    /// Transport's mark: sequence of a datagram or index of a segment.
-    pub mark: u32,
     /// Fragment group, or [`NONE`].
     pub group: u32,
+    /// Where the octets of a fragment begin in the body of the whole packet.
+    pub offset: u32,
     /// Next packet of the same A-MSDU, or [`NONE`].
     pub next: PacketId,
     /// When the application gave it away.
@@ -40,13 +57,16 @@ pub(crate) struct Packet {
     pub category: u8,
     /// Node that put it into a tunnel, or [`NONE`].
     pub entered: u32,
-    /// Which of that node's tunnels; of a question on its way over a wireless bridge, one more than
-    /// the number of the radio neighbour that it goes to.
-    pub end: u32,
+    /// Number of that tunnel among the node's.
+    pub tunnel: u32,
     /// What it was before, or [`NONE`].
     pub under: u32,
     /// How many packets that tunnel had taken with it.
     pub number: u32,
+    /// IPv6 header outside all tunnels.
+    pub ipv6: bool,
+    /// Its receiver only counts it and never answers.
+    pub only_counted: bool,
     /// Still takes room in its sender's socket.
     pub held: bool,
     /// Direction: `true` from the flow's destination back to its source.
@@ -56,28 +76,85 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// A packet of no flow, best effort: a message of a negotiation, a question, an advertisement.
-    pub fn of_no_flow(to: u32, ip_octets: u32, mark: u32, now: Instant) -> Self {
+    /// A packet without a flow, best effort, IPv4.
+    pub fn new(carries: Carries, to: u32, ip_octets: u32, now: Instant) -> Self {
         Self {
-            flow: NONE,
+            carries,
             to,
             ip_octets,
             payload: 0,
             tunnel_octets: 0,
-            mark,
             group: NONE,
+            offset: 0,
             next: NONE,
             created: now,
             left: Instant::ZERO,
             arrived: now,
             category: BEST_EFFORT,
             entered: NONE,
-            end: 0,
+            tunnel: 0,
             under: NONE,
             number: 0,
+            ipv6: false,
+            only_counted: false,
             held: false,
             reverse: false,
             counted: false,
+        }
+    }
+
+    /// The flow that it belongs to.
+    #[inline]
+    pub fn flow(&self) -> Option<u32> {
+        match self.carries {
+            Carries::Datagram { flow, .. } | Carries::Segment { flow, .. } => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// The message of a negotiation that it carries.
+    #[inline]
+    pub fn signal(&self) -> Option<u32> {
+        match self.carries {
+            Carries::Signal { signal } => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a packet of a flow, in no tunnel and not a fragment.
+    pub fn is_plain(&self) -> bool {
+        self.flow().is_some() && self.entered == NONE && self.group == NONE
+    }
+
+    /// Whether it is an address resolution request or reply.
+    #[inline]
+    pub fn resolves(&self) -> bool {
+        matches!(
+            self.carries,
+            Carries::Request { .. } | Carries::Reply { .. }
+        )
+    }
+
+    /// Whether it is an address resolution request.
+    #[inline]
+    pub fn asks(&self) -> bool {
+        matches!(self.carries, Carries::Request { .. })
+    }
+
+    /// Whether it is an unsolicited advertisement of an agent.
+    #[inline]
+    pub fn advertises(&self) -> bool {
+        matches!(self.carries, Carries::Advertisement { .. })
+    }
+
+    /// Number of what it carries among others of its kind.
+    pub fn mark(&self) -> u32 {
+        match self.carries {
+            Carries::Datagram { number, .. } => number,
+            Carries::Segment { place, .. } => place,
+            Carries::Signal { signal } => signal,
+            Carries::Request { entry, .. } | Carries::Reply { entry } => entry,
+            Carries::Advertisement { agent } => agent,
         }
     }
 }

@@ -22,13 +22,18 @@ mod tunnel;
 
 pub(crate) use recorder::{Recorder, supported_rates};
 
-use airtoll_handshakes::Secrets;
+use airtoll_security::CipherSuite;
 use airtoll_units::Instant;
 use serde::Serialize;
 
-use crate::medium::channel::Transmission;
-use crate::packet::PacketId;
-use crate::world::World;
+use crate::flow::Flow;
+use crate::join::Join;
+use crate::mac::Mac;
+use crate::medium::Medium as Air;
+use crate::net::Net;
+use crate::packet::{Packet, PacketId};
+use crate::roam::Roam;
+use crate::stack::Stack;
 
 /// What carries an interface's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,61 +144,44 @@ pub enum Key {
     },
 }
 
-impl World {
-    /// Reports a transmission that ended, before anything follows from it.
-    pub(crate) fn record_transmission(&mut self, t: &Transmission, clashes: &[(u32, Instant)]) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.transmission(self, t, clashes);
-            self.recorder = Some(recorder);
-        }
+/// The subsystems as a recorder sees them.
+pub(crate) struct View<'a> {
+    pub stack: &'a Stack,
+    pub join: &'a Join,
+    pub roam: &'a Roam,
+}
+
+impl View<'_> {
+    fn medium(&self) -> &Air {
+        &self.stack.lower.medium
     }
 
-    /// Keys were agreed on between a station and its access point.
-    pub(crate) fn record_keys(&mut self, station: u32, access_point: u32, secrets: &Secrets) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.agreed(self, (station, access_point), secrets);
-            self.recorder = Some(recorder);
-        }
+    fn mac(&self) -> &Mac {
+        &self.stack.lower.mac
     }
 
-    /// All stations of an access point have its new group keys, and it sends under them.
-    pub(crate) fn record_group_keys(&mut self, access_point: u32) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.group_keys(self, access_point);
-            self.recorder = Some(recorder);
-        }
+    fn net(&self) -> &Net {
+        &self.stack.net
     }
 
-    /// The ends of a tunnel agreed on its keys.
-    pub(crate) fn record_tunnel(&mut self, node: u32, secrets: &Secrets) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.tunnel_agreed(self, node, secrets);
-            self.recorder = Some(recorder);
-        }
+    fn packet(&self, packet: PacketId) -> Packet {
+        self.stack.lower.cx.packets[packet]
     }
 
-    /// The tunnels of a node go on at another one.
-    pub(crate) fn record_moved_tunnels(&mut self, from: u32, there: u32) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.tunnels_moved(self, from, there);
-            self.recorder = Some(recorder);
-        }
+    fn flow(&self, flow: u32) -> &Flow {
+        self.stack.flow.flow(flow)
     }
 
-    /// The far ends of a node's tunnels know its address.
-    pub(crate) fn record_gateway_follows(&mut self, node: u32) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.gateway_follows(self, node);
-            self.recorder = Some(recorder);
-        }
+    /// The first radio neighbour of a node: of a station its access point.
+    fn first_neighbour(&self, node: u32) -> Option<u32> {
+        let mut links = self.mac().first_links(node);
+        links.next().map(|link| self.mac().link(link).peer)
     }
 
-    /// Reports a packet that arrived at the end of a wire.
-    pub(crate) fn record_wired(&mut self, wire: u32, packet: PacketId) {
-        if let Some(mut recorder) = self.recorder.take() {
-            recorder.wired(self, wire, packet, self.stack.lower.cx.events.now());
-            self.recorder = Some(recorder);
-        }
+    /// The cipher of a station's data frames.
+    fn first_cipher(&self, node: u32) -> Option<CipherSuite> {
+        let mut links = self.mac().first_links(node);
+        links.next().map(|link| self.mac().link(link).cipher)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use airtoll_units::Duration;
 
+use crate::flow::Application;
+use crate::join::Join;
 use crate::observe::metrics::Statistics;
 use crate::outcome::{Outcome, Row};
+use crate::roam::Roam;
 use crate::scenario::Role;
+use crate::stack::Stack;
 use crate::transport::{G711_CONCEALED, mean_opinion_score, played_rating};
-use crate::world::World;
 
 struct Table {
     rows: Vec<Row>,
@@ -27,6 +30,12 @@ impl Table {
         });
     }
 
+    fn put_all(&mut self, rows: impl IntoIterator<Item = (&'static str, f64, &'static str)>) {
+        for (metric, value, unit) in rows {
+            self.put(metric, value, unit);
+        }
+    }
+
     fn put_some(&mut self, metric: &'static str, value: Option<f64>, unit: &'static str) {
         if let Some(value) = value {
             self.put(metric, value, unit);
@@ -34,66 +43,58 @@ impl Table {
     }
 }
 
-impl World {
-    /// All rows of the trial; called once, at its end.
-    pub(crate) fn outcome(&mut self) -> Outcome {
-        self.close_books();
-        let mut table = Table {
-            rows: Vec::new(),
-            flow: None,
-            station: None,
-            second: None,
-        };
-        let name_of = |node: u32| self.stack.net.nodes[node as usize].name.clone();
-        for (station, rows) in self.join.rows() {
-            table.station = Some(name_of(station));
-            for (metric, value, unit) in rows {
-                table.put(metric, value, unit);
-            }
-        }
-        for (station, second, rows) in self.roam.rows(&self.join) {
-            table.station = Some(name_of(station));
-            table.second = second;
-            for (metric, value, unit) in rows {
-                table.put(metric, value, unit);
-            }
-        }
-        let (rejoined, of_the_cell) = self.join.rejoin_rows();
-        for (station, rows) in rejoined {
-            table.station = Some(name_of(station));
-            for (metric, value, unit) in rows {
-                table.put(metric, value, unit);
-            }
-        }
-        table.second = None;
-        table.station = None;
-        for (metric, value, unit) in of_the_cell {
-            table.put(metric, value, unit);
-        }
-        for (metric, value, unit) in self.join.cell_rows() {
-            table.put(metric, value, unit);
-        }
-        for (metric, value, unit) in self.join.renewal_rows() {
-            table.put(metric, value, unit);
-        }
-        table.put_some(
-            "mobile_ip_advertisements",
-            self.roam.agents().sent().map(f64::from),
-            "1",
-        );
-        let failure = self.join.failure(self.stack.lower.cx.now(), name_of);
-        if failure.is_none() {
-            self.traffic_rows(&mut table);
-        }
-        Outcome {
-            rows: table.rows,
-            failure,
-        }
+/// All rows of a trial whose books are closed.
+pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
+    let mut table = Table {
+        rows: Vec::new(),
+        flow: None,
+        station: None,
+        second: None,
+    };
+    let name_of = |node: u32| stack.net.name(node).to_owned();
+    for (station, rows) in join.rows() {
+        table.station = Some(name_of(station));
+        table.put_all(rows);
     }
+    for (station, second, rows) in roam.rows(join) {
+        table.station = Some(name_of(station));
+        table.second = second;
+        table.put_all(rows);
+    }
+    let (rejoined, of_the_cell) = join.rejoin_rows();
+    for (station, rows) in rejoined {
+        table.station = Some(name_of(station));
+        table.put_all(rows);
+    }
+    table.second = None;
+    table.station = None;
+    table.put_all(of_the_cell);
+    table.put_all(join.cell_rows());
+    table.put_all(join.renewal_rows());
+    table.put_some(
+        "mobile_ip_advertisements",
+        roam.agents().sent().map(f64::from),
+        "1",
+    );
+    let failure = join.failure(stack.lower.cx.now(), name_of);
+    if failure.is_none() {
+        Traffic { stack }.rows(&mut table);
+    }
+    Outcome {
+        rows: table.rows,
+        failure,
+    }
+}
 
-    fn traffic_rows(&self, table: &mut Table) {
+/// What the traffic came to.
+struct Traffic<'a> {
+    stack: &'a Stack,
+}
+
+impl Traffic<'_> {
+    fn rows(&self, table: &mut Table) {
         let span = self.measured().as_secs_f64();
-        for flow in 0..self.stack.flow.flows.len() {
+        for flow in 0..self.stack.flow.all().len() {
             self.flow_rows(flow, span, table);
         }
         table.flow = None;
@@ -102,24 +103,13 @@ impl World {
         self.node_rows(span, table);
     }
 
-    /// Books what is still on the air.
-    fn close_books(&mut self) {
-        for channel in 0..self.stack.lower.medium.channels.len() as u32 {
-            self.book(channel);
-            let state = &self.stack.lower.medium.channels[channel as usize];
-            let open: Vec<_> = state
-                .active
-                .iter()
-                .map(|t| state.transmissions[*t as usize].clone())
-                .collect();
-            for t in open {
-                self.book_unfinished(&t);
-            }
-        }
+    /// Span from the end of the warm-up to the end of the trial.
+    fn measured(&self) -> Duration {
+        self.stack.lower.cx.end - self.stack.lower.cx.warm_up
     }
 
     fn flow_rows(&self, flow: usize, span: f64, table: &mut Table) {
-        let flow = &self.stack.flow.flows[flow];
+        let flow = &self.stack.flow.all()[flow];
         let s = &flow.statistics;
         table.flow = Some(flow.name.clone());
         table.station.clone_from(&flow.station);
@@ -128,7 +118,7 @@ impl World {
             s.delivered_octets as f64 * 8.0 / span,
             "bit/s",
         );
-        let saturated = matches!(flow.application, crate::flow::Application::Saturated { .. });
+        let saturated = matches!(flow.application, Application::Saturated { .. });
         if !saturated {
             table.put("offered_bps", s.offered_octets as f64 * 8.0 / span, "bit/s");
         }
@@ -250,27 +240,26 @@ impl World {
         let delivered: u64 = self
             .stack
             .flow
-            .flows
+            .all()
             .iter()
             .map(|f| f.statistics.delivered_octets)
             .sum();
         let mut energy = None;
-        let hosts = self.stack.lower.device.nodes.iter();
-        let named = self.stack.net.nodes.iter().zip(hosts);
-        for ((named, device), node) in named.zip(&self.stack.lower.cx.observers.nodes) {
-            table.station = Some(named.name.clone());
-            let cpu = device.host.cpu.busy.as_secs_f64();
+        for (number, node) in self.stack.lower.cx.observers.nodes.iter().enumerate() {
+            let number = number as u32;
+            table.station = Some(self.stack.net.name(number).to_owned());
+            let (cpu, engines) = self.stack.lower.device.busy(number);
+            let cpu = cpu.as_secs_f64();
             if cpu > 0.0 {
                 table.put("cpu_share", cpu / span, "1");
             }
             if let Some((forbidden, used)) = node.forbidden_rate
-                && named.role == Role::Station
+                && self.stack.net.role(number) == Role::Station
             {
                 table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
                 table.put("rate_used_bps", used as f64, "bit/s");
             }
             if let Some(e) = &node.energy {
-                let engines: Duration = device.host.engines.iter().map(|e| e.busy).sum();
                 let joule = e.transmit_w * node.transmit_time.as_secs_f64()
                     + e.receive_w * node.receive_time.as_secs_f64()
                     + e.cpu_w * cpu

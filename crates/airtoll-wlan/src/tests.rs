@@ -147,7 +147,7 @@ fn what_is_sent_is_received_lost_or_queued() {
             alive as f64 >= queued,
             "scenario {i}: {alive} in memory, {queued} queued"
         );
-        let plain = world.stack.flow.flows.iter().all(|f| f.only_takes());
+        let plain = world.stack.flow.all().iter().all(|f| f.only_takes());
         if plain {
             assert_eq!(alive as f64, queued, "scenario {i}");
         }
@@ -250,7 +250,7 @@ fn no_node_sends_two_frames_at_once() {
         let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
         world.run(&mut || false).unwrap();
-        let mut free_at = vec![0; world.stack.net.nodes.len()];
+        let mut free_at = vec![0; world.stack.net.len()];
         let mut frames = 0;
         for (at, what, [node, _, length]) in records.borrow().iter() {
             if *what == "frame" {
@@ -342,7 +342,7 @@ fn fragments_follow_one_another_sifs_apart() {
     let bss = format!(r#"{A54}, "fragmentation_threshold_octets": 528"#);
     let frames = frames(&uplink(1, &bss, r#", "cipher": "tkip""#, 1472, 0.1));
     // 1500 + 8 + 8 octets in pieces of 500, each with header, FCS and 12 of TKIP.
-    let (data, ack) = (crate::medium::channel::FrameKind::Data, 28_000);
+    let (data, ack) = (crate::medium::FrameKind::Data, 28_000);
     let bursts = frames.len() / 8;
     assert!(bursts > 50);
     for burst in frames.chunks_exact(8).take(bursts) {
@@ -418,7 +418,7 @@ fn an_unanswered_rts_is_forgotten() {
         loss_db: None,
     });
     let frames = frames(&scenario);
-    let rts = crate::medium::channel::FrameKind::Rts as u64;
+    let rts = crate::medium::FrameKind::Rts as u64;
     let gaps: Vec<u64> = frames
         .windows(2)
         .filter(|w| (w[0].1, w[0].2) == (0, rts) && (w[1].1, w[1].2) == (1, rts))

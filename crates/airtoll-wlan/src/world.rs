@@ -1,35 +1,48 @@
-//! The world: all state of a trial, and the loop that moves it from one instant to the next.
+//! The world of a trial: it owns the subsystems, takes events out of the queue, and routes actions.
 //!
-//! Rooms of the world, each with its own `impl World`: `build` makes it from a scenario, `access`
-//! contends, `exchange` sends frames and answers them, `air` puts transmissions on the channel and
-//! says who received them, `aggregation` fills frames, `network` moves packets between hosts,
-//! `flow` makes and takes application data, `report` turns counts into rows.
-
-mod control;
+//! A subsystem writes into the outbox what concerns those above it. The world carries actions out
+//! depth first: what an action causes comes before the actions that were written after it. It holds
+//! no rule of its own: which subsystem hears of what is all that it knows.
 
 use airtoll_units::{Duration, Instant};
 
-use crate::event::Event;
-use crate::join::Join;
-use crate::observe::ledger::Ledger;
-use crate::record::Recorder;
-use crate::roam::Roam;
-use crate::scenario::ScenarioError;
+use crate::context::Action;
+use crate::event::{Event, JoinEvent};
+use crate::join::{self, Join};
+use crate::medium::{FrameKind, Transmission};
+use crate::net::Takes;
+use crate::outcome::Outcome;
+use crate::packet::{Carries, Packet, PacketId};
+use crate::record::{Recorder, View};
+use crate::report;
+use crate::roam::{self, Roam, Turn};
+use crate::scenario::{Role, ScenarioError};
 use crate::stack::Stack;
-pub(crate) use control::Outboxes;
 
-/// All state of a trial.
+/// All subsystems of a trial.
 pub(crate) struct World {
     pub stack: Stack,
     pub join: Join,
     pub roam: Roam,
-    pub outboxes: Outboxes,
-    /// Lengths of traffic and warm-up.
-    pub duration: Duration,
-    pub warm_up: Duration,
     pub recorder: Option<Box<Recorder>>,
+    /// Lengths of traffic and warm-up, which count from the last station's joining.
+    pub duration: Duration,
+    pub warm_up_length: Duration,
+    /// Actions that are not carried out yet, the next one last.
+    pub pending: Vec<Action>,
+    pub outboxes: Outboxes,
 }
 
+/// Outboxes of the control plane at rest. Its inputs nest, so that several may be in use.
+#[derive(Default)]
+pub(crate) struct Outboxes {
+    join: Vec<join::Outbox>,
+    roam: Vec<Vec<roam::Action>>,
+}
+
+/// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
+/// raises EAPOL to priority 7 in net/mac80211/wme.c).
+const SIGNALLING_CATEGORY: u8 = 3;
 /// Events between two looks at the caller's wish to stop.
 const EVENTS_PER_LOOK: u32 = 8192;
 
@@ -48,112 +61,581 @@ impl World {
                 }
                 until_look = EVENTS_PER_LOOK;
             }
-            let (grant_at, channel) = self.next_grant();
-            let event_at = self.stack.lower.cx.events.next_at();
+            let lower = &mut self.stack.lower;
+            let (grant_at, channel) = lower.mac.next_grant();
+            let event_at = lower.cx.events.next_at();
             // Everything that happens at an instant is known before anyone transmits at it.
             if grant_at < event_at {
-                if grant_at > self.stack.lower.cx.end {
+                if grant_at > lower.cx.end {
                     break;
                 }
-                self.stack.lower.cx.events.advance(grant_at);
+                lower.cx.events.advance(grant_at);
                 self.grant(channel);
                 continue;
             }
-            if event_at > self.stack.lower.cx.end {
+            if event_at > lower.cx.end {
                 break;
             }
-            match self.stack.lower.cx.events.pop() {
-                Some(event) => self.handle(event),
+            match lower.cx.events.pop() {
+                Some(event) => {
+                    self.handle(event);
+                    self.carry_out();
+                }
                 None => break,
             }
         }
-        self.stack.lower.cx.events.advance(self.stack.lower.cx.end);
+        let cx = &mut self.stack.lower.cx;
+        cx.events.advance(cx.end);
         Ok(())
     }
 
-    fn next_grant(&mut self) -> (Instant, u32) {
-        let mut first = (Instant::MAX, 0);
-        for (i, channel) in self.stack.lower.medium.channels.iter_mut().enumerate() {
-            if channel.stale {
-                channel.refresh(&self.stack.lower.mac.contenders);
-            }
-            if channel.next_grant < first.0 {
-                first = (channel.next_grant, i as u32);
-            }
+    /// All rows of the trial; called once, at its end.
+    pub fn outcome(&mut self) -> Outcome {
+        let lower = &mut self.stack.lower;
+        lower.medium.close_books(&mut lower.cx);
+        report::outcome(&self.stack, &self.join, &self.roam)
+    }
+
+    /// The subsystems as a recorder sees them.
+    pub fn view(&self) -> View<'_> {
+        View {
+            stack: &self.stack,
+            join: &self.join,
+            roam: &self.roam,
         }
-        first
     }
 
     fn handle(&mut self, event: Event) {
+        let Stack { lower, net, flow } = &mut self.stack;
         match event {
             Event::FrameEnd {
                 channel,
                 transmission,
             } => self.frame_end(channel, transmission),
-            Event::Respond { contender } => self.respond(contender),
-            Event::Proceed { contender } => self.proceed(contender),
-            Event::Pipe { node, pipe } => self.pipe_due(node, pipe),
-            Event::Wire { wire } => self.wire_due(wire),
-            Event::Application { flow } => self.application_due(flow),
-            Event::Released { flow } => self.released(flow),
-            Event::TransportTimer { flow, receiver } => self.transport_timer(flow, receiver),
-            Event::Beacon { node } => self.beacon_due(node),
+            Event::Respond { contender } => {
+                lower
+                    .mac
+                    .respond(&mut lower.cx, &mut lower.medium, contender);
+            }
+            Event::Proceed { contender } => {
+                lower
+                    .mac
+                    .proceed(&mut lower.cx, &mut lower.medium, contender);
+            }
+            Event::Pipe { node, pipe } => net.pipe_due(lower, node, pipe),
+            Event::Wire { wire } => self.wire(wire),
+            Event::Application { flow: number } => flow.application_due(&mut lower.cx, number),
+            Event::Released { flow: number } => flow.released(&mut lower.cx, number),
+            Event::TransportTimer {
+                flow: number,
+                receiver,
+            } => flow.transport_timer(&mut lower.cx, number, receiver),
+            Event::Beacon { node } => {
+                lower.mac.beacon_due(&mut lower.cx, &mut lower.medium, node);
+            }
             Event::NavReset {
                 channel,
                 reservation,
-            } => {
-                let now = self.stack.lower.cx.events.now();
-                let (heard, until) = self.stack.lower.medium.reservations.remove(reservation);
-                self.stack.lower.medium.channels[channel as usize]
-                    .forget_reservation(now, heard, until);
-            }
+            } => lower.mac.nav_reset(&mut lower.cx, channel, reservation),
             Event::WarmedUp => self.warmed_up(),
-            Event::Join(event) => self.join_due(event),
-            Event::Roam(event) => self.roam_due(event),
-            Event::Resolution { entry } => self.resolution_due(entry),
+            Event::Join(event) => self.with_join(|join, now, out| join.due(now, event, out)),
+            Event::Roam(event) => self.with_roam(|roam, turn| roam.due(event, turn)),
+            Event::Resolution { entry } => net.resolution_due(lower, entry),
+        }
+    }
+
+    /// Carries out what is in the outbox, and what follows from that.
+    #[inline]
+    fn carry_out(&mut self) {
+        let first = self.pending.len();
+        loop {
+            let outbox = &mut self.stack.lower.cx.outbox;
+            let action = match outbox.len() {
+                0 if self.pending.len() == first => break,
+                0 => self.pending.pop(),
+                1 => outbox.pop(),
+                _ => {
+                    self.pending.extend(outbox.drain(..).rev());
+                    self.pending.pop()
+                }
+            };
+            match action {
+                Some(action) => self.route(action),
+                None => break,
+            }
         }
     }
 
     #[inline]
-    pub(crate) fn trace(&mut self, what: &'static str, which: [u64; 3]) {
-        let now = self.stack.lower.cx.now();
-        if let Some(trace) = &mut self.stack.lower.cx.observers.trace {
-            trace.record(now, what, which);
+    fn route(&mut self, action: Action) {
+        let Stack { lower, net, flow } = &mut self.stack;
+        match action {
+            Action::Drain { node } => net.drain(lower, node),
+            Action::Arm { node } => net.arm_radio(lower, node),
+            Action::Exchange { contender, step } => {
+                lower
+                    .mac
+                    .go_on(&mut lower.cx, &mut lower.medium, contender, step);
+            }
+            Action::Receive { link, packet } => net.receive(lower, link, packet),
+            Action::Lose { packet } => net.lose(&mut lower.cx, packet),
+            Action::Released { flow: number } => flow.released(&mut lower.cx, number),
+            Action::Send { host, packet } => net.send(lower, host, packet),
+            Action::Pipe { node, pipe } => net.pipe_next(lower, node, pipe),
+            Action::Wire { wire } => self.wire(wire),
+            Action::Arrived { packet, at } => self.arrived(packet, at),
+            Action::Lost { packet } => self.lost(packet),
+            Action::OnAir { signal } => self.join.transmitted(lower.cx.now(), signal),
+            Action::Woke { station } => self.with_roam(|roam, turn| roam.woke(station, turn)),
+            Action::Refused { station } => {
+                self.with_join(|join, _, out| join.refuse_class_3(station, out));
+            }
+            Action::BeaconHeard { handover } => self.roam.note_heard(handover),
+            Action::KeepDozing { station, packet } => {
+                self.with_roam(|roam, turn| roam.keep_while_asleep(station, packet, turn));
+            }
+            Action::KeepAway { host, packet } => {
+                self.with_roam(|roam, turn| roam.keep(host, packet, turn));
+            }
+            Action::KeepOff { station, packet } => {
+                let limit = lower.mac.queue_limit(station) as usize;
+                self.with_join(|join, _, out| join.keep(station, packet, limit, out));
+            }
+            Action::Tunnelled { entered } => {
+                self.with_roam(|roam, turn| roam.tunnelled(entered, turn));
+            }
+            Action::AdvertisementHeard { station, agent } => {
+                self.with_roam(|roam, turn| roam.advertisement_arrived(station, agent, turn));
+            }
         }
     }
 
-    /// Books the air of a channel up to the present instant.
+    /// Counters have ended on a channel: the contenders that won transmit.
+    fn grant(&mut self, channel: u32) {
+        let winners = self
+            .stack
+            .lower
+            .mac
+            .take_winners(&self.stack.lower.cx, channel);
+        // All of them decide before any of them is heard.
+        for winner in 0..winners {
+            let Stack { lower, net, .. } = &mut self.stack;
+            let Some(contender) = lower.mac.admit(&lower.cx, &lower.medium, winner) else {
+                continue;
+            };
+            if !lower.mac.sends_beacons(contender) {
+                let node = lower.mac.node_of(contender);
+                net.drain(lower, node);
+                self.carry_out();
+            }
+            loop {
+                let lower = &mut self.stack.lower;
+                let again = lower
+                    .mac
+                    .prepare(&mut lower.cx, &mut lower.medium, contender);
+                self.carry_out();
+                if !again {
+                    break;
+                }
+            }
+        }
+        let lower = &mut self.stack.lower;
+        lower
+            .mac
+            .start_exchanges(&mut lower.cx, &mut lower.medium, channel);
+    }
+
+    /// A transmission ends.
+    fn frame_end(&mut self, channel: u32, transmission: u32) {
+        let lower = &mut self.stack.lower;
+        let ended = lower.medium.end(&mut lower.cx, channel, transmission);
+        lower.mac.frame_ended(&lower.cx, &lower.medium, &ended);
+        if self.recorder.is_some() {
+            self.record(|recorder, view| recorder.transmission(view, &ended));
+        }
+        let lower = &mut self.stack.lower;
+        if ended.kind == FrameKind::Group {
+            self.group_sent(&ended);
+        } else {
+            lower.mac.sent(&mut lower.cx, &mut lower.medium, &ended);
+        }
+        let medium = &mut self.stack.lower.medium;
+        medium.forget(channel, transmission, ended);
+    }
+
+    /// A group-addressed frame left the air: the stations that it is for may have heard it.
+    fn group_sent(&mut self, t: &Transmission) {
+        let Stack { lower, net, .. } = &mut self.stack;
+        let Some(frame) = lower.mac.group_sent(&mut lower.cx, t) else {
+            return;
+        };
+        let carries = lower.cx.packets[frame.packet].carries;
+        let from_access_point = net.role(frame.node) == Role::AccessPoint;
+        let mut heard: Vec<u32> = match carries {
+            Carries::Advertisement { .. } => {
+                let links = lower.mac.first_links(frame.node);
+                let stations = links.map(|link| lower.mac.link(link).peer);
+                stations.filter(|s| self.join.is_linked(*s)).collect()
+            }
+            Carries::Signal { .. } if from_access_point => self.join.off_at(frame.node),
+            _ => {
+                let asked = net.asked_station(lower, frame.node, frame.packet);
+                asked.into_iter().collect()
+            }
+        };
+        heard.retain(|s| lower.mac.hears_group(&mut lower.medium, t, &frame, *s));
+        lower.cx.observers.ledger.octets_management += u64::from(frame.octets);
+        match carries {
+            Carries::Advertisement { .. } => {
+                self.roam.advertisement_sent();
+                net.advertisement_sent(lower, &frame, &heard);
+            }
+            Carries::Signal { signal } if from_access_point => {
+                self.with_join(|join, now, out| {
+                    join.group_frame_arrived(now, signal, &heard, out);
+                });
+                self.stack.lower.cx.lose(frame.packet);
+            }
+            _ => match heard.first() {
+                Some(&station) => {
+                    lower.cx.observers.nodes[station as usize].receive_time += frame.length;
+                    net.receive_from_air(lower, station, frame.link, frame.packet);
+                }
+                None => {
+                    lower.cx.packets.remove(frame.packet);
+                }
+            },
+        }
+        let lower = &mut self.stack.lower;
+        lower.mac.end_group(&mut lower.cx, t.contender);
+    }
+
+    /// The next packet at the end of a wire, if it is there.
+    fn wire(&mut self, wire: u32) {
+        let Stack { lower, net, .. } = &mut self.stack;
+        let Some(packet) = net.take_from_wire(&mut lower.cx, wire) else {
+            return;
+        };
+        if self.recorder.is_some() {
+            self.record(|recorder, view| recorder.wired(view, wire, packet));
+        }
+        let Stack { lower, net, .. } = &mut self.stack;
+        net.receive_from_wire(lower, wire, packet);
+    }
+
+    /// A packet is through the stack of its host.
     #[inline]
-    pub(crate) fn book(&mut self, channel: u32) {
-        let now = self.stack.lower.cx.events.now();
-        self.stack.lower.medium.channels[channel as usize]
-            .book(now, &mut self.stack.lower.cx.observers.ledger);
+    fn arrived(&mut self, packet: PacketId, at: Instant) {
+        let cx = &mut self.stack.lower.cx;
+        let p = cx.packets.remove(packet);
+        if let Carries::Signal { signal } = p.carries {
+            self.with_join(|join, now, out| join.arrived(now, signal, out));
+            return;
+        }
+        if p.payload > 0 && self.roam.anybody_moves() {
+            let ends = self.ends_of(&p);
+            self.roam.note_delivery(ends, p.reverse, p.left, at);
+        }
+        let Stack { lower, flow, .. } = &mut self.stack;
+        flow.arrived(&mut lower.cx, &p, at);
+    }
+
+    /// A packet is lost.
+    fn lost(&mut self, packet: PacketId) {
+        let cx = &mut self.stack.lower.cx;
+        let p = cx.packets.remove(packet);
+        if let Carries::Signal { signal } = p.carries {
+            self.join.lost(signal);
+            return;
+        }
+        // A request that is lost is asked again, and advertisements go on.
+        if p.counted && p.payload > 0 && self.roam.anybody_moves() {
+            self.roam.note_loss(self.ends_of(&p));
+        }
+        let Stack { lower, flow, .. } = &mut self.stack;
+        flow.lost(&lower.cx, &p);
+    }
+
+    /// Source and destination of the flow of a packet.
+    fn ends_of(&self, p: &Packet) -> [u32; 2] {
+        let flow = self.stack.flow.flow(p.flow().unwrap_or(0));
+        [flow.source, flow.destination]
+    }
+
+    /// Lets the recorder see the subsystems, if there is a recorder.
+    fn record(&mut self, what: impl FnOnce(&mut Recorder, &View<'_>)) {
+        if let Some(mut recorder) = self.recorder.take() {
+            what(&mut recorder, &self.view());
+            self.recorder = Some(recorder);
+        }
     }
 
     /// Forgets what was counted before the end of the warm-up.
-    pub(crate) fn warmed_up(&mut self) {
-        for channel in 0..self.stack.lower.medium.channels.len() {
-            self.book(channel as u32);
-            let channel = &mut self.stack.lower.medium.channels[channel];
-            for &id in &channel.active {
-                channel.transmissions[id as usize].alone = Duration::ZERO;
+    fn warmed_up(&mut self) {
+        let Stack { lower, flow, .. } = &mut self.stack;
+        lower.medium.restart(&mut lower.cx);
+        lower.cx.observers.restart();
+        lower.device.restart();
+        flow.restart();
+    }
+}
+
+/// Inputs and actions of the control plane.
+impl World {
+    /// Hands an input to `join`, and carries out its actions in their order.
+    fn with_join(&mut self, input: impl FnOnce(&mut Join, Instant, &mut join::Outbox)) {
+        let mut out = self.outboxes.join.pop().unwrap_or_default();
+        input(&mut self.join, self.stack.lower.cx.now(), &mut out);
+        for action in out.drain(..) {
+            self.carry_out_join(action);
+            self.carry_out();
+        }
+        self.outboxes.join.push(out);
+    }
+
+    /// Hands an input to `roam`, and carries out its actions in their order.
+    fn with_roam(&mut self, input: impl FnOnce(&mut Roam, &mut Turn<'_>)) {
+        let mut out = self.outboxes.roam.pop().unwrap_or_default();
+        let lower = &mut self.stack.lower;
+        let mut turn = Turn {
+            now: lower.cx.now(),
+            join: &mut self.join,
+            radio: lower.medium.radio_mut(),
+            out: &mut out,
+        };
+        input(&mut self.roam, &mut turn);
+        for action in out.drain(..) {
+            self.carry_out_roam(action);
+            self.carry_out();
+        }
+        self.outboxes.roam.push(out);
+    }
+
+    fn carry_out_join(&mut self, action: join::Action) {
+        use join::Action;
+        let Stack { lower, net, .. } = &mut self.stack;
+        let now = lower.cx.now();
+        match action {
+            Action::Schedule { at, event } => lower.cx.schedule(at, Event::Join(event)),
+            Action::WorkOnCpu {
+                node,
+                operations,
+                octets,
+                then,
+            } => {
+                let device = &mut lower.device;
+                let sending = octets.map_or(Duration::ZERO, |o| device.transmit_time(node, o));
+                let work = device.operations_time(node, &operations) + sending;
+                let done = device.work(&lower.cx, node, work);
+                self.with_join(|join, now, out| join.worked(now, then, done, out));
+            }
+            Action::SendManagement {
+                from,
+                to,
+                octets,
+                signal,
+                link,
+            } => {
+                let mut packet = Packet::new(Carries::Signal { signal }, to, octets, now);
+                packet.category = SIGNALLING_CATEGORY;
+                let packet = lower.cx.packets.insert(packet);
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                match link {
+                    Some(link) => {
+                        let contender = lower.mac.contender(from, SIGNALLING_CATEGORY);
+                        let at = (link, contender);
+                        lower.mac.enqueue_signalling(cx, medium, at, packet);
+                    }
+                    None => lower.mac.send_signalling(cx, medium, (from, to), packet),
+                }
+            }
+            Action::SendPacket {
+                from,
+                to,
+                octets,
+                signal,
+                by_mac,
+            } => {
+                let packet = Packet::new(Carries::Signal { signal }, to, octets, now);
+                let packet = lower.cx.packets.insert(packet);
+                if by_mac {
+                    net.dispatch(lower, from, packet, Duration::ZERO);
+                } else {
+                    net.dispatch_own(lower, from, packet, Duration::ZERO);
+                }
+            }
+            Action::SendKept { host, packet } => net.send(lower, host, packet),
+            Action::Lose { packet } => lower.cx.lose(packet),
+            Action::Flush { from, to } => lower.mac.flush(&mut lower.cx, from, to),
+            Action::SetOff {
+                station,
+                access_point,
+                off,
+            } => {
+                lower.mac.bar(access_point, station, off);
+                lower.mac.refuse(station, access_point, off);
+            }
+            Action::SetKnowsOff {
+                station,
+                access_point,
+                knows,
+            } => {
+                net.set_knows_off(station, knows);
+                lower.mac.bar(station, access_point, knows);
+            }
+            Action::BeginTraffic => self.begin_traffic(),
+            Action::EndTrialBy { at } => lower.cx.end = lower.cx.end.min(at),
+            Action::ListensForAgents { host } => {
+                self.with_roam(|roam, turn| roam.listens(host, turn));
+            }
+            Action::Registered { host, access_point } => {
+                self.roam.registered(host, access_point, now);
+            }
+            Action::Moved { session } => self.with_roam(|roam, turn| roam.moved(session, turn)),
+            Action::LeaveBefore { session, signal } => {
+                let departing = self.roam.departing(session);
+                let engaged = departing.map_or(now, |node| lower.medium.engaged_until(node));
+                self.with_roam(|roam, turn| roam.leave_before(session, signal, engaged, turn));
+            }
+            Action::ScanFrameArrived { session, message } => {
+                self.with_roam(|roam, turn| roam.scan_frame_arrived(session, &message, turn));
+            }
+            Action::StationFrameArrived { station, message } => {
+                self.with_roam(|roam, turn| roam.station_frame_arrived(station, &message, turn));
+            }
+            Action::GatewayFollows { session } => {
+                self.with_roam(|roam, turn| roam.gateway_follows(session, turn));
+            }
+            Action::KeysAgreed {
+                station,
+                access_point,
+                secrets,
+            } => self.record(|recorder, view| {
+                recorder.agreed(view, (station, access_point), &secrets);
+            }),
+            Action::TunnelAgreed { node, secrets } => {
+                self.record(|recorder, view| recorder.tunnel_agreed(view, node, &secrets));
+            }
+            Action::GroupKeysRenewed { access_point } => {
+                self.record(|recorder, view| recorder.group_keys(view, access_point));
             }
         }
-        self.stack.lower.cx.observers.ledger = Ledger::default();
-        self.stack.lower.cx.observers.crypto_time = Duration::ZERO;
-        for node in &mut self.stack.lower.device.nodes {
-            node.host.cpu.busy = Duration::ZERO;
-            node.host
-                .engines
-                .iter_mut()
-                .for_each(|e| e.busy = Duration::ZERO);
+    }
+
+    /// All stations have joined: the traffic and everything that counts from its start begin.
+    fn begin_traffic(&mut self) {
+        let Stack { lower, flow, .. } = &mut self.stack;
+        let now = lower.cx.now();
+        let end = now + self.duration;
+        lower.cx.end = end;
+        lower.cx.warm_up = now + self.warm_up_length;
+        flow.begin(&mut lower.cx, now - Instant::ZERO);
+        self.with_roam(|roam, turn| roam.begin(end, turn));
+        self.with_join(|join, now, out| join.traffic_began(now, end, out));
+        let cx = &mut self.stack.lower.cx;
+        if cx.warm_up > now {
+            cx.schedule(cx.warm_up, Event::WarmedUp);
+        } else {
+            self.warmed_up();
         }
-        for node in &mut self.stack.lower.cx.observers.nodes {
-            node.transmit_time = Duration::ZERO;
-            node.receive_time = Duration::ZERO;
-        }
-        for flow in &mut self.stack.flow.flows {
-            flow.statistics.restart();
+    }
+
+    fn carry_out_roam(&mut self, action: roam::Action) {
+        use roam::Action;
+        let Stack { lower, net, .. } = &mut self.stack;
+        match action {
+            Action::Schedule { at, event } => lower.cx.schedule(at, Event::Roam(event)),
+            Action::Start { session } => {
+                self.with_join(|join, now, out| join.start(now, session, out));
+            }
+            Action::SendScanFrame {
+                session,
+                message,
+                link,
+            } => self.with_join(|join, _, out| join.send_scan_frame(session, message, link, out)),
+            Action::SendAssociationFrame { session, message } => {
+                self.with_join(|join, _, out| join.send_association_frame(session, message, out));
+            }
+            Action::SendLater { at, signal } => {
+                let event = JoinEvent::Send { signal };
+                lower.cx.schedule(at, Event::Join(event));
+            }
+            Action::SendNow { signal } => {
+                self.with_join(|join, now, out| join.send(now, signal, out));
+            }
+            Action::ForgetReturn { station } => {
+                self.with_join(|join, _, out| join.forget_return(station, out));
+            }
+            Action::HasLeft { access_point } => {
+                self.with_join(|join, now, out| join.renew_after_leaving(now, access_point, out));
+            }
+            Action::Register {
+                session,
+                advertisement,
+            } => {
+                self.with_join(|join, now, out| join.register(now, session, advertisement, out));
+            }
+            Action::FindAgent { host } => self.with_roam(|roam, turn| roam.find_agent(host, turn)),
+            Action::Advertise {
+                agent,
+                node,
+                access_point,
+                octets,
+            } => net.advertise(lower, agent, (node, access_point), octets),
+            Action::SendKept { host, packet } => net.send(lower, host, packet),
+            Action::SendAnew { host, packet } => {
+                // Tunnelled packets and fragments were made for the old link.
+                if lower.cx.packets[packet].is_plain() {
+                    net.send(lower, host, packet);
+                } else {
+                    lower.cx.lose(packet);
+                }
+            }
+            Action::Enqueue { node, packet } => net.enqueue(lower, node, packet),
+            Action::Lose { packet } => lower.cx.lose(packet),
+            Action::LookWhetherIdle {
+                handover,
+                station,
+                access_point,
+            } => {
+                let out = lower.mac.has_sent_signalling(station, access_point);
+                let idle = out && lower.medium.engaged_until(station) <= lower.cx.now();
+                self.with_roam(|roam, turn| roam.looked(handover, idle, turn));
+            }
+            Action::TakeBack { handover, from, to } => {
+                let packets = lower.mac.take_back(&mut lower.cx, from, to);
+                self.roam.took_back(handover, from, packets);
+            }
+            Action::SetDozing {
+                station,
+                access_point,
+                dozing,
+            } => lower.mac.set_dozing(station, access_point, dozing),
+            Action::SetListening {
+                handover,
+                station,
+                access_point,
+                listening,
+            } => {
+                let ends = (station, access_point);
+                lower.mac.set_listening(handover, ends, listening);
+            }
+            Action::SetPresent { host, node } => net.set_present(host, node),
+            Action::SetDetour { host, routes } => net.set_detour(host, routes),
+            Action::SetRoutes { host, routes } => net.set_routes_to(host, &routes),
+            Action::SetLifetime { node, lifetime } => lower.mac.set_lifetime(node, lifetime),
+            Action::LevelsChanged { node } => lower.mac.forget_success(node),
+            Action::MoveTunnels { from, there } => {
+                net.continue_tunnels(from, there);
+                self.record(|recorder, view| recorder.tunnels_moved(view, from, there));
+            }
+            Action::SetUnheard { node, unheard } => net.set_unheard(node, unheard),
+            Action::GatewayFollows { node } => {
+                self.record(|recorder, view| recorder.gateway_follows(view, node));
+            }
+            Action::Bind { node, end, host } => {
+                net.set_takes(node, end, Takes::Network(host.into_iter().collect()));
+            }
         }
     }
 }

@@ -5,10 +5,8 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::flow::{self, Application, Connection, Flow};
-use crate::mac::Node;
-use crate::mac::lifetime::{self, Backlog};
-use crate::mac::rate_control::RateControl;
-use crate::net::network::Route;
+use crate::mac::{Backlog, NO_LIFETIME, RateControl};
+use crate::net::Route;
 use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
 use crate::transport::TcpConfig;
 
@@ -19,7 +17,7 @@ impl Builder<'_> {
                 self.index[flow.source.as_str()],
                 self.index[flow.destination.as_str()],
             );
-            if self.world.stack.net.routes[source as usize][destination as usize] == Route::None {
+            if self.world.stack.net.route(source, destination) == Route::None {
                 return Err(ScenarioError::Invalid {
                     field: format!("flows[{i}].destination"),
                     value: flow.destination.clone(),
@@ -36,7 +34,7 @@ impl Builder<'_> {
                 Application::Saturated { payload }
                 | Application::Paced { payload, .. }
                 | Application::Transfer { payload, .. } => payload,
-                Application::Exchange(_) => 1,
+                Application::RequestResponse(_) => 1,
             };
             let connection = match &flow.transport {
                 Transport::Udp(_) => None,
@@ -53,8 +51,11 @@ impl Builder<'_> {
                 }
             };
             let room = self.room(flow, source, payload);
-            let backlog = self.backlog(flow, source, start);
-            self.world.stack.flow.flows.push(Flow {
+            if let Some(backlog) = self.backlog(flow, source, start) {
+                self.world.stack.lower.mac.set_backlog(i as u32, backlog);
+            }
+            let stream = self.flow_stream(&flow.name);
+            self.world.stack.flow.add(Flow {
                 name: flow.name.clone(),
                 station: flow.station.clone(),
                 source,
@@ -75,10 +76,9 @@ impl Builder<'_> {
                     .map_or(Instant::MAX, |s| Instant::ZERO + Duration::from_secs_f64(s)),
                 held: 0,
                 room,
-                backlog,
                 blocked: false,
-                next_mark: 0,
-                stream: self.flow_stream(&flow.name),
+                next_number: 0,
+                stream,
                 statistics: crate::observe::metrics::Statistics::default(),
             });
         }
@@ -103,39 +103,26 @@ impl Builder<'_> {
         ) {
             return u32::MAX;
         }
-        let node = &self.world.stack.lower.mac.nodes[source as usize];
-        if self.world.stack.net.nodes[source as usize].role == Role::Wired {
+        if self.world.stack.net.role(source) == Role::Wired {
             return 64;
         }
         // Twice what one PPDU takes, so that the radio never waits for the application, and no
         // more than the queue holds, because a local application is held back by a full queue.
-        let window = node_links(node)
-            .filter_map(
-                |link| match &self.world.stack.lower.mac.links[link as usize].rate {
-                    RateControl::Fixed(mode) => {
-                        Some(self.world.stack.lower.mac.modes[*mode as usize].window)
-                    }
-                    _ => self
-                        .world
-                        .stack
-                        .lower
-                        .mac
-                        .modes
-                        .iter()
-                        .map(|m| m.window)
-                        .max(),
-                },
-            )
+        let mac = &self.world.stack.lower.mac;
+        let links = || mac.first_links(source).map(|link| mac.link(link));
+        let window = links()
+            .filter_map(|link| match &link.rate {
+                RateControl::Fixed(mode) => Some(mac.mode(*mode).window),
+                _ => mac.modes().iter().map(|m| m.window).max(),
+            })
             .max()
             .unwrap_or(1);
-        let amsdu = match node_links(node).next() {
-            Some(link) => {
-                self.world.stack.lower.mac.links[link as usize].amsdu_octets / payload.max(1) + 1
-            }
+        let amsdu = match links().next() {
+            Some(link) => link.amsdu_octets / payload.max(1) + 1,
             None => 1,
         };
         (2 * window * amsdu + 8)
-            .min(node.queue_limit / self.sharing(flow))
+            .min(mac.queue_limit(source) / self.sharing(flow))
             .max(1)
     }
 
@@ -149,16 +136,16 @@ impl Builder<'_> {
 
     /// The full queue of a saturated sender whose socket does not hold it back.
     fn backlog(&self, flow: &scenario::Flow, source: u32, start: Instant) -> Option<Backlog> {
-        let node = &self.world.stack.lower.mac.nodes[source as usize];
+        let mac = &self.world.stack.lower.mac;
         let held_back = match &flow.transport {
             Transport::Udp(options) => options.socket_buffer_octets.is_some(),
             Transport::Tcp(_) => true,
         };
         let fills = matches!(flow.pattern, Pattern::Saturated { .. })
-            && self.world.stack.net.nodes[source as usize].role != Role::Wired
-            && node.lifetime != lifetime::NONE
+            && self.world.stack.net.role(source) != Role::Wired
+            && mac.lifetime(source) != NO_LIFETIME
             && !held_back;
-        fills.then(|| Backlog::new(node.queue_limit / self.sharing(flow), start))
+        fills.then(|| Backlog::new(mac.queue_limit(source) / self.sharing(flow), start))
     }
 
     fn tcp_config(
@@ -169,17 +156,14 @@ impl Builder<'_> {
     ) -> TcpConfig {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
         let room = |from: u32, to: u32| {
-            let node = &self.world.stack.net.nodes[from as usize];
-            let ends = node.tunnels.iter().filter(|end| end.takes(to, true));
-            ends.rev().fold(node.mtu, |mtu, end| end.longest_inner(mtu))
+            let net = &self.world.stack.net;
+            let ends = net.tunnels(from).iter().filter(|end| end.takes(to, true));
+            ends.rev()
+                .fold(net.mtu(from), |mtu, end| end.longest_inner(mtu))
         };
         let mtu = room(source, destination).min(room(destination, source));
         TcpConfig::from_options(options, mtu - ip_header - 20)
     }
-}
-
-fn node_links(node: &Node) -> std::ops::Range<u32> {
-    node.first_link..node.first_link + node.neighbours
 }
 
 fn application(pattern: &Pattern, start: Instant) -> Application {
@@ -221,7 +205,7 @@ fn application(pattern: &Pattern, start: Instant) -> Application {
             think_s,
             count,
             retry_s,
-        } => Application::Exchange(flow::Exchange {
+        } => Application::RequestResponse(flow::RequestResponse {
             request: request_octets,
             response: response_octets,
             server: Duration::from_secs_f64(server_s),

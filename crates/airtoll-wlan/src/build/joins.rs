@@ -13,7 +13,8 @@ use crate::event::{Event, JoinEvent, SessionId};
 use crate::join::{
     BusyThreshold, Deauthentication, PARTIES, Purpose, Renewal, Session, Setup, common_cipher,
 };
-use crate::net::network::Route;
+use crate::mac::TxLink;
+use crate::net::Route;
 use crate::packet::NONE;
 use crate::scenario::{Association, Role, Scenario, ScenarioError};
 use crate::world::World;
@@ -220,8 +221,8 @@ fn parties(
                 ),
             });
         };
-        let reachable = node == access_point
-            || world.stack.net.routes[access_point as usize][node as usize] != Route::None;
+        let reachable =
+            node == access_point || world.stack.net.route(access_point, node) != Route::None;
         if !reachable {
             return Err(ScenarioError::Invalid {
                 field: at(field),
@@ -235,7 +236,7 @@ fn parties(
         .host
         .as_ref()
         .map_or(station, |name| index[name.as_str()]);
-    if world.stack.net.routes[access_point as usize][tunnelling as usize] == Route::None {
+    if world.stack.net.route(access_point, tunnelling) == Route::None {
         return Err(ScenarioError::Invalid {
             field: at("host"),
             value: association.host.clone().unwrap_or_default(),
@@ -338,17 +339,14 @@ fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthenti
             .filter(|n| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name))
             .map(|n| index[n.name.as_str()])
             .collect();
-        world.stack.lower.mac.nodes[ap as usize].signalling =
-            world.stack.lower.mac.links.len() as u32;
+        let mac = &mut world.stack.lower.mac;
+        mac.begin_signalling(ap);
         for &station in &stations {
-            let link = signalling::link(ap, station, mode, bss.max_attempts);
-            world.stack.lower.mac.links.push(link);
+            mac.add_link(TxLink::plain(ap, station, mode, bss.max_attempts));
         }
         for &station in &stations {
-            world.stack.lower.mac.nodes[station as usize].signalling =
-                world.stack.lower.mac.links.len() as u32;
-            let link = signalling::link(station, ap, mode, bss.max_attempts);
-            world.stack.lower.mac.links.push(link);
+            mac.begin_signalling(station);
+            mac.add_link(TxLink::plain(station, ap, mode, bss.max_attempts));
         }
     }
     deauthentications

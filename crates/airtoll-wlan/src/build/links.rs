@@ -1,14 +1,9 @@
 //! Links between an access point and its stations, and the modes that each may use.
 
-use std::collections::VecDeque;
-
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
-use crate::mac::aggregation::{TxLink, mac_octets};
-use crate::mac::fragmentation::Division;
-use crate::mac::mode::{self, Mode};
-use crate::mac::rate_control::{Aarf, Minstrel, RateControl};
+use crate::mac::{self, Aarf, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
 use crate::scenario::{Rate, ScenarioError};
 
 impl Builder<'_> {
@@ -27,9 +22,8 @@ impl Builder<'_> {
             } else {
                 vec![ap]
             };
-            let state = &mut self.world.stack.lower.mac.nodes[node as usize];
-            state.first_link = self.world.stack.lower.mac.links.len() as u32;
-            state.neighbours = neighbours.len() as u32;
+            let mac = &mut self.world.stack.lower.mac;
+            mac.begin_links(node, neighbours.len() as u32);
             let categories = if self.phys[at].edca { 4 } else { 1 };
             for _ in 0..categories {
                 for &peer in &neighbours {
@@ -52,7 +46,7 @@ impl Builder<'_> {
                 let worth: Vec<_> = modes.iter().map(|m| (*m, self.worth(*m))).collect();
                 let name = format!(
                     "minstrel/{from}/{peer}/{}",
-                    self.world.stack.lower.mac.links.len()
+                    self.world.stack.lower.mac.links().len()
                 );
                 RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
             }
@@ -60,43 +54,29 @@ impl Builder<'_> {
         // HT stations agree on block acks to aggregate; VHT and later ones always do, since all
         // their MPDUs are in A-MPDUs (10.12.8).
         let agreement = modes.iter().any(|m| {
-            let mode = &self.world.stack.lower.mac.modes[*m as usize];
+            let mode = self.world.stack.lower.mac.mode(*m);
             mode.limits.is_some() && (mode.ampdu_octets > 0 || mode.vector.always_ampdu())
         });
-        self.world.stack.lower.mac.links.push(TxLink {
-            from,
-            peer,
-            cipher: node.cipher,
-            qos: self.phys[at].edca,
-            four_address: node.four_address,
-            rate,
-            amsdu_octets: bss.aggregation.amsdu_max_octets,
-            max_attempts: bss.max_attempts,
-            division: Division::new(
-                bss.fragmentation_threshold_octets,
-                mac_octets(self.phys[at].edca, node.four_address),
-                node.cipher.mpdu_octets() as u32,
-            ),
-            rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
-            signalling: false,
-            group: false,
-            queue: VecDeque::new(),
-            window: VecDeque::new(),
-            next_sequence: 0,
-            request_due: false,
-            agreement,
-            taken_early: 0,
-            listed: false,
-            success: (u32::MAX, 0, 0.0),
-            barred: false,
-            refused: false,
-            dozing: false,
-        });
+        let mut made = TxLink::plain(from, peer, modes[0], bss.max_attempts);
+        made.cipher = node.cipher;
+        made.qos = self.phys[at].edca;
+        made.four_address = node.four_address;
+        made.rate = rate;
+        made.amsdu_octets = bss.aggregation.amsdu_max_octets;
+        made.division = Division::new(
+            bss.fragmentation_threshold_octets,
+            mac_octets(self.phys[at].edca, node.four_address),
+            node.cipher.mpdu_octets() as u32,
+        );
+        made.rts_octets = bss.rts_threshold_octets.unwrap_or(u32::MAX);
+        made.signalling = false;
+        made.agreement = agreement;
+        self.world.stack.lower.mac.add_link(made);
     }
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
     fn worth(&self, mode: u32) -> f64 {
-        let mode = &self.world.stack.lower.mac.modes[mode as usize];
+        let mode = self.world.stack.lower.mac.mode(mode);
         let exchange = phy::airtime(&mode.vector, 1_500) + mode.timeout + mode.ack;
         1e9 / exchange.as_nanos() as f64
     }
@@ -115,25 +95,25 @@ impl Builder<'_> {
         };
         let mut vectors = match rate {
             Rate::Fixed { mbps } => {
-                let vector = mode::legacy(bss, mbps);
+                let vector = mac::legacy(bss, mbps);
                 vec![vector.ok_or_else(|| refuse("a rate of the band".to_owned()))?]
             }
             Rate::FixedMcs { mcs, streams } => {
-                let wanted = mode::mcs(bss, standard, mcs, streams)
+                let wanted = mac::mcs(bss, standard, mcs, streams)
                     .map_err(|problem| refuse(problem.to_string()))?;
                 if permitted {
                     vec![wanted]
                 } else {
                     // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
                     let legacy =
-                        TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mode::band(bss));
+                        TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mac::band(bss));
                     self.world.stack.lower.cx.observers.nodes[station as usize].forbidden_rate =
                         Some((wanted.bit_rate().0, legacy.bit_rate().0));
                     vec![legacy]
                 }
             }
             Rate::Aarf { streams } | Rate::Minstrel { streams } => {
-                mode::choices(bss, standard, permitted, streams)
+                mac::choices(bss, standard, permitted, streams)
             }
         };
         vectors.sort_by_key(|v| (v.bit_rate().0, v.nss()));
@@ -142,20 +122,14 @@ impl Builder<'_> {
         Ok(vectors
             .into_iter()
             .map(|vector| {
-                let known = self
-                    .world
-                    .stack
-                    .lower
-                    .mac
-                    .modes
-                    .iter()
-                    .position(|m| m.vector == vector && m.bss == at);
-                known.unwrap_or_else(|| {
+                let mac = &mut self.world.stack.lower.mac;
+                let mut modes = mac.modes().iter();
+                let known = modes.position(|m| m.vector == vector && m.bss == at);
+                known.map(|at| at as u32).unwrap_or_else(|| {
                     let mut made = Mode::new(vector, bss, &timing, basic);
                     made.bss = at;
-                    self.world.stack.lower.mac.modes.push(made);
-                    self.world.stack.lower.mac.modes.len() - 1
-                }) as u32
+                    mac.add_mode(made)
+                })
             })
             .collect())
     }

@@ -6,9 +6,9 @@ use airtoll_units::Duration;
 
 use super::joins::{self, Source, access_point_of};
 use super::signalling;
-use crate::device::host::Price;
+use crate::device::Price;
 use crate::event::Event;
-use crate::net::tunnel::{Takes, TunnelEnd};
+use crate::net::{Takes, TunnelEnd};
 use crate::packet::NONE;
 use crate::record::supported_rates;
 use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
@@ -22,10 +22,10 @@ use crate::world::World;
 pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), ScenarioError> {
     for (number, handover) in source.scenario.handovers.iter().enumerate() {
         let plan = plan(world, source, number, handover)?;
-        let (station, there) = (plan.station as usize, plan.there as usize);
+        let (station, there) = (plan.station, plan.there);
         if there != station {
-            world.stack.net.nodes[there].tunnels = world.stack.net.nodes[station].tunnels.clone();
-            world.stack.net.nodes[there].identity = plan.station;
+            world.stack.net.copy_tunnels(station, there);
+            world.stack.net.stand_for(there, station);
         }
         world.roam.add(plan);
     }
@@ -90,19 +90,14 @@ fn plan(
         home: add_empty_tunnel(world, home, foreign),
         foreign: add_empty_tunnel(world, foreign, home),
     });
-    let routes = world
-        .stack
-        .net
-        .routes
-        .iter()
-        .map(|ways| ways[there as usize]);
+    let routes = world.stack.net.routes_to(there);
     Ok(Plan {
         station,
         from,
         there,
-        routes: routes.collect(),
-        lifetime: world.stack.lower.mac.nodes[from as usize].lifetime,
-        queue_limit: world.stack.lower.mac.nodes[station as usize].queue_limit as usize,
+        routes,
+        lifetime: world.stack.lower.mac.lifetime(from),
+        queue_limit: world.stack.lower.mac.queue_limit(station) as usize,
         previous: previous.map(|(id, ..)| id),
         session,
         before,
@@ -132,25 +127,24 @@ fn scanning(world: &mut World, source: Source<'_>, there: u32, plan: Scan) -> Sc
         .unwrap_or(0);
     let mode = signalling::lowest_mode(world, scenario, at);
     let link = signalling::add_group_link(world, there, mode);
-    let channel = &world.stack.lower.medium.channels
-        [world.stack.lower.medium.nodes[there as usize].channel as usize];
-    let difs = channel.sifs + channel.slot * 2;
-    let vector = world.stack.lower.mac.modes[mode as usize].vector;
+    let medium = &world.stack.lower.medium;
+    let channel = medium.channel_of(there);
+    let difs = medium.sifs(channel) + medium.slot(channel) * 2;
+    let vector = world.stack.lower.mac.mode(mode).vector;
     Scanning::new(plan, link, vector, difs, supported_rates(&scenario.bss[at]))
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.
 fn add_empty_tunnel(world: &mut World, node: u32, peer: u32) -> (u32, usize) {
-    let tunnels = &mut world.stack.net.nodes[node as usize].tunnels;
-    tunnels.push(TunnelEnd {
+    let end = TunnelEnd {
         peer,
         takes: Takes::Network(Vec::new()),
         encapsulation: None,
         encrypt: Price::default(),
         decrypt: Price::default(),
         taken: 0,
-    });
-    (node, tunnels.len() - 1)
+    };
+    (node, world.stack.net.add_tunnel(node, end))
 }
 
 /// Adds the mobility agents of a scenario to `world`.

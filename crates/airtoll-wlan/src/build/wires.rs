@@ -5,27 +5,26 @@ use std::collections::VecDeque;
 use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
-use crate::net::network::{Route, Wire};
-use crate::net::tunnel::{Takes, TunnelEnd};
+use crate::net::{Route, Takes, TunnelEnd, Wire};
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
-        let nodes = self.world.stack.net.nodes.len();
+        let nodes = self.world.stack.net.len();
         let mut exits: Vec<Vec<(u32, Route)>> = vec![Vec::new(); nodes];
+        let mut wires = 0;
         for link in &self.scenario.links {
             let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
             for (from, to) in [(a, b), (b, a)] {
-                let wire = self.world.stack.net.wires.len() as u32;
-                exits[from as usize].push((to, Route::Wire { wire }));
-                let name = format!("wire/{}", self.world.stack.net.wires.len());
-                let stream = self.streams.named(&name);
-                self.world.stack.net.wires.push(Wire::new(
+                let stream = self.streams.named(&format!("wire/{wires}"));
+                wires += 1;
+                let wire = self.world.stack.net.add_wire(Wire::new(
                     to,
                     BitRate(link.rate_bps as u64),
                     Duration::from_secs_f64(link.delay_s),
                     link.queue_packets,
                     (link.loss_ratio > 0.0).then_some((link.loss_ratio, stream)),
                 ));
+                exits[from as usize].push((to, Route::Wire { wire }));
             }
         }
         // The air before a station that bridges is a link like a wire.
@@ -74,7 +73,7 @@ impl Builder<'_> {
                 }
             }
         }
-        self.world.stack.net.routes = routes;
+        self.world.stack.net.set_routes(routes);
     }
 
     pub(super) fn add_tunnels(&mut self) {
@@ -94,17 +93,17 @@ impl Builder<'_> {
                     decrypt: tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into(),
                     taken: 0,
                 };
-                self.world.stack.net.nodes[i].tunnels.push(end.clone());
+                let net = &mut self.world.stack.net;
+                net.add_tunnel(i as u32, end.clone());
                 if !simplex {
-                    self.world.stack.net.nodes[peer as usize]
-                        .tunnels
-                        .push(TunnelEnd {
-                            peer: i as u32,
-                            takes: Takes::For(i as u32),
-                            encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
-                            decrypt: tunnel.decrypt.into(),
-                            ..end
-                        });
+                    let far = TunnelEnd {
+                        peer: i as u32,
+                        takes: Takes::For(i as u32),
+                        encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
+                        decrypt: tunnel.decrypt.into(),
+                        ..end
+                    };
+                    net.add_tunnel(peer, far);
                 }
             }
         }

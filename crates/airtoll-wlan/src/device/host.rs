@@ -15,7 +15,7 @@ use crate::scenario::{Cost, CryptoEngine};
 
 /// Something that works off one job after the other.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Server {
+pub(super) struct Server {
     free_at: Instant,
     /// Work done since the warm-up.
     pub busy: Duration,
@@ -66,6 +66,20 @@ pub(crate) struct Pipe {
     pub armed: bool,
 }
 
+impl Pipe {
+    /// Takes the first packet, if it is done at `now`.
+    #[inline]
+    pub fn take_done(&mut self, now: Instant) -> Option<PacketId> {
+        match self.items.front() {
+            Some(&(at, packet)) if at <= now => {
+                self.items.pop_front();
+                Some(packet)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A [`Cost`] in numbers that are quick to use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Price {
@@ -92,7 +106,7 @@ impl From<Cost> for Price {
 
 /// A node's host.
 #[derive(Debug, Default)]
-pub(crate) struct Host {
+pub(super) struct Host {
     pub transmit: Price,
     pub receive: Price,
     pub forward: Price,

@@ -2,10 +2,10 @@
 
 use airtoll_units::{Duration, Instant};
 
-use super::UDP_HEADER;
+use super::{Flows, UDP_HEADER};
+use crate::context::Context;
 use crate::event::Event;
-use crate::packet::Packet;
-use crate::world::World;
+use crate::packet::{Carries, Packet};
 
 /// The state of a flow's application.
 #[derive(Debug, Clone)]
@@ -24,12 +24,12 @@ pub(crate) enum Application {
     /// A given amount.
     Transfer { payload: u32, left: u64, total: u64 },
     /// Requests and responses.
-    Exchange(Exchange),
+    RequestResponse(RequestResponse),
 }
 
 /// Requests and responses.
 #[derive(Debug, Clone)]
-pub(crate) struct Exchange {
+pub(crate) struct RequestResponse {
     pub request: u32,
     pub response: u32,
     pub server: Duration,
@@ -56,29 +56,29 @@ pub(crate) enum Next {
     Retry,
 }
 
-impl World {
+impl Flows {
     /// A flow's application acts.
-    pub(crate) fn application_due(&mut self, flow: u32) {
-        let now = self.stack.lower.cx.events.now();
-        if now < self.stack.flow.flows[flow as usize].start {
+    pub fn application_due(&mut self, cx: &mut Context, flow: u32) {
+        let now = cx.now();
+        if now < self.flows[flow as usize].start {
             return;
         }
-        if self.stack.flow.flows[flow as usize].connection.is_some() {
-            self.write_to_connection(flow);
+        if self.flows[flow as usize].connection.is_some() {
+            self.write_to_connection(cx, flow);
             return;
         }
-        match self.stack.flow.flows[flow as usize].application {
-            Application::Saturated { payload } => self.send_while_room(flow, payload),
-            Application::Paced { payload, .. } => self.send_paced(flow, payload),
-            Application::Transfer { payload, .. } => self.send_transfer(flow, payload),
-            Application::Exchange(_) => self.exchange_due(flow),
+        match self.flows[flow as usize].application {
+            Application::Saturated { payload } => self.send_while_room(cx, flow, payload),
+            Application::Paced { payload, .. } => self.send_paced(cx, flow, payload),
+            Application::Transfer { payload, .. } => self.send_transfer(cx, flow, payload),
+            Application::RequestResponse(_) => self.exchange_due(cx, flow),
         }
     }
 
-    fn send_while_room(&mut self, flow: u32, payload: u32) {
-        let now = self.stack.lower.cx.events.now();
+    fn send_while_room(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+        let now = cx.now();
         loop {
-            let state = &mut self.stack.flow.flows[flow as usize];
+            let state = &mut self.flows[flow as usize];
             if now >= state.stop {
                 return;
             }
@@ -88,14 +88,14 @@ impl World {
                 return;
             }
             state.blocked = false;
-            self.send_datagram(flow, payload);
+            self.send_datagram(cx, flow, payload);
         }
     }
 
-    fn send_paced(&mut self, flow: u32, payload: u32) {
-        let now = self.stack.lower.cx.events.now();
+    fn send_paced(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+        let now = cx.now();
         loop {
-            let state = &mut self.stack.flow.flows[flow as usize];
+            let state = &mut self.flows[flow as usize];
             if now >= state.stop {
                 return;
             }
@@ -104,11 +104,7 @@ impl World {
             };
             let due = Instant::from_nanos(*due_ns as u64);
             if due > now {
-                self.stack
-                    .lower
-                    .cx
-                    .events
-                    .schedule(due, Event::Application { flow });
+                cx.schedule(due, Event::Application { flow });
                 return;
             }
             if state.held >= state.room {
@@ -116,13 +112,13 @@ impl World {
                 return;
             }
             self.next_write(flow);
-            self.send_datagram(flow, payload);
+            self.send_datagram(cx, flow, payload);
         }
     }
 
     /// Moves a paced application to its next write.
     pub(super) fn next_write(&mut self, flow: u32) {
-        let state = &mut self.stack.flow.flows[flow as usize];
+        let state = &mut self.flows[flow as usize];
         if let Application::Paced {
             interval_ns,
             poisson,
@@ -139,9 +135,9 @@ impl World {
         }
     }
 
-    fn send_transfer(&mut self, flow: u32, payload: u32) {
+    fn send_transfer(&mut self, cx: &mut Context, flow: u32, payload: u32) {
         loop {
-            let state = &mut self.stack.flow.flows[flow as usize];
+            let state = &mut self.flows[flow as usize];
             if state.held >= state.room {
                 state.blocked = true;
                 return;
@@ -154,39 +150,38 @@ impl World {
                 return;
             }
             *left -= u64::from(size);
-            self.send_datagram(flow, size);
+            self.send_datagram(cx, flow, size);
         }
     }
 
-    fn send_datagram(&mut self, flow: u32, payload: u32) {
-        let state = &mut self.stack.flow.flows[flow as usize];
-        let mark = state.next_mark;
-        state.next_mark = mark.wrapping_add(1);
-        self.offer(flow, u64::from(payload));
-        self.originate(flow, false, UDP_HEADER, payload, mark);
+    fn send_datagram(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+        let state = &mut self.flows[flow as usize];
+        let number = state.next_number;
+        state.next_number = number.wrapping_add(1);
+        self.offer(cx, flow, u64::from(payload));
+        let carries = Carries::Datagram { flow, number };
+        self.originate(cx, carries, false, UDP_HEADER, payload);
     }
 
     /// Counts what the application gave to the transport.
-    pub(super) fn offer(&mut self, flow: u32, octets: u64) {
-        if self.stack.lower.cx.events.now() >= self.stack.lower.cx.warm_up {
-            self.stack.flow.flows[flow as usize]
-                .statistics
-                .offered_octets += octets;
+    pub(super) fn offer(&mut self, cx: &mut Context, flow: u32, octets: u64) {
+        if cx.now() >= cx.warm_up {
+            self.flows[flow as usize].statistics.offered_octets += octets;
         }
     }
 
     /// Notes when the last datagram of a UDP transfer arrived; some before it may be lost.
     pub(super) fn transfer_delivered(&mut self, flow: u32, at: Instant) {
-        let state = &mut self.stack.flow.flows[flow as usize];
+        let state = &mut self.flows[flow as usize];
         if let Application::Transfer { left: 0, .. } = state.application {
             state.statistics.transfer = Some(at - state.start);
         }
     }
 
-    fn exchange_due(&mut self, flow: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let state = &mut self.stack.flow.flows[flow as usize];
-        let Application::Exchange(exchange) = &mut state.application else {
+    fn exchange_due(&mut self, cx: &mut Context, flow: u32) {
+        let now = cx.now();
+        let state = &mut self.flows[flow as usize];
+        let Application::RequestResponse(exchange) = &mut state.application else {
             return;
         };
         match exchange.next {
@@ -197,9 +192,10 @@ impl World {
                 exchange.asked_at = now;
                 exchange.next = Next::Retry;
                 let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
-                self.offer(flow, u64::from(request));
-                self.originate(flow, false, UDP_HEADER, request, number);
-                self.stack.lower.cx.events.schedule(
+                self.offer(cx, flow, u64::from(request));
+                let carries = Carries::Datagram { flow, number };
+                self.originate(cx, carries, false, UDP_HEADER, request);
+                cx.schedule(
                     now + retry,
                     Event::TransportTimer {
                         flow,
@@ -210,16 +206,17 @@ impl World {
             Next::Answer => {
                 exchange.next = Next::Retry;
                 let (response, number) = (exchange.response, exchange.number);
-                self.originate(flow, true, UDP_HEADER, response, number);
+                let carries = Carries::Datagram { flow, number };
+                self.originate(cx, carries, true, UDP_HEADER, response);
             }
             Next::Retry => {}
         }
     }
 
     /// A UDP request has not been answered for the retry time.
-    pub(super) fn retry_due(&mut self, flow: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let Application::Exchange(exchange) = &mut self.stack.flow.flows[flow as usize].application
+    pub(super) fn retry_due(&mut self, cx: &mut Context, flow: u32) {
+        let now = cx.now();
+        let Application::RequestResponse(exchange) = &mut self.flows[flow as usize].application
         else {
             return;
         };
@@ -230,11 +227,10 @@ impl World {
         }
         let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
         exchange.asked_at = now;
-        self.stack.flow.flows[flow as usize]
-            .statistics
-            .retransmissions += 1;
-        self.originate(flow, false, UDP_HEADER, request, number);
-        self.stack.lower.cx.events.schedule(
+        self.flows[flow as usize].statistics.retransmissions += 1;
+        let carries = Carries::Datagram { flow, number };
+        self.originate(cx, carries, false, UDP_HEADER, request);
+        cx.schedule(
             now + retry,
             Event::TransportTimer {
                 flow,
@@ -244,26 +240,21 @@ impl World {
     }
 
     /// A UDP request or response arrived.
-    pub(super) fn message_arrived(&mut self, p: &Packet) {
-        let now = self.stack.lower.cx.events.now();
-        let warm = now >= self.stack.lower.cx.warm_up;
-        let flow = p.flow;
-        let state = &mut self.stack.flow.flows[flow as usize];
-        let Application::Exchange(exchange) = &mut state.application else {
+    pub(super) fn message_arrived(&mut self, cx: &mut Context, flow: u32, number: u32, p: &Packet) {
+        let now = cx.now();
+        let warm = now >= cx.warm_up;
+        let state = &mut self.flows[flow as usize];
+        let Application::RequestResponse(exchange) = &mut state.application else {
             return;
         };
-        if p.mark != exchange.number {
+        if number != exchange.number {
             return;
         }
         if !p.reverse {
             if exchange.next == Next::Retry {
                 exchange.next = Next::Answer;
                 let at = now + exchange.server;
-                self.stack
-                    .lower
-                    .cx
-                    .events
-                    .schedule(at, Event::Application { flow });
+                cx.schedule(at, Event::Application { flow });
             }
         } else if exchange.next == Next::Retry {
             exchange.next = Next::Ask;
@@ -271,14 +262,10 @@ impl World {
                 state.statistics.responses.add(now - exchange.asked_at);
             }
             let at = now + exchange.think;
-            self.stack
-                .lower
-                .cx
-                .events
-                .schedule(at, Event::Application { flow });
+            cx.schedule(at, Event::Application { flow });
         }
         if warm {
-            self.count_delivery(flow, p.payload, now);
+            self.count_delivery(cx, flow, p.payload, now);
         }
     }
 }

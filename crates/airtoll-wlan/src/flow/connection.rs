@@ -4,12 +4,12 @@
 
 use airtoll_units::Instant;
 
-use super::Application;
 use super::application::Next;
+use super::{Application, Flows};
+use crate::context::Context;
 use crate::event::Event;
-use crate::packet::{Packet, Slab};
+use crate::packet::{Carries, Slab};
 use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
-use crate::world::World;
 
 /// Both halves of a connection.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ impl Connection {
         }
     }
 
-    /// What the packet with this mark carries.
-    pub fn carried(&self, mark: u32) -> Carried {
-        self.carried[mark]
+    /// What the packet with this place among those under way carries.
+    pub fn carried(&self, place: u32) -> Carried {
+        self.carried[place]
     }
 
     /// The parameters of both halves.
@@ -69,17 +69,17 @@ impl Connection {
     }
 
     /// The packet that carried this was lost.
-    pub fn forget(&mut self, mark: u32) {
-        self.carried.remove(mark);
+    pub fn forget(&mut self, place: u32) {
+        self.carried.remove(place);
     }
 }
 
-impl World {
+impl Flows {
     /// The application of a TCP flow is due.
-    pub(super) fn write_to_connection(&mut self, flow: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let stopped = now >= self.stack.flow.flows[flow as usize].stop;
-        let state = &mut self.stack.flow.flows[flow as usize];
+    pub(super) fn write_to_connection(&mut self, cx: &mut Context, flow: u32) {
+        let now = cx.now();
+        let stopped = now >= self.flows[flow as usize].stop;
+        let state = &mut self.flows[flow as usize];
         let Some(connection) = &mut state.connection else {
             return;
         };
@@ -91,7 +91,7 @@ impl World {
                 sender.finish();
                 let octets = *left;
                 *left = 0;
-                self.offer(flow, octets);
+                self.offer(cx, flow, octets);
             }
             Application::Paced {
                 payload, due_ns, ..
@@ -102,32 +102,26 @@ impl World {
                 let (payload, due) = (*payload, Instant::from_nanos(*due_ns as u64));
                 if due <= now {
                     sender.on_write(u64::from(payload));
-                    self.offer(flow, u64::from(payload));
+                    self.offer(cx, flow, u64::from(payload));
                     self.next_write(flow);
                 }
-                if let Application::Paced { due_ns, .. } =
-                    &self.stack.flow.flows[flow as usize].application
-                {
+                if let Application::Paced { due_ns, .. } = &self.flows[flow as usize].application {
                     let at = Instant::from_nanos(*due_ns as u64).max(now);
-                    self.stack
-                        .lower
-                        .cx
-                        .events
-                        .schedule(at, Event::Application { flow });
+                    cx.schedule(at, Event::Application { flow });
                 }
             }
-            Application::Exchange(_) => {
-                self.exchange_over_connection(flow, stopped);
+            Application::RequestResponse(_) => {
+                self.exchange_over_connection(cx, flow, stopped);
                 return;
             }
         }
-        self.pump(flow, 0);
+        self.pump(cx, flow, 0);
     }
 
-    fn exchange_over_connection(&mut self, flow: u32, stopped: bool) {
-        let now = self.stack.lower.cx.events.now();
-        let state = &mut self.stack.flow.flows[flow as usize];
-        let (Application::Exchange(exchange), Some(connection)) =
+    fn exchange_over_connection(&mut self, cx: &mut Context, flow: u32, stopped: bool) {
+        let now = cx.now();
+        let state = &mut self.flows[flow as usize];
+        let (Application::RequestResponse(exchange), Some(connection)) =
             (&mut state.application, &mut state.connection)
         else {
             return;
@@ -144,8 +138,8 @@ impl World {
                     .sender
                     .on_write(u64::from(exchange.request));
                 let request = u64::from(exchange.request);
-                self.offer(flow, request);
-                self.pump(flow, 0);
+                self.offer(cx, flow, request);
+                self.pump(cx, flow, 0);
             }
             Next::Answer => {
                 exchange.next = Next::Retry;
@@ -153,17 +147,17 @@ impl World {
                 connection.halves[1]
                     .sender
                     .on_write(u64::from(exchange.response));
-                self.pump(flow, 1);
+                self.pump(cx, flow, 1);
             }
             Next::Retry => {}
         }
     }
 
     /// Sends what the windows allow, and keeps the timer.
-    fn pump(&mut self, flow: u32, half: u8) {
-        let now = self.stack.lower.cx.events.now();
+    fn pump(&mut self, cx: &mut Context, flow: u32, half: u8) {
+        let now = cx.now();
         loop {
-            let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.flows[flow as usize].connection else {
                 return;
             };
             let Some(segment) = connection.halves[usize::from(half)]
@@ -174,35 +168,36 @@ impl World {
             };
             let other = &mut connection.halves[usize::from(1 - half)].receiver;
             let (rides, known) = (other.ride(), other.acknowledged());
-            let mark = connection
+            let place = connection
                 .carried
                 .insert(Carried::Segment(half, segment, rides, known));
-            self.originate(flow, half == 1, segment.header, segment.payload, mark);
+            let carries = Carries::Segment { flow, place };
+            self.originate(cx, carries, half == 1, segment.header, segment.payload);
         }
-        self.keep_timer(flow, half, false);
+        self.keep_timer(cx, flow, half, false);
     }
 
-    fn acknowledge(&mut self, flow: u32, half: u8, ack: Ack) {
-        if let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection {
+    fn acknowledge(&mut self, cx: &mut Context, flow: u32, half: u8, ack: Ack) {
+        if let Some(connection) = &mut self.flows[flow as usize].connection {
             let sent = connection.halves[usize::from(1 - half)].sender.sent();
-            let mark = connection.carried.insert(Carried::Ack(half, ack, sent));
-            self.originate(flow, half == 0, ack.header, 0, mark);
+            let place = connection.carried.insert(Carried::Ack(half, ack, sent));
+            let carries = Carries::Segment { flow, place };
+            self.originate(cx, carries, half == 0, ack.header, 0);
         }
     }
 
     /// A segment or an acknowledgement arrived.
-    pub(super) fn segment_arrived(&mut self, p: &Packet) {
-        let now = self.stack.lower.cx.events.now();
-        let flow = p.flow;
-        let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
+    pub(super) fn segment_arrived(&mut self, cx: &mut Context, flow: u32, place: u32) {
+        let now = cx.now();
+        let Some(connection) = &mut self.flows[flow as usize].connection else {
             return;
         };
-        match connection.carried.remove(p.mark) {
+        match connection.carried.remove(place) {
             Carried::Ack(half, ack, _) => {
                 connection.halves[usize::from(half)]
                     .sender
                     .on_ack(now, &ack);
-                self.pump(flow, half);
+                self.pump(cx, flow, half);
             }
             Carried::Segment(half, segment, rides, _) => {
                 if let Some(ack) = rides {
@@ -214,27 +209,27 @@ impl World {
                     .receiver
                     .on_segment(now, &segment);
                 if let Some(ack) = received.ack {
-                    self.acknowledge(flow, half, ack);
+                    self.acknowledge(cx, flow, half, ack);
                 }
-                self.keep_timer(flow, half, true);
+                self.keep_timer(cx, flow, half, true);
                 if rides.is_some() {
-                    self.pump(flow, 1 - half);
+                    self.pump(cx, flow, 1 - half);
                 }
                 if received.delivered > 0 {
-                    if now >= self.stack.lower.cx.warm_up {
-                        self.count_delivery(flow, received.delivered as u32, now);
+                    if now >= cx.warm_up {
+                        self.count_delivery(cx, flow, received.delivered as u32, now);
                     }
-                    self.data_delivered(flow, half);
+                    self.data_delivered(cx, flow, half);
                 }
             }
         }
     }
 
     /// The receiving application got more of the stream.
-    fn data_delivered(&mut self, flow: u32, half: u8) {
-        let now = self.stack.lower.cx.events.now();
-        let warm = now >= self.stack.lower.cx.warm_up;
-        let state = &mut self.stack.flow.flows[flow as usize];
+    fn data_delivered(&mut self, cx: &mut Context, flow: u32, half: u8) {
+        let now = cx.now();
+        let warm = now >= cx.warm_up;
+        let state = &mut self.flows[flow as usize];
         let Some(connection) = &state.connection else {
             return;
         };
@@ -245,7 +240,7 @@ impl World {
             {
                 state.statistics.transfer = Some(now - state.start);
             }
-            Application::Exchange(exchange) => {
+            Application::RequestResponse(exchange) => {
                 let at = if half == 0 {
                     if exchange.next != Next::Retry || delivered < exchange.requested {
                         return;
@@ -268,18 +263,14 @@ impl World {
                     }
                     now + exchange.think
                 };
-                self.stack
-                    .lower
-                    .cx
-                    .events
-                    .schedule(at, Event::Application { flow });
+                cx.schedule(at, Event::Application { flow });
             }
             _ => {}
         }
     }
 
-    fn keep_timer(&mut self, flow: u32, half: u8, receiver: bool) {
-        let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
+    fn keep_timer(&mut self, cx: &mut Context, flow: u32, half: u8, receiver: bool) {
+        let Some(connection) = &mut self.flows[flow as usize].connection else {
             return;
         };
         let half = &mut connection.halves[usize::from(half)];
@@ -294,24 +285,20 @@ impl World {
         {
             // An event that comes too early looks again; it is never moved.
             *scheduled = due;
-            let at = due.max(self.stack.lower.cx.events.now());
-            self.stack
-                .lower
-                .cx
-                .events
-                .schedule(at, Event::TransportTimer { flow, receiver });
+            let at = due.max(cx.now());
+            cx.schedule(at, Event::TransportTimer { flow, receiver });
         }
     }
 
     /// A timer event of a flow.
-    pub(crate) fn transport_timer(&mut self, flow: u32, receiver: bool) {
-        let now = self.stack.lower.cx.events.now();
-        if self.stack.flow.flows[flow as usize].connection.is_none() {
-            self.retry_due(flow);
+    pub fn transport_timer(&mut self, cx: &mut Context, flow: u32, receiver: bool) {
+        let now = cx.now();
+        if self.flows[flow as usize].connection.is_none() {
+            self.retry_due(cx, flow);
             return;
         }
         for half in 0..2_u8 {
-            let Some(connection) = &mut self.stack.flow.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.flows[flow as usize].connection else {
                 return;
             };
             let state = &mut connection.halves[usize::from(half)];
@@ -321,12 +308,12 @@ impl World {
             state.timers[usize::from(receiver)] = Instant::MAX;
             if receiver {
                 if let Some(ack) = state.receiver.on_timer(now) {
-                    self.acknowledge(flow, half, ack);
+                    self.acknowledge(cx, flow, half, ack);
                 }
-                self.keep_timer(flow, half, true);
+                self.keep_timer(cx, flow, half, true);
             } else {
                 state.sender.on_timer(now);
-                self.pump(flow, half);
+                self.pump(cx, flow, half);
             }
         }
     }

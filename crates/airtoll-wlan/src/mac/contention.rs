@@ -8,15 +8,73 @@
 //! them back into step.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use airtoll_units::{Duration, Instant};
 
-use crate::medium::channel::{CONTENDER_BITS, Channel, Class, Late};
-use crate::world::World;
+use super::Mac;
+use crate::context::Context;
+use crate::medium::Medium;
+
+/// Contenders of one class with the same arbitration interframe space.
+#[derive(Debug)]
+struct Group {
+    /// Slots that have passed; a contender transmits when this reaches its key.
+    base: u64,
+    /// Keys in the upper bits, contenders in the lower [`CONTENDER_BITS`].
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+/// Bits of a contender's id in a heap entry.
+const CONTENDER_BITS: u32 = 20;
+
+/// A contender whose slots do not coincide with those of its class.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    contender: u32,
+    /// Its interframe space starts no earlier than this.
+    reference: Instant,
+    /// Its slots start exactly here (immediate access), not after an interframe space.
+    exact: bool,
+}
+
+/// The contenders that hear the same transmitters.
+#[derive(Debug)]
+struct Class {
+    /// Transmissions heard now.
+    active: u32,
+    /// When the last one ended.
+    idle_since: Instant,
+    /// From when interframe spaces count: `idle_since`, later by NAV or EIFS.
+    reference: Instant,
+    groups: Vec<Group>,
+    late: Vec<Late>,
+    /// Next instant at which one of its contenders may transmit.
+    next: Instant,
+}
+
+/// Interframe space and rule of a kind of contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AccessKind {
+    pub aifs: Duration,
+    /// EDCA: a slot counts at its beginning, not at its end.
+    pub edca: bool,
+}
+
+/// Contention on one channel.
+#[derive(Debug)]
+pub(super) struct Domain {
+    slot: Duration,
+    kinds: Vec<AccessKind>,
+    classes: Vec<Class>,
+    /// The earliest `next` of its classes.
+    next_grant: Instant,
+    stale: bool,
+}
 
 /// What a contender does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(super) enum Standing {
     /// No frame; its post-back-off may still count.
     Resting,
     /// Has a frame and counts.
@@ -27,7 +85,7 @@ pub(crate) enum Standing {
 
 /// One queue that contends: a DCF station, one access category, or an AP's beacons.
 #[derive(Debug)]
-pub(crate) struct Contender {
+pub(super) struct Contender {
     pub node: u32,
     pub channel: u32,
     pub class: u32,
@@ -51,7 +109,24 @@ pub(crate) struct Contender {
 
 const CONTENDER_MASK: u64 = (1 << CONTENDER_BITS) - 1;
 
+impl Contender {
+    pub(super) fn category(&self) -> u8 {
+        self.rank.min(3)
+    }
+}
+
 impl Class {
+    fn new() -> Self {
+        Self {
+            active: 0,
+            idle_since: Instant::ZERO,
+            reference: Instant::ZERO,
+            groups: Vec::new(),
+            late: Vec::new(),
+            next: Instant::MAX,
+        }
+    }
+
     /// A transmission begins to be heard at `now` where all was quiet: counters freeze.
     fn freeze(
         &mut self,
@@ -118,7 +193,7 @@ impl Class {
 
 /// What freezing needs of the channel, apart from the class itself.
 struct FreezeRules<'a> {
-    kinds: &'a [crate::medium::channel::AccessKind],
+    kinds: &'a [AccessKind],
 }
 
 fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
@@ -129,7 +204,7 @@ fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
     }
 }
 
-fn join(groups: &mut [crate::medium::channel::Group], contender: &mut Contender, id: u32) {
+fn join(groups: &mut [Group], contender: &mut Contender, id: u32) {
     let group = &mut groups[contender.kind as usize];
     contender.late = false;
     contender.key = group.base + u64::from(contender.slots);
@@ -140,9 +215,34 @@ fn join(groups: &mut [crate::medium::channel::Group], contender: &mut Contender,
     }
 }
 
-impl Channel {
+impl Domain {
+    pub(super) fn new(slot: Duration, classes: u32) -> Self {
+        Self {
+            slot,
+            kinds: Vec::new(),
+            classes: (0..classes).map(|_| Class::new()).collect(),
+            next_grant: Instant::MAX,
+            stale: true,
+        }
+    }
+
+    /// The number of a kind of access; each class has a group for every kind that is in use.
+    fn kind(&mut self, kind: AccessKind) -> u32 {
+        let known = self.kinds.iter().position(|k| *k == kind);
+        known.unwrap_or_else(|| {
+            self.kinds.push(kind);
+            for class in &mut self.classes {
+                class.groups.push(Group {
+                    base: 0,
+                    heap: BinaryHeap::new(),
+                });
+            }
+            self.kinds.len() - 1
+        }) as u32
+    }
+
     /// The classes in `ears` begin to hear a transmission.
-    pub fn become_busy(&mut self, now: Instant, ears: &[u32], all: &mut [Contender]) {
+    pub(super) fn become_busy(&mut self, now: Instant, ears: &[u32], all: &mut [Contender]) {
         let rules = FreezeRules { kinds: &self.kinds };
         for &ear in ears {
             let class = &mut self.classes[ear as usize];
@@ -156,7 +256,13 @@ impl Channel {
     }
 
     /// The class `ear` no longer hears a transmission; its NAV lasts until `nav`.
-    pub fn become_idle(&mut self, now: Instant, ear: u32, nav: Instant, all: &mut [Contender]) {
+    pub(super) fn become_idle(
+        &mut self,
+        now: Instant,
+        ear: u32,
+        nav: Instant,
+        all: &mut [Contender],
+    ) {
         let class = &mut self.classes[ear as usize];
         class.active -= 1;
         if class.active == 0 {
@@ -170,7 +276,7 @@ impl Channel {
 
     /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
     /// `until` let go of it.
-    pub fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
+    pub(super) fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
         for class in &mut self.classes {
             if class.active == 0 && class.idle_since == heard && class.reference == until {
                 class.reference = now;
@@ -180,7 +286,7 @@ impl Channel {
     }
 
     /// Works out when the next contender may transmit.
-    pub fn refresh(&mut self, all: &[Contender]) {
+    fn refresh(&mut self, all: &[Contender]) {
         let rules = FreezeRules { kinds: &self.kinds };
         let mut next = Instant::MAX;
         for class in &mut self.classes {
@@ -192,7 +298,7 @@ impl Channel {
     }
 
     /// Takes the contenders whose counters end at `now` out of the count.
-    pub fn take_winners(&mut self, now: Instant, all: &mut [Contender], winners: &mut Vec<u32>) {
+    fn take_winners(&mut self, now: Instant, all: &mut [Contender], winners: &mut Vec<u32>) {
         for class in &mut self.classes {
             if class.next > now {
                 continue;
@@ -227,21 +333,84 @@ impl Channel {
     }
 }
 
-impl World {
+impl Mac {
+    /// Adds a contender to the channel of its node; `rank` is its access category, or above all of
+    /// them.
+    pub fn add_contender(
+        &mut self,
+        medium: &Medium,
+        node: u32,
+        kind: AccessKind,
+        (cw_min, cw_max): (u32, u32),
+        txop: Duration,
+        rank: u8,
+    ) -> u32 {
+        let (channel, class) = (medium.channel_of(node), medium.class_of(node));
+        let kind = self.domains[channel as usize].kind(kind);
+        let id = self.contenders.len() as u32;
+        self.contenders.push(Contender {
+            node,
+            channel,
+            class,
+            kind,
+            standing: Standing::Resting,
+            key: 0,
+            late: false,
+            slots: 0,
+            cw: cw_min,
+            retries: 0,
+            cw_min,
+            cw_max,
+            rank,
+        });
+        self.exchanges.push(super::FrameExchange::new());
+        self.txop_limits.push(txop);
+        let discipline = self.nodes[node as usize].discipline;
+        self.queues.push(super::MacQueue::new(discipline));
+        id
+    }
+
+    /// The next instant at which a contender may transmit, and on which channel.
+    #[inline]
+    pub fn next_grant(&mut self) -> (Instant, u32) {
+        let mut first = (Instant::MAX, 0);
+        for (i, domain) in self.domains.iter_mut().enumerate() {
+            if domain.stale {
+                domain.refresh(&self.contenders);
+            }
+            if domain.next_grant < first.0 {
+                first = (domain.next_grant, i as u32);
+            }
+        }
+        first
+    }
+
+    /// Until when a node's virtual carrier sense keeps it silent.
+    pub(super) fn nav_of(&self, medium: &Medium, node: u32) -> Instant {
+        let domain = &self.domains[medium.channel_of(node) as usize];
+        domain.classes[medium.class_of(node) as usize].reference
+    }
+
+    /// A node that sent an RTS reserved the medium, and nothing may have followed.
+    pub fn nav_reset(&mut self, cx: &mut Context, channel: u32, reservation: u32) {
+        let (heard, until) = self.reservations.remove(reservation);
+        self.domains[channel as usize].forget_reservation(cx.now(), heard, until);
+    }
+
     /// A frame came into the empty queue of a contender at rest.
-    pub(crate) fn request_access(&mut self, id: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let contender = &mut self.stack.lower.mac.contenders[id as usize];
+    pub(super) fn request_access(&mut self, cx: &Context, medium: &Medium, id: u32) {
+        let now = cx.now();
+        let contender = &mut self.contenders[id as usize];
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.
-        let answers = self.stack.lower.medium.nodes[contender.node as usize].engaged_until > now;
+        let answers = medium.engaged_until(contender.node) > now;
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;
-        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
-        let class = &mut channel.classes[contender.class as usize];
-        let kind = channel.kinds[contender.kind as usize];
-        let slot = channel.slot;
-        channel.stale = true;
+        let domain = &mut self.domains[contender.channel as usize];
+        let class = &mut domain.classes[contender.class as usize];
+        let kind = domain.kinds[contender.kind as usize];
+        let slot = domain.slot;
+        domain.stale = true;
         if contender.late {
             let at = class.late.iter().position(|l| l.contender == id);
             let at = at.expect("a late contender is in the list");
@@ -266,7 +435,7 @@ impl World {
         }
         if busy {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
-            let draw = self.stack.lower.mac.streams[contender.node as usize].up_to(contender.cw);
+            let draw = self.streams[contender.node as usize].up_to(contender.cw);
             contender.key = group.base + u64::from(draw);
             group
                 .heap
@@ -296,18 +465,17 @@ impl World {
 
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
     /// `reference` at the earliest.
-    pub(crate) fn back_off(&mut self, id: u32, reference: Instant, has_frame: bool) {
-        let now = self.stack.lower.cx.events.now();
-        let contender = &mut self.stack.lower.mac.contenders[id as usize];
-        contender.slots = self.stack.lower.mac.streams[contender.node as usize].up_to(contender.cw);
+    pub(super) fn back_off(&mut self, now: Instant, id: u32, reference: Instant, has_frame: bool) {
+        let contender = &mut self.contenders[id as usize];
+        contender.slots = self.streams[contender.node as usize].up_to(contender.cw);
         contender.standing = if has_frame {
             Standing::Counting
         } else {
             Standing::Resting
         };
-        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
-        let class = &mut channel.classes[contender.class as usize];
-        channel.stale = true;
+        let domain = &mut self.domains[contender.channel as usize];
+        let class = &mut domain.classes[contender.class as usize];
+        domain.stale = true;
         let in_step = class.active == 0 && now <= class.idle_since && reference <= class.idle_since;
         if in_step {
             join(&mut class.groups, contender, id);
@@ -321,62 +489,77 @@ impl World {
         }
     }
 
-    /// Someone's counter has ended at the present instant: whoever's did transmits.
-    pub(crate) fn grant(&mut self, channel: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let mut winners = std::mem::take(&mut self.stack.lower.mac.winners);
+    /// Counters have ended at the present instant on a channel: takes the contenders that won;
+    /// gives how many. [`Mac::admit`], [`Mac::prepare`] and [`Mac::start_exchanges`] follow.
+    #[inline]
+    pub fn take_winners(&mut self, cx: &Context, channel: u32) -> usize {
+        let now = cx.now();
+        let winners = &mut self.winners;
         winners.clear();
-        self.stack.lower.medium.channels[channel as usize].take_winners(
-            now,
-            &mut self.stack.lower.mac.contenders,
-            &mut winners,
-        );
+        let domain = &mut self.domains[channel as usize];
+        domain.take_winners(now, &mut self.contenders, winners);
         // Highest rank first, so that it wins inside its node; ids keep the order total.
         if winners.len() > 1 {
-            let all = &self.stack.lower.mac.contenders;
+            let all = &self.contenders;
             winners.sort_unstable_by_key(|&w| {
                 (all[w as usize].node, u8::MAX - all[w as usize].rank, w)
             });
         }
-        // All of them decide before any of them is heard.
-        let (mut transmitting, mut kept) = (u32::MAX, 0);
-        for i in 0..winners.len() {
-            let id = winners[i];
-            let node = self.stack.lower.mac.contenders[id as usize].node;
-            let engaged_until = self.stack.lower.medium.nodes[node as usize].engaged_until;
-            if node == transmitting {
-                self.internal_collision(id);
-            } else if engaged_until > now {
-                self.postpone(id, engaged_until);
-            } else if self.prepare_exchange(id) {
-                transmitting = node;
-                winners[kept] = id;
-                kept += 1;
-            }
+        domain.stale = true;
+        self.transmitting = (0, super::NONE);
+        winners.len()
+    }
+
+    /// The contender that won as number `winner`, unless its node is busy: then it collides
+    /// internally or tries again later.
+    #[inline]
+    pub fn admit(&mut self, cx: &Context, medium: &Medium, winner: usize) -> Option<u32> {
+        let now = cx.now();
+        let id = self.winners[winner];
+        let node = self.contenders[id as usize].node;
+        let engaged_until = medium.engaged_until(node);
+        if node == self.transmitting.1 {
+            self.internal_collision(now, id);
+        } else if engaged_until > now {
+            self.postpone(id, engaged_until);
+        } else {
+            return Some(id);
         }
-        winners.truncate(kept);
-        for &id in &winners {
-            self.start_exchange(id);
+        None
+    }
+
+    /// A contender that was admitted has something to send.
+    #[inline]
+    pub(super) fn keep_winner(&mut self, id: u32) {
+        let (kept, _) = self.transmitting;
+        self.winners[kept] = id;
+        self.transmitting = (kept + 1, self.contenders[id as usize].node);
+    }
+
+    /// All winners have decided what they send; now they are heard.
+    #[inline]
+    pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium, channel: u32) {
+        for at in 0..self.transmitting.0 {
+            let id = self.winners[at];
+            self.start_exchange(cx, medium, id);
         }
-        self.stack.lower.mac.winners = winners;
-        self.stack.lower.medium.channels[channel as usize].stale = true;
+        self.domains[channel as usize].stale = true;
     }
 
     /// A higher access category of the same node won at the same instant (10.23.2.4).
-    fn internal_collision(&mut self, id: u32) {
+    fn internal_collision(&mut self, now: Instant, id: u32) {
         self.widen(id);
         let has_frame = self.has_frame(id);
-        let now = self.stack.lower.cx.events.now();
-        self.back_off(id, now, has_frame);
+        self.back_off(now, id, now, has_frame);
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.
     fn postpone(&mut self, id: u32, until: Instant) {
-        let contender = &mut self.stack.lower.mac.contenders[id as usize];
+        let contender = &mut self.contenders[id as usize];
         contender.slots = 0;
         contender.late = true;
-        let channel = &mut self.stack.lower.medium.channels[contender.channel as usize];
-        channel.classes[contender.class as usize].late.push(Late {
+        let domain = &mut self.domains[contender.channel as usize];
+        domain.classes[contender.class as usize].late.push(Late {
             contender: id,
             reference: until,
             exact: false,
@@ -385,16 +568,10 @@ impl World {
 
     /// Doubles the contention window; at the failure after the last attempt of a frame it falls
     /// back (10.23.2.2: QSRC below the limit is incremented, else it becomes 0).
-    pub(crate) fn widen(&mut self, id: u32) {
-        let link = self.stack.lower.mac.exchanges[id as usize].link;
-        let limit = self
-            .stack
-            .lower
-            .mac
-            .links
-            .get(link as usize)
-            .map_or(7, |l| l.max_attempts);
-        let contender = &mut self.stack.lower.mac.contenders[id as usize];
+    pub(super) fn widen(&mut self, id: u32) {
+        let link = self.exchanges[id as usize].link;
+        let limit = self.links.get(link as usize).map_or(7, |l| l.max_attempts);
+        let contender = &mut self.contenders[id as usize];
         if contender.retries < limit {
             contender.retries += 1;
             contender.cw = (contender.cw * 2 + 1).min(contender.cw_max);
@@ -405,9 +582,21 @@ impl World {
     }
 
     /// Resets the contention window.
-    pub(crate) fn narrow(&mut self, id: u32) {
-        let contender = &mut self.stack.lower.mac.contenders[id as usize];
+    pub(super) fn narrow(&mut self, id: u32) {
+        let contender = &mut self.contenders[id as usize];
         contender.cw = contender.cw_min;
         contender.retries = 0;
+    }
+
+    /// Whether the access categories of a node contend for themselves.
+    #[inline]
+    pub fn has_categories(&self, node: u32) -> bool {
+        self.nodes[node as usize].several_contenders()
+    }
+
+    /// Whether a contender rests: it has no frame.
+    #[inline]
+    pub fn rests(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].standing == Standing::Resting
     }
 }

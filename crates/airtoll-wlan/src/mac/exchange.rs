@@ -4,66 +4,59 @@
 use airtoll_phy as phy;
 use airtoll_units::{Duration, Instant};
 
+use super::aggregation::{Fill, Pending};
+use super::contention::Standing;
+use super::{Mac, Mode};
+use crate::context::{Action, Context, Step};
 use crate::event::Event;
-use crate::mac::contention::Standing;
-use crate::medium::channel::{FrameKind, Gap};
+use crate::medium::{FrameKind, Gap, Medium, Transmission};
 use crate::observe::ledger::Octets;
 use crate::scenario::Protection;
-use crate::world::World;
 
 /// Where the exchange of a contender stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+enum Stage {
     /// RTS sent; its receiver owes a CTS.
     Cts,
     /// The data frame is next.
     Data,
-    /// The data frame arrived; its receiver owes an answer.
+    /// The data frame arrived; its receiver owes a response.
     Response,
     /// A new PPDU in the same TXOP is next.
     NextPpdu,
-    /// The next piece of the same MSDU is next.
+    /// The next fragment of the same MSDU is next.
     NextPiece,
 }
 
 /// The present frame exchange of a contender.
 #[derive(Debug, Clone)]
-pub(crate) struct Exchange {
+pub(crate) struct FrameExchange {
     pub link: u32,
     pub mode: u32,
     /// MPDUs in the PPDU.
     pub count: u32,
     /// Length of the PSDU, octets.
-    pub psdu: u32,
+    pub(super) psdu: u32,
     /// Airtime of the PPDU.
-    pub length: Duration,
+    pub(super) length: Duration,
     /// Answered by a block ack.
     pub aggregate: bool,
     /// A BlockAckReq instead of data.
-    pub request: bool,
-    /// Time from the end of the answer to the end of the next piece's, in a fragment burst.
-    pub follows: Duration,
-    pub stage: Stage,
-    pub data_end: Instant,
+    pub(super) request: bool,
+    /// Time from the end of the response to the end of the next fragment's, in a fragment burst.
+    pub(super) follows: Duration,
+    stage: Stage,
+    data_end: Instant,
+    /// When the sender knows that no response comes.
+    known_at: Instant,
     /// End of the TXOP or frame burst; zero where one exchange is all.
-    pub txop_end: Instant,
+    txop_end: Instant,
+    /// A link that was chosen for the next PPDU before expired packets were dropped.
+    pub(super) pending: Option<Pending>,
 }
 
-/// An AP's beacons.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BeaconPlan {
-    pub contender: u32,
-    pub interval: Duration,
-    pub length: Duration,
-    pub vector: airtoll_phy::TxVector,
-    pub octets: u32,
-    pub ssids: u32,
-    /// Beacons due and not sent.
-    pub waiting: u32,
-}
-
-impl Exchange {
-    pub fn new() -> Self {
+impl FrameExchange {
+    pub(super) fn new() -> Self {
         Self {
             link: 0,
             mode: 0,
@@ -75,306 +68,288 @@ impl Exchange {
             follows: Duration::ZERO,
             stage: Stage::Data,
             data_end: Instant::ZERO,
+            known_at: Instant::ZERO,
             txop_end: Instant::ZERO,
+            pending: None,
+        }
+    }
+
+    /// Airtime of the response to the PPDU.
+    #[inline]
+    fn answer(&self, mode: &Mode) -> Duration {
+        if self.aggregate {
+            mode.block_ack
+        } else {
+            mode.ack
         }
     }
 }
 
-impl World {
+impl Mac {
     /// A resting contender got a frame.
-    pub(crate) fn wake(&mut self, id: u32) {
-        let channel = self.stack.lower.mac.contenders[id as usize].channel;
-        self.book(channel);
-        self.stack.lower.medium.channels[channel as usize].backlog += 1;
-        self.request_access(id);
+    pub(super) fn wake(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        self.want(cx, medium, id, true);
+        self.request_access(cx, medium, id);
     }
 
-    /// The contender's counter ended: chooses what it sends. `false` if it has nothing.
-    pub(crate) fn prepare_exchange(&mut self, id: u32) -> bool {
-        let now = self.stack.lower.cx.events.now();
-        let (node, channel) = {
-            let c = &self.stack.lower.mac.contenders[id as usize];
-            (c.node, c.channel)
-        };
-        let beacon = self.beacon_of(id).is_some();
-        if !beacon {
-            self.drain_transmit_pipe(node);
-            self.stack.lower.mac.exchanges[id as usize].txop_end = Instant::ZERO;
-            let txop = self.txop(id);
-            if !self.fill(id, txop) {
-                self.book(channel);
-                self.stack.lower.medium.channels[channel as usize].backlog -= 1;
-                self.back_off(id, now, false);
-                self.arm_transmit_pipe(node);
-                return false;
+    /// Whether a contender sends nothing but beacons.
+    #[inline]
+    pub fn sends_beacons(&self, id: u32) -> bool {
+        self.beacon_of(id).is_some()
+    }
+
+    /// A contender won: chooses what it sends. Gives whether to ask again, once expired packets are
+    /// dropped.
+    #[inline]
+    pub fn prepare(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) -> bool {
+        let now = cx.now();
+        if self.beacon_of(id).is_none() {
+            self.exchanges[id as usize].txop_end = Instant::ZERO;
+            let limit = self.txop_limits[id as usize];
+            let txop = (!limit.is_zero()).then_some(limit);
+            match self.fill(cx, medium, id, txop) {
+                Fill::Ready => {}
+                Fill::Dropped => return true,
+                Fill::Empty => {
+                    let node = self.contenders[id as usize].node;
+                    self.want(cx, medium, id, false);
+                    self.back_off(now, id, now, false);
+                    cx.act(Action::Arm { node });
+                    return false;
+                }
             }
             if let Some(txop) = txop {
-                self.stack.lower.mac.exchanges[id as usize].txop_end = now + txop;
+                self.exchanges[id as usize].txop_end = now + txop;
             }
         }
-        self.stack.lower.mac.contenders[id as usize].standing = Standing::Exchanging;
-        true
+        self.contenders[id as usize].standing = Standing::Exchanging;
+        self.keep_winner(id);
+        false
     }
 
-    /// How long a contender may go on after it has won, if for more than one exchange.
-    fn txop(&self, id: u32) -> Option<Duration> {
-        let limit = self.stack.lower.mac.txop_limits[id as usize];
-        (!limit.is_zero()).then_some(limit)
+    /// Transmits, and lets the nodes that hear it freeze their counters.
+    #[inline]
+    fn transmit(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (id, node): (u32, u32),
+        kind: FrameKind,
+        times: (Duration, Duration),
+    ) {
+        medium.transmit(cx, id, node, kind, times);
+        let domain = &mut self.domains[medium.channel_of(node) as usize];
+        domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
     }
 
     /// Sends the first frame of an exchange that was prepared.
-    pub(crate) fn start_exchange(&mut self, id: u32) {
-        let node = self.stack.lower.mac.contenders[id as usize].node;
+    #[inline]
+    pub(super) fn start_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let node = self.contenders[id as usize].node;
         if let Some(beacon) = self.beacon_of(id) {
-            self.transmit(id, node, FrameKind::Beacon, beacon.length, Duration::ZERO);
+            let times = (beacon.length, Duration::ZERO);
+            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
             return;
         }
-        let sifs = self.sifs(id);
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
-        let link = &self.stack.lower.mac.links[exchange.link as usize];
+        let sifs = self.sifs(medium, id);
+        let exchange = &self.exchanges[id as usize];
+        let mode = &self.modes[exchange.mode as usize];
+        let link = &self.links[exchange.link as usize];
         if link.group {
-            let length = exchange.length;
-            self.transmit(id, node, FrameKind::Group, length, Duration::ZERO);
+            let times = (exchange.length, Duration::ZERO);
+            self.transmit(cx, medium, (id, node), FrameKind::Group, times);
             return;
         }
-        let answer = if exchange.aggregate {
-            mode.block_ack
-        } else {
-            mode.ack
-        };
-        let rest = sifs + exchange.length + sifs + answer;
+        let rest = sifs + exchange.length + sifs + exchange.answer(mode);
         let (rts, cts) = (mode.rts, mode.cts);
         if exchange.request {
-            self.send_data(id);
+            self.send_data(cx, medium, id);
         } else if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
-            self.stack.lower.mac.exchanges[id as usize].stage = Stage::Cts;
-            self.transmit(id, node, FrameKind::Rts, rts, sifs + cts + rest);
+            self.exchanges[id as usize].stage = Stage::Cts;
+            let times = (rts, sifs + cts + rest);
+            self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
         } else if mode.protection == Protection::CtsToSelf {
-            self.stack.lower.mac.exchanges[id as usize].stage = Stage::Data;
-            self.transmit(id, node, FrameKind::CtsToSelf, cts, rest);
+            self.exchanges[id as usize].stage = Stage::Data;
+            self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
         } else {
-            self.send_data(id);
+            self.send_data(cx, medium, id);
         }
     }
 
-    fn send_data(&mut self, id: u32) {
-        let sifs = self.sifs(id);
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        let now = self.stack.lower.cx.events.now();
-        let exchange = &mut self.stack.lower.mac.exchanges[id as usize];
-        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
-        let answer = if exchange.aggregate {
-            mode.block_ack
-        } else {
-            mode.ack
-        };
+    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let sifs = self.sifs(medium, id);
+        let node = self.contenders[id as usize].node;
+        let exchange = &mut self.exchanges[id as usize];
+        let answer = exchange.answer(&self.modes[exchange.mode as usize]);
         let (length, follows) = (exchange.length, exchange.follows);
         exchange.stage = Stage::Response;
-        exchange.data_end = now + length;
+        exchange.data_end = cx.now() + length;
         let kind = if exchange.request {
             FrameKind::BlockAckReq
         } else {
             FrameKind::Data
         };
-        self.transmit(id, node, kind, length, sifs + answer + follows);
+        let times = (length, sifs + answer + follows);
+        self.transmit(cx, medium, (id, node), kind, times);
     }
 
-    /// SIFS after a frame that asks for an answer.
-    pub(crate) fn respond(&mut self, id: u32) {
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
-        let peer = self.stack.lower.mac.links[exchange.link as usize].peer;
-        let sifs = self.sifs(id);
-        match exchange.stage {
-            Stage::Cts => {
-                let answer = if exchange.aggregate {
-                    mode.block_ack
-                } else {
-                    mode.ack
-                };
-                let protects = sifs + exchange.length + sifs + answer;
-                let cts = mode.cts;
-                self.stack.lower.mac.exchanges[id as usize].stage = Stage::Data;
-                self.transmit(id, peer, FrameKind::Cts, cts, protects);
-            }
-            _ => {
-                let length = if exchange.aggregate {
-                    mode.block_ack
-                } else {
-                    mode.ack
-                };
-                let follows = exchange.follows;
-                self.transmit(id, peer, FrameKind::Response, length, follows);
-            }
+    /// SIFS after a frame that asks for a response.
+    pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let exchange = &self.exchanges[id as usize];
+        let mode = &self.modes[exchange.mode as usize];
+        let peer = self.links[exchange.link as usize].peer;
+        let sifs = self.sifs(medium, id);
+        let answer = exchange.answer(mode);
+        if exchange.stage == Stage::Cts {
+            let times = (mode.cts, sifs + exchange.length + sifs + answer);
+            self.exchanges[id as usize].stage = Stage::Data;
+            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
+        } else {
+            let times = (answer, exchange.follows);
+            self.transmit(cx, medium, (id, peer), FrameKind::Response, times);
         }
     }
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
-    pub(crate) fn proceed(&mut self, id: u32) {
-        if self.stack.lower.mac.exchanges[id as usize].stage == Stage::NextPpdu {
-            self.start_exchange(id);
+    pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        if self.exchanges[id as usize].stage == Stage::NextPpdu {
+            self.start_exchange(cx, medium, id);
         } else {
-            self.send_data(id);
+            self.send_data(cx, medium, id);
         }
     }
 
-    /// A frame of the exchange left the air; gives the entry to which its time is booked.
-    pub(crate) fn sent(
-        &mut self,
-        id: u32,
-        kind: FrameKind,
-        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
-        alone: Duration,
-    ) {
-        let now = self.stack.lower.cx.events.now();
-        let sifs = self.sifs(id);
-        let sender = self.stack.lower.mac.contenders[id as usize].node;
-        let channel = self.stack.lower.mac.contenders[id as usize].channel;
+    /// A transmission ended: the nodes that heard it count again.
+    #[inline]
+    pub fn frame_ended(&mut self, cx: &Context, medium: &Medium, t: &Transmission) {
+        if t.kind == FrameKind::Rts {
+            let link = self.exchanges[t.contender as usize].link;
+            self.earlier_nav = self.nav_of(medium, self.links[link as usize].peer);
+        }
+        let domain = &mut self.domains[medium.channel_of(t.node) as usize];
+        for &ear in medium.ears(t.node) {
+            let nav = medium.reserved(t, ear);
+            domain.become_idle(cx.now(), ear, nav, &mut self.contenders);
+        }
+    }
+
+    /// What follows from a transmission that ended, group-addressed frames aside: books its time,
+    /// and lets its exchange go on or fail.
+    #[inline]
+    pub fn sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
+        let now = cx.now();
+        let id = t.contender;
+        let (kind, alone) = (t.kind, t.alone);
         match kind {
-            FrameKind::Beacon => {
-                self.stack.lower.cx.observers.ledger.management += alone;
-                if !self.stack.lower.mac.nodes[sender as usize]
-                    .listeners
-                    .is_empty()
-                {
-                    self.beacon_heard(sender, reception);
-                }
-                self.beacon_sent(id);
-            }
+            FrameKind::Data => return self.data_sent(cx, medium, t),
+            FrameKind::Beacon => return self.beacon_sent(cx, medium, t),
+            FrameKind::Group => return,
+            _ => {}
+        }
+        let sender = self.contenders[id as usize].node;
+        let exchange = &self.exchanges[id as usize];
+        let mode = &self.modes[exchange.mode as usize];
+        let peer = self.links[exchange.link as usize].peer;
+        match kind {
             FrameKind::Rts => {
-                let exchange = &self.stack.lower.mac.exchanges[id as usize];
-                let (mode, peer) = (
-                    exchange.mode,
-                    self.stack.lower.mac.links[exchange.link as usize].peer,
-                );
-                let control = self.stack.lower.mac.modes[mode as usize].response;
-                let arrived = reception(self, peer).is_some_and(|r| {
-                    self.control_arrives(sender, peer, &control, phy::RTS_OCTETS, r)
-                });
-                let free = self.stack.lower.medium.nodes[peer as usize].engaged_until <= now
-                    && self.stack.lower.mac.earlier_nav <= now;
+                let timeout = mode.cts_timeout;
+                let arrived = medium.control_arrives(t, peer, &mode.response, phy::RTS_OCTETS);
+                let free = medium.engaged_until(peer) <= now && self.earlier_nav <= now;
                 if arrived && free {
-                    self.stack.lower.cx.observers.ledger.protection += alone;
-                    self.pause(channel, Gap::Protection);
-                    self.engage(peer, now + sifs);
-                    self.stack
-                        .lower
-                        .cx
-                        .events
-                        .schedule(now + sifs, Event::Respond { contender: id });
+                    cx.observers.ledger.protection += alone;
+                    self.expect(cx, medium, id, Gap::Protection, &[peer], true);
                 } else {
-                    self.stack.lower.cx.observers.ledger.retry += alone;
-                    let timeout = self.stack.lower.mac.modes[mode as usize].cts_timeout;
-                    self.expect_nav_reset(id, channel, mode);
-                    self.failed(id, now + timeout);
+                    cx.observers.ledger.retry += alone;
+                    self.expect_nav_reset(cx, medium, id);
+                    self.fail(cx, id, now + timeout);
                 }
             }
             FrameKind::CtsToSelf => {
-                self.stack.lower.cx.observers.ledger.protection += alone;
-                self.pause(channel, Gap::Protection);
-                self.engage(sender, now + sifs);
-                self.stack
-                    .lower
-                    .cx
-                    .events
-                    .schedule(now + sifs, Event::Proceed { contender: id });
+                cx.observers.ledger.protection += alone;
+                self.expect(cx, medium, id, Gap::Protection, &[sender], false);
             }
             FrameKind::Cts => {
-                let exchange = &self.stack.lower.mac.exchanges[id as usize];
-                let (mode, peer) = (
-                    exchange.mode,
-                    self.stack.lower.mac.links[exchange.link as usize].peer,
-                );
-                let control = self.stack.lower.mac.modes[mode as usize].response;
-                let arrived = reception(self, sender).is_some_and(|r| {
-                    self.control_arrives(peer, sender, &control, phy::CTS_OCTETS, r)
-                });
-                if arrived {
-                    self.stack.lower.cx.observers.ledger.protection += alone;
-                    self.pause(channel, Gap::Protection);
-                    self.engage(sender, now + sifs);
-                    self.stack
-                        .lower
-                        .cx
-                        .events
-                        .schedule(now + sifs, Event::Proceed { contender: id });
+                if medium.control_arrives(t, sender, &mode.response, phy::CTS_OCTETS) {
+                    cx.observers.ledger.protection += alone;
+                    self.expect(cx, medium, id, Gap::Protection, &[sender], false);
                 } else {
-                    self.stack.lower.cx.observers.ledger.retry += alone;
-                    self.failed(id, now);
+                    cx.observers.ledger.retry += alone;
+                    self.fail(cx, id, now);
                 }
             }
-            FrameKind::Data => self.data_sent(id, reception, alone),
-            FrameKind::Group => self.group_sent(id, reception, alone),
             FrameKind::BlockAckReq => {
-                let exchange = &self.stack.lower.mac.exchanges[id as usize];
-                let (mode, peer) = (
-                    exchange.mode,
-                    self.stack.lower.mac.links[exchange.link as usize].peer,
-                );
-                let control = self.stack.lower.mac.modes[mode as usize].response;
                 let octets = phy::BLOCK_ACK_REQ_OCTETS;
-                let arrived = reception(self, peer)
-                    .is_some_and(|r| self.control_arrives(sender, peer, &control, octets, r));
-                if arrived {
-                    self.stack.lower.cx.observers.ledger.ack += alone;
-                    self.pause(channel, Gap::Response);
-                    self.engage(peer, now + sifs);
-                    self.engage(sender, now + sifs);
-                    self.stack
-                        .lower
-                        .cx
-                        .events
-                        .schedule(now + sifs, Event::Respond { contender: id });
+                let timeout = mode.timeout;
+                if medium.control_arrives(t, peer, &mode.response, octets) {
+                    cx.observers.ledger.ack += alone;
+                    self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
                 } else {
-                    self.stack.lower.cx.observers.ledger.retry += alone;
-                    let timeout = self.stack.lower.mac.modes[mode as usize].timeout;
-                    self.failed(id, now + timeout);
+                    cx.observers.ledger.retry += alone;
+                    self.fail(cx, id, now + timeout);
                 }
             }
-            FrameKind::Response => {
-                let exchange = &self.stack.lower.mac.exchanges[id as usize];
-                let (mode, link) = (exchange.mode, exchange.link);
-                let peer = self.stack.lower.mac.links[link as usize].peer;
-                let mode = &self.stack.lower.mac.modes[mode as usize];
+            _ => {
                 let octets = if exchange.aggregate {
                     phy::block_ack_octets(mode.window)
                 } else {
                     phy::ACK_OCTETS
                 };
-                let (control, give_up) = (mode.response, exchange.data_end + mode.timeout);
-                let arrived = reception(self, sender)
-                    .is_some_and(|r| self.control_arrives(peer, sender, &control, octets, r));
-                if arrived {
-                    self.stack.lower.cx.observers.ledger.ack += alone;
-                    self.stack.lower.cx.observers.ledger.octets_control += u64::from(octets);
-                    self.succeeded(id);
+                let give_up = exchange.data_end + mode.timeout;
+                if medium.control_arrives(t, sender, &mode.response, octets) {
+                    cx.observers.ledger.ack += alone;
+                    cx.observers.ledger.octets_control += u64::from(octets);
+                    // What became ready during the exchange found the queue as it was then.
+                    cx.act(Action::Drain { node: sender });
+                    cx.act(Action::Exchange {
+                        contender: id,
+                        step: Step::Succeeded,
+                    });
                 } else {
-                    self.stack.lower.cx.observers.ledger.retry += alone;
-                    self.failed(id, now.max(give_up));
+                    cx.observers.ledger.retry += alone;
+                    self.fail(cx, id, now.max(give_up));
                 }
             }
         }
     }
 
-    /// Whoever heard an RTS and then nothing may forget its reservation after NAVTimeout: two
-    /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
-    fn expect_nav_reset(&mut self, id: u32, channel: u32, mode: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let mode = &self.stack.lower.mac.modes[mode as usize];
-        let answer = if exchange.aggregate {
-            mode.block_ack
+    /// The next frame of an exchange follows after SIFS: a response, or one of its sender's own.
+    #[inline]
+    fn expect(
+        &self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        id: u32,
+        gap: Gap,
+        engaged: &[u32],
+        response: bool,
+    ) {
+        let channel = self.contenders[id as usize].channel;
+        let at = cx.now() + medium.sifs(channel);
+        medium.channel_mut(channel).pause(gap);
+        for &node in engaged {
+            medium.engage(node, at);
+        }
+        let event = if response {
+            Event::Respond { contender: id }
         } else {
-            mode.ack
+            Event::Proceed { contender: id }
         };
-        let state = &self.stack.lower.medium.channels[channel as usize];
-        let (sifs, slot) = (state.sifs, state.slot);
-        let until = now + sifs + mode.cts + sifs + exchange.length + sifs + answer;
+        cx.schedule(at, event);
+    }
+
+    /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two
+    /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
+    fn expect_nav_reset(&mut self, cx: &mut Context, medium: &Medium, id: u32) {
+        let now = cx.now();
+        let exchange = &self.exchanges[id as usize];
+        let mode = &self.modes[exchange.mode as usize];
+        let channel = self.contenders[id as usize].channel;
+        let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
+        let until = now + sifs + mode.cts + sifs + exchange.length + sifs + exchange.answer(mode);
         let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
         if now + patience < until {
-            let reservation = self.stack.lower.medium.reservations.insert((now, until));
-            self.stack.lower.cx.events.schedule(
+            let reservation = self.reservations.insert((now, until));
+            cx.schedule(
                 now + patience,
                 Event::NavReset {
                     channel,
@@ -384,34 +359,28 @@ impl World {
         }
     }
 
-    fn data_sent(
-        &mut self,
-        id: u32,
-        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
-        alone: Duration,
-    ) {
-        let now = self.stack.lower.cx.events.now();
-        let sifs = self.sifs(id);
-        let channel = self.stack.lower.mac.contenders[id as usize].channel;
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let (link, mode, length, aggregate) = (
-            exchange.link,
-            exchange.mode,
-            exchange.length,
-            exchange.aggregate,
-        );
-        let peer = self.stack.lower.mac.links[link as usize].peer;
-        let outcome = reception(self, peer);
+    #[inline]
+    fn data_sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
+        let (now, id) = (cx.now(), t.contender);
+        let exchange = &self.exchanges[id as usize];
+        let (number, length, aggregate) = (exchange.link, exchange.length, exchange.aggregate);
+        let mode_id = exchange.mode;
+        let mode = &self.modes[mode_id as usize];
+        let link = &mut self.links[number as usize];
+        let peer = link.peer;
+        let outcome = medium.reception(t, peer);
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
-        for at in 0..self.stack.lower.mac.links[link as usize].window.len() {
-            let mpdu = self.stack.lower.mac.links[link as usize].window[at];
+        for mpdu in &mut link.window {
             if !mpdu.in_flight {
                 if mpdu.acknowledged {
                     continue;
                 }
                 break;
             }
-            let arrives = outcome.is_some_and(|r| self.data_arrives(link, mode, mpdu.octets, r));
+            let arrives = outcome.is_some_and(|r| {
+                let (ends, sent_with) = ((link.from, peer), (mode_id, &mode.vector));
+                medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
+            });
             any |= arrives;
             let framing = if aggregate {
                 (mpdu.octets + 4).next_multiple_of(4) - mpdu.octets
@@ -425,51 +394,71 @@ impl World {
             } else {
                 bad += u64::from(mpdu.octets + framing);
             }
-            if arrives && self.hear_piece(link, at) {
-                self.stack.lower.mac.links[link as usize].window[at].received = true;
+            if arrives && mpdu.hear_piece() {
+                mpdu.received = true;
             }
         }
-        if self.stack.lower.mac.links[link as usize].signalling {
-            self.signalling_sent(link, alone, any);
+        if link.signalling {
+            self.signalling_sent(cx, number, t.alone, any);
         } else {
-            let bit_rate = self.stack.lower.mac.modes[mode as usize].bit_rate;
-            self.stack
-                .lower
-                .cx
-                .observers
-                .ledger
-                .book_data(alone, length, bit_rate, &good, bad);
+            let ledger = &mut cx.observers.ledger;
+            ledger.book_data(t.alone, length, mode.bit_rate, &good, bad);
         }
         if !any {
-            let timeout = self.stack.lower.mac.modes[mode as usize].timeout;
-            self.failed(id, now + timeout);
+            let timeout = self.modes[mode_id as usize].timeout;
+            self.fail(cx, id, now + timeout);
             return;
         }
-        self.stack.lower.cx.observers.nodes[peer as usize].receive_time += length;
-        self.pause(channel, Gap::Response);
-        self.engage(peer, now + sifs);
-        self.engage(
-            self.stack.lower.mac.contenders[id as usize].node,
-            now + sifs,
-        );
-        self.stack
-            .lower
-            .cx
-            .events
-            .schedule(now + sifs, Event::Respond { contender: id });
-        self.deliver_in_sequence(link);
+        cx.observers.nodes[peer as usize].receive_time += length;
+        let sender = self.contenders[id as usize].node;
+        self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
+        self.deliver_in_sequence(cx, number);
     }
 
-    /// The answer arrived.
-    fn succeeded(&mut self, id: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let (link, txop_end) = (exchange.link, exchange.txop_end);
-        // What became ready during the exchange found the queue as it was then.
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        self.drain_transmit_pipe(node);
-        let request = self.stack.lower.mac.exchanges[id as usize].request;
-        let state = &mut self.stack.lower.mac.links[link as usize];
+    /// A frame of a signalling link left the air; `any` says whether its receiver has it.
+    fn signalling_sent(&self, cx: &mut Context, link: u32, alone: Duration, any: bool) {
+        let ledger = &mut cx.observers.ledger;
+        if any {
+            ledger.management += alone;
+        } else {
+            ledger.retry += alone;
+        }
+        let mut window = self.links[link as usize].window.iter();
+        let Some(mpdu) = window.find(|m| m.in_flight) else {
+            return;
+        };
+        if any {
+            ledger.octets_management += u64::from(mpdu.octets);
+        }
+        // A receiver that had it before has consumed its packet.
+        if !mpdu.delivered
+            && let Some(signal) = cx.packets[mpdu.head].signal()
+        {
+            cx.act(Action::OnAir { signal });
+        }
+    }
+
+    /// A step of an exchange follows, now that what came before has been carried out.
+    #[inline]
+    pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, step: Step) {
+        match step {
+            Step::Succeeded => self.succeeded(cx, id),
+            Step::Settled => self.continue_txop(cx, medium, id),
+            Step::Failed => self.failed(cx, medium, id),
+            Step::Finish => {
+                let now = cx.now();
+                self.finish(cx, medium, id, now);
+            }
+            Step::BackOff => self.end_exchange(cx, medium, id),
+        }
+    }
+
+    /// The response arrived.
+    #[inline]
+    fn succeeded(&mut self, cx: &mut Context, id: u32) {
+        let exchange = &self.exchanges[id as usize];
+        let (link, request) = (exchange.link, exchange.request);
+        let state = &mut self.links[link as usize];
         state.request_due = false;
         if request {
             // The bitmap tells of everything that the receiver holds.
@@ -477,7 +466,7 @@ impl World {
                 mpdu.in_flight = mpdu.received && !mpdu.acknowledged;
             }
         }
-        let (count, lost) = self.stack.lower.mac.links[link as usize]
+        let (count, lost) = state
             .window
             .iter()
             .take_while(|m| m.in_flight || m.acknowledged)
@@ -486,167 +475,145 @@ impl World {
                 (n + 1, lost + u32::from(!m.received))
             });
         if !request {
-            self.report_rate(link, count, lost);
+            self.report_rate(cx, link, count, lost);
         }
-        self.settle(id, link, true);
+        self.settle(cx, id, link, true);
         self.narrow(id);
-        let sifs = self.sifs(id);
-        if !self.stack.lower.mac.exchanges[id as usize]
-            .follows
-            .is_zero()
-            && self.fill_next_piece(id, link)
-        {
-            self.stack.lower.mac.exchanges[id as usize].stage = Stage::NextPiece;
-            self.pause(
-                self.stack.lower.mac.contenders[id as usize].channel,
-                Gap::Response,
-            );
-            self.engage(node, now + sifs);
-            self.stack
-                .lower
-                .cx
-                .events
-                .schedule(now + sifs, Event::Proceed { contender: id });
+        cx.act(Action::Exchange {
+            contender: id,
+            step: Step::Settled,
+        });
+    }
+
+    /// What was acknowledged is settled: sends the next fragment or the next PPDU of the TXOP, or
+    /// finishes.
+    #[inline]
+    fn continue_txop(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let now = cx.now();
+        let exchange = &self.exchanges[id as usize];
+        let (link, txop_end, follows) = (exchange.link, exchange.txop_end, exchange.follows);
+        let sifs = self.sifs(medium, id);
+        let node = self.contenders[id as usize].node;
+        let resumes = exchange.pending.is_some();
+        if !resumes && !follows.is_zero() && self.fill_next_piece(cx, medium, id, link) {
+            self.exchanges[id as usize].stage = Stage::NextPiece;
+            self.expect(cx, medium, id, Gap::Response, &[node], false);
             return;
         }
-        if txop_end > now + sifs && self.has_frame(id) {
+        if txop_end > now + sifs && (resumes || self.has_frame(id)) {
             let room = txop_end - now - sifs;
-            if self.fill(id, Some(room)) {
-                let exchange = &mut self.stack.lower.mac.exchanges[id as usize];
-                let mode = &self.stack.lower.mac.modes[exchange.mode as usize];
-                let answer = if exchange.aggregate {
-                    mode.block_ack
-                } else {
-                    mode.ack
-                };
-                if exchange.length + sifs + answer <= room {
-                    exchange.stage = Stage::NextPpdu;
-                    self.engage(node, now + sifs);
-                    self.stack
-                        .lower
-                        .cx
-                        .events
-                        .schedule(now + sifs, Event::Proceed { contender: id });
+            match self.fill(cx, medium, id, Some(room)) {
+                Fill::Ready => {
+                    let exchange = &mut self.exchanges[id as usize];
+                    let answer = exchange.answer(&self.modes[exchange.mode as usize]);
+                    if exchange.length + sifs + answer <= room {
+                        exchange.stage = Stage::NextPpdu;
+                        medium.engage(node, now + sifs);
+                        cx.schedule(now + sifs, Event::Proceed { contender: id });
+                        return;
+                    }
+                    let link = exchange.link;
+                    self.unmark(id, link);
+                }
+                Fill::Dropped => {
+                    cx.act(Action::Exchange {
+                        contender: id,
+                        step: Step::Settled,
+                    });
                     return;
                 }
-                let link = exchange.link;
-                self.unmark(id, link);
+                Fill::Empty => {}
             }
         }
-        self.finish(id, now);
+        self.exchanges[id as usize].pending = None;
+        self.finish(cx, medium, id, now);
     }
 
     /// Takes the frames chosen for a PPDU that is not sent back.
     fn unmark(&mut self, id: u32, link: u32) {
-        self.stack.lower.mac.links[link as usize]
+        self.links[link as usize]
             .window
             .iter_mut()
             .for_each(|m| m.in_flight = false);
-        self.stack.lower.mac.queues[id as usize].unfinished = Some(link);
+        self.queues[id as usize].unfinished = Some(link);
     }
 
-    /// No answer, or none was possible: the sender knows at `known_at`.
-    fn failed(&mut self, id: u32, known_at: Instant) {
-        self.drain_transmit_pipe(self.stack.lower.mac.contenders[id as usize].node);
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let (link, count) = (exchange.link, exchange.count);
+    /// No response, or none was possible: the sender knows at `known_at`.
+    fn fail(&mut self, cx: &mut Context, id: u32, known_at: Instant) {
+        self.exchanges[id as usize].known_at = known_at;
+        let node = self.contenders[id as usize].node;
+        cx.act(Action::Drain { node });
+        cx.act(Action::Exchange {
+            contender: id,
+            step: Step::Failed,
+        });
+    }
+
+    fn failed(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let exchange = &self.exchanges[id as usize];
+        let (link, count, known_at) = (exchange.link, exchange.count, exchange.known_at);
         if !exchange.request {
             // An RTS without CTS leaves nothing at the receiver to ask for.
             let sent = exchange.stage == Stage::Response;
-            self.stack.lower.mac.links[link as usize].request_due |= exchange.aggregate && sent;
-            self.report_rate(link, count, count);
+            self.links[link as usize].request_due |= exchange.aggregate && sent;
+            self.report_rate(cx, link, count, count);
         }
-        self.settle(id, link, false);
+        let before = cx.outbox.len();
+        self.settle(cx, id, link, false);
         self.widen(id);
-        self.finish(id, known_at);
+        if cx.outbox.len() == before {
+            self.finish(cx, medium, id, known_at);
+        } else {
+            self.finish_later(cx, medium, id, known_at);
+        }
     }
 
-    /// Ends an exchange of one frame that nobody answers.
-    pub(crate) fn end_unanswered(&mut self, id: u32) {
-        self.drain_transmit_pipe(self.stack.lower.mac.contenders[id as usize].node);
-        let now = self.stack.lower.cx.events.now();
-        self.finish(id, now);
+    /// Ends the exchange: drops what has expired, and then the contender backs off from `reference`
+    /// on.
+    fn finish(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, reference: Instant) {
+        let link = self.exchanges[id as usize].link;
+        self.exchanges[id as usize].known_at = reference;
+        if self.discard_expired(cx, id, link, reference) {
+            cx.act(Action::Exchange {
+                contender: id,
+                step: Step::BackOff,
+            });
+        } else {
+            self.end_exchange(cx, medium, id);
+        }
     }
 
-    /// Ends the exchange: the contender backs off from `reference` on.
-    fn finish(&mut self, id: u32, reference: Instant) {
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        let link = self.stack.lower.mac.exchanges[id as usize].link;
-        self.discard_expired(id, link, reference);
+    /// Backs off once what was dropped or handed up has been carried out.
+    fn finish_later(&mut self, cx: &mut Context, _: &Medium, id: u32, reference: Instant) {
+        let link = self.exchanges[id as usize].link;
+        self.exchanges[id as usize].known_at = reference;
+        self.discard_expired(cx, id, link, reference);
+        cx.act(Action::Exchange {
+            contender: id,
+            step: Step::BackOff,
+        });
+    }
+
+    fn end_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+        let node = self.contenders[id as usize].node;
+        let reference = self.exchanges[id as usize].known_at;
         let more = self.has_frame(id);
         if !more {
-            let channel = self.stack.lower.mac.contenders[id as usize].channel;
-            self.book(channel);
-            self.stack.lower.medium.channels[channel as usize].backlog -= 1;
+            self.want(cx, medium, id, false);
         }
-        self.back_off(id, reference, more);
+        self.back_off(cx.now(), id, reference, more);
         if !more {
-            self.arm_transmit_pipe(node);
+            cx.act(Action::Arm { node });
         }
     }
 
-    /// An AP's beacon is due.
-    pub(crate) fn beacon_due(&mut self, node: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let Some(plan) = &mut self.stack.lower.mac.nodes[node as usize].beacon else {
-            return;
-        };
-        plan.waiting += plan.ssids;
-        let (id, interval) = (plan.contender, plan.interval);
-        self.stack
-            .lower
-            .cx
-            .schedule(now + interval, Event::Beacon { node });
-        if self.stack.lower.mac.contenders[id as usize].standing == Standing::Resting {
-            self.wake(id);
-        }
+    /// The exchange of a frame that is not acknowledged ends.
+    pub(super) fn end_unanswered(&mut self, cx: &mut Context, id: u32) {
+        let node = self.contenders[id as usize].node;
+        cx.act(Action::Drain { node });
+        cx.act(Action::Exchange {
+            contender: id,
+            step: Step::Finish,
+        });
     }
-
-    fn beacon_of(&self, id: u32) -> Option<BeaconPlan> {
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        self.stack.lower.mac.nodes[node as usize]
-            .beacon
-            .filter(|b| b.contender == id)
-    }
-
-    fn beacon_sent(&mut self, id: u32) {
-        let now = self.stack.lower.cx.events.now();
-        let c = &self.stack.lower.mac.contenders[id as usize];
-        let (node, channel) = (c.node, c.channel);
-        let mut more = false;
-        if let Some(plan) = &mut self.stack.lower.mac.nodes[node as usize].beacon {
-            self.stack.lower.cx.observers.ledger.octets_management += u64::from(plan.octets);
-            plan.waiting -= 1;
-            more = plan.waiting > 0;
-        }
-        if !more {
-            self.book(channel);
-            self.stack.lower.medium.channels[channel as usize].backlog -= 1;
-        }
-        self.back_off(id, now, more);
-    }
-
-    fn pause(&mut self, channel: u32, gap: Gap) {
-        self.stack.lower.medium.channels[channel as usize].gap = gap;
-    }
-
-    fn engage(&mut self, node: u32, until: Instant) {
-        let state = &mut self.stack.lower.medium.nodes[node as usize];
-        state.engaged_until = state.engaged_until.max(until);
-    }
-
-    fn sifs(&self, id: u32) -> Duration {
-        self.stack.lower.medium.channels
-            [self.stack.lower.mac.contenders[id as usize].channel as usize]
-            .sifs
-    }
-}
-
-/// How a frame reached a node that did not lose it altogether.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Reception {
-    /// Alone on the air.
-    Clear,
-    /// Over others: the linear ratio of its power to theirs and the noise's.
-    Over(f64),
 }

@@ -8,9 +8,8 @@
 //! one. Nothing is fragmented under a block ack agreement or in an A-MSDU. Never sends: `exchange`
 //! does.
 
-use crate::mac::aggregation::Mpdu;
+use super::Mpdu;
 use crate::observe::ledger::Octets;
-use crate::world::World;
 
 /// What each MPDU of a link has around its piece of an MSDU, and how long a piece may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,31 +84,30 @@ impl Division {
     }
 }
 
-impl World {
-    /// The present piece of an MPDU arrived; `true` if that makes the MSDU whole.
-    pub(crate) fn hear_piece(&mut self, link: u32, at: usize) -> bool {
-        let Some(pieces) = &mut self.stack.lower.mac.links[link as usize].window[at].pieces else {
+impl Mpdu {
+    /// The present fragment of an MPDU arrived; `true` if that makes the MSDU whole.
+    #[inline]
+    pub(super) fn hear_piece(&mut self) -> bool {
+        let Some(pieces) = &mut self.pieces else {
             return true;
         };
         pieces.heard = pieces.heard.max(pieces.at + 1);
         pieces.heard == pieces.count
     }
 
-    /// The present piece was acknowledged: puts the next one in its place. `false` if there is
+    /// The present fragment was acknowledged: the next one takes its place. `false` if there is
     /// none.
-    pub(crate) fn next_piece(&mut self, link: u32, at: usize) -> bool {
-        let state = &mut self.stack.lower.mac.links[link as usize];
-        let division = state.division;
-        let mpdu: &mut Mpdu = &mut state.window[at];
-        let Some(pieces) = &mut mpdu.pieces else {
+    #[inline]
+    pub(super) fn next_piece(&mut self, division: &Division) -> bool {
+        let Some(pieces) = &mut self.pieces else {
             return false;
         };
         if pieces.at + 1 == pieces.count {
             return false;
         }
         pieces.at += 1;
-        (mpdu.octets, mpdu.parts) = division.mpdu(pieces, pieces.at);
-        mpdu.attempts = 0;
+        (self.octets, self.parts) = division.mpdu(pieces, pieces.at);
+        self.attempts = 0;
         true
     }
 }

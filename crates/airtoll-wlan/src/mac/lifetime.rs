@@ -12,8 +12,9 @@ use std::collections::VecDeque;
 
 use airtoll_units::{Duration, Instant};
 
+use super::Mac;
+use crate::context::Context;
 use crate::packet::{NONE as NO_PACKET, PacketId};
-use crate::world::World;
 
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
@@ -66,47 +67,57 @@ impl Backlog {
     }
 }
 
-impl World {
+impl Mac {
     /// When the packet that leaves the head of its queue came in.
     #[inline]
-    pub(crate) fn queued_since(&mut self, packet: PacketId, lifetime: Duration) -> Instant {
-        let now = self.stack.lower.cx.events.now();
-        let p = &self.stack.lower.cx.packets[packet];
-        let (flow, left) = (p.flow as usize, p.left);
-        // A message of a negotiation has no flow.
-        match self
-            .stack
-            .flow
-            .flows
-            .get_mut(flow)
-            .and_then(|f| f.backlog.as_mut())
+    pub(super) fn queued_since(
+        &mut self,
+        cx: &Context,
+        packet: PacketId,
+        lifetime: Duration,
+    ) -> Instant {
+        let p = &cx.packets[packet];
+        if !self.backlogs.is_empty()
+            && let Some(flow) = p.flow()
+            && let Some(Some(backlog)) = self.backlogs.get_mut(flow as usize)
         {
-            Some(backlog) => backlog.turn(now, lifetime),
-            None => left,
+            return backlog.turn(cx.now(), lifetime);
         }
+        p.left
     }
 
     /// The MSDU lifetime at a contender's node.
     #[inline]
-    pub(crate) fn lifetime_of(&self, contender: u32) -> Duration {
-        let node = self.stack.lower.mac.contenders[contender as usize].node;
-        self.stack.lower.mac.nodes[node as usize].lifetime
+    pub(super) fn lifetime_of(&self, contender: u32) -> Duration {
+        let node = self.contenders[contender as usize].node;
+        self.nodes[node as usize].lifetime
     }
 
     /// Whether packets come into a link's queue as soon as others leave it.
-    pub(crate) fn kept_full(&self, link: u32) -> bool {
-        let first = self.stack.lower.mac.links[link as usize].window.front();
-        let flow = first.and_then(|m| self.stack.flow.flows.get(m.held.0 as usize));
-        flow.is_some_and(|f| f.backlog.is_some())
+    #[inline]
+    pub(super) fn kept_full(&self, link: u32) -> bool {
+        if self.backlogs.is_empty() {
+            return false;
+        }
+        let first = self.links[link as usize].window.front();
+        let backlog = first.and_then(|m| self.backlogs.get(m.held.0 as usize));
+        backlog.is_some_and(Option::is_some)
     }
 
     /// Drops the MPDUs of a link that have waited too long at `now`; its BlockAckReq becomes due
-    /// where one of them was sent before.
-    pub(crate) fn discard_expired(&mut self, contender: u32, link: u32, now: Instant) {
+    /// where one of them was sent before. Gives whether anything was dropped.
+    #[inline]
+    pub(super) fn discard_expired(
+        &mut self,
+        cx: &mut Context,
+        contender: u32,
+        link: u32,
+        now: Instant,
+    ) -> bool {
         let lifetime = self.lifetime_of(contender);
         let mut dropped = false;
-        for at in 0..self.stack.lower.mac.links[link as usize].window.len() {
-            let mpdu = self.stack.lower.mac.links[link as usize].window[at];
+        let state = &mut self.links[link as usize];
+        for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
                 continue;
             }
@@ -114,54 +125,30 @@ impl World {
                 break;
             }
             dropped = true;
-            let state = &mut self.stack.lower.mac.links[link as usize];
             state.request_due |= state.agreement && mpdu.attempts > 0;
-            self.give_up(link, at);
+            mpdu.give_up(cx);
         }
         if !dropped {
-            return;
+            return false;
         }
-        self.deliver_in_sequence(link);
-        self.shrink_window(contender, link);
-        let state = &self.stack.lower.mac.links[link as usize];
+        self.deliver_in_sequence(cx, link);
+        self.shrink_window(cx, contender, link);
+        let state = &self.links[link as usize];
         let left = state.request_due || state.window.iter().any(|m| !m.acknowledged);
-        self.stack.lower.mac.queues[contender as usize].unfinished = left.then_some(link);
+        self.queues[contender as usize].unfinished = left.then_some(link);
+        true
     }
 
-    /// Drops what a node has for another, messages of negotiations aside; what is on the air goes on.
-    pub(crate) fn flush(&mut self, from: u32, to: u32) {
-        for packet in self.take_back(from, to) {
-            self.lose(packet);
-        }
-    }
-
-    /// Takes what a node has for another out of its queues, the oldest first; messages of
-    /// negotiations and what is on the air stay.
-    pub(crate) fn take_back(&mut self, from: u32, to: u32) -> Vec<PacketId> {
-        let state = &self.stack.lower.mac.nodes[from as usize];
-        let several = state.contenders[0] != state.contenders[1];
-        let rows = if several { 4 } else { 1 };
-        let links: Vec<(u32, u32)> = (0..rows)
-            .flat_map(|category: u8| {
-                let contender = state.contenders[usize::from(category)];
-                let of = move |n| (state.link(n, category), contender);
-                (0..state.neighbours).map(of)
-            })
-            .filter(|(link, _)| self.stack.lower.mac.links[*link as usize].peer == to)
-            .collect();
-        let mut taken = Vec::new();
-        for (link, contender) in links {
-            self.empty(link, contender, &mut taken);
-        }
-        taken
-    }
-
-    fn empty(&mut self, link: u32, contender: u32, taken: &mut Vec<PacketId>) {
+    /// Takes all data out of a link that is not on the air.
+    pub(super) fn empty(
+        &mut self,
+        cx: &mut Context,
+        link: u32,
+        contender: u32,
+        taken: &mut Vec<PacketId>,
+    ) {
         let in_turn = self.in_turn(contender);
-        let (links, queues) = (
-            &mut self.stack.lower.mac.links,
-            &mut self.stack.lower.mac.queues,
-        );
+        let (links, queues) = (&mut self.links, &mut self.queues);
         let (state, queue) = (&mut links[link as usize], &mut queues[contender as usize]);
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
@@ -175,8 +162,7 @@ impl World {
             let mut packet = mpdu.head;
             while packet != NO_PACKET {
                 taken.push(packet);
-                packet =
-                    std::mem::replace(&mut self.stack.lower.cx.packets[packet].next, NO_PACKET);
+                packet = std::mem::replace(&mut cx.packets[packet].next, NO_PACKET);
             }
         }
         while let Some(packet) = state.queue.pop_front() {
@@ -190,30 +176,13 @@ impl World {
             taken.push(packet);
         }
         state.request_due = false;
-        self.deliver_in_sequence(link);
-        self.shrink_window(contender, link);
-        let mut window = self.stack.lower.mac.links[link as usize].window.iter();
+        self.deliver_in_sequence(cx, link);
+        self.shrink_window(cx, contender, link);
+        let mut window = self.links[link as usize].window.iter();
         let left = window.any(|m| !m.acknowledged);
-        let queue = &mut self.stack.lower.mac.queues[contender as usize];
+        let queue = &mut self.queues[contender as usize];
         if queue.unfinished == Some(link) && !left {
             queue.unfinished = None;
-        }
-    }
-
-    /// Stops trying to send an MPDU; its receiver stops waiting for it.
-    pub(crate) fn give_up(&mut self, link: u32, at: usize) {
-        let mpdu = &mut self.stack.lower.mac.links[link as usize].window[at];
-        mpdu.acknowledged = true;
-        if mpdu.received {
-            return;
-        }
-        mpdu.received = true;
-        mpdu.delivered = true;
-        let mut packet = mpdu.head;
-        while packet != NO_PACKET {
-            let next = self.stack.lower.cx.packets[packet].next;
-            self.lose(packet);
-            packet = next;
         }
     }
 }

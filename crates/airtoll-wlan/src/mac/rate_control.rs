@@ -6,7 +6,8 @@ mod minstrel;
 pub(crate) use aarf::Aarf;
 pub(crate) use minstrel::Minstrel;
 
-use crate::world::World;
+use super::Mac;
+use crate::context::Context;
 
 /// The rate control of one link.
 #[derive(Debug)]
@@ -30,14 +31,14 @@ impl RateControl {
     }
 }
 
-impl World {
+impl Mac {
     /// `lost` of the `count` MPDUs of a link's last PPDU were not acknowledged.
-    pub(crate) fn report_rate(&mut self, link: u32, count: u32, lost: u32) {
-        let now = self.stack.lower.cx.events.now();
-        match &mut self.stack.lower.mac.links[link as usize].rate {
+    #[inline]
+    pub(super) fn report_rate(&mut self, cx: &Context, link: u32, count: u32, lost: u32) {
+        match &mut self.links[link as usize].rate {
             RateControl::Fixed(_) => {}
             RateControl::Aarf(state) => state.report(lost < count),
-            RateControl::Minstrel(state) => state.report(now, count, lost),
+            RateControl::Minstrel(state) => state.report(cx.now(), count, lost),
         }
     }
 }

@@ -1,15 +1,9 @@
-//! The air of one radio channel: who transmits, who senses it, and since when it is idle.
-//!
-//! Nodes that hear the same transmitters form one sensing class, and busy and idle are kept per
-//! class: where everybody hears everybody there is one, whatever the number of stations. Never
-//! decides who may transmit: that is `access`.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! One radio channel: the transmissions on it, and to what its time is booked.
 
 use airtoll_units::{Duration, Instant};
 
 use crate::observe::ciphers::CipherWork;
+use crate::observe::ledger::{Ledger, Unfinished};
 
 /// What a transmission is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +12,22 @@ pub(crate) enum FrameKind {
     Cts,
     CtsToSelf,
     Data,
-    /// Data for a group, which nobody answers.
+    /// Data for a group, which are not acknowledged.
     Group,
     BlockAckReq,
     Response,
     Beacon,
+}
+
+impl From<FrameKind> for Unfinished {
+    fn from(kind: FrameKind) -> Self {
+        match kind {
+            FrameKind::Beacon | FrameKind::Group => Self::Management,
+            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => Self::Protection,
+            FrameKind::Response | FrameKind::BlockAckReq => Self::Response,
+            FrameKind::Data => Self::Data,
+        }
+    }
 }
 
 /// A transmission on the air.
@@ -42,51 +47,6 @@ pub(crate) struct Transmission {
     pub alone: Duration,
 }
 
-/// Contenders of one class with the same arbitration interframe space.
-#[derive(Debug)]
-pub(crate) struct Group {
-    /// Slots that have passed; a contender transmits when this reaches its key.
-    pub base: u64,
-    /// Keys in the upper bits, contenders in the lower [`CONTENDER_BITS`].
-    pub heap: BinaryHeap<Reverse<u64>>,
-}
-
-/// Bits of a contender's id in a heap entry.
-pub(crate) const CONTENDER_BITS: u32 = 20;
-
-/// A contender whose slots do not coincide with those of its class.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Late {
-    pub contender: u32,
-    /// Its interframe space starts no earlier than this.
-    pub reference: Instant,
-    /// Its slots start exactly here (immediate access), not after an interframe space.
-    pub exact: bool,
-}
-
-/// What all nodes with the same ears know of the air.
-#[derive(Debug)]
-pub(crate) struct Class {
-    /// Transmissions heard now.
-    pub active: u32,
-    /// When the last one ended.
-    pub idle_since: Instant,
-    /// From when interframe spaces count: `idle_since`, later by NAV or EIFS.
-    pub reference: Instant,
-    pub groups: Vec<Group>,
-    pub late: Vec<Late>,
-    /// Next instant at which one of its contenders may transmit.
-    pub next: Instant,
-}
-
-/// Interframe space and rule of a kind of contender.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AccessKind {
-    pub aifs: Duration,
-    /// EDCA: a slot counts at its beginning, not at its end.
-    pub edca: bool,
-}
-
 /// To what silence on the air is booked while an exchange pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap {
@@ -98,59 +58,97 @@ pub(crate) enum Gap {
 /// One radio channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    pub slot: Duration,
-    pub sifs: Duration,
+    slot: Duration,
+    sifs: Duration,
     /// EIFS less DIFS.
-    pub eifs_extra: Duration,
-    pub kinds: Vec<AccessKind>,
-    pub classes: Vec<Class>,
+    eifs_extra: Duration,
     /// Transmissions on the air, by index into `transmissions`.
-    pub active: Vec<u32>,
-    pub transmissions: Vec<Transmission>,
-    pub free: Vec<u32>,
-    /// The earliest `next` of its classes.
-    pub next_grant: Instant,
-    pub stale: bool,
+    active: Vec<u32>,
+    transmissions: Vec<Transmission>,
+    free: Vec<u32>,
     /// Contenders that have a frame.
-    pub backlog: u32,
-    pub gap: Gap,
+    backlog: u32,
+    gap: Gap,
     /// Up to when the air is booked.
-    pub booked: Instant,
+    booked: Instant,
     /// Cipher work of its nodes and of the wired hosts behind them.
-    pub ciphers: CipherWork,
-}
-
-impl Class {
-    pub fn new() -> Self {
-        Self {
-            active: 0,
-            idle_since: Instant::ZERO,
-            reference: Instant::ZERO,
-            groups: Vec::new(),
-            late: Vec::new(),
-            next: Instant::MAX,
-        }
-    }
+    ciphers: CipherWork,
 }
 
 impl Channel {
-    /// The number of a kind of access; each class has a group for every kind that is in use.
-    pub fn kind(&mut self, kind: AccessKind) -> u32 {
-        let known = self.kinds.iter().position(|k| *k == kind);
-        known.unwrap_or_else(|| {
-            self.kinds.push(kind);
-            for class in &mut self.classes {
-                class.groups.push(Group {
-                    base: 0,
-                    heap: BinaryHeap::new(),
-                });
-            }
-            self.kinds.len() - 1
-        }) as u32
+    /// An idle channel with these timings; `eifs_extra` is EIFS less DIFS.
+    pub fn new(slot: Duration, sifs: Duration, eifs_extra: Duration) -> Self {
+        Self {
+            slot,
+            sifs,
+            eifs_extra,
+            active: Vec::new(),
+            transmissions: Vec::new(),
+            free: Vec::new(),
+            backlog: 0,
+            gap: Gap::Open,
+            booked: Instant::ZERO,
+            ciphers: CipherWork::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self) -> Duration {
+        self.slot
+    }
+
+    #[inline]
+    pub(super) fn sifs(&self) -> Duration {
+        self.sifs
+    }
+
+    #[inline]
+    pub(super) fn eifs_extra(&self) -> Duration {
+        self.eifs_extra
+    }
+
+    /// The silence from now on belongs to an exchange.
+    #[inline]
+    pub fn pause(&mut self, gap: Gap) {
+        self.gap = gap;
+    }
+
+    /// Another contender has a frame for this channel, or one fewer.
+    #[inline]
+    pub fn want(&mut self, more: bool) {
+        if more {
+            self.backlog += 1;
+        } else {
+            self.backlog -= 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn note_ciphers(&mut self, end: Instant, effort: Duration) {
+        self.ciphers.add(end, effort, self.booked);
+    }
+
+    /// A transmission begins; gives its number.
+    pub(super) fn begin(&mut self, t: Transmission) -> u32 {
+        self.gap = Gap::Open;
+        let (node, now) = (t.node, t.start);
+        let this = self.place(t);
+        for &other in &self.active {
+            let (other_node, other_start) = {
+                let o = &mut self.transmissions[other as usize];
+                o.clashes.push((node, now));
+                (o.node, o.start)
+            };
+            self.transmissions[this as usize]
+                .clashes
+                .push((other_node, other_start));
+        }
+        self.active.push(this);
+        this
     }
 
     /// A place for a transmission, reusing old ones.
-    pub fn new_transmission(&mut self, t: Transmission) -> u32 {
+    fn place(&mut self, t: Transmission) -> u32 {
         if let Some(id) = self.free.pop() {
             let old = &mut self.transmissions[id as usize];
             let mut clashes = std::mem::take(&mut old.clashes);
@@ -160,6 +158,59 @@ impl Channel {
         } else {
             self.transmissions.push(t);
             (self.transmissions.len() - 1) as u32
+        }
+    }
+
+    /// Takes a transmission off the air.
+    #[inline]
+    pub(super) fn end(&mut self, transmission: u32) -> Transmission {
+        self.active.retain(|t| *t != transmission);
+        let t = &mut self.transmissions[transmission as usize];
+        Transmission {
+            clashes: std::mem::take(&mut t.clashes),
+            ..*t
+        }
+    }
+
+    /// Frees the place of a transmission.
+    #[inline]
+    pub(super) fn forget(&mut self, transmission: u32, clashes: Vec<(u32, Instant)>) {
+        self.transmissions[transmission as usize].clashes = clashes;
+        self.free.push(transmission);
+    }
+
+    pub(super) fn on_the_air(&self) -> impl Iterator<Item = &Transmission> {
+        let of = |t: &u32| &self.transmissions[*t as usize];
+        self.active.iter().map(of)
+    }
+
+    pub(super) fn restart(&mut self) {
+        for &id in &self.active {
+            self.transmissions[id as usize].alone = Duration::ZERO;
+        }
+    }
+
+    /// Books the air from the last booking to `now`; called before anything on it changes.
+    #[inline]
+    pub(super) fn book(&mut self, now: Instant, ledger: &mut Ledger) {
+        let span = now - self.booked;
+        if span.is_zero() {
+            return;
+        }
+        self.booked = now;
+        match self.active.as_slice() {
+            [] => match self.gap {
+                Gap::Response => ledger.ack += span,
+                Gap::Protection => ledger.protection += span,
+                Gap::Open if self.backlog > 0 => ledger.contention += span,
+                Gap::Open => {
+                    ledger.idle += span;
+                    ledger.crypto_exposed += self.ciphers.within(now - span, now);
+                }
+            },
+            [only] => self.transmissions[*only as usize].alone += span,
+            // Two frames over one another: the time is lost to at least one of them.
+            _ => ledger.retry += span,
         }
     }
 }

@@ -19,9 +19,9 @@ pub(crate) struct Radio {
     noise_figure: Db,
     carrier_sense_dbm: f64,
     hidden: Vec<(u32, u32)>,
-    pub frame_errors: bool,
-    pub preamble_capture: Option<f64>,
-    pub frame_capture: Option<f64>,
+    frame_errors: bool,
+    preamble_capture: Option<f64>,
+    frame_capture: Option<f64>,
     /// Success of the last control frame of each pair: what it was, and the probability.
     control: Vec<(u32, f64)>,
     places: Option<Places>,
@@ -96,6 +96,22 @@ impl Radio {
         }
     }
 
+    /// Whether frames can be lost to noise.
+    #[inline]
+    pub fn frame_errors(&self) -> bool {
+        self.frame_errors
+    }
+
+    /// Margin over an overlapping frame whose preamble came at the same time or later, dB.
+    pub fn preamble_capture(&self) -> Option<f64> {
+        self.preamble_capture
+    }
+
+    /// Margin over an overlapping frame that came before, dB.
+    pub fn frame_capture(&self) -> Option<f64> {
+        self.frame_capture
+    }
+
     /// Puts a node somewhere else, metres; does nothing where nobody moves.
     pub fn place(&mut self, node: u32, position: [f64; 3]) {
         let Some(places) = &mut self.places else {
@@ -158,11 +174,16 @@ impl Radio {
 
     /// Signal-to-noise ratio at `to` of a frame from `from` in `bandwidth_hz`, linear, with the
     /// power of `interferers` added to the noise.
-    pub fn sinr(&self, from: u32, to: u32, bandwidth_hz: f64, interferers: &[u32]) -> f64 {
+    pub fn sinr(
+        &self,
+        from: u32,
+        to: u32,
+        bandwidth_hz: f64,
+        interferers: impl Iterator<Item = u32>,
+    ) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
         let interference: f64 = interferers
-            .iter()
-            .map(|i| milliwatts(Dbm(self.power(*i, to))))
+            .map(|i| milliwatts(Dbm(self.power(i, to))))
             .sum();
         milliwatts(Dbm(self.power(from, to))) / (noise + interference)
     }
@@ -172,7 +193,7 @@ impl Radio {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from as usize * self.nodes + to as usize;
         if self.control[at].0 != key {
-            let snr = self.sinr(from, to, 20e6, &[]);
+            let snr = self.sinr(from, to, 20e6, std::iter::empty());
             let p = frame_success(vector, snr, octets) * header_success(vector, snr);
             self.control[at] = (key, p);
         }

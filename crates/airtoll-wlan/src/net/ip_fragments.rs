@@ -5,12 +5,14 @@
 
 use airtoll_units::Duration;
 
+use super::Net;
+use crate::context::{Action, Context};
 use crate::packet::{NONE, Packet, PacketId};
-use crate::world::World;
+use crate::stack::Lower;
 
 /// The fragments of one packet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FragmentGroup {
+pub(super) struct FragmentGroup {
     pub left: u16,
     pub failed: bool,
     pub whole: Packet,
@@ -19,17 +21,23 @@ pub(crate) struct FragmentGroup {
 /// IPv6 fragment header (RFC 8200 section 4.5).
 const FRAGMENT_HEADER: u32 = 8;
 
-impl World {
+impl Net {
     /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
-    pub(crate) fn fragment(&mut self, node: u32, packet: PacketId, work: Duration) {
-        let mtu = self.stack.net.nodes[node as usize].mtu;
-        let whole = self.stack.lower.cx.packets.remove(packet);
+    pub(super) fn fragment(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        work: Duration,
+    ) {
+        let mtu = self.nodes[node as usize].mtu;
+        let whole = lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
         let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
         let per_fragment = (mtu - header - extra) / 8 * 8;
         let mut body = whole.ip_octets - header;
         let count = body.div_ceil(per_fragment);
-        let group = self.stack.net.fragments.insert(FragmentGroup {
+        let group = self.fragments.insert(FragmentGroup {
             left: count as u16,
             failed: false,
             whole,
@@ -51,52 +59,64 @@ impl World {
             payload -= share;
             let security = tunnel.min(ip_octets - share);
             tunnel -= security;
-            let piece = self.stack.lower.cx.packets.insert(Packet {
+            let piece = lower.cx.packets.insert(Packet {
                 ip_octets,
                 payload: share,
                 tunnel_octets: security,
                 group,
+                offset: i * per_fragment,
                 under: NONE,
                 held: whole.held && i + 1 == count,
                 ..whole
             });
-            if let Some(recorder) = &mut self.recorder {
-                recorder.fragment(piece, group, i * per_fragment);
-            }
             let effort = if i == 0 {
                 work
             } else {
-                self.stack.lower.device.nodes[node as usize]
-                    .host
-                    .transmit
-                    .of(ip_octets)
+                lower.device.transmit_time(node, ip_octets)
             };
-            self.dispatch(node, piece, effort);
+            self.dispatch(lower, node, piece, effort);
         }
     }
 
     /// Gives the whole packet once its last fragment is here.
-    pub(crate) fn reassemble(&mut self, packet: PacketId) -> Option<PacketId> {
-        let group = self.stack.lower.cx.packets[packet].group;
-        if group == NONE {
-            return Some(packet);
-        }
-        let piece = self.stack.lower.cx.packets.remove(packet);
-        let state = &mut self.stack.net.fragments[group];
+    pub(super) fn reassemble(&mut self, cx: &mut Context, packet: PacketId) -> Option<PacketId> {
+        let piece = cx.packets.remove(packet);
+        let group = piece.group;
+        let state = &mut self.fragments[group];
         state.left -= 1;
         if state.left > 0 {
             return None;
         }
-        let FragmentGroup { failed, whole, .. } = self.stack.net.fragments.remove(group);
-        if failed {
-            self.lose_whole(&whole);
-            return None;
-        }
-        Some(self.stack.lower.cx.packets.insert(Packet {
+        let FragmentGroup { failed, whole, .. } = self.fragments.remove(group);
+        let whole = cx.packets.insert(Packet {
             left: piece.left,
             arrived: piece.arrived,
             held: false,
             ..whole
-        }))
+        });
+        if failed {
+            self.lose_whole(cx, whole);
+            return None;
+        }
+        Some(whole)
+    }
+
+    /// A packet is gone, and the packet that it was a fragment of once its last fragment is.
+    pub(super) fn lose_whole(&mut self, cx: &mut Context, packet: PacketId) {
+        let p = cx.packets[packet];
+        self.drop_layers(&p);
+        if p.group == NONE {
+            cx.act(Action::Lost { packet });
+            return;
+        }
+        cx.packets.remove(packet);
+        let state = &mut self.fragments[p.group];
+        state.left -= 1;
+        state.failed = true;
+        if state.left == 0 {
+            let whole = self.fragments.remove(p.group).whole;
+            let whole = cx.packets.insert(whole);
+            self.lose_whole(cx, whole);
+        }
     }
 }

@@ -13,20 +13,17 @@ use std::collections::{HashMap, VecDeque};
 
 use airtoll_units::Duration;
 
+use super::{Net, Route};
 use crate::event::Event;
-use crate::mac::exchange::Reception;
-use crate::net::network::Route;
-use crate::packet::{NONE, Packet, PacketId};
-use crate::scenario::{CryptoEngine, Role};
-use crate::world::World;
+use crate::packet::{Carries, Packet, PacketId};
+use crate::scenario::Role;
+use crate::stack::Lower;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
 pub(crate) const ARP_OCTETS: u32 = 28;
 /// Neighbour Solicitation with source, or Advertisement with target link-layer address: IPv6 header
 /// 40, message 24, option 8 octets (RFC 4861 sections 4.3, 4.4 and 4.6.1).
 pub(crate) const NEIGHBOUR_OCTETS: u32 = 72;
-/// Payload of the shortest Ethernet frame, to which shorter ones are padded (IEEE 802.3, 4A.4.2).
-pub(crate) const ETHERNET_MINIMUM: u32 = 46;
 /// Packets held per unresolved address; a further one takes the oldest one's place (RFC 1122
 /// section 2.3.2.2 and RFC 4861 section 7.2.2 ask for at least one, Linux before 3.3 kept three).
 const HELD: usize = 3;
@@ -35,12 +32,6 @@ const HELD: usize = 3;
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux asks as often by ARP).
 const ATTEMPTS: u8 = 3;
-/// In the mark of a packet without a flow: not a message of a negotiation, but of ours.
-pub(crate) const OURS: u32 = 1 << 31;
-const ANSWER: u32 = 1 << 30;
-/// Beside it: an advertisement of a mobility agent.
-pub(crate) const ADVERTISES: u32 = 1 << 29;
-
 /// What a host knows of another's address.
 #[derive(Debug)]
 struct Entry {
@@ -54,25 +45,27 @@ struct Entry {
 }
 
 /// Neighbour tables of all hosts.
-#[derive(Debug, Default)]
-pub(crate) struct Resolution {
+#[derive(Debug)]
+pub(super) struct Resolution {
     /// Whether hosts have to ask.
-    pub dynamic: bool,
+    dynamic: bool,
     entries: Vec<Entry>,
     numbers: HashMap<(u32, u32, bool), u32>,
-    /// Link for group-addressed frames of each access point.
-    pub groups: HashMap<u32, u32>,
 }
 
 impl Resolution {
-    /// What a packet of address resolution is about.
-    pub fn subject(&self, p: &Packet) -> Subject {
-        let entry = &self.entries[(p.mark & !(OURS | ANSWER)) as usize];
-        Subject {
-            host: entry.host,
-            target: entry.target,
-            six: entry.six,
+    pub(super) fn new(dynamic: bool) -> Self {
+        Self {
+            dynamic,
+            entries: Vec::new(),
+            numbers: HashMap::new(),
         }
+    }
+
+    /// Whether hosts have to resolve addresses.
+    #[inline]
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.dynamic
     }
 
     /// The entry of `host` for `target`; `whose` is the host that the target is, or stands for.
@@ -103,323 +96,245 @@ pub(crate) struct Subject {
     pub six: bool,
 }
 
-impl Packet {
-    /// Whether it is a question or an answer of address resolution.
-    pub fn resolves(&self) -> bool {
-        self.flow == NONE && self.mark & (OURS | ADVERTISES) == OURS
+impl Net {
+    /// What a request or a reply of this entry is about.
+    pub fn subject(&self, entry: u32) -> Subject {
+        let entry = &self.resolution.entries[entry as usize];
+        Subject {
+            host: entry.host,
+            target: entry.target,
+            six: entry.six,
+        }
     }
 
-    /// Whether it is a question.
-    pub fn asks(&self) -> bool {
-        self.resolves() && self.mark & ANSWER == 0
-    }
-}
-
-impl World {
     /// Sends a packet of the host itself, once the address that it goes to is known.
     #[inline]
-    pub(crate) fn dispatch_own(&mut self, node: u32, packet: PacketId, work: Duration) {
-        if self.stack.net.resolution.dynamic && !self.knows(node, packet, work) {
+    pub fn dispatch_own(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+        if self.resolution.dynamic && !self.knows(lower, node, packet, work) {
             return;
         }
-        self.dispatch(node, packet, work);
+        self.dispatch(lower, node, packet, work);
     }
 
     /// Whether a host knows where a packet goes; keeps it and asks otherwise.
-    fn knows(&mut self, node: u32, packet: PacketId, work: Duration) -> bool {
-        let p = self.stack.lower.cx.packets[packet];
-        let identity = |node: u32| self.stack.net.nodes[node as usize].identity;
-        let (own, whose) = (identity(node), identity(p.to));
+    fn knows(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) -> bool {
+        let p = lower.cx.packets[packet];
+        let (own, whose) = (self.identity(node), self.identity(p.to));
         let six = self.has_ipv6_header(&p);
-        let number = self.stack.net.resolution.entry(own, (p.to, whose), six);
-        let entry = &mut self.stack.net.resolution.entries[number as usize];
+        let number = self.resolution.entry(own, (p.to, whose), six);
+        let entry = &mut self.resolution.entries[number as usize];
         if entry.known {
             return true;
         }
-        let ciphers = std::mem::take(&mut self.stack.lower.device.cpu_ciphers);
+        let ciphers = lower.device.take_cpu_ciphers();
         let first = entry.held.is_empty();
         entry.held.push_back((packet, work, ciphers));
         let oldest = (entry.held.len() > HELD).then(|| entry.held.pop_front());
         if let Some((packet, ..)) = oldest.flatten() {
-            self.lose(packet);
+            lower.cx.lose(packet);
         }
-        if first && self.stack.net.resolution.entries[number as usize].attempts == 0 {
-            self.ask(number);
+        if first && self.resolution.entries[number as usize].attempts == 0 {
+            self.ask(lower, number);
         }
         false
     }
 
-    fn ask(&mut self, number: u32) {
-        let entry = &mut self.stack.net.resolution.entries[number as usize];
+    fn ask(&mut self, lower: &mut Lower, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
         entry.attempts += 1;
         let (host, target) = (entry.host, entry.target);
-        let again = self.stack.lower.cx.events.now() + AGAIN;
-        self.stack
-            .lower
+        let again = lower.cx.now() + AGAIN;
+        lower
             .cx
-            .events
             .schedule(again, Event::Resolution { entry: number });
-        let question = self.resolution_packet(number, target, 0);
-        let octets = self.stack.lower.cx.packets[question].ip_octets;
-        let work = self.stack.lower.device.nodes[host as usize]
-            .host
-            .transmit
-            .of(octets);
-        if self.is_plain_station(host) {
+        let carries = Carries::Request {
+            entry: number,
+            bridge: None,
+        };
+        let request = self.resolution_packet(lower, number, target, carries);
+        let octets = lower.cx.packets[request].ip_octets;
+        let work = lower.device.transmit_time(host, octets);
+        if self.is_plain_station(lower, host) {
             match self.present_node(host) {
-                Some(node) => self.dispatch(node, question, work),
-                // Nobody hears it between two access points; it asks again.
-                None => self.lose(question),
+                Some(node) => self.dispatch(lower, node, request, work),
+                // No access point hears it; the host asks again.
+                None => lower.cx.lose(request),
             }
         } else {
-            self.flood(host, question, work);
-            self.stack.lower.cx.packets.remove(question);
+            self.flood(lower, host, request, work);
+            lower.cx.packets.remove(request);
         }
     }
 
-    fn resolution_packet(&mut self, number: u32, to: u32, answer: u32) -> PacketId {
-        let now = self.stack.lower.cx.events.now();
-        let six = self.stack.net.resolution.entries[number as usize].six;
+    fn resolution_packet(
+        &self,
+        lower: &mut Lower,
+        number: u32,
+        to: u32,
+        carries: Carries,
+    ) -> PacketId {
+        let six = self.resolution.entries[number as usize].six;
         let octets = if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS };
-        let packet = Packet::of_no_flow(to, octets, OURS | answer | number, now);
-        self.stack.lower.cx.packets.insert(packet)
+        let packet = Packet::new(carries, to, octets, lower.cx.now());
+        lower.cx.packets.insert(packet)
     }
 
-    /// Nobody has answered for a while.
-    pub(crate) fn resolution_due(&mut self, number: u32) {
-        let entry = &mut self.stack.net.resolution.entries[number as usize];
+    /// A request may have to be repeated.
+    pub fn resolution_due(&mut self, lower: &mut Lower, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
         if entry.known {
             return;
         }
         if entry.attempts < ATTEMPTS {
-            self.ask(number);
+            self.ask(lower, number);
             return;
         }
         // The next packet asks anew.
         entry.attempts = 0;
         for (packet, ..) in std::mem::take(&mut entry.held) {
-            self.lose(packet);
+            lower.cx.lose(packet);
         }
     }
 
-    /// A packet reached a node's stack: copies of a question go where else it has to be heard.
+    /// A packet reached a node's stack: copies of a request go on over the node's other links.
     /// Gives whether the packet ends here.
-    pub(crate) fn pass_question(&mut self, node: u32, packet: PacketId, effort: Duration) -> bool {
-        let p = self.stack.lower.cx.packets[packet];
-        if !p.asks() || self.is_plain_station(node) {
+    pub(super) fn pass_request(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        effort: Duration,
+    ) -> bool {
+        let p = lower.cx.packets[packet];
+        if !p.asks() || self.is_plain_station(lower, node) {
             return false;
         }
-        let work = self.stack.lower.device.nodes[node as usize]
-            .host
-            .forward
-            .of(p.ip_octets)
-            + effort;
-        self.flood(node, packet, work);
+        let work = lower.device.forward_time(node, p.ip_octets) + effort;
+        self.flood(lower, node, packet, work);
         let ends = !self.is_for(node, p.to);
         if ends {
-            self.stack.lower.cx.packets.remove(packet);
+            lower.cx.packets.remove(packet);
         }
         ends
     }
 
-    /// A station that passes nothing on.
-    fn is_plain_station(&self, node: u32) -> bool {
-        let state = &self.stack.lower.mac.nodes[node as usize];
-        self.stack.net.nodes[node as usize].role == Role::Station
-            && !self.stack.lower.mac.links[state.first_link as usize].four_address
+    /// A station that forwards nothing.
+    fn is_plain_station(&self, lower: &Lower, node: u32) -> bool {
+        let mut links = lower.mac.first_links(node);
+        self.role(node) == Role::Station
+            && !links
+                .next()
+                .is_some_and(|link| lower.mac.link(link).four_address)
     }
 
-    /// Radio neighbours to which a node sends questions of `asker` in frames with four addresses.
-    fn bridges_away_from(&self, node: u32, asker: u32) -> Vec<u32> {
-        let state = &self.stack.lower.mac.nodes[node as usize];
-        let route = self.stack.net.routes[node as usize][asker as usize];
-        (0..state.neighbours)
-            .filter(|n| self.stack.lower.mac.links[(state.first_link + n) as usize].four_address)
+    /// Radio neighbours to which a node sends requests of `asker` in frames with four addresses.
+    fn bridges_away_from(&self, lower: &Lower, node: u32, asker: u32) -> Vec<u32> {
+        let route = self.routes[node as usize][asker as usize];
+        let links = lower.mac.first_links(node);
+        (0..)
+            .zip(links)
+            .filter(|(_, link)| lower.mac.link(*link).four_address)
+            .map(|(neighbour, _)| neighbour)
             .filter(|n| route != (Route::Air { neighbour: *n }))
             .collect()
     }
 
-    /// Sends copies of a question over the air and over every wire that leads away from its asker.
-    fn flood(&mut self, node: u32, packet: PacketId, work: Duration) {
-        let p = self.stack.lower.cx.packets[packet];
-        let now = self.stack.lower.cx.events.now();
-        let asker = self.stack.net.resolution.entries[(p.mark & !(OURS | ANSWER)) as usize].host;
+    /// Sends copies of a request over the air and over every wire that leads away from its asker.
+    fn flood(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+        let p = lower.cx.packets[packet];
+        let Carries::Request { entry, .. } = p.carries else {
+            return;
+        };
+        let asker = self.resolution.entries[entry as usize].host;
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let done = self.stack.lower.device.nodes[node as usize]
-            .host
-            .cpu
-            .work(now, work);
-        let first = self.stack.lower.mac.nodes[node as usize].first_link;
-        let group = self
-            .stack
-            .net
-            .resolution
-            .groups
-            .get(&node)
-            .map(|link| (*link, 0));
-        let bridges = self.bridges_away_from(node, asker);
-        let bridges = bridges.into_iter().map(|n| (first + n, n + 1));
-        for (link, end) in group.into_iter().chain(bridges) {
-            let cipher = self.stack.lower.mac.links[link as usize].cipher;
-            let host = &mut self.stack.lower.device.nodes[node as usize].host;
-            let effort = host.cipher_time(cipher, true, octets);
-            self.stack.lower.cx.observers.crypto_time += effort;
-            let engine = match host.engine {
-                CryptoEngine::Cpu => &mut host.cpu,
-                _ => host.engine_for(true),
-            };
-            let done = engine.work(done, effort);
-            self.note_ciphers(node, done, effort);
-            let copy = self.stack.lower.cx.packets.insert(Packet { end, ..p });
-            self.offer_to_radio(node, copy, done);
+        let done = lower.device.work(&lower.cx, node, work);
+        let first = lower.mac.first_links(node).start;
+        let group = lower.mac.group_link(node).map(|link| (link, None));
+        let bridges = self.bridges_away_from(lower, node, asker);
+        let bridges = bridges.into_iter().map(|n| (first + n, Some(n)));
+        for (link, bridge) in group.into_iter().chain(bridges) {
+            let cipher = lower.mac.link(link).cipher;
+            let cx = &mut lower.cx;
+            let effort = lower.device.cipher_time(cx, node, cipher, true, octets);
+            let medium = &mut lower.medium;
+            let done = lower.device.encrypt_from(medium, node, done, effort);
+            let carries = Carries::Request { entry, bridge };
+            let copy = lower.cx.packets.insert(Packet { carries, ..p });
+            self.offer_to_radio(lower, node, copy, done);
         }
-        for wire in 0..self.stack.net.wires.len() as u32 {
+        for wire in 0..self.wires.len() as u32 {
             // The two directions of a link are neighbours.
             let back = wire ^ 1;
-            let to = self.stack.net.wires[wire as usize].to;
-            if self.stack.net.wires[back as usize].to == node
-                && self.stack.net.routes[to as usize][asker as usize]
-                    == (Route::Wire { wire: back })
+            let to = self.wires[wire as usize].to();
+            if self.wires[back as usize].to() == node
+                && self.routes[to as usize][asker as usize] == (Route::Wire { wire: back })
             {
-                let copy = self.stack.lower.cx.packets.insert(Packet { end: 0, ..p });
-                self.send_on_wire(wire, copy, done);
+                let bridge = None;
+                let carries = Carries::Request { entry, bridge };
+                let copy = lower.cx.packets.insert(Packet { carries, ..p });
+                self.send_on_wire(&mut lower.cx, wire, copy, done);
             }
         }
     }
 
-    /// The link that a question takes from a node: for group-addressed frames, or to a bridge. So do
+    /// The link that a request takes from a node: for group-addressed frames, or to a bridge. So do
     /// the advertisements of agents.
     #[inline]
-    pub(crate) fn question_link(&self, node: u32, packet: PacketId) -> Option<u32> {
-        let p = &self.stack.lower.cx.packets[packet];
-        if !p.asks() && !p.advertises() {
-            return None;
-        }
-        if p.end > 0 {
-            return Some(self.stack.lower.mac.nodes[node as usize].link(p.end - 1, p.category));
-        }
-        self.stack.net.resolution.groups.get(&node).copied()
-    }
-
-    /// A group-addressed frame left the air: whoever is asked for may have heard it, and nobody
-    /// acknowledges it.
-    pub(crate) fn group_sent(
-        &mut self,
-        id: u32,
-        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
-        alone: Duration,
-    ) {
-        self.stack.lower.cx.observers.ledger.management += alone;
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        let Some(mpdu) = self.stack.lower.mac.links[link as usize].window.front_mut() else {
-            return;
-        };
-        (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
-        mpdu.in_flight = false;
-        let (octets, head) = (mpdu.octets, mpdu.head);
-        let from_access_point = self.stack.net.nodes[node as usize].role == Role::AccessPoint;
-        if self.stack.lower.mac.links[link as usize].signalling && from_access_point {
-            return self.told_everybody(id, head, reception);
-        }
-        self.stack.lower.cx.observers.ledger.octets_management += u64::from(octets);
-        if self.stack.lower.cx.packets[head].advertises() {
-            self.stack.lower.mac.queues[id as usize].unfinished = None;
-            self.shrink_window(id, link);
-            self.advertisement_sent(link, (head, octets, mode), length, reception);
-            self.end_unanswered(id);
-            return;
-        }
-        let asked = self.stack.lower.cx.packets[head].to;
-        let state = &self.stack.lower.mac.nodes[node as usize];
-        let own = state.first_link..state.first_link + state.neighbours;
-        let vector = self.stack.lower.mac.modes[mode as usize].vector;
-        let here = self.present_node(asked).unwrap_or(asked);
-        let hears = |l: u32| {
-            let link = &self.stack.lower.mac.links[l as usize];
-            link.peer == here && !link.four_address && !link.barred
-        };
-        let listens = own.into_iter().any(hears);
-        let asked = here;
-        let arrives = listens
-            && reception(self, asked)
-                .is_some_and(|r| self.control_arrives(node, asked, &vector, octets, r));
-        self.stack.lower.mac.queues[id as usize].unfinished = None;
-        self.shrink_window(id, link);
-        if arrives {
-            self.stack.lower.cx.observers.nodes[asked as usize].receive_time += length;
-            let cipher = self.stack.lower.mac.links[link as usize].cipher;
-            self.receive_from_air(asked, cipher, head);
-        } else {
-            self.stack.lower.cx.packets.remove(head);
-        }
-        self.end_unanswered(id);
-    }
-
-    /// A management frame to all stations left the air.
-    fn told_everybody(
-        &mut self,
-        id: u32,
+    pub(super) fn group_or_bridge_link(
+        &self,
+        lower: &Lower,
+        node: u32,
         packet: PacketId,
-        reception: &dyn Fn(&Self, u32) -> Option<Reception>,
-    ) {
-        let exchange = &self.stack.lower.mac.exchanges[id as usize];
-        let (link, mode) = (exchange.link, exchange.mode);
-        let octets = self.stack.lower.cx.packets[packet].ip_octets;
-        self.stack.lower.cx.observers.ledger.octets_management += u64::from(octets);
-        let node = self.stack.lower.mac.contenders[id as usize].node;
-        let vector = self.stack.lower.mac.modes[mode as usize].vector;
-        let mut hearers = Vec::new();
-        for station in self.join.off_at(node) {
-            let heard = reception(self, station)
-                .is_some_and(|r| self.control_arrives(node, station, &vector, octets, r));
-            if heard {
-                hearers.push(station);
-            }
+    ) -> Option<u32> {
+        let p = &lower.cx.packets[packet];
+        match p.carries {
+            Carries::Request {
+                bridge: Some(neighbour),
+                ..
+            } => Some(lower.mac.link_to(node, neighbour, p.category)),
+            Carries::Request { .. } | Carries::Advertisement { .. } => lower.mac.group_link(node),
+            _ => None,
         }
-        self.stack.lower.mac.queues[id as usize].unfinished = None;
-        self.shrink_window(id, link);
-        self.everybody_told(self.stack.lower.cx.packets[packet].mark, &hearers);
-        self.lose(packet);
-        self.end_unanswered(id);
     }
 
-    /// A question or an answer is through the stack of the host that it is for.
-    pub(crate) fn resolution_arrived(&mut self, p: &Packet) {
-        let number = p.mark & !(OURS | ANSWER);
-        let Entry {
-            host, target, six, ..
-        } = self.stack.net.resolution.entries[number as usize];
+    /// The station that has to hear a group-addressed request of an access point, if it listens
+    /// there.
+    pub fn asked_station(&self, lower: &Lower, access_point: u32, packet: PacketId) -> Option<u32> {
+        let asked = lower.cx.packets[packet].to;
+        let here = self.present_node(asked).unwrap_or(asked);
+        lower.mac.is_in_group(access_point, here).then_some(here)
+    }
+
+    /// A request or a reply is through the stack of the host that it is for.
+    pub(super) fn resolution_arrived(&mut self, lower: &mut Lower, p: &Packet) {
+        let number = p.mark();
+        let Subject { host, target, six } = self.subject(number);
         if p.asks() {
-            let octets = p.ip_octets;
-            let work = self.stack.lower.device.nodes[target as usize]
-                .host
-                .transmit
-                .of(octets);
-            let answer = self.resolution_packet(number, host, ANSWER);
+            let work = lower.device.transmit_time(target, p.ip_octets);
+            let carries = Carries::Reply { entry: number };
+            let reply = self.resolution_packet(lower, number, host, carries);
             match self.present_node(target) {
-                Some(node) => self.dispatch(node, answer, work),
-                None => self.lose(answer),
+                Some(node) => self.dispatch(lower, node, reply, work),
+                None => lower.cx.lose(reply),
             }
-            // Who is asked learns the asker's address from the question.
-            let target = self.stack.net.nodes[target as usize].identity;
-            let other = self.stack.net.resolution.entry(target, (host, host), six);
-            self.learn(other);
+            // The target learns the asker's address from the request.
+            let target = self.identity(target);
+            let other = self.resolution.entry(target, (host, host), six);
+            self.learn(lower, other);
         } else {
-            self.learn(number);
+            self.learn(lower, number);
         }
     }
 
-    fn learn(&mut self, number: u32) {
-        let entry = &mut self.stack.net.resolution.entries[number as usize];
+    fn learn(&mut self, lower: &mut Lower, number: u32) {
+        let entry = &mut self.resolution.entries[number as usize];
         entry.known = true;
         let host = entry.host;
         for (packet, work, ciphers) in std::mem::take(&mut entry.held) {
-            self.stack.lower.device.cpu_ciphers = ciphers;
+            lower.device.set_cpu_ciphers(ciphers);
             // Between two access points the packet waits for the next one.
-            if let Some(node) = self.sending_node(host, packet) {
-                self.dispatch(node, packet, work);
+            if let Some(node) = self.sending_node(lower, host, packet) {
+                self.dispatch(lower, node, packet, work);
             }
         }
     }

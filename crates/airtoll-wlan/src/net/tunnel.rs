@@ -8,9 +8,11 @@
 use airtoll_security::{OuterIp, Tunnel};
 use airtoll_units::Duration;
 
-use crate::device::host::Price;
+use super::Net;
+use crate::context::Context;
+use crate::device::Price;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::world::World;
+use crate::stack::Lower;
 
 /// Which packets an end of a tunnel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,12 +41,12 @@ pub(crate) struct TunnelEnd {
 
 /// A packet before a tunnel took it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layer {
+pub(super) struct Layer {
     to: u32,
     ip_octets: u32,
     tunnel_octets: u32,
     entered: u32,
-    end: u32,
+    tunnel: u32,
     number: u32,
     /// The layer below it, or [`NONE`].
     under: u32,
@@ -80,30 +82,62 @@ impl TunnelEnd {
     }
 }
 
-impl World {
+impl Net {
+    /// Adds the end of a tunnel to a node; gives its number among the node's tunnels.
+    pub fn add_tunnel(&mut self, node: u32, end: TunnelEnd) -> usize {
+        let tunnels = &mut self.nodes[node as usize].tunnels;
+        tunnels.push(end);
+        tunnels.len() - 1
+    }
+
+    /// The ends of tunnels at a node.
+    pub fn tunnels(&self, node: u32) -> &[TunnelEnd] {
+        &self.nodes[node as usize].tunnels
+    }
+
+    /// A node that stands for a station has the station's tunnels.
+    pub fn copy_tunnels(&mut self, from: u32, to: u32) {
+        self.nodes[to as usize].tunnels = self.nodes[from as usize].tunnels.clone();
+    }
+
+    /// The tunnels of a station go on where it is another node: the counts of packets follow.
+    pub fn continue_tunnels(&mut self, from: u32, to: u32) {
+        for at in 0..self.nodes[from as usize].tunnels.len() {
+            let taken = self.nodes[from as usize].tunnels[at].taken;
+            self.nodes[to as usize].tunnels[at].taken = taken;
+        }
+    }
+
+    /// Sets which packets an end of a tunnel takes.
+    pub fn set_takes(&mut self, node: u32, tunnel: usize, takes: Takes) {
+        self.nodes[node as usize].tunnels[tunnel].takes = takes;
+    }
+
     /// Puts a packet into the tunnels that begin at a node, which sends it itself (`own`) or
     /// passes it on; gives the CPU time that this takes.
-    pub(crate) fn encapsulate(&mut self, node: u32, packet: PacketId, own: bool) -> Duration {
+    pub(super) fn encapsulate(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        own: bool,
+    ) -> Duration {
         let mut work = Duration::ZERO;
-        for (number, end) in self.stack.net.nodes[node as usize]
-            .tunnels
-            .iter_mut()
-            .enumerate()
-        {
-            let p = &mut self.stack.lower.cx.packets[packet];
+        for (number, end) in self.nodes[node as usize].tunnels.iter_mut().enumerate() {
+            let p = &mut lower.cx.packets[packet];
             if !end.takes(p.to, own) {
                 continue;
             }
             let effort = end.encrypt.of(p.ip_octets);
-            self.stack.lower.cx.observers.crypto_time += effort;
-            self.stack.lower.device.cpu_ciphers += effort;
+            lower.cx.observers.crypto_time += effort;
+            lower.device.add_cpu_ciphers(effort);
             work += effort;
-            p.under = self.stack.net.layers.insert(Layer {
+            p.under = self.layers.insert(Layer {
                 to: p.to,
                 ip_octets: p.ip_octets,
                 tunnel_octets: p.tunnel_octets,
                 entered: p.entered,
-                end: p.end,
+                tunnel: p.tunnel,
                 number: p.number,
                 under: p.under,
             });
@@ -111,36 +145,36 @@ impl World {
             p.tunnel_octets += outer - p.ip_octets;
             p.ip_octets = outer;
             end.taken = end.taken.wrapping_add(1);
-            (p.entered, p.end, p.number) = (node, number as u32, end.taken);
+            (p.entered, p.tunnel, p.number) = (node, number as u32, end.taken);
             p.to = end.peer;
         }
         work
     }
 
     /// CPU time to take a packet out of its outermost tunnel.
-    pub(crate) fn decapsulation(&mut self, packet: PacketId) -> Duration {
+    pub(super) fn decapsulation(&mut self, lower: &mut Lower, packet: PacketId) -> Duration {
         let Packet {
             entered,
-            end,
+            tunnel,
             ip_octets,
             ..
-        } = self.stack.lower.cx.packets[packet];
-        let end = &self.stack.net.nodes[entered as usize].tunnels[end as usize];
+        } = lower.cx.packets[packet];
+        let end = &self.nodes[entered as usize].tunnels[tunnel as usize];
         let work = end.decrypt.of(ip_octets);
-        self.stack.lower.cx.observers.crypto_time += work;
-        self.stack.lower.device.cpu_ciphers += work;
+        lower.cx.observers.crypto_time += work;
+        lower.device.add_cpu_ciphers(work);
         work
     }
 
     /// The packet that the outermost tunnel of another took.
-    pub(crate) fn inside(&self, p: &Packet) -> Packet {
-        let layer = self.stack.net.layers[p.under];
+    pub fn inside(&self, p: &Packet) -> Packet {
+        let layer = self.layers[p.under];
         Packet {
             to: layer.to,
             ip_octets: layer.ip_octets,
             tunnel_octets: layer.tunnel_octets,
             entered: layer.entered,
-            end: layer.end,
+            tunnel: layer.tunnel,
             number: layer.number,
             under: layer.under,
             ..*p
@@ -148,26 +182,26 @@ impl World {
     }
 
     /// Takes a packet out of its outermost tunnel.
-    pub(crate) fn decapsulate(&mut self, packet: PacketId) {
-        let p = self.stack.lower.cx.packets[packet];
-        self.stack.lower.cx.packets[packet] = self.inside(&p);
-        self.stack.net.layers.remove(p.under);
+    pub(super) fn decapsulate(&mut self, cx: &mut Context, packet: PacketId) {
+        let p = cx.packets[packet];
+        cx.packets[packet] = self.inside(&p);
+        self.layers.remove(p.under);
     }
 
     /// Forgets the layers of a packet that is gone.
-    pub(crate) fn drop_layers(&mut self, p: &Packet) {
+    pub(super) fn drop_layers(&mut self, p: &Packet) {
         let mut under = p.under;
         while under != NONE {
-            under = self.stack.net.layers.remove(under).under;
+            under = self.layers.remove(under).under;
         }
     }
 
     /// Whether the outermost header of a packet is IPv6's.
-    pub(crate) fn has_ipv6_header(&self, p: &Packet) -> bool {
+    pub(super) fn has_ipv6_header(&self, p: &Packet) -> bool {
         if p.entered == NONE {
-            return p.flow != NONE && self.stack.flow.flows[p.flow as usize].ip_header == 40;
+            return p.ipv6;
         }
-        let end = &self.stack.net.nodes[p.entered as usize].tunnels[p.end as usize];
+        let end = &self.nodes[p.entered as usize].tunnels[p.tunnel as usize];
         end.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
     }
 }

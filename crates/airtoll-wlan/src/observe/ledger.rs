@@ -4,9 +4,7 @@
 //! channel), because every interval of the air is booked at its end to exactly one entry, and the
 //! octet of a frame's share is taken from the interval that the frame occupied.
 
-use airtoll_units::{Duration, Instant};
-
-use crate::medium::channel::{Channel, Gap};
+use airtoll_units::Duration;
 
 /// Booked time and octets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +25,15 @@ pub(crate) struct Ledger {
     pub octets_retry: u64,
     pub octets_management: u64,
     pub octets_control: u64,
+}
+
+/// What a frame was that the end of the trial cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unfinished {
+    Management,
+    Protection,
+    Response,
+    Data,
 }
 
 /// Octets of data frames by what they are for.
@@ -76,6 +83,17 @@ impl Ledger {
         .sum()
     }
 
+    /// Books a transmission that the end of the trial cut off.
+    pub fn book_unfinished(&mut self, kind: Unfinished, alone: Duration) {
+        match kind {
+            Unfinished::Management => self.management += alone,
+            Unfinished::Protection => self.protection += alone,
+            Unfinished::Response => self.ack += alone,
+            // Whether its octets arrive is not known.
+            Unfinished::Data => self.mac_phy += alone,
+        }
+    }
+
     /// Books `alone` ns of a data PPDU of `length`, sent at `bit_rate`: delivered octets by their
     /// kind, octets that have to be sent again as retries, and what is left (preamble, padding to
     /// the symbol, MAC octets) as MAC and PHY.
@@ -122,31 +140,5 @@ impl Ledger {
         self.retry += retry;
         self.management += management;
         self.mac_phy += alone - payload - ip - security - retry - management;
-    }
-}
-
-impl Channel {
-    /// Books the air from the last booking to `now`; called before anything on it changes.
-    #[inline]
-    pub fn book(&mut self, now: Instant, ledger: &mut Ledger) {
-        let span = now - self.booked;
-        if span.is_zero() {
-            return;
-        }
-        self.booked = now;
-        match self.active.as_slice() {
-            [] => match self.gap {
-                Gap::Response => ledger.ack += span,
-                Gap::Protection => ledger.protection += span,
-                Gap::Open if self.backlog > 0 => ledger.contention += span,
-                Gap::Open => {
-                    ledger.idle += span;
-                    ledger.crypto_exposed += self.ciphers.within(now - span, now);
-                }
-            },
-            [only] => self.transmissions[*only as usize].alone += span,
-            // Two frames over one another: the time is lost to at least one of them.
-            _ => ledger.retry += span,
-        }
     }
 }

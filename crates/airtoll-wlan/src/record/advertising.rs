@@ -5,10 +5,10 @@ use core::net::Ipv4Addr;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ipv4::Ipv4Repr;
 
+use super::View;
 use super::frame::Msdu;
 use crate::address;
 use crate::packet::Packet;
-use crate::world::World;
 
 const IPV4: u16 = 0x0800;
 /// Protocol number of ICMP.
@@ -19,10 +19,10 @@ const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 1);
 pub(super) const ALL_SYSTEMS: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0, 0, 1]);
 
 /// The packet with its ends.
-pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
-    let agents = world.roam.agents();
-    let (node, _) = agents.ends_of(p.agent());
-    let octets = agents.advertised(p.agent());
+pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
+    let agents = view.roam.agents();
+    let (node, _) = agents.ends_of(p.mark());
+    let octets = agents.advertised(p.mark());
     let mut payload = Vec::new();
     Ipv4Repr {
         // It does not leave the link.
@@ -33,7 +33,7 @@ pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
     debug_assert_eq!(payload.len(), p.ip_octets as usize);
     Msdu {
         destination: ALL_SYSTEMS,
-        source: world.mac(node),
+        source: view.net().mac(node),
         ethertype: IPV4,
         payload,
     }

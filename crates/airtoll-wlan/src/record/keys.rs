@@ -7,27 +7,33 @@ use airtoll_engine::{Stream, Streams};
 use airtoll_handshakes::{Negotiation, SecretName, Secrets};
 use airtoll_security::{CipherSuite, TunnelSuite};
 
+use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
 use crate::packet::NONE;
 use crate::scenario::{Role, Scenario};
-use crate::world::World;
 
 impl Recorder {
-    pub(super) fn draw_link_keys(&mut self, scenario: &Scenario, world: &World, streams: &Streams) {
+    pub(super) fn draw_link_keys(
+        &mut self,
+        scenario: &Scenario,
+        view: &View<'_>,
+        streams: &Streams,
+    ) {
         let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
         let mut passphrases = BTreeSet::new();
         for (node, station) in scenario.nodes.iter().enumerate() {
-            let state = &world.stack.lower.mac.nodes[node];
             if station.role != Role::Station || station.cipher == CipherSuite::Open {
                 continue;
             }
-            let access_point = world.stack.lower.mac.links[state.first_link as usize].peer;
+            let Some(access_point) = view.first_neighbour(node as u32) else {
+                continue;
+            };
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            let negotiation = world.join.negotiation(node as u32);
+            let negotiation = view.join.negotiation(node as u32);
             if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
                 passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
             }
@@ -59,12 +65,12 @@ impl Recorder {
             if !wep {
                 self.sink.key(&Key::Tk {
                     key: hex(&key),
-                    station: world.mac(node as u32).to_string(),
-                    bssid: world.mac(access_point).to_string(),
+                    station: view.net().mac(node as u32).to_string(),
+                    bssid: view.net().mac(access_point).to_string(),
                     name: station.name.clone(),
                 });
             }
-            self.install(world, (node as u32, access_point), suite, &key);
+            self.install(view, (node as u32, access_point), suite, &key);
         }
         for (node, access_point) in scenario.nodes.iter().enumerate() {
             let suite = access_point.cipher;
@@ -72,17 +78,17 @@ impl Recorder {
                 continue;
             }
             let node = node as u32;
-            if world.join.group_keys(node).is_some() {
-                self.group_keys(world, node);
+            if view.join.group_keys(node).is_some() {
+                self.group_keys(view, node);
                 continue;
             }
             match shared.get(&(node, suite)) {
                 // Everybody has the one key.
-                Some(key) => self.install_group(world, node, suite, (0, key)),
+                Some(key) => self.install_group(view, node, suite, (0, key)),
                 None => {
                     let name = format!("group-key/{}", access_point.name);
                     let key = draw(&mut streams.named(&name), suite.key_octets());
-                    self.install_group(world, node, suite, (1, &key));
+                    self.install_group(view, node, suite, (1, &key));
                 }
             }
         }
@@ -95,10 +101,10 @@ impl Recorder {
     }
 
     /// An access point sends to groups under the keys that its stations have by now.
-    pub fn group_keys(&mut self, world: &World, access_point: u32) {
-        if let Some((suite, keys)) = world.join.group_keys(access_point) {
-            self.install_group(world, access_point, suite, (keys.key_id, &keys.gtk));
-            let management = world.join.group_management(access_point);
+    pub fn group_keys(&mut self, view: &View<'_>, access_point: u32) {
+        if let Some((suite, keys)) = view.join.group_keys(access_point) {
+            self.install_group(view, access_point, suite, (keys.key_id, &keys.gtk));
+            let management = view.join.group_management(access_point);
             let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
                 return;
             };
@@ -106,7 +112,7 @@ impl Recorder {
             self.sink.key(&Key::Igtk {
                 index: key_id.to_string(),
                 key: hex(&keys.igtk),
-                bssid: world.mac(access_point).to_string(),
+                bssid: view.net().mac(access_point).to_string(),
             });
             if let Some(groups) = GroupIntegrity::new(management, &keys.igtk, key_id) {
                 self.integrity.insert(access_point, groups);
@@ -116,7 +122,7 @@ impl Recorder {
 
     fn install_group(
         &mut self,
-        world: &World,
+        view: &View<'_>,
         access_point: u32,
         suite: CipherSuite,
         (key_id, key): (u8, &[u8]),
@@ -132,10 +138,10 @@ impl Recorder {
             self.sink.key(&Key::Gtk {
                 index,
                 key: hex(key),
-                bssid: world.mac(access_point).to_string(),
+                bssid: view.net().mac(access_point).to_string(),
             });
         }
-        if let Some(cipher) = LinkCipher::new(suite, key, world.mac(access_point)) {
+        if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
             self.ciphers
                 .insert((access_point, NONE), cipher.with_id(key_id));
         }
@@ -144,13 +150,13 @@ impl Recorder {
     /// Uses a pairwise key in both directions from now on.
     fn install(
         &mut self,
-        world: &World,
+        view: &View<'_>,
         (station, access_point): (u32, u32),
         suite: CipherSuite,
         key: &[u8],
     ) {
         for ends in [(station, access_point), (access_point, station)] {
-            if let Some(cipher) = LinkCipher::new(suite, key, world.mac(access_point)) {
+            if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
                 self.ciphers.insert(ends, cipher);
             }
         }
@@ -159,24 +165,24 @@ impl Recorder {
     /// A station and its access point are done with a stage of their negotiation.
     pub fn agreed(
         &mut self,
-        world: &World,
+        view: &View<'_>,
         (station, access_point): (u32, u32),
         secrets: &Secrets,
     ) {
         let ends = (
-            world.mac(station).to_string(),
-            world.mac(access_point).to_string(),
+            view.net().mac(station).to_string(),
+            view.net().mac(access_point).to_string(),
         );
-        let name = &world.stack.net.nodes[station as usize].name;
-        let suite = world.stack.lower.mac.links
-            [world.stack.lower.mac.nodes[station as usize].first_link as usize]
-            .cipher;
+        let name = view.net().name(station);
+        let Some(suite) = view.first_cipher(station) else {
+            return;
+        };
         if let Some(pmk) = secrets.get(&SecretName::Pmk) {
             self.sink.key(&Key::Pmk {
                 key: hex(pmk),
                 station: ends.0.clone(),
                 bssid: ends.1.clone(),
-                name: name.clone(),
+                name: name.to_owned(),
             });
         }
         if let Some(key) = secrets.get(&SecretName::Tk) {
@@ -184,21 +190,21 @@ impl Recorder {
                 key: hex(key),
                 station: ends.0,
                 bssid: ends.1,
-                name: name.clone(),
+                name: name.to_owned(),
             });
-            self.install(world, (station, access_point), suite, key);
+            self.install(view, (station, access_point), suite, key);
         } else if let Some(key) = secrets.get(&SecretName::WepKey) {
             self.sink.key(&Key::Wep {
                 index: "0".to_owned(),
                 key: hex(key),
             });
-            self.install(world, (station, access_point), suite, key);
+            self.install(view, (station, access_point), suite, key);
         }
     }
 
     /// A station and its gateway agreed on the keys of their next tunnel.
-    pub fn tunnel_agreed(&mut self, world: &World, station: u32, secrets: &Secrets) {
-        let tunnels = &world.stack.net.nodes[station as usize].tunnels;
+    pub fn tunnel_agreed(&mut self, view: &View<'_>, station: u32, secrets: &Secrets) {
+        let tunnels = view.net().tunnels(station);
         if tunnels.is_empty() {
             return;
         }
@@ -212,10 +218,10 @@ impl Recorder {
         else {
             return;
         };
-        let far = far_end(world, station, number);
+        let far = far_end(view, station, number);
         // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
-        let outside = world.roam.tunnel_end(station);
+        let outside = view.roam.tunnel_end(station);
         for (ends, at, name, spi, earlier) in [
             (
                 (outside, end.peer),
@@ -241,7 +247,7 @@ impl Recorder {
             let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
             debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
             if let Some(cipher) = cipher {
-                let taken = taken(world, at);
+                let taken = taken(view, at);
                 let cipher = cipher.after(earlier).since(taken);
                 self.tunnels.entry(at).or_default().begin(taken, cipher);
             }
@@ -249,46 +255,46 @@ impl Recorder {
     }
 
     /// A station's tunnels go on where it is this other node.
-    pub fn tunnels_moved(&mut self, world: &World, from: u32, there: u32) {
-        let outside = world.roam.tunnel_end(there);
-        for number in 0..world.stack.net.nodes[from as usize].tunnels.len() as u32 {
+    pub fn tunnels_moved(&mut self, view: &View<'_>, from: u32, there: u32) {
+        let outside = view.roam.tunnel_end(there);
+        for number in 0..view.net().tunnels(from).len() as u32 {
             let before = self.tunnels.get(&(from, number));
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
             };
             let cipher = cipher.between((outside, cipher.ends().1));
-            self.goes_on((there, number), world, cipher);
+            self.goes_on((there, number), view, cipher);
         }
     }
 
     /// The far ends of a station's tunnels know its new address, where it is this node.
-    pub fn gateway_follows(&mut self, world: &World, there: u32) {
-        let outside = world.roam.tunnel_end(there);
-        for number in 0..world.stack.net.nodes[there as usize].tunnels.len() {
-            let far = far_end(world, there, number);
+    pub fn gateway_follows(&mut self, view: &View<'_>, there: u32) {
+        let outside = view.roam.tunnel_end(there);
+        for number in 0..view.net().tunnels(there).len() {
+            let far = far_end(view, there, number);
             let before = self.tunnels.get(&far);
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
             };
             let cipher = cipher.between((cipher.ends().0, outside));
-            self.goes_on(far, world, cipher);
+            self.goes_on(far, view, cipher);
         }
     }
 
-    fn goes_on(&mut self, at: (u32, u32), world: &World, cipher: TunnelCipher) {
+    fn goes_on(&mut self, at: (u32, u32), view: &View<'_>, cipher: TunnelCipher) {
         self.sink.key(&cipher.own_row());
         let direction = self.tunnels.entry(at).or_default();
-        direction.begin(taken(world, at), cipher);
+        direction.begin(taken(view, at), cipher);
     }
 
-    pub(super) fn draw_tunnel_keys(&mut self, world: &World, streams: &Streams) {
-        let joins = |node: u32| world.join.negotiates_tunnels(node);
-        for (node, state) in world.stack.net.nodes.iter().enumerate() {
-            for (number, end) in state.tunnels.iter().enumerate() {
+    pub(super) fn draw_tunnel_keys(&mut self, view: &View<'_>, streams: &Streams) {
+        let joins = |node: u32| view.join.negotiates_tunnels(node);
+        for node in 0..view.net().len() as u32 {
+            for (number, end) in view.net().tunnels(node).iter().enumerate() {
                 let Some(encapsulation) = end.encapsulation else {
                     continue;
                 };
-                let ends = (node as u32, end.peer);
+                let ends = (node, end.peer);
                 if joins(ends.0) || joins(ends.1) {
                     // Its keys come with its handshake.
                     continue;
@@ -302,7 +308,7 @@ impl Recorder {
                 self.sink
                     .key(&TunnelCipher::row(encapsulation, ends, index, &key));
                 if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
-                    let at = (node as u32, number as u32);
+                    let at = (node, number as u32);
                     self.tunnels.entry(at).or_default().begin(0, cipher);
                 }
             }
@@ -312,15 +318,13 @@ impl Recorder {
 
 /// Node and number of the far end of a station's tunnel: those of its host stand in the order of its
 /// own.
-fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
-    let tunnels = &world.stack.net.nodes[station as usize].tunnels;
-    let (peer, host) = (
-        tunnels[number].peer,
-        world.stack.net.nodes[station as usize].identity,
-    );
+fn far_end(view: &View<'_>, station: u32, number: usize) -> (u32, u32) {
+    let tunnels = view.net().tunnels(station);
+    let (peer, host) = (tunnels[number].peer, view.net().identity(station));
     let before = tunnels[..number].iter().filter(|t| t.peer == peer);
-    let far = world.stack.net.nodes[peer as usize]
-        .tunnels
+    let far = view
+        .net()
+        .tunnels(peer)
         .iter()
         .enumerate()
         .filter(|(_, t)| t.peer == host)
@@ -330,8 +334,8 @@ fn far_end(world: &World, station: u32, number: usize) -> (u32, u32) {
 }
 
 /// Packets that a tunnel has taken at this end.
-fn taken(world: &World, (node, number): (u32, u32)) -> u32 {
-    let tunnels = &world.stack.net.nodes[node as usize].tunnels;
+fn taken(view: &View<'_>, (node, number): (u32, u32)) -> u32 {
+    let tunnels = view.net().tunnels(node);
     tunnels.get(number as usize).map_or(0, |end| end.taken)
 }
 

@@ -1,4 +1,4 @@
-//! IP packets of flows: takes a packet of the simulated world, gives its octets.
+//! IP packets of flows: takes a packet of the simulated view, gives its octets.
 //!
 //! Octets depend on the packet alone, so that it reads the same on every hop and in every
 //! retransmission. Payloads are made up: datagrams carry their number and the time at which they
@@ -12,12 +12,12 @@ use airtoll_wire::ipv6::Ipv6Repr;
 use airtoll_wire::tcp::{TcpRepr, flag};
 use airtoll_wire::udp::UdpRepr;
 
+use super::View;
 use super::signal;
 use crate::address;
 use crate::flow::{Carried, Connection, Flow};
-use crate::packet::{NONE, Packet};
+use crate::packet::Packet;
 use crate::transport::{Ack, Segment};
-use crate::world::World;
 
 /// Source and destination node of a flow's packet, tunnels aside.
 pub(super) fn ends(flow: &Flow, reverse: bool) -> (u32, u32) {
@@ -29,20 +29,20 @@ pub(super) fn ends(flow: &Flow, reverse: bool) -> (u32, u32) {
 }
 
 /// The whole packet of a flow before any tunnel; `fragile` says that it may be fragmented.
-pub(super) fn octets(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
-    if p.flow == NONE {
-        return signal::packet(world, p, fragile);
-    }
-    let flow = &world.stack.flow.flows[p.flow as usize];
+pub(super) fn octets(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
+    let Some(number) = p.flow() else {
+        return signal::packet(view, p, fragile);
+    };
+    let flow = view.flow(number);
     let (from, to) = ends(flow, p.reverse);
     let six = flow.ip_header == 40;
     let (from, to) = (address::ip(from, six), address::ip(to, six));
     let mut segment = Vec::with_capacity(p.ip_octets as usize);
     let kind = if let Some(connection) = &flow.connection {
-        tcp(connection, p, from, to, &mut segment);
+        tcp(connection, number, p, (from, to), &mut segment);
         protocol::TCP
     } else {
-        udp(flow, p, from, to, &mut segment);
+        udp((flow, number), p, (from, to), &mut segment);
         protocol::UDP
     };
     let class = traffic_class(p.category);
@@ -52,7 +52,7 @@ pub(super) fn octets(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
         to,
         kind,
         class,
-        fragile.then_some(p.mark as u16),
+        fragile.then_some(p.mark() as u16),
         &segment,
         &mut out,
     );
@@ -146,25 +146,25 @@ fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
     out.extend((first..first + count).map(|n| b'0' + (n % 10) as u8));
 }
 
-fn udp(flow: &Flow, p: &Packet, from: IpAddr, to: IpAddr, out: &mut Vec<u8>) {
+fn udp((flow, number): (&Flow, u32), p: &Packet, (from, to): (IpAddr, IpAddr), out: &mut Vec<u8>) {
     let count = p.payload as usize;
     let mut payload = Vec::with_capacity(count);
     if flow.voice.is_some() && count >= 12 {
         // Version 2, payload type 0 (PCMU), 8 kHz.
         payload.extend_from_slice(&[0x80, 0]);
-        payload.extend_from_slice(&(p.mark as u16).to_be_bytes());
+        payload.extend_from_slice(&(p.mark() as u16).to_be_bytes());
         let samples = u32::try_from(count - 12).unwrap_or(0);
-        payload.extend_from_slice(&p.mark.wrapping_mul(samples).to_be_bytes());
-        payload.extend_from_slice(&(p.flow + 1).to_be_bytes());
+        payload.extend_from_slice(&p.mark().wrapping_mul(samples).to_be_bytes());
+        payload.extend_from_slice(&(number + 1).to_be_bytes());
     } else {
         let us = p.created.as_nanos() / 1_000;
-        payload.extend_from_slice(&p.mark.to_be_bytes());
+        payload.extend_from_slice(&p.mark().to_be_bytes());
         payload.extend_from_slice(&((us / 1_000_000) as u32).to_be_bytes());
         payload.extend_from_slice(&((us % 1_000_000) as u32).to_be_bytes());
     }
     payload.truncate(count);
     digits(0, count - payload.len(), &mut payload);
-    let (client, server) = ports(p.flow, flow.voice.is_some());
+    let (client, server) = ports(number, flow.voice.is_some());
     let (source, destination) = if p.reverse {
         (server, client)
     } else {
@@ -178,12 +178,18 @@ fn udp(flow: &Flow, p: &Packet, from: IpAddr, to: IpAddr, out: &mut Vec<u8>) {
     .emit(from, to, out);
 }
 
-fn tcp(connection: &Connection, p: &Packet, from: IpAddr, to: IpAddr, out: &mut Vec<u8>) {
-    let carried = connection.carried(p.mark);
+fn tcp(
+    connection: &Connection,
+    flow: u32,
+    p: &Packet,
+    (from, to): (IpAddr, IpAddr),
+    out: &mut Vec<u8>,
+) {
+    let carried = connection.carried(p.mark());
     let half = match carried {
         Carried::Segment(half, ..) | Carried::Ack(half, ..) => half,
     };
-    let (client, server) = ports(p.flow, false);
+    let (client, server) = ports(flow, false);
     let (source, destination) = if p.reverse {
         (server, client)
     } else {
@@ -192,7 +198,7 @@ fn tcp(connection: &Connection, p: &Packet, from: IpAddr, to: IpAddr, out: &mut 
     let scale = connection.window_scale(half);
     // Number of an offset in the stream of the half that carries data here, or of the other.
     let number = |half: u8, offset: u64| {
-        initial_sequence(p.flow, half)
+        initial_sequence(flow, half)
             .wrapping_add(1)
             .wrapping_add(offset as u32)
     };
@@ -214,7 +220,7 @@ fn tcp(connection: &Connection, p: &Packet, from: IpAddr, to: IpAddr, out: &mut 
                 payload: &[],
             };
             if segment.syn {
-                repr.sequence = initial_sequence(p.flow, half);
+                repr.sequence = initial_sequence(flow, half);
                 (repr.acknowledgement, repr.flags) = (0, flag::SYN);
                 repr.window = u16::MAX;
             } else if segment.payload > 0 {
@@ -226,7 +232,7 @@ fn tcp(connection: &Connection, p: &Packet, from: IpAddr, to: IpAddr, out: &mut 
             repr
         }
         Carried::Ack(_, ack, sent) => {
-            let initial = initial_sequence(p.flow, half);
+            let initial = initial_sequence(flow, half);
             ack_options(connection, ack, p.created, initial, scale, &mut options);
             let window = if ack.syn {
                 ack.window
@@ -237,7 +243,7 @@ fn tcp(connection: &Connection, p: &Packet, from: IpAddr, to: IpAddr, out: &mut 
                 source,
                 destination,
                 sequence: if ack.syn {
-                    initial_sequence(p.flow, other)
+                    initial_sequence(flow, other)
                 } else {
                     number(other, *sent)
                 },

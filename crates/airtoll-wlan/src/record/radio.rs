@@ -4,7 +4,7 @@ use airtoll_phy::{self as phy, Band, GuardInterval, TxVector};
 use airtoll_units::Instant;
 use airtoll_wire::radiotap::{self, FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
 
-use crate::mac::mode;
+use crate::mac;
 use crate::scenario::Bss;
 
 /// A radio channel: frequency in MHz and radiotap's flags for it.
@@ -27,7 +27,7 @@ impl Frequency {
     /// The channel of a BSS. Channel numbers of a scenario only tell channels apart: number 0 is
     /// channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
     pub fn of(bss: &Bss) -> Self {
-        let band = mode::band(bss);
+        let band = mac::band(bss);
         let dsss = bss.standard.descriptor().ofdm_rates.is_empty();
         let step = bss.width_mhz.max(20) * (bss.channel % 8) as u16;
         let (first, flags) = match band {

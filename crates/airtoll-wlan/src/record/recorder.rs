@@ -1,4 +1,4 @@
-//! The recorder: asks the world what a transmission was, has its octets composed, and hands them to
+//! The recorder: asks the view what a transmission was, has its octets composed, and hands them to
 //! the sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
 //! repeated as it is.
 
@@ -12,19 +12,18 @@ use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
 
+use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
-use crate::mac::aggregation::Mpdu;
-use crate::mac::mode;
-use crate::medium::channel::{FrameKind, Transmission};
-use crate::net::resolution::ETHERNET_MINIMUM;
+use crate::mac::{self, Mpdu};
+use crate::medium::{FrameKind, Transmission};
+use crate::net::ETHERNET_MINIMUM;
 use crate::packet::{NONE, Packet, PacketId};
 use crate::scenario::{Bss, Role, Scenario};
-use crate::world::World;
 
 /// Composes what a trial carries and gives it to a sink.
 pub(crate) struct Recorder {
@@ -43,8 +42,6 @@ pub(crate) struct Recorder {
     pub(super) tunnels: HashMap<(u32, u32), TunnelDirection>,
     /// Tunnels that a station has agreed on.
     pub(super) agreed_tunnels: HashMap<u32, usize>,
-    /// Where in its packet a fragment begins.
-    offsets: HashMap<PacketId, (u32, u32)>,
     /// By access point.
     cells: BTreeMap<u32, Cell>,
     ppdus: u32,
@@ -82,26 +79,23 @@ const IPV6: u16 = 0x86dd;
 const SSID: &[u8] = b"airtoll";
 
 impl Recorder {
-    /// A recorder for the world of `scenario`. Draws keys for all links and tunnels that are there
+    /// A recorder for the view of `scenario`. Draws keys for all links and tunnels that are there
     /// from the start.
-    pub fn new(scenario: &Scenario, world: &World, streams: &Streams, sink: Box<dyn Sink>) -> Self {
+    pub fn new(
+        scenario: &Scenario,
+        view: &View<'_>,
+        streams: &Streams,
+        sink: Box<dyn Sink>,
+    ) -> Self {
         let mut recorder = Self {
             sink,
             air: Vec::new(),
             wires: Vec::new(),
-            links: world
-                .stack
-                .lower
-                .mac
-                .links
-                .iter()
-                .map(|_| VecDeque::new())
-                .collect(),
+            links: view.mac().links().iter().map(|_| VecDeque::new()).collect(),
             ciphers: HashMap::new(),
             integrity: HashMap::new(),
             tunnels: HashMap::new(),
             agreed_tunnels: HashMap::new(),
-            offsets: HashMap::new(),
             cells: BTreeMap::new(),
             ppdus: 0,
             scratch: Vec::new(),
@@ -122,13 +116,13 @@ impl Recorder {
             let interface = recorder.sink.interface(Medium::Wire, &name);
             recorder.wires.extend([interface; 2]);
         }
-        recorder.add_cells(scenario, world);
-        recorder.draw_link_keys(scenario, world, streams);
-        recorder.draw_tunnel_keys(world, streams);
+        recorder.add_cells(scenario, view);
+        recorder.draw_link_keys(scenario, view, streams);
+        recorder.draw_tunnel_keys(view, streams);
         recorder
     }
 
-    fn add_cells(&mut self, scenario: &Scenario, world: &World) {
+    fn add_cells(&mut self, scenario: &Scenario, view: &View<'_>) {
         for (node, access_point) in scenario.nodes.iter().enumerate() {
             let bss = scenario
                 .bss
@@ -142,7 +136,7 @@ impl Recorder {
                 .iter()
                 .enumerate()
                 .filter(|(_, n)| n.role == Role::Station && n.bss == access_point.bss)
-                .find_map(|(station, _)| world.join.negotiation(station as u32));
+                .find_map(|(station, _)| view.join.negotiation(station as u32));
             let network = match first.map(Negotiation::link) {
                 Some(link) => Network {
                     ssid: link.ssid.clone(),
@@ -169,25 +163,20 @@ impl Recorder {
         }
     }
 
-    /// A fragment of a packet was made, whose octets begin at `offset` of the packet's body.
-    pub fn fragment(&mut self, piece: PacketId, group: u32, offset: u32) {
-        self.offsets.insert(piece, (group, offset));
-    }
-
     /// A transmission ended.
-    pub fn transmission(&mut self, world: &World, t: &Transmission, clashes: &[(u32, Instant)]) {
-        let owner = world.stack.lower.mac.contenders[t.contender as usize].node;
+    pub fn transmission(&mut self, view: &View<'_>, t: &Transmission) {
+        let owner = view.mac().node_of(t.contender);
         let (receiver, vector) = match t.kind {
             FrameKind::Beacon => {
-                let Some(plan) = world.stack.lower.mac.nodes[t.node as usize].beacon else {
+                let Some(plan) = view.mac().beacon(t.node) else {
                     return;
                 };
                 (None, plan.vector)
             }
             kind => {
-                let exchange = &world.stack.lower.mac.exchanges[t.contender as usize];
-                let mode = &world.stack.lower.mac.modes[exchange.mode as usize];
-                let peer = world.stack.lower.mac.links[exchange.link as usize].peer;
+                let exchange = view.mac().exchange(t.contender);
+                let mode = view.mac().mode(exchange.mode);
+                let peer = view.mac().link(exchange.link).peer;
                 match kind {
                     FrameKind::Data => (Some(peer), mode.vector),
                     FrameKind::Group => (None, mode.vector),
@@ -200,30 +189,24 @@ impl Recorder {
             }
         };
         let decoded = match receiver {
-            Some(at) => world.reception(t, clashes, at).is_some(),
-            None => clashes.is_empty(),
+            Some(at) => view.medium().reception(t, at).is_some(),
+            None => t.clashes.is_empty(),
         };
-        let heard_by = receiver.unwrap_or_else(|| {
-            let first = world.stack.lower.mac.nodes[t.node as usize].first_link;
-            world
-                .stack
-                .lower
-                .mac
-                .links
-                .get(first as usize)
-                .map_or(t.node, |l| l.peer)
-        });
+        let heard_by = receiver.unwrap_or_else(|| view.first_neighbour(t.node).unwrap_or(t.node));
         let heard = Heard {
             vector,
             start: t.start,
             end: t.end,
-            signal: world.stack.lower.medium.radio.power(t.node, heard_by),
+            signal: view.medium().radio().power(t.node, heard_by),
         };
-        let channel = world.stack.lower.mac.contenders[t.contender as usize].channel;
+        let channel = view.medium().channel_of(owner);
         let duration = microseconds(t.protects);
-        let ends = (world.mac(receiver.unwrap_or(t.node)), world.mac(t.node));
+        let ends = (
+            view.net().mac(receiver.unwrap_or(t.node)),
+            view.net().mac(t.node),
+        );
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
-            self.data(world, t.contender, channel, &heard, duration, decoded);
+            self.data(view, t.contender, channel, &heard, duration, decoded);
             return;
         }
         if !decoded {
@@ -244,17 +227,17 @@ impl Recorder {
             FrameKind::Rts => frame::rts(duration, ends.0, ends.1, &mut out),
             FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
             FrameKind::BlockAckReq => {
-                let exchange = &world.stack.lower.mac.exchanges[t.contender as usize];
-                let link = &world.stack.lower.mac.links[exchange.link as usize];
+                let exchange = view.mac().exchange(t.contender);
+                let link = view.mac().link(exchange.link);
                 let first = link
                     .window
                     .front()
                     .map_or(link.next_sequence, |m| m.sequence);
-                let tid = tid(world, t.contender);
+                let tid = tid(view, t.contender);
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
-            FrameKind::Response => response(world, t.contender, ends, duration, &mut out),
-            FrameKind::Beacon => self.beacon(world, t, channel, &mut out),
+            FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
+            FrameKind::Beacon => self.beacon(view, t, channel, &mut out),
             FrameKind::Data | FrameKind::Group => {}
         }
         self.emit(channel, heard.end, header, &mut out);
@@ -268,11 +251,9 @@ impl Recorder {
         self.sink.packet(self.air[channel as usize].0, at, out);
     }
 
-    fn beacon(&mut self, world: &World, t: &Transmission, channel: u32, out: &mut Vec<u8>) {
-        let (Some(plan), Some(cell)) = (
-            world.stack.lower.mac.nodes[t.node as usize].beacon,
-            self.cells.get_mut(&t.node),
-        ) else {
+    fn beacon(&mut self, view: &View<'_>, t: &Transmission, channel: u32, out: &mut Vec<u8>) {
+        let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get_mut(&t.node))
+        else {
             return;
         };
         cell.beacons += 1;
@@ -297,16 +278,16 @@ impl Recorder {
 
     fn data(
         &mut self,
-        world: &World,
+        view: &View<'_>,
         contender: u32,
         channel: u32,
         heard: &Heard,
         duration: u16,
         decoded: bool,
     ) {
-        let exchange = &world.stack.lower.mac.exchanges[contender as usize];
+        let exchange = view.mac().exchange(contender);
         let number = exchange.link;
-        let link = &world.stack.lower.mac.links[number as usize];
+        let link = view.mac().link(number);
         let front = link.window.front().map_or(0, |m| m.sequence);
         while self.links[number as usize]
             .front()
@@ -326,7 +307,7 @@ impl Recorder {
             let kept = &self.links[number as usize];
             let at = kept.partition_point(|c| c.sequence < mpdu.sequence);
             if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence) {
-                let mpdus = self.compose(world, contender, number, mpdu);
+                let mpdus = self.compose(view, contender, number, mpdu);
                 let composed = Composed {
                     sequence: mpdu.sequence,
                     mpdus,
@@ -362,36 +343,42 @@ impl Recorder {
     }
 
     /// The MPDU, or all pieces of a fragmented MSDU.
-    fn compose(&mut self, world: &World, contender: u32, number: u32, mpdu: &Mpdu) -> Vec<Vec<u8>> {
-        let link = &world.stack.lower.mac.links[number as usize];
+    fn compose(
+        &mut self,
+        view: &View<'_>,
+        contender: u32,
+        number: u32,
+        mpdu: &Mpdu,
+    ) -> Vec<Vec<u8>> {
+        let link = view.mac().link(number);
         let group = link.group && !link.signalling;
         let peer = if group { NONE } else { link.peer };
         let header = DataFrame {
-            transmitter: world.mac(link.from),
+            transmitter: view.net().mac(link.from),
             receiver: if group {
-                to_group(world, &world.stack.lower.cx.packets[mpdu.head])
+                to_group(view, &view.packet(mpdu.head))
             } else {
-                world.mac(peer)
+                view.net().mac(peer)
             },
-            down: world.stack.net.nodes[link.from as usize].role == Role::AccessPoint,
+            down: view.net().role(link.from) == Role::AccessPoint,
             four_address: link.four_address,
-            tid: link.qos.then(|| tid(world, contender)),
+            tid: link.qos.then(|| tid(view, contender)),
             sequence: mpdu.sequence,
         };
         if link.signalling {
             let cipher = self.ciphers.get_mut(&(link.from, link.peer));
-            let packet = &world.stack.lower.cx.packets[mpdu.head];
+            let packet = &view.packet(mpdu.head);
             let groups = link
                 .group
                 .then(|| self.integrity.get_mut(&link.from))
                 .flatten();
-            return vec![signal::frame(world, packet, &header, cipher, groups)];
+            return vec![signal::frame(view, packet, &header, cipher, groups)];
         }
         let mut msdus = Vec::new();
         let mut id = mpdu.head;
         while id != NONE {
-            let p = world.stack.lower.cx.packets[id];
-            msdus.push(self.msdu(world, id, &p));
+            let p = view.packet(id);
+            msdus.push(self.msdu(view, &p));
             id = p.next;
         }
         let cipher = self.ciphers.get_mut(&(link.from, peer));
@@ -401,39 +388,39 @@ impl Recorder {
         }
     }
 
-    fn msdu(&self, world: &World, id: PacketId, p: &Packet) -> Msdu {
+    fn msdu(&self, view: &View<'_>, p: &Packet) -> Msdu {
         if p.resolves() {
-            return resolving::msdu(world, p);
+            return resolving::msdu(view, p);
         }
         if p.advertises() {
-            return advertising::msdu(world, p);
+            return advertising::msdu(view, p);
         }
-        let (ethertype, payload) = match signal::ahead(world, p) {
+        let (ethertype, payload) = match signal::ahead(view, p) {
             Some(beside) => beside,
             None => {
-                let packet = self.ip_packet(world, id, p);
+                let packet = self.ip_packet(view, p);
                 let six = packet[0] >> 4 == 6;
                 (if six { IPV6 } else { IPV4 }, packet)
             }
         };
         Msdu {
-            destination: world.mac(p.to),
-            source: source(world, p),
+            destination: view.net().mac(p.to),
+            source: source(view, p),
             ethertype,
             payload,
         }
     }
 
     /// The IP packet as it travels: in its tunnels, and cut where it was fragmented.
-    fn ip_packet(&self, world: &World, id: PacketId, p: &Packet) -> Vec<u8> {
-        self.layered(world, id, p, false)
+    fn ip_packet(&self, view: &View<'_>, p: &Packet) -> Vec<u8> {
+        self.layered(view, p, false)
     }
 
     /// The same; `fragile` says that its outermost header may be cut again.
-    fn layered(&self, world: &World, id: PacketId, p: &Packet, fragile: bool) -> Vec<u8> {
+    fn layered(&self, view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
         if p.under != NONE {
-            let inner = self.layered(world, id, &world.inside(p), false);
-            let direction = self.tunnels.get(&(p.entered, p.end));
+            let inner = self.layered(view, &view.net().inside(p), false);
+            let direction = self.tunnels.get(&(p.entered, p.tunnel));
             let outer = match direction.and_then(|d| d.encapsulate(&inner, p.number, fragile)) {
                 Some(outer) => outer,
                 None => tunnel::ip_in_ip(&inner, (p.entered, p.to), p.number, fragile),
@@ -442,26 +429,23 @@ impl Recorder {
             return outer;
         }
         if p.group == NONE {
-            return packet::octets(world, p, fragile);
+            return packet::octets(view, p, fragile);
         }
-        let whole = world.stack.net.fragments[p.group].whole;
-        let octets = self.layered(world, NONE, &whole, true);
-        let offset = match self.offsets.get(&id) {
-            Some((group, offset)) if *group == p.group => *offset,
-            _ => 0,
-        };
+        let whole = view.net().whole(p);
+        let octets = self.layered(view, &whole, true);
         let number = if whole.entered == NONE {
-            whole.mark
+            whole.mark()
         } else {
             whole.number
         };
-        packet::piece(&octets, number, offset as usize, p.ip_octets as usize)
+        packet::piece(&octets, number, p.offset as usize, p.ip_octets as usize)
     }
 
     /// A packet arrived at the end of a wire.
-    pub fn wired(&mut self, world: &World, wire: u32, id: PacketId, at: Instant) {
-        let p = world.stack.lower.cx.packets[id];
-        let mut msdu = self.msdu(world, id, &p);
+    pub fn wired(&mut self, view: &View<'_>, wire: u32, id: PacketId) {
+        let at = view.stack.lower.cx.now();
+        let p = view.packet(id);
+        let mut msdu = self.msdu(view, &p);
         if p.resolves() {
             let shortest = ETHERNET_MINIMUM as usize;
             msdu.payload.resize(msdu.payload.len().max(shortest), 0);
@@ -481,44 +465,43 @@ impl Recorder {
 }
 
 /// Where a group-addressed frame goes.
-fn to_group(world: &World, p: &Packet) -> MacAddress {
+fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
     if p.advertises() {
         return advertising::ALL_SYSTEMS;
     }
-    resolving::destination(world, p)
+    resolving::destination(view, p)
 }
 
 /// MAC address of the node that put a packet onto the network.
-fn source(world: &World, p: &Packet) -> MacAddress {
+fn source(view: &View<'_>, p: &Packet) -> MacAddress {
     if p.entered != NONE {
-        return world.mac(p.entered);
+        return view.net().mac(p.entered);
     }
-    if p.flow == NONE {
-        return world.mac(world.join.ends(p.mark).0);
-    }
-    world.mac(packet::ends(&world.stack.flow.flows[p.flow as usize], p.reverse).0)
+    let Some(flow) = p.flow() else {
+        return view.net().mac(view.join.ends(p.mark()).0);
+    };
+    view.net().mac(packet::ends(view.flow(flow), p.reverse).0)
 }
 
-fn tid(world: &World, contender: u32) -> u8 {
-    let rank = world.stack.lower.mac.contenders[contender as usize].rank;
-    TIDS[usize::from(rank.min(3))]
+fn tid(view: &View<'_>, contender: u32) -> u8 {
+    TIDS[usize::from(view.mac().category_of(contender))]
 }
 
 /// The answer to the frames of an exchange.
 fn response(
-    world: &World,
+    view: &View<'_>,
     contender: u32,
     ends: (MacAddress, MacAddress),
     duration: u16,
     out: &mut Vec<u8>,
 ) {
-    let exchange = &world.stack.lower.mac.exchanges[contender as usize];
+    let exchange = view.mac().exchange(contender);
     if !exchange.aggregate {
         frame::ack(duration, ends.0, out);
         return;
     }
-    let link = &world.stack.lower.mac.links[exchange.link as usize];
-    let window = world.stack.lower.mac.modes[exchange.mode as usize].window;
+    let link = view.mac().link(exchange.link);
+    let window = view.mac().mode(exchange.mode).window;
     let first = link
         .window
         .front()
@@ -528,7 +511,7 @@ fn response(
         .iter()
         .filter(|m| m.received)
         .map(|m| m.sequence);
-    frame::block_ack(ends, tid(world, contender), window, first, received, out);
+    frame::block_ack(ends, tid(view, contender), window, first, received, out);
 }
 
 fn microseconds(span: Duration) -> u16 {
@@ -538,7 +521,7 @@ fn microseconds(span: Duration) -> u16 {
 /// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).
 pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
     let basic = match &bss.basic_rates_mbps {
-        Some(_) => mode::basic_rates(bss, false),
+        Some(_) => mac::basic_rates(bss, false),
         None => bss.standard.descriptor().basic_rates,
     };
     bss.standard

@@ -9,10 +9,10 @@ use airtoll_wire::icmp::IcmpRepr;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::ipv6::Ipv6Repr;
 
+use super::View;
 use super::frame::Msdu;
 use crate::address;
 use crate::packet::Packet;
-use crate::world::World;
 
 /// EtherTypes of ARP and IPv6.
 const ARP: u16 = 0x0806;
@@ -28,37 +28,37 @@ const TARGET_ADDRESS: u8 = 2;
 
 /// Where a question or an answer goes: a question to everybody, or to everybody with such an
 /// address.
-pub(super) fn destination(world: &World, p: &Packet) -> MacAddress {
-    let subject = world.stack.net.resolution.subject(p);
+pub(super) fn destination(view: &View<'_>, p: &Packet) -> MacAddress {
+    let subject = view.net().subject(p.mark());
     if !p.asks() {
-        return world.mac(subject.host);
+        return view.net().mac(subject.host);
     }
     if !subject.six {
         return MacAddress::BROADCAST;
     }
     // RFC 2464 section 7.
-    let [.., a, b, c, d] = solicited_node(ipv6(world, subject.target)).octets();
+    let [.., a, b, c, d] = solicited_node(ipv6(view, subject.target)).octets();
     MacAddress([0x33, 0x33, a, b, c, d])
 }
 
 /// The packet with its ends.
-pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
-    let subject = world.stack.net.resolution.subject(p);
+pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
+    let subject = view.net().subject(p.mark());
     let (host, target) = (subject.host, subject.target);
     let from = if p.asks() { host } else { target };
     let mut payload = Vec::new();
     if subject.six {
-        neighbour(world, p, (host, target), &mut payload);
+        neighbour(view, p, (host, target), &mut payload);
     } else {
-        let four = |node: u32| address::ipv4(world.stack.net.nodes[node as usize].identity);
+        let four = |node: u32| address::ipv4(view.net().identity(node));
         let (to, to_mac) = if p.asks() {
             (target, MacAddress::ZERO)
         } else {
-            (host, world.mac(host))
+            (host, view.net().mac(host))
         };
         ArpRepr {
             operation: if p.asks() { 1 } else { 2 },
-            sender: world.mac(from),
+            sender: view.net().mac(from),
             sender_ip: four(from),
             target: to_mac,
             target_ip: four(to),
@@ -67,16 +67,16 @@ pub(super) fn msdu(world: &World, p: &Packet) -> Msdu {
     }
     debug_assert_eq!(payload.len(), p.ip_octets as usize);
     Msdu {
-        destination: destination(world, p),
-        source: world.mac(from),
+        destination: destination(view, p),
+        source: view.net().mac(from),
         ethertype: if subject.six { IPV6 } else { ARP },
         payload,
     }
 }
 
 /// RFC 4861 sections 4.3 and 4.4.
-fn neighbour(world: &World, p: &Packet, (host, target): (u32, u32), out: &mut Vec<u8>) {
-    let (asker, asked) = (ipv6(world, host), ipv6(world, target));
+fn neighbour(view: &View<'_>, p: &Packet, (host, target): (u32, u32), out: &mut Vec<u8>) {
+    let (asker, asked) = (ipv6(view, host), ipv6(view, target));
     let (kind, flags, option, owner) = if p.asks() {
         (SOLICITATION, 0, SOURCE_ADDRESS, host)
     } else {
@@ -89,7 +89,7 @@ fn neighbour(world: &World, p: &Packet, (host, target): (u32, u32), out: &mut Ve
     };
     let mut rest = asked.octets().to_vec();
     rest.extend([option, 1]);
-    rest.extend(world.mac(owner).octets());
+    rest.extend(view.net().mac(owner).octets());
     let mut message = Vec::new();
     IcmpRepr {
         kind,
@@ -107,8 +107,8 @@ fn neighbour(world: &World, p: &Packet, (host, target): (u32, u32), out: &mut Ve
     .emit(out);
 }
 
-fn ipv6(world: &World, node: u32) -> Ipv6Addr {
-    address::ipv6(world.stack.net.nodes[node as usize].identity)
+fn ipv6(view: &View<'_>, node: u32) -> Ipv6Addr {
+    address::ipv6(view.net().identity(node))
 }
 
 /// The solicited-node multicast address (RFC 4291 section 2.7.1).

@@ -5,12 +5,12 @@ use airtoll_handshakes::Carrier;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::udp::UdpRepr;
 
+use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{DataFrame, Msdu};
 use super::packet::wrap;
 use crate::address;
 use crate::packet::{NONE, Packet};
-use crate::world::World;
 
 /// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
 const EAPOL: u16 = 0x888e;
@@ -29,13 +29,13 @@ const ICMP: u8 = 1;
 
 /// The management or EAPOL frame that a packet stands for, without FCS.
 pub(super) fn frame(
-    world: &World,
+    view: &View<'_>,
     p: &Packet,
     header: &DataFrame,
     cipher: Option<&mut LinkCipher>,
     groups: Option<&mut GroupIntegrity>,
 ) -> Vec<u8> {
-    let Some(signal) = world.join.signal(p.mark) else {
+    let Some(signal) = p.signal().and_then(|s| view.join.signal(s)) else {
         return Vec::new();
     };
     let mut octets = signal.message.octets.clone();
@@ -76,11 +76,11 @@ fn robust(frame: &[u8], cipher: &mut LinkCipher) -> Vec<u8> {
 
 /// EtherType and octets of the packet of pre-authentication, or between access points, that a
 /// packet stands for; `None` for any other packet.
-pub(super) fn ahead(world: &World, p: &Packet) -> Option<(u16, Vec<u8>)> {
-    if p.flow != NONE || p.under != NONE {
+pub(super) fn ahead(view: &View<'_>, p: &Packet) -> Option<(u16, Vec<u8>)> {
+    if p.under != NONE {
         return None;
     }
-    let message = &world.join.signal(p.mark)?.message;
+    let message = &view.join.signal(p.signal()?)?.message;
     let ethertype = match message.carrier {
         Carrier::Eapol => PREAUTHENTICATION,
         Carrier::DistributionSystem => REMOTE,
@@ -91,18 +91,18 @@ pub(super) fn ahead(world: &World, p: &Packet) -> Option<(u16, Vec<u8>)> {
 
 /// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be
 /// fragmented.
-pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
-    let Some(signal) = world.join.signal(p.mark) else {
+pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
+    let Some(signal) = p.signal().and_then(|s| view.join.signal(s)) else {
         return vec![0; p.ip_octets as usize];
     };
-    let (from, to) = world.join.ends(p.mark);
+    let (from, to) = view.join.ends(p.mark());
     let message = &signal.message;
     let of_tunnels = matches!(message.carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
     let address = |node| {
         let shown = if of_tunnels {
-            world.roam.tunnel_end(node)
+            view.roam.tunnel_end(node)
         } else {
-            world.stack.net.nodes[node as usize].identity
+            view.net().identity(node)
         };
         address::ip(shown, false)
     };
@@ -135,7 +135,7 @@ pub(super) fn packet(world: &World, p: &Packet, fragile: bool) -> Vec<u8> {
         .emit(from, to, &mut segment);
     }
     let mut out = Vec::with_capacity(segment.len() + 20);
-    let identification = fragile.then_some(p.mark as u16);
+    let identification = fragile.then_some(p.mark() as u16);
     wrap(from, to, kind, 0, identification, &segment, &mut out);
     out
 }

@@ -4,7 +4,7 @@ use airtoll_handshakes::Message;
 use airtoll_units::{Duration, Instant};
 
 use crate::event::{HandoverId, RoamEvent, SessionId};
-use crate::net::network::Route;
+use crate::net::Route;
 use crate::packet::PacketId;
 
 /// An effect outside roaming. Actions are carried out in their order.

@@ -49,15 +49,11 @@ fn abroad_packets_go_by_the_home_agent_in_both_directions() {
         // Between 1 s and 4 s, or 2.5 s, at 50 packets a second.
         let expected = if back { 75 } else { 150 };
         for node in ["server", "ap2"] {
-            let node = world
-                .stack
-                .net
-                .nodes
-                .iter()
-                .find(|n| n.name == node)
-                .unwrap();
-            let taken = node.tunnels.last().unwrap().taken;
-            assert!(taken.abs_diff(expected) < 4, "{}: {taken}", node.name);
+            let net = &world.stack.net;
+            let mut nodes = 0..net.len() as u32;
+            let node = nodes.find(|n| net.name(*n) == node).unwrap();
+            let taken = net.tunnels(node).last().unwrap().taken;
+            assert!(taken.abs_diff(expected) < 4, "{}: {taken}", net.name(node));
         }
         for flow in ["s0-server", "server-s0"] {
             assert!(outcome.value("packets_received", Some(flow)).unwrap() > 190.0);

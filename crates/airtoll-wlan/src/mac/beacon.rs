@@ -1,0 +1,114 @@
+//! Beacons: an access point sends them at its interval, and stations that scan may hear them.
+
+use airtoll_units::Duration;
+
+use super::Mac;
+use super::contention::Standing;
+use crate::context::{Action, Context};
+use crate::event::{Event, HandoverId};
+use crate::medium::{Medium, Transmission};
+
+/// An AP's beacons.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BeaconPlan {
+    pub contender: u32,
+    pub interval: Duration,
+    pub length: Duration,
+    pub vector: airtoll_phy::TxVector,
+    pub octets: u32,
+    pub ssids: u32,
+    /// Beacons due and not sent.
+    pub waiting: u32,
+}
+
+/// A station that listens for the beacons of an access point during a scan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listener {
+    /// The hand-over that the scan belongs to.
+    handover: HandoverId,
+    station: u32,
+    access_point: u32,
+}
+
+impl Mac {
+    /// Sets the beacons of an access point.
+    pub fn set_beacon(&mut self, node: u32, plan: BeaconPlan) {
+        self.nodes[node as usize].beacon = Some(plan);
+    }
+
+    /// Sets whether a station listens for the beacons of an access point, for a hand-over.
+    pub fn set_listening(
+        &mut self,
+        handover: HandoverId,
+        (station, access_point): (u32, u32),
+        listening: bool,
+    ) {
+        self.listeners
+            .retain(|l| (l.handover, l.access_point) != (handover, access_point));
+        if listening {
+            let at = self.listeners.partition_point(|l| l.handover < handover);
+            let listener = Listener {
+                handover,
+                station,
+                access_point,
+            };
+            self.listeners.insert(at, listener);
+        }
+    }
+
+    /// An AP's beacon is due.
+    pub fn beacon_due(&mut self, cx: &mut Context, medium: &mut Medium, node: u32) {
+        let now = cx.now();
+        let Some(plan) = &mut self.nodes[node as usize].beacon else {
+            return;
+        };
+        plan.waiting += plan.ssids;
+        let (id, interval) = (plan.contender, plan.interval);
+        cx.schedule(now + interval, Event::Beacon { node });
+        if self.contenders[id as usize].standing == Standing::Resting {
+            self.wake(cx, medium, id);
+        }
+    }
+
+    /// The beacons of a contender that sends nothing else.
+    #[inline]
+    pub(super) fn beacon_of(&self, id: u32) -> Option<&BeaconPlan> {
+        let node = self.contenders[id as usize].node;
+        let plan = self.nodes[node as usize].beacon.as_ref();
+        plan.filter(|b| b.contender == id)
+    }
+
+    /// A beacon left the air.
+    pub(super) fn beacon_sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
+        let (now, id) = (cx.now(), t.contender);
+        cx.observers.ledger.management += t.alone;
+        if !self.listeners.is_empty() {
+            self.beacon_heard(cx, medium, t);
+        }
+        let node = self.contenders[id as usize].node;
+        let mut more = false;
+        if let Some(plan) = &mut self.nodes[node as usize].beacon {
+            cx.observers.ledger.octets_management += u64::from(plan.octets);
+            plan.waiting -= 1;
+            more = plan.waiting > 0;
+        }
+        if !more {
+            self.want(cx, medium, id, false);
+        }
+        self.back_off(now, id, now, more);
+    }
+
+    fn beacon_heard(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
+        let Some(plan) = self.nodes[t.node as usize].beacon else {
+            return;
+        };
+        for listener in &self.listeners {
+            if listener.access_point == t.node
+                && medium.control_arrives(t, listener.station, &plan.vector, plan.octets)
+            {
+                let handover = listener.handover;
+                cx.act(Action::BeaconHeard { handover });
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Links: one sender's traffic of one access category to one receiver, and the MPDUs made of it.
+
+use std::collections::VecDeque;
+
+use airtoll_phy as phy;
+use airtoll_security::CipherSuite;
+use airtoll_units::Instant;
+
+use super::fragmentation::{Division, Pieces};
+use super::rate_control::RateControl;
+use crate::observe::ledger::Octets;
+use crate::packet::PacketId;
+
+/// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mpdu {
+    /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
+    pub head: PacketId,
+    pub sequence: u32,
+    /// When its first packet came into the queue.
+    pub since: Instant,
+    /// Length with header and FCS, of the present fragment where it is fragmented.
+    pub octets: u32,
+    pub parts: Octets,
+    /// Its fragments, where the MSDU is fragmented.
+    pub pieces: Option<Pieces>,
+    pub msdus: u16,
+    /// How many of its packets take room in the socket of which flow's sender.
+    pub held: (u32, u16),
+    pub attempts: u8,
+    /// Part of the PPDU of the present exchange.
+    pub in_flight: bool,
+    /// Reached the receiver.
+    pub received: bool,
+    /// Handed up by the receiver.
+    pub delivered: bool,
+    /// The sender knows that it was received.
+    pub acknowledged: bool,
+}
+
+/// One sender's traffic of one access category to one receiver.
+#[derive(Debug)]
+pub(crate) struct TxLink {
+    pub from: u32,
+    pub peer: u32,
+    pub cipher: CipherSuite,
+    pub qos: bool,
+    /// Frames carry a fourth address.
+    pub four_address: bool,
+    pub rate: RateControl,
+    pub amsdu_octets: u32,
+    pub max_attempts: u8,
+    pub division: Division,
+    pub rts_octets: u32,
+    /// Carries management and EAPOL frames, whose packets hold the length of the whole MPDU.
+    pub signalling: bool,
+    /// Carries group-addressed frames, which are not acknowledged.
+    pub group: bool,
+    pub(super) queue: VecDeque<PacketId>,
+    pub window: VecDeque<Mpdu>,
+    pub next_sequence: u32,
+    /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
+    /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
+    pub(super) request_due: bool,
+    /// Whether frames are sent under a block ack agreement, A-MPDU or not.
+    pub agreement: bool,
+    /// Entries of the contender's order that were taken out of turn.
+    pub(super) taken_early: u32,
+    /// Whether it is in the contender's order, where receivers are served in turn.
+    pub(super) listed: bool,
+    /// Frame success of the last (mode, octets) asked for.
+    pub(super) success: (u32, u32, f64),
+    /// Its sender drops data: the association has ended.
+    pub(super) barred: bool,
+    /// Its receiver refuses data: the association has ended.
+    pub(super) refused: bool,
+    /// Its receiver dozes as far as its sender knows: packets wait.
+    pub(super) dozing: bool,
+    /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
+    pub(super) wakes: bool,
+}
+
+impl TxLink {
+    /// An empty link in clear without QoS, aggregation and fragmentation: what management and EAPOL
+    /// frames take.
+    pub fn plain(from: u32, peer: u32, mode: u32, max_attempts: u8) -> Self {
+        Self {
+            from,
+            peer,
+            cipher: CipherSuite::Open,
+            qos: false,
+            four_address: false,
+            rate: RateControl::Fixed(mode),
+            amsdu_octets: 0,
+            max_attempts,
+            division: Division::new(None, 0, 0),
+            rts_octets: u32::MAX,
+            signalling: true,
+            group: false,
+            queue: VecDeque::new(),
+            window: VecDeque::new(),
+            next_sequence: 0,
+            request_due: false,
+            agreement: false,
+            taken_early: 0,
+            listed: false,
+            success: (u32::MAX, 0, 0.0),
+            barred: false,
+            refused: false,
+            dozing: false,
+            wakes: false,
+        }
+    }
+
+    /// Whether its sender drops data because the association has ended.
+    #[inline]
+    pub fn is_barred(&self) -> bool {
+        self.barred
+    }
+
+    /// Whether packets wait because its receiver dozes as far as its sender knows.
+    #[inline]
+    pub fn is_dozing(&self) -> bool {
+        self.dozing
+    }
+
+    /// Whether nothing waits and nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.window.is_empty()
+    }
+}
+
+/// MAC header, FCS.
+pub(crate) const fn mac_octets(qos: bool, four_address: bool) -> u32 {
+    phy::DATA_HEADER_OCTETS
+        + phy::FCS_OCTETS
+        + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
+        + if four_address {
+            phy::ADDRESS_4_OCTETS
+        } else {
+            0
+        }
+}

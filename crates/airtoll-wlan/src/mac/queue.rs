@@ -1,0 +1,260 @@
+//! Transmit queues: one per contender, over all links that it serves.
+
+use std::collections::VecDeque;
+
+use super::Mac;
+use super::codel::Codel;
+use super::contention::Standing;
+use crate::context::Context;
+use crate::medium::Medium;
+use crate::packet::PacketId;
+use crate::scenario::Discipline;
+
+/// The transmit queue of one contender.
+#[derive(Debug)]
+pub(super) struct MacQueue {
+    /// Packets in all its links, sent and not yet acknowledged ones included.
+    pub(super) packets: u32,
+    /// Links in the order in which their packets came.
+    pub(super) order: VecDeque<u32>,
+    /// Link whose MPDUs have to be sent again first.
+    pub(super) unfinished: Option<u32>,
+    pub(super) codel: Option<Codel>,
+}
+
+impl MacQueue {
+    pub(super) fn new(discipline: Discipline) -> Self {
+        Self {
+            packets: 0,
+            order: VecDeque::new(),
+            unfinished: None,
+            codel: (discipline == Discipline::Codel).then(Codel::new),
+        }
+    }
+}
+
+impl Mac {
+    /// Puts a packet into the queue towards the next hop; gives `false` if it is full.
+    pub fn enqueue(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (link, contender): (u32, u32),
+        packet: PacketId,
+    ) -> bool {
+        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let (limit, discipline) = (node.queue_limit, node.discipline);
+        if self.queues[contender as usize].packets >= limit
+            && (discipline != Discipline::RoundRobin
+                || !self.drop_from_longest(cx, contender, link))
+        {
+            return false;
+        }
+        cx.packets[packet].left = cx.now();
+        let state = &mut self.links[link as usize];
+        state.queue.push_back(packet);
+        let queue = &mut self.queues[contender as usize];
+        queue.packets += 1;
+        if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
+            queue.order.push_back(link);
+        }
+        self.notice(cx, medium, contender);
+        true
+    }
+
+    /// Puts a management or EAPOL frame behind those that wait already and before all data, as
+    /// Linux's queues do with control traffic (priority 7: band 0 of pfifo_fast; a flow of its own
+    /// in mac80211's intermediate queues). A packet that finds the queue full of such frames is
+    /// lost.
+    pub fn enqueue_signalling(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (link, contender): (u32, u32),
+        packet: PacketId,
+    ) {
+        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let limit = node.queue_limit;
+        let listed = node.discipline == Discipline::RoundRobin;
+        let queue = &mut self.queues[contender as usize];
+        let (links, order) = (&mut self.links, &mut queue.order);
+        let signals = |l: Option<&u32>| l.is_some_and(|l| links[*l as usize].signalling);
+        let at = if signals(order.back()) {
+            if queue.packets >= limit {
+                cx.lose(packet);
+                return;
+            }
+            order.len()
+        } else {
+            (0..order.len())
+                .find(|at| !signals(order.get(*at)))
+                .unwrap_or(0)
+        };
+        cx.packets[packet].left = cx.now();
+        let state = &mut links[link as usize];
+        state.queue.push_back(packet);
+        queue.packets += 1;
+        if !listed || !std::mem::replace(&mut state.listed, true) {
+            order.insert(at, link);
+        }
+        self.notice(cx, medium, contender);
+    }
+
+    /// Sends a management or EAPOL frame to a radio neighbour; a packet for any other node is lost.
+    pub fn send_signalling(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (node, to): (u32, u32),
+        packet: PacketId,
+    ) {
+        let contender = self.contender(node, cx.packets[packet].category);
+        let mut links = self.signalling_links(node);
+        match links.find(|l| self.links[*l as usize].peer == to) {
+            Some(link) => self.enqueue_signalling(cx, medium, (link, contender), packet),
+            None => cx.lose(packet),
+        }
+    }
+
+    /// A packet came into a contender's queue.
+    #[inline]
+    fn notice(&mut self, cx: &mut Context, medium: &mut Medium, contender: u32) {
+        match self.contenders[contender as usize].standing {
+            Standing::Resting => self.wake(cx, medium, contender),
+            Standing::Counting => {
+                if let Some(link) = self.queues[contender as usize].unfinished {
+                    let now = cx.now();
+                    self.discard_expired(cx, contender, link, now);
+                }
+            }
+            Standing::Exchanging => {}
+        }
+    }
+
+    /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
+    fn drop_from_longest(&mut self, cx: &mut Context, contender: u32, link: u32) -> bool {
+        let queue = &self.queues[contender as usize];
+        let longest = queue
+            .order
+            .iter()
+            .copied()
+            .max_by_key(|l| (self.links[*l as usize].queue.len(), u32::MAX - *l));
+        let Some(longest) = longest.filter(|l| {
+            *l != link
+                && self.links[*l as usize].queue.len() > self.links[link as usize].queue.len()
+        }) else {
+            return false;
+        };
+        let packet = self.links[longest as usize].queue.pop_back();
+        self.queues[contender as usize].packets -= 1;
+        if let Some(packet) = packet {
+            cx.lose(packet);
+        }
+        true
+    }
+
+    /// Whether the contender has anything to send.
+    #[inline]
+    pub(super) fn has_frame(&self, contender: u32) -> bool {
+        self.queues[contender as usize].packets > 0
+    }
+
+    /// The link that is served next.
+    pub(super) fn choose_link(&mut self, contender: u32) -> Option<u32> {
+        let in_turn = self.in_turn(contender);
+        let queue = &mut self.queues[contender as usize];
+        if let Some(link) = queue.unfinished {
+            return Some(link);
+        }
+        while let Some(&link) = queue.order.front() {
+            let state = &mut self.links[link as usize];
+            if in_turn {
+                queue.order.pop_front();
+                if !state.queue.is_empty() {
+                    queue.order.push_back(link);
+                    return Some(link);
+                }
+                state.listed = false;
+                continue;
+            }
+            if state.taken_early == 0 {
+                return Some(link);
+            }
+            state.taken_early -= 1;
+            queue.order.pop_front();
+        }
+        None
+    }
+
+    /// Whether the receivers of a contender are served in turn.
+    #[inline]
+    pub(super) fn in_turn(&self, contender: u32) -> bool {
+        let node = self.contenders[contender as usize].node;
+        self.nodes[node as usize].discipline == Discipline::RoundRobin
+    }
+
+    /// Takes the next packet of a link, dropping those that CoDel wants dropped.
+    pub(super) fn take_packet(
+        &mut self,
+        cx: &mut Context,
+        contender: u32,
+        link: u32,
+    ) -> Option<PacketId> {
+        let now = cx.now();
+        loop {
+            let packet = self.links[link as usize].queue.pop_front()?;
+            let in_turn = self.in_turn(contender);
+            let queue = &mut self.queues[contender as usize];
+            // Its entry in the order is either at the front or skipped later.
+            if in_turn {
+                // The order holds links, not packets.
+            } else if queue.order.front() == Some(&link) {
+                queue.order.pop_front();
+            } else {
+                self.links[link as usize].taken_early += 1;
+            }
+            let sojourn = now - cx.packets[packet].left;
+            let lifetime = self.lifetime_of(contender);
+            let backlog = !self.links[link as usize].queue.is_empty();
+            let queue = &mut self.queues[contender as usize];
+            let unwanted = match &mut queue.codel {
+                Some(codel) => codel.drops(now, sojourn, backlog),
+                None => false,
+            };
+            if unwanted || sojourn > lifetime {
+                queue.packets -= 1;
+                cx.lose(packet);
+                continue;
+            }
+            return Some(packet);
+        }
+    }
+
+    /// Takes the data that a node has for another out of its queues, the oldest first; messages of
+    /// negotiations and frames on the air stay.
+    pub fn take_back(&mut self, cx: &mut Context, from: u32, to: u32) -> Vec<PacketId> {
+        let state = &self.nodes[from as usize];
+        let rows = if state.several_contenders() { 4 } else { 1 };
+        let links: Vec<(u32, u32)> = (0..rows)
+            .flat_map(|category: u8| {
+                let contender = state.contenders[usize::from(category)];
+                let of = move |n| (state.link(n, category), contender);
+                (0..state.neighbours).map(of)
+            })
+            .filter(|(link, _)| self.links[*link as usize].peer == to)
+            .collect();
+        let mut taken = Vec::new();
+        for (link, contender) in links {
+            self.empty(cx, link, contender, &mut taken);
+        }
+        taken
+    }
+
+    /// Drops the data that a node has for another; messages of negotiations and frames on the air
+    /// stay.
+    pub fn flush(&mut self, cx: &mut Context, from: u32, to: u32) {
+        for packet in self.take_back(cx, from, to) {
+            cx.lose(packet);
+        }
+    }
+}

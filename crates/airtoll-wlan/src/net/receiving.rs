@@ -1,0 +1,150 @@
+//! Receiving: from the radio or a wire through cipher engine and CPU, out of tunnels, and up to the
+//! application or on to the next hop.
+
+use airtoll_units::{Duration, Instant};
+
+use super::Net;
+use crate::context::Action;
+use crate::event::PipeKind;
+use crate::packet::{Carries, NONE, PacketId};
+use crate::scenario::CryptoEngine;
+use crate::stack::Lower;
+
+impl Net {
+    /// A node's radio received a packet over a link.
+    #[inline]
+    pub fn receive(&mut self, lower: &mut Lower, link: u32, packet: PacketId) {
+        let node = lower.mac.link(link).peer;
+        self.receive_from_air(lower, node, link, packet);
+    }
+
+    /// A node's radio received a packet that was sent with the cipher of a link.
+    #[inline]
+    pub fn receive_from_air(&mut self, lower: &mut Lower, node: u32, link: u32, packet: PacketId) {
+        let now = lower.cx.now();
+        let cipher = lower.mac.link(link).cipher;
+        if self.is_for(node, lower.cx.packets[packet].to) {
+            lower.cx.packets[packet].arrived = now;
+        }
+        let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let device = &mut lower.device;
+        let effort = device.cipher_time(&mut lower.cx, node, cipher, false, octets);
+        if device.engine(node) == CryptoEngine::Cpu {
+            device.set_cpu_ciphers(effort);
+            self.receive_in_host(lower, node, packet, effort);
+            return;
+        }
+        device.set_cpu_ciphers(Duration::ZERO);
+        if !device.engine_admits(&lower.cx, node, false) {
+            lower.cx.lose(packet);
+            return;
+        }
+        let at_once = device.is_empty(node, PipeKind::Decrypt);
+        let done = device.run_engine(&mut lower.medium, node, false, now, effort);
+        if done <= now && at_once {
+            self.receive_in_host(lower, node, packet, Duration::ZERO);
+        } else {
+            device.push(&mut lower.cx, node, PipeKind::Decrypt, done, packet);
+        }
+    }
+
+    /// A packet reaches a node's stack, for the node itself or to be forwarded.
+    pub(super) fn receive_in_host(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        effort: Duration,
+    ) {
+        if !lower.device.admits(&lower.cx, node) {
+            lower.cx.lose(packet);
+            return;
+        }
+        if self.resolution.is_dynamic() && self.pass_request(lower, node, packet, effort) {
+            return;
+        }
+        let p = lower.cx.packets[packet];
+        if !self.is_for(node, p.to) {
+            let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
+            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() && !p.advertises() {
+                work += self.encapsulate(lower, node, packet, false);
+            }
+            if lower.cx.packets[packet].under == p.under {
+                self.dispatch(lower, node, packet, work);
+            } else {
+                self.dispatch_own(lower, node, packet, work);
+            }
+            return;
+        }
+        let mut work = lower.device.receive_time(node, p.ip_octets) + effort;
+        if p.entered != NONE {
+            work += self.decapsulation(lower, packet);
+        }
+        let passive = p.entered == NONE && p.only_counted;
+        let done = lower.device.spend(&lower.cx, &mut lower.medium, node, work);
+        if (done <= lower.cx.now() && lower.device.is_empty(node, PipeKind::Receive))
+            || (passive && done <= lower.cx.end)
+        {
+            self.hand_over(lower, node, packet, done);
+        } else {
+            let cx = &mut lower.cx;
+            lower.device.push(cx, node, PipeKind::Receive, done, packet);
+        }
+    }
+
+    /// A packet for this node is through its stack at `at`.
+    pub(super) fn hand_over(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        at: Instant,
+    ) {
+        let mut packet = packet;
+        loop {
+            let p = &lower.cx.packets[packet];
+            // A fragment that a gateway put into its tunnel comes out as a fragment.
+            if p.under == NONE && p.group != NONE {
+                let Some(whole) = self.reassemble(&mut lower.cx, packet) else {
+                    return;
+                };
+                packet = whole;
+            }
+            let entered = lower.cx.packets[packet].entered;
+            if entered == NONE {
+                break;
+            }
+            if self.nodes[entered as usize].unheard {
+                lower.cx.act(Action::Tunnelled { entered });
+            }
+            self.decapsulate(&mut lower.cx, packet);
+            if !self.is_for(node, lower.cx.packets[packet].to) {
+                let work = self.encapsulate(lower, node, packet, false);
+                self.dispatch_own(lower, node, packet, work);
+                return;
+            }
+            if lower.cx.packets[packet].under != NONE {
+                // Another tunnel ends here.
+                let work = self.decapsulation(lower, packet);
+                let medium = &mut lower.medium;
+                let done = lower.device.spend(&lower.cx, medium, node, work);
+                if done > lower.cx.now() {
+                    let cx = &mut lower.cx;
+                    lower.device.push(cx, node, PipeKind::Receive, done, packet);
+                    return;
+                }
+            }
+        }
+        match lower.cx.packets[packet].carries {
+            Carries::Request { .. } | Carries::Reply { .. } => {
+                let p = lower.cx.packets.remove(packet);
+                self.resolution_arrived(lower, &p);
+            }
+            Carries::Advertisement { agent } => {
+                let p = lower.cx.packets.remove(packet);
+                self.advertisement_arrived(lower, agent, &p);
+            }
+            _ => lower.cx.act(Action::Arrived { packet, at }),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Sending: from a host's stack through its CPU and cipher engine to the radio's queue or a wire.
+
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+
+use super::{Net, Route};
+use crate::context::{Action, Context};
+use crate::event::{Event, PipeKind};
+use crate::packet::PacketId;
+use crate::scenario::CryptoEngine;
+use crate::stack::Lower;
+
+/// Pause of an application whose packet found a full queue in its own host.
+const TRY_AGAIN: Duration = Duration::from_micros(100);
+
+impl Net {
+    /// An application's packet enters the sending host's stack.
+    #[inline]
+    pub fn send(&mut self, lower: &mut Lower, host: u32, packet: PacketId) {
+        lower.device.set_cpu_ciphers(Duration::ZERO);
+        let Some(node) = self.sending_node(lower, host, packet) else {
+            return;
+        };
+        if !lower.device.admits(&lower.cx, node) {
+            lower.cx.lose(packet);
+            return;
+        }
+        let octets = lower.cx.packets[packet].ip_octets;
+        let mut work = lower.device.transmit_time(node, octets);
+        if !self.nodes[node as usize].tunnels.is_empty() {
+            work += self.encapsulate(lower, node, packet, true);
+        }
+        self.dispatch_own(lower, node, packet, work);
+    }
+
+    /// Spends `work` on the CPU and sends the packet towards its destination.
+    #[inline]
+    pub fn dispatch(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+        if lower.cx.packets[packet].ip_octets > self.nodes[node as usize].mtu {
+            self.fragment(lower, node, packet, work);
+            return;
+        }
+        match self.way(&lower.cx, node, packet) {
+            Route::Wire { wire } => {
+                let done = lower.device.spend(&lower.cx, &mut lower.medium, node, work);
+                self.send_on_wire(&mut lower.cx, wire, packet, done);
+            }
+            Route::Air { neighbour } => {
+                let now = lower.cx.now();
+                let cipher = neighbour_cipher(lower, node, neighbour);
+                let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+                let device = &mut lower.device;
+                let effort = device.cipher_time(&mut lower.cx, node, cipher, true, octets);
+                match device.engine(node) {
+                    CryptoEngine::Cpu => {
+                        device.add_cpu_ciphers(effort);
+                        let work = work + effort;
+                        let done = device.spend(&lower.cx, &mut lower.medium, node, work);
+                        self.offer_to_radio(lower, node, packet, done);
+                    }
+                    CryptoEngine::Inline => {
+                        let medium = &mut lower.medium;
+                        let ready = device.spend(&lower.cx, medium, node, work);
+                        let done = device.run_engine(medium, node, true, ready, effort);
+                        self.offer_to_radio(lower, node, packet, done);
+                    }
+                    CryptoEngine::Coprocessor => {
+                        let done = device.spend(&lower.cx, &mut lower.medium, node, work);
+                        if done > now {
+                            device.push(&mut lower.cx, node, PipeKind::Encrypt, done, packet);
+                        } else {
+                            self.encrypt_beside(lower, node, packet, effort);
+                        }
+                    }
+                }
+            }
+            Route::None => lower.cx.lose(packet),
+        }
+    }
+
+    /// A packet reaches the coprocessor before it is sent.
+    fn encrypt_beside(&mut self, lower: &mut Lower, node: u32, packet: PacketId, effort: Duration) {
+        if !lower.device.engine_admits(&lower.cx, node, true) {
+            lower.cx.lose(packet);
+            return;
+        }
+        let now = lower.cx.now();
+        let medium = &mut lower.medium;
+        let done = lower.device.run_engine(medium, node, true, now, effort);
+        self.offer_to_radio(lower, node, packet, done);
+    }
+
+    /// A packet will be ready for the radio at `ready`.
+    #[inline]
+    pub(super) fn offer_to_radio(
+        &mut self,
+        lower: &mut Lower,
+        node: u32,
+        packet: PacketId,
+        ready: Instant,
+    ) {
+        if ready <= lower.cx.now() && lower.device.is_empty(node, PipeKind::Transmit) {
+            self.enqueue(lower, node, packet);
+            return;
+        }
+        lower.device.put(node, PipeKind::Transmit, ready, packet);
+        let contender = lower.mac.contender(node, lower.cx.packets[packet].category);
+        // While the queue has frames it looks into the pipe by itself, whenever it builds one.
+        if lower.mac.rests(contender) || lower.mac.has_categories(node) {
+            lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
+        }
+    }
+
+    /// The next packet for a transmit queue is an event, because the queue is empty.
+    #[inline]
+    pub fn arm_radio(&mut self, lower: &mut Lower, node: u32) {
+        lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
+    }
+
+    /// Puts what is ready into the transmit queues.
+    #[inline]
+    pub fn drain(&mut self, lower: &mut Lower, node: u32) {
+        while let Some(packet) = lower.device.take_done(&lower.cx, node, PipeKind::Transmit) {
+            self.enqueue(lower, node, packet);
+        }
+    }
+
+    /// Puts a packet into the transmit queue towards its next hop; without one the packet is lost.
+    #[inline]
+    pub fn enqueue(&mut self, lower: &mut Lower, node: u32, packet: PacketId) {
+        let category = lower.cx.packets[packet].category;
+        let contender = lower.mac.contender(node, category);
+        let link = match self.group_or_bridge_link(lower, node, packet) {
+            Some(link) => link,
+            None => {
+                let Route::Air { neighbour } = self.way(&lower.cx, node, packet) else {
+                    lower.cx.lose(packet);
+                    return;
+                };
+                let link = lower.mac.link_to(node, neighbour, category);
+                let state = lower.mac.link(link);
+                if state.is_barred() {
+                    lower.cx.lose(packet);
+                    return;
+                }
+                if state.is_dozing() {
+                    let station = state.peer;
+                    lower.cx.act(Action::KeepDozing { station, packet });
+                    return;
+                }
+                link
+            }
+        };
+        let at = (link, contender);
+        if !lower
+            .mac
+            .enqueue(&mut lower.cx, &mut lower.medium, at, packet)
+        {
+            lower.cx.lose(packet);
+        }
+    }
+
+    /// The event of a device's pipe came.
+    pub fn pipe_due(&mut self, lower: &mut Lower, node: u32, kind: PipeKind) {
+        lower.device.disarm(node, kind);
+        if kind == PipeKind::Transmit {
+            self.drain(lower, node);
+            lower.device.arm(&mut lower.cx, node, kind);
+        } else {
+            self.pipe_next(lower, node, kind);
+        }
+    }
+
+    /// The next packet of a device's pipe, if it is done.
+    #[inline]
+    pub fn pipe_next(&mut self, lower: &mut Lower, node: u32, kind: PipeKind) {
+        let Some(packet) = lower.device.take_done(&lower.cx, node, kind) else {
+            lower.device.arm(&mut lower.cx, node, kind);
+            return;
+        };
+        match kind {
+            PipeKind::Encrypt => {
+                let ip_octets = lower.cx.packets[packet].ip_octets;
+                if let Route::Air { neighbour } = self.way(&lower.cx, node, packet) {
+                    let cipher = neighbour_cipher(lower, node, neighbour);
+                    let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+                    let effort = lower.device.encryption_time(node, cipher, octets);
+                    self.encrypt_beside(lower, node, packet, effort);
+                }
+            }
+            PipeKind::Decrypt => self.receive_in_host(lower, node, packet, Duration::ZERO),
+            _ => {
+                let now = lower.cx.now();
+                self.hand_over(lower, node, packet, now);
+            }
+        }
+        lower.cx.act(Action::Pipe { node, pipe: kind });
+    }
+
+    /// A packet is gone, and what it was a fragment of.
+    pub fn lose(&mut self, cx: &mut Context, packet: PacketId) {
+        let p = &mut cx.packets[packet];
+        if std::mem::take(&mut p.held)
+            && let Some(flow) = p.flow()
+        {
+            // Dropped before it left its sender: the application finds no room and tries again.
+            let at = cx.now() + TRY_AGAIN;
+            cx.schedule(at, Event::Released { flow });
+        }
+        self.lose_whole(cx, packet);
+    }
+}
+
+#[inline]
+fn neighbour_cipher(lower: &Lower, node: u32, neighbour: u32) -> CipherSuite {
+    let link = lower.mac.link_to(node, neighbour, 1);
+    lower.mac.link(link).cipher
+}
