@@ -182,7 +182,7 @@ impl Binding {
     }
 }
 
-/// What a tunnel gives to the binding.
+/// Inputs of the binding that come from the tunnel.
 struct Bound {
     suite: TlsSuite,
     seed: Vec<u8>,
@@ -361,7 +361,7 @@ pub(super) struct TeapPeer {
     inner: MsChapPeer,
     name: Vec<u8>,
     password: Vec<u8>,
-    /// The server has had the password, or a resumed session stands for it.
+    /// No inner method gives keys: Basic-Password-Auth, or a resumed session.
     without_keys: bool,
     accepted: bool,
     tunnel: Bound,
@@ -502,5 +502,95 @@ impl InnerPeer for TeapPeer {
 
     fn is_satisfied(&self) -> bool {
         self.accepted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    fn tunnel() -> Bound {
+        Bound {
+            suite: TlsSuite::default(),
+            seed: vec![3; SEED_OCTETS],
+            outer: emit(tlv::AUTHORITY_ID, AUTHORITY),
+        }
+    }
+
+    #[test]
+    fn a_binding_is_accepted_only_as_it_was_made() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let binding = Binding::new(&mut cx, &tunnel(), Some(&[9; 32]));
+        let octets = binding.prove(&mut cx, Sender::Server, &[4; 32]);
+        let tlvs = parse(&octets).unwrap();
+        let value = find(&tlvs, tlv::CRYPTO_BINDING).unwrap();
+        assert!(binding.verify(&mut cx, Sender::Server, value));
+        assert!(!binding.verify(&mut cx, Sender::Station, value));
+        assert!(!binding.verify(&mut cx, Sender::Server, &value[..75]));
+        // The first octet is reserved, and the EMSK's MAC is absent under these flags.
+        for at in (1..EMSK_MAC).chain(MSK_MAC..BINDING_OCTETS) {
+            let mut altered = value.to_vec();
+            altered[at] ^= 1;
+            assert!(!binding.verify(&mut cx, Sender::Server, &altered), "{at}");
+        }
+        let mut other = tunnel();
+        other.outer.clear();
+        let other = Binding::new(&mut cx, &other, Some(&[9; 32]));
+        assert!(!other.verify(&mut cx, Sender::Server, value));
+    }
+
+    #[test]
+    fn the_msk_depends_on_tunnel_and_inner_method() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let mut seen = Vec::new();
+        for inner in [None, Some(&[9; 32][..]), Some(&[8; 32][..])] {
+            let msk = Binding::new(&mut cx, &tunnel(), inner).msk(&mut cx);
+            assert_eq!(msk.len(), 64);
+            assert!(!seen.contains(&msk));
+            seen.push(msk);
+        }
+    }
+
+    fn station() -> TeapPeer {
+        let config = EapConfig {
+            method: airtoll_security::EapMethod::Teap,
+            identity: b"alice".to_vec(),
+            password: b"correct horse".to_vec(),
+            tls: crate::tls::TlsVersion::Tls12,
+            suite: TlsSuite::default(),
+            groups: Vec::new(),
+            credential: None,
+            trusted: crate::tls::ChainKind::P256,
+            resume: None,
+            remembers: false,
+            fragment_octets: 1398,
+            cryptobinding: false,
+        };
+        TeapPeer::new(&config)
+    }
+
+    #[test]
+    fn a_success_without_a_binding_is_refused() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let mut peer = station();
+        let answer = peer.answer(&status(tlv::RESULT, SUCCESS), &mut cx);
+        assert_eq!(answer, Some(status(tlv::RESULT, FAILURE)));
+        assert!(!peer.is_satisfied());
+    }
+
+    #[test]
+    fn an_unknown_mandatory_tlv_is_named_and_an_optional_one_is_not() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let answer = station().answer(&mandatory(1000, &[]), &mut cx);
+        let refused = [0, 0, 0, 0, 0x03, 0xe8];
+        assert_eq!(answer, Some(mandatory(tlv::NAK, &refused)));
+        assert_eq!(station().answer(&emit(1000, &[]), &mut cx), None);
+        assert_eq!(parse(&[0x80, 3, 0, 4, 0, 1]), None);
     }
 }
