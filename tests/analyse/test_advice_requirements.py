@@ -108,7 +108,7 @@ REQUIREMENTS = [
     (Needs(rules=("wpa3-wifi7",)), "wpa3-eap-tls-gcmp-256", "GCMP-256 with WPA3-Enterprise"),
     (Needs(rules=("wpa3-wifi7",), credentials=("none",)), None, "OWE with CCMP is no Wi-Fi 7"),
     (Needs(rules=("pci-dss-4",), dot1x=False), "wpa3-sae-ext-gcmp-256", "strong, no fallback"),
-    (Needs(rules=("pci-dss-4",), credentials=("none",)), None, "nobody is authenticated"),
+    (Needs(rules=("pci-dss-4",), credentials=("none",)), None, "neither end is authenticated"),
     (Needs(rules=("192-bit",)), "wpa3-eap-tls-gcmp-256", "the mode is exactly that"),
     (Needs(rules=("192-bit",), dot1x=False), None, "the 192-bit mode needs RADIUS"),
     (Needs(max_negotiation_s=0.05), "wpa3-sae-ext-gcmp-256", "EAP takes longer than 50 ms"),
@@ -149,7 +149,7 @@ def test_withdrawn_algorithms_are_never_recommended():
     ("policy", "words"),
     [
         ("wpa2-eap-peap-ccmp", "server's certificate"),
-        ("owe-ccmp", "nobody is authenticated"),
+        ("owe-ccmp", "neither end is authenticated"),
         ("wpa2-wpa3-psk-transition", "weaker policy"),
         ("wpa2-psk-ccmp", "deauthentication frames can be forged"),
     ],

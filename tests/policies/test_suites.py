@@ -111,7 +111,7 @@ def _faults(text: str, *, mapping: bool) -> Iterator[str]:
             yield f"line {line}: EAP methods are listed: {', '.join(map(str, named))}"
 
 
-def test_no_second_table_stands_in_python() -> None:
+def test_python_has_no_second_table() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}: {fault}"
         for path in sorted(PACKAGE.rglob("*.py"))

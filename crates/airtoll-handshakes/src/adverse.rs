@@ -1,20 +1,20 @@
 //! A network that loses, repeats and reorders: the driver of the property tests.
 //!
-//! Takes an [`Exchange`] and a schedule of octets; gives the outcome. The schedule is used up
+//! Takes a [`Conversation`] and a schedule of octets; gives the outcome. The schedule is used up
 //! message by message; after it the network is perfect, so that every exchange ends.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::exchange::{Emission, Exchange, Message, Outcome, Party, Peer, Status};
+use super::exchange::{Conversation, Emission, Message, Outcome, Party, Peer, Status};
 
 /// An exchange with a seeded random source.
-pub fn exchange(peers: Vec<Box<dyn Peer>>, seed: u64) -> Exchange {
-    Exchange::new(peers, Box::new(ChaCha8Rng::seed_from_u64(seed)))
+pub fn exchange(peers: Vec<Box<dyn Peer>>, seed: u64) -> Conversation {
+    Conversation::new(peers, Box::new(ChaCha8Rng::seed_from_u64(seed)))
 }
 
 /// Runs the peers on a perfect network.
-pub fn run(peers: Vec<Box<dyn Peer>>, seed: u64) -> (Vec<Emission>, Outcome, Exchange) {
+pub fn run(peers: Vec<Box<dyn Peer>>, seed: u64) -> (Vec<Emission>, Outcome, Conversation) {
     let mut exchange = exchange(peers, seed);
     let (log, outcome) = exchange.run();
     (log, outcome, exchange)
@@ -22,7 +22,11 @@ pub fn run(peers: Vec<Box<dyn Peer>>, seed: u64) -> (Vec<Emission>, Outcome, Exc
 
 /// Runs the peers; each octet of `schedule` says what happens to one message under way: its low
 /// two bits 0 lose, 1 repeat, 2 and 3 deliver; the others choose which message.
-pub fn run_adverse(peers: Vec<Box<dyn Peer>>, seed: u64, schedule: &[u8]) -> (Outcome, Exchange) {
+pub fn run_adverse(
+    peers: Vec<Box<dyn Peer>>,
+    seed: u64,
+    schedule: &[u8],
+) -> (Outcome, Conversation) {
     let mut exchange = exchange(peers, seed);
     let mut air: Vec<Message> = messages(exchange.start());
     let mut schedule = schedule.iter();
@@ -71,7 +75,7 @@ pub fn run_flipped(
     peers: Vec<Box<dyn Peer>>,
     seed: u64,
     (index, octet, bit): (usize, usize, u8),
-) -> (Outcome, Exchange) {
+) -> (Outcome, Conversation) {
     let mut exchange = exchange(peers, seed);
     let mut queue: std::collections::VecDeque<Message> = messages(exchange.start()).into();
     let mut count = 0;
@@ -102,7 +106,7 @@ pub fn run_flipped(
 }
 
 /// Whether two parties that both finished agree on everything that both name.
-pub fn agree(exchange: &Exchange, a: Party, b: Party) -> bool {
+pub fn agree(exchange: &Conversation, a: Party, b: Party) -> bool {
     match (exchange.status(a), exchange.status(b)) {
         (Some(Status::Established(a)), Some(Status::Established(b))) => a
             .iter()

@@ -1,4 +1,4 @@
-//! What a message is, in the words of its standard, read from its octets.
+//! Protocol and name of a message in the terms of its standard, read from its octets.
 //!
 //! Takes a [`Message`]; gives a protocol and a name. Never decrypts: an encrypted payload is
 //! named by what stands outside it.

@@ -13,7 +13,7 @@ use super::key_handshake::GroupKeys;
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 
-/// Where the signature stands in an EAPOL packet: header 4, descriptor 1, key length 2, replay
+/// Offset of the signature in an EAPOL packet: header 4, descriptor 1, key length 2, replay
 /// counter 8, IV 16, index 1.
 const SIGNATURE_AT: usize = 32;
 /// The bit of the key index that says that the key is the station's own.
@@ -49,7 +49,7 @@ impl WepKeyGiver {
         }
     }
 
-    /// Hands out this broadcast key in the place of one of its own.
+    /// Distributes this broadcast key instead of drawing one.
     #[must_use]
     pub fn handing_out(mut self, keys: GroupKeys) -> Self {
         self.broadcast = Some(keys);

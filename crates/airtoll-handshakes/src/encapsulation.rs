@@ -1,7 +1,7 @@
 //! IKE and ESP on one UDP port behind address translation (RFC 3948).
 //!
 //! Takes IKE messages; gives datagrams on IKE's own port or on that of NAT traversal, and reads
-//! them. Never finds out whether there is a translator: the IKE versions do, each in its way.
+//! them. Never detects a translator: both IKE versions do, each in its way.
 
 use airtoll_wire::isakmp;
 
@@ -9,7 +9,7 @@ use super::exchange::{Carrier, Message};
 
 /// UDP port of IKE and ESP once a translator is known of (section 2.1).
 pub const PORT: u16 = 4500;
-/// What tells IKE from ESP on that port (section 2.2).
+/// Marker that tells IKE from ESP on that port (section 2.2).
 const MARKER: [u8; 4] = [0; 4];
 
 /// Address and UDP port.

@@ -2,7 +2,7 @@
 //!
 //! Takes [`Peer`]s, delivered [`Message`]s and time-outs; gives the messages that follow, each
 //! with the operations that its sender performed before it, and in the end an [`Outcome`].
-//! Never reads a clock and never loses, reorders or repeats anything: whoever drives it
+//! Never reads a clock and never loses, reorders or repeats anything: the caller
 //! decides when, and whether, a message arrives.
 
 use rand_core::CryptoRng;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::Failure;
 use super::operation::Operation;
 
-/// Who takes part.
+/// A party of a handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Party {
@@ -31,7 +31,7 @@ pub enum Party {
     HomeAgent,
 }
 
-/// What carries a message's octets.
+/// The layer below a message's octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carrier {
@@ -56,22 +56,22 @@ pub struct Message {
     pub from: Party,
     /// Receiver.
     pub to: Party,
-    /// What carries it.
+    /// The layer below.
     pub carrier: Carrier,
-    /// What the carrier carries.
+    /// Payload of the carrier.
     pub octets: Vec<u8>,
 }
 
 /// A message and the work before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emission {
-    /// What is sent.
+    /// The message.
     pub message: Message,
-    /// What its sender computed since its last message or its last input.
+    /// Operations of the sender since its last message or its last input.
     pub operations: Vec<Operation>,
 }
 
-/// What a party made of an input.
+/// A party's reaction to an input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reaction {
     /// Messages, in the order in which they are sent.
@@ -142,11 +142,11 @@ pub enum Outcome {
     Running,
     /// Every party is done; the station's secrets, or the first party's without a station.
     Established(Secrets),
-    /// What the first party that gave up says: it knows why, the others only hear of it.
+    /// Failure of the first party that gave up: it knows the reason, the others are only told.
     Failed(Failure),
 }
 
-/// What a party may use: random octets, a place to name its work, and a way out.
+/// Services for a party: random octets, the record of its operations, the output.
 pub struct Context<'a> {
     rng: &'a mut dyn CryptoRng,
     operations: Vec<Operation>,
@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// What was sent and recorded.
+    /// The messages sent and the operations recorded.
     #[must_use]
     pub fn finish(self) -> Reaction {
         Reaction {
@@ -212,7 +212,7 @@ impl<'a> Context<'a> {
 
 /// One party of a handshake.
 pub trait Peer {
-    /// Who it is.
+    /// The party.
     fn party(&self) -> Party;
 
     /// Speaks first, where the protocol has it do so.
@@ -236,7 +236,7 @@ pub trait Peer {
     /// Tells it whether its host keeps too much of such state to take more without asking first.
     fn set_busy(&mut self, _busy: bool) {}
 
-    /// What it has agreed on so far: keys that protect what is still to come.
+    /// The secrets agreed so far: keys that protect the messages to come.
     fn agreed(&self) -> Secrets {
         match self.status() {
             Status::Established(secrets) => secrets,
@@ -246,13 +246,13 @@ pub trait Peer {
 }
 
 /// Parties that speak with each other.
-pub struct Exchange {
+pub struct Conversation {
     peers: Vec<Box<dyn Peer>>,
     rng: Box<dyn CryptoRng>,
     first_failure: Option<Failure>,
 }
 
-impl Exchange {
+impl Conversation {
     /// Parties in any order, and where they draw their random octets from.
     #[must_use]
     pub fn new(mut peers: Vec<Box<dyn Peer>>, rng: Box<dyn CryptoRng>) -> Self {
@@ -264,7 +264,7 @@ impl Exchange {
         }
     }
 
-    /// Lets whoever speaks first do so.
+    /// Starts every party; the first messages are the result.
     pub fn start(&mut self) -> Vec<Emission> {
         let mut context = Context::new(&mut *self.rng);
         for peer in &mut self.peers {
@@ -295,7 +295,7 @@ impl Exchange {
         reaction
     }
 
-    /// Who takes part.
+    /// The parties.
     pub fn parties(&self) -> impl Iterator<Item = Party> + '_ {
         self.peers.iter().map(|peer| peer.party())
     }
@@ -323,7 +323,7 @@ impl Exchange {
         }
     }
 
-    /// What a party has agreed on so far.
+    /// The secrets that a party has agreed on so far.
     #[must_use]
     pub fn agreed(&self, party: Party) -> Secrets {
         self.peers

@@ -24,55 +24,55 @@ pub enum Failure {
     /// The peer proved another passphrase, PMK or shared key than ours.
     #[error("wrong passphrase or key; give both ends the same one")]
     WrongPassphrase {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// The authentication server refused the credentials.
     #[error("the authentication server refused the credentials")]
     WrongCredentials {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// A certificate chain does not end in the trusted root, or a signature is wrong.
     #[error("the certificate was not accepted; check the chain and the trusted root")]
     WrongCertificate {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// A message integrity code or signature over the exchange is wrong.
     #[error("a message failed its integrity check")]
     IntegrityFailure {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// The RSN element in the handshake is not the one of the association.
     #[error("the RSN element differs from the one of the association")]
     ElementMismatch {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// The authentication server did not answer.
     #[error("the authentication server did not answer")]
     ServerTimeout {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// The other party did not answer.
     #[error("the other party did not answer")]
     PeerTimeout {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// Two Michael failures within 60 seconds (802.11-2020, 12.5.2.4).
     #[error("TKIP countermeasures")]
     Countermeasures {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
     /// No suite, group, method or AKM in common.
     #[error("nothing in common was offered")]
     NothingInCommon {
-        /// What the frame that says so carries.
+        /// Code in the frame that reports it.
         code: Code,
     },
 }

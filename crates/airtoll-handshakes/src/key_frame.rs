@@ -19,7 +19,7 @@ use airtoll_security::akm::AkmSuite;
 use airtoll_security::keys::{KeyMic, PmkR0, Ptk, wrap};
 use airtoll_security::suite::CipherSuite;
 
-/// What each end brings to a key handshake.
+/// Inputs of each end of a key handshake.
 #[derive(Debug, Clone)]
 pub struct KeyConfig {
     /// The link.

@@ -31,7 +31,7 @@ pub struct GroupKeys {
     pub key_id: u8,
 }
 
-/// What the authenticator waits for.
+/// The message for which the authenticator waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Message2,
@@ -99,7 +99,7 @@ impl KeyAuthenticator {
         }
     }
 
-    /// Hands out these keys in the place of ones of its own.
+    /// Distributes these keys instead of drawing its own.
     #[must_use]
     pub fn handing_out(mut self, keys: GroupKeys) -> Self {
         self.gtk = keys.gtk;

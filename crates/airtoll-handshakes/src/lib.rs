@@ -42,7 +42,7 @@ pub mod wireguard;
 
 pub use describe::describe;
 pub use exchange::{
-    Carrier, Context, Emission, Exchange, Message, Outcome, Party, Peer, Reaction, SecretName,
+    Carrier, Context, Conversation, Emission, Message, Outcome, Party, Peer, Reaction, SecretName,
     Secrets, Status,
 };
 pub use failure::{Code, Failure};

@@ -46,7 +46,7 @@ pub struct MobilityDomain {
     pub over_the_ds: bool,
 }
 
-/// What both ends of a link know without any secret.
+/// Properties of a link that both ends know without any secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
     /// Network name, at most 32 octets.
@@ -78,7 +78,7 @@ impl Link {
         self.akm.and_then(AkmSuite::hash).unwrap_or(self.hash)
     }
 
-    /// What protects EAPOL-Key frames and FT elements; `None` without an AKM.
+    /// The MIC of EAPOL-Key frames and FT elements; `None` without an AKM.
     #[must_use]
     pub fn key_mic(&self) -> Option<KeyMic> {
         let akm = self.akm?;
@@ -319,7 +319,7 @@ pub fn leaving_reason(message: &Message) -> Option<u16> {
     }
 }
 
-/// What a station concludes from a reason code.
+/// The failure that a station infers from a reason code.
 #[must_use]
 pub const fn failure_of_reason(number: u16) -> Failure {
     let code = Code::Reason(number);

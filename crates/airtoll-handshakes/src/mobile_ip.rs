@@ -22,7 +22,7 @@ const REPEATS: u8 = 5;
 /// Registrations that agents offer, in seconds.
 const REGISTRATION_S: u16 = 300;
 
-/// What the parties know.
+/// Settings that the parties share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MobileIpConfig {
     /// The mobile node's home address.
@@ -218,7 +218,7 @@ impl Peer for MobileNode {
     }
 }
 
-/// An advertisement that nobody asked for (section 2.3), valid for this many seconds.
+/// An unsolicited advertisement (section 2.3), valid for this many seconds.
 #[must_use]
 pub fn advertisement(address: [u8; 4], foreign: bool, valid_s: u16, sequence: u16) -> Vec<u8> {
     let kind = if foreign {
@@ -447,7 +447,7 @@ pub fn parties(config: &MobileIpConfig) -> Vec<Box<dyn Peer>> {
 mod tests {
     use super::*;
     use crate::adverse::{agree, run, run_adverse, run_flipped};
-    use crate::exchange::{Exchange, Outcome};
+    use crate::exchange::{Conversation, Outcome};
     use proptest::prelude::*;
     use rand_chacha::rand_core::SeedableRng;
 
@@ -503,7 +503,7 @@ mod tests {
             ..config(true)
         };
         let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
-        let mut exchange = Exchange::new(parties(&config), rng);
+        let mut exchange = Conversation::new(parties(&config), rng);
         assert!(exchange.start().is_empty());
         let heard = |foreign| Message {
             from: Party::ForeignAgent,
@@ -521,7 +521,7 @@ mod tests {
         );
         // Or it asks once its patience is over.
         let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
-        let mut exchange = Exchange::new(parties(&config), rng);
+        let mut exchange = Conversation::new(parties(&config), rng);
         exchange.start();
         let asked = exchange.time_out(Party::Station).emissions;
         let (_, name) = crate::describe(&asked[0].message);

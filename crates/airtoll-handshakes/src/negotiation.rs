@@ -1,8 +1,8 @@
 //! Everything a policy negotiates, stage by stage: authentication, association, EAP, keys,
 //! Mobile IP, tunnels.
 //!
-//! Takes a [`PolicySpec`], [`Options`] and a random source; gives one [`Exchange`] after the
-//! other, each made with the secrets of those before it. Whoever drives it (a simulator, or
+//! Takes a [`PolicySpec`], [`Options`] and a random source; gives one [`Conversation`] after the
+//! other, each made with the secrets of those before it. The caller (a simulator, or
 //! [`Negotiation::run`] without loss or time) carries the messages.
 
 mod plan;
@@ -16,7 +16,7 @@ use super::association::{AssociationAccessPoint, AssociationStation};
 use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
 use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
 use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
-use super::exchange::{Context, Emission, Exchange, Outcome, Peer, SecretName, Secrets};
+use super::exchange::{Context, Conversation, Emission, Outcome, Peer, SecretName, Secrets};
 use super::fast_transition::{self, FtConfig};
 use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
@@ -45,13 +45,13 @@ pub enum Stage {
     Keys,
     /// Group key handshake of an association that stands.
     GroupKeys,
-    /// Fast BSS transition, in the place of the four before it.
+    /// Fast BSS transition, instead of the four stages before it.
     FastTransition,
     /// Mobile IP registration.
     MobileIp,
     /// IKE or WireGuard.
     Tunnel,
-    /// A tunnel's move to another address, in the place of another such stage.
+    /// A tunnel's move to another address, instead of another set-up.
     TunnelMove,
 }
 
@@ -62,7 +62,7 @@ pub struct Transition {
     pub old_access_point: MacAddress,
     /// Through the old AP instead of over the air.
     pub over_the_ds: bool,
-    /// What the initial association in the mobility domain agreed on.
+    /// Secrets of the initial association in the mobility domain.
     pub secrets: Secrets,
 }
 
@@ -75,7 +75,7 @@ pub struct GroupRenewal {
     pub replay_counter: u64,
 }
 
-/// What one stage came to.
+/// Record of one stage.
 #[derive(Debug, Clone)]
 pub struct StageRecord {
     /// Which stage.
@@ -93,7 +93,7 @@ pub struct Negotiation {
     link: Link,
     plan: Vec<(Stage, usize)>,
     at: usize,
-    exchange: Option<Exchange>,
+    exchange: Option<Conversation>,
     secrets: Secrets,
     transition: Option<Transition>,
     renewal: Option<GroupRenewal>,
@@ -106,7 +106,7 @@ pub struct Negotiation {
 
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
 const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
-/// Addresses of the tunnels' ends where nobody says others.
+/// Default addresses of the tunnels' ends.
 const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 1, 20], [10, 0, 1, 1]);
 /// The same of Mobile IP's parties.
 const MOBILE: [[u8; 4]; 3] = [[10, 0, 1, 20], [10, 0, 1, 1], [10, 0, 2, 1]];
@@ -143,7 +143,7 @@ impl Negotiation {
     }
 
     /// The exchange of the stage that runs.
-    pub const fn exchange(&mut self) -> Option<&mut Exchange> {
+    pub const fn exchange(&mut self) -> Option<&mut Conversation> {
         self.exchange.as_mut()
     }
 
@@ -185,8 +185,8 @@ impl Negotiation {
         &self.secrets
     }
 
-    /// Lets the AP hand out these group keys in the key handshake or fast transition to come, in the
-    /// place of ones of this negotiation alone. A fast transition that was begun is begun anew.
+    /// Makes the AP distribute these group keys in the next key handshake or fast transition, instead of
+    /// keys of this negotiation alone. A fast transition that was begun is begun anew.
     ///
     /// # Errors
     /// [`SpecError`] as in [`Self::new`].
@@ -264,7 +264,7 @@ impl Negotiation {
             Stage::TunnelMove => self.tunnel_move(),
         };
         drop(context);
-        self.exchange = Some(Exchange::new(peers, rng));
+        self.exchange = Some(Conversation::new(peers, rng));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! What a party computes between two messages, by name, so that a device profile can price it.
+//! Operations of a party between two messages, by name, so that a device profile can price them.
 //!
 //! Takes nothing; gives [`Operation`] and [`merge`]. Never holds a key or a time: how long a
 //! 2048-bit signature takes is a fact of the device, not of the protocol.

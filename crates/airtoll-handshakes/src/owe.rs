@@ -1,7 +1,7 @@
 //! Opportunistic wireless encryption (RFC 8110): association with a Diffie-Hellman exchange.
 //!
 //! Takes a [`Link`] with AKM 00-0F-AC:18 and a group; gives an association request and response
-//! with the DH parameter element, a PMK and its identifier. Authenticates nobody.
+//! with the DH parameter element, a PMK and its identifier. Authenticates neither end.
 
 use airtoll_wire::ieee80211::element::extension::OWE_DH_PARAMETER;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;

@@ -11,7 +11,7 @@ use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
 use airtoll_wire::ieee80211::suite::{OUI_IEEE, OUI_WPA};
 
-/// What is wrong with a policy or its options.
+/// An error in a policy or its options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// Not the JSON of a policy.
@@ -22,9 +22,9 @@ pub enum SpecError {
     Unknown {
         /// Which key.
         key: &'static str,
-        /// What it holds.
+        /// The value.
         value: String,
-        /// What it may hold.
+        /// The allowed values.
         allowed: &'static str,
     },
 }
@@ -119,7 +119,7 @@ impl PolicySpec {
     }
 }
 
-/// What is made to go wrong.
+/// Faults to inject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Faults {
@@ -144,7 +144,7 @@ pub enum MobileIp {
     Foreign,
 }
 
-/// What becomes of a tunnel when its end is at another access point.
+/// Treatment of a tunnel whose end is at another access point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunnelMove {
@@ -160,7 +160,7 @@ pub enum TunnelMove {
     Stays,
 }
 
-/// What a policy leaves open.
+/// Choices that a policy leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
@@ -198,7 +198,7 @@ pub struct Options {
     /// EAP-TLS, PEAP and TTLS then resume (RFC 5246 section 7.3, RFC 8446 section 2.2, RFC 9190
     /// section 2.1.3).
     pub tls_resumption: bool,
-    /// What goes wrong.
+    /// Faults to inject.
     pub faults: Faults,
 }
 

@@ -279,7 +279,7 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
 
-/// What `emit` writes.
+/// The octets that `emit` writes.
 pub fn written(emit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut octets = Vec::new();
     emit(&mut octets);

@@ -17,7 +17,7 @@ use super::tls::TlsVersion;
 /// A count and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// What is counted, and where.
+    /// The counted messages and their place in the paper.
     pub what: &'static str,
     /// Messages.
     pub messages: usize,
@@ -28,9 +28,9 @@ pub struct Count {
 pub struct Comparison {
     /// Its name in the paper.
     pub protocol: &'static str,
-    /// What the paper prints; prose and table apart where they differ.
+    /// Counts in the paper; prose and table apart where they differ.
     pub printed: Vec<Count>,
-    /// What the handshakes emit.
+    /// Counts of the handshakes here.
     pub counted: Vec<Count>,
     /// Every message: sender, receiver and name.
     pub messages: Vec<String>,

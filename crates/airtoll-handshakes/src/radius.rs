@@ -1,4 +1,4 @@
-//! What the shared secret does in RADIUS: authenticators, Message-Authenticator and the
+//! Uses of RADIUS's shared secret: authenticators, Message-Authenticator and the
 //! encryption of the keys (RFC 2865, RFC 3579, RFC 2548).
 //!
 //! Takes packets and the secret; gives packets that carry proofs, or says that a proof is

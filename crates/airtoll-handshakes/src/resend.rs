@@ -1,4 +1,4 @@
-//! What a party repeats when nothing answers.
+//! The last messages of a party, repeated after a time-out.
 //!
 //! Takes messages as they are sent; gives them again, a bounded number of times.
 //! Never decides when: that is the driver's time-out.

@@ -1,7 +1,7 @@
 //! Some parties of one handshake, from settings, so that strangers can play the others.
 //!
 //! Takes the JSON of a [`RoleSettings`] and the parties that are ours; gives them ready to start.
-//! Never plays both sides by itself and never opens a socket: whoever carries the octets decides
+//! Never plays both sides by itself and never opens a socket: the carrier of the octets decides
 //! who is at the other end.
 
 pub mod air;
@@ -30,11 +30,11 @@ pub enum Shown {
     /// The chain of its own role.
     #[default]
     Own,
-    /// A server's whose root nobody trusts.
+    /// A server's, with an untrusted root.
     Rogue,
 }
 
-/// What a handshake is given.
+/// Settings of a handshake.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "handshake", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RoleSettings {
@@ -57,11 +57,11 @@ pub enum RoleSettings {
         /// Which of them our end shows.
         #[serde(default)]
         shown: Shown,
-        /// Who the station says it is.
+        /// Identity that the station claims.
         identity: String,
         /// Password.
         password: String,
-        /// What access point and server share.
+        /// Secret that access point and server share.
         radius_secret: String,
         /// Octets of TLS data in one EAP packet.
         fragment_octets: usize,
@@ -99,13 +99,13 @@ pub enum RoleSettings {
         #[serde(default)]
         nat_traversal: bool,
     },
-    /// IKEv2 likewise.
+    /// IKEv2 with pre-shared keys and one ESP tunnel.
     IkeV2 {
         /// Pre-shared key.
         preshared: String,
         /// IKE group: 14 or 19.
         group: u16,
-        /// AES-GCM in the place of AES-CBC with HMAC-SHA-1.
+        /// AES-GCM instead of AES-CBC with HMAC-SHA-1.
         gcm: bool,
         /// IPv4 addresses of initiator and responder.
         addresses: ([u8; 4], [u8; 4]),
@@ -130,7 +130,7 @@ pub enum RoleSettings {
     },
     /// A stage between station and access point.
     Air {
-        /// Which, and what it is given.
+        /// The handshake and its settings.
         settings: AirSettings,
     },
     /// WireGuard, the station being the initiator and the gateway the responder.

@@ -198,7 +198,7 @@ impl SaePeer {
             let (token, commit) = rest.split_at(at);
             (commit, Some(token), Elements::new(&[]))
         };
-        // Who has shown a token, or came while the AP was idle, is not asked again.
+        // A station that has shown a token, or came while the AP was idle, is not asked again.
         if new && self.config.anti_clogging {
             let expected = self.expected_token(context);
             if !token.is_some_and(|token| equal(token, &expected)) {
@@ -269,7 +269,7 @@ impl SaePeer {
             number == self.config.group || self.config.further_groups.contains(&number)
         };
         if rejected.chunks_exact(2).any(ours) {
-            // 12.4.7.4: somebody else refused a group that this AP takes.
+            // 12.4.7.4: the refusal of a group that this AP takes came from another station.
             self.reject(context, 1, status::UNSPECIFIED, &self.group.to_le_bytes());
             return false;
         }

@@ -2,7 +2,7 @@
 //! ChaCha20-Poly1305 and BLAKE2s.
 //!
 //! Takes static keys and a timestamp at each end; gives an initiation, a response and the
-//! keepalive that confirms the keys; under load a cookie reply in the place of an answer (`cookie`).
+//! keepalive that confirms the keys; under load a cookie reply instead of an answer (`cookie`).
 //! Never reads a clock: the timestamp only has to grow, and the caller gives the first. An end that was
 //! given a cookie uses it when its timer lets it speak again, not at once (section 6.6).
 

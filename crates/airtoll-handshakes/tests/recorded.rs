@@ -10,7 +10,9 @@ use airtoll_handshakes::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use airtoll_handshakes::key_supplicant::KeySupplicant;
 use airtoll_handshakes::link::{Link, ManagementProtection, MobilityDomain};
 use airtoll_handshakes::sae::{SaeConfig, SaePeer};
-use airtoll_handshakes::{Carrier, Exchange, Message, Outcome, Party, Peer, SecretName, Status};
+use airtoll_handshakes::{
+    Carrier, Conversation, Message, Outcome, Party, Peer, SecretName, Status,
+};
 use airtoll_security::AkmSuite;
 use airtoll_security::CipherSuite;
 use airtoll_security::akm::AkmHash;
@@ -84,7 +86,7 @@ fn frames(folder: &str) -> Vec<Vec<u8>> {
     out
 }
 
-/// What one 4-way handshake was made of.
+/// Inputs and frames of one 4-way handshake.
 struct Recording {
     config: KeyConfig,
     /// EAPOL-Key frames in order: the AP's, the station's, and so on.
@@ -198,7 +200,7 @@ fn nonce(packet: &[u8]) -> [u8; 32] {
     *EapolKeyRepr::parse(packet.body(), 16).unwrap().nonce
 }
 
-fn deliver(exchange: &mut Exchange, from: Party, octets: &[u8]) -> Vec<Vec<u8>> {
+fn deliver(exchange: &mut Conversation, from: Party, octets: &[u8]) -> Vec<Vec<u8>> {
     let to = match from {
         Party::Station => Party::AccessPoint,
         _ => Party::Station,
@@ -254,7 +256,7 @@ fn our_station_answers_hostapd_as_wpa_supplicant_did() {
         let wpa1 = recording.config.link.is_wpa1();
         let snonce = nonce(&recording.eapol[1]);
         let station: Vec<Box<dyn Peer>> = vec![Box::new(KeySupplicant::new(recording.config))];
-        let mut exchange = Exchange::new(station, Recorded::new(&snonce));
+        let mut exchange = Conversation::new(station, Recorded::new(&snonce));
         for (index, pair) in recording.eapol.chunks(2).enumerate() {
             let answers = deliver(&mut exchange, Party::AccessPoint, &pair[0]);
             assert_eq!(answers, [pair[1].clone()], "{folder}: answer {index}");
@@ -277,7 +279,7 @@ fn our_access_point_asks_as_hostapd_did_and_takes_wpa_supplicant_s_answers() {
         };
         let station: Vec<Box<dyn Peer>> =
             vec![Box::new(KeySupplicant::new(recording.config.clone()))];
-        let mut theirs = Exchange::new(station, Recorded::new(&nonce(two)));
+        let mut theirs = Conversation::new(station, Recorded::new(&nonce(two)));
         deliver(&mut theirs, Party::AccessPoint, one);
         deliver(&mut theirs, Party::AccessPoint, three);
         let secrets = theirs.agreed(Party::Station);
@@ -288,7 +290,7 @@ fn our_access_point_asks_as_hostapd_did_and_takes_wpa_supplicant_s_answers() {
             key_id: 1,
         });
         let access_point: Vec<Box<dyn Peer>> = vec![Box::new(ours)];
-        let mut exchange = Exchange::new(access_point, Recorded::new(&nonce(one)));
+        let mut exchange = Conversation::new(access_point, Recorded::new(&nonce(one)));
         let start = exchange.start();
         assert_eq!(start[0].message.octets, *one, "{folder}: message 1");
         let mut altered = two.clone();
@@ -341,7 +343,7 @@ fn sae_frames_have_the_recorded_form_and_name_the_pmk_as_hostapd_did() {
         Box::new(SaePeer::station(config.clone())),
         Box::new(SaePeer::access_point(config)),
     ];
-    let mut exchange = Exchange::new(peers, Recorded::new(&[]));
+    let mut exchange = Conversation::new(peers, Recorded::new(&[]));
     let (log, outcome) = exchange.run();
     assert!(matches!(outcome, Outcome::Established(_)));
     let ours: Vec<Vec<u8>> = log

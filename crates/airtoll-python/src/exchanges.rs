@@ -5,7 +5,7 @@
 
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
-use airtoll_handshakes::{Carrier, Emission, Exchange, Message, Status};
+use airtoll_handshakes::{Carrier, Conversation, Emission, Message, Status};
 use airtoll_security::akm::AkmHash;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ type Told = (String, String, Vec<(String, Vec<u8>)>);
 /// `negotiate`, UDP with its destination port as `udp:500`.
 #[pyclass(unsendable)]
 struct Handshake {
-    exchange: Exchange,
+    exchange: Conversation,
 }
 
 #[pymethods]
@@ -37,7 +37,7 @@ impl Handshake {
             .collect::<PyResult<Vec<_>>>()?;
         let rng = Box::new(ChaCha20Rng::seed_from_u64(seed));
         Ok(Self {
-            exchange: Exchange::new(peers, rng),
+            exchange: Conversation::new(peers, rng),
         })
     }
 

@@ -22,7 +22,7 @@ pub enum Credential {
     Psk,
     /// A password, by SAE.
     Sae,
-    /// A Diffie-Hellman exchange alone: nobody is authenticated.
+    /// A Diffie-Hellman exchange alone: neither end is authenticated.
     DiffieHellman,
 }
 

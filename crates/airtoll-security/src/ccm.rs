@@ -101,7 +101,7 @@ impl CcmKey {
         self.one::<false>(job);
     }
 
-    /// Decrypts one job whose received tag stands in `tag`; see [`CcmJob::authentic`].
+    /// Decrypts one job whose received tag is in `tag`; see [`CcmJob::authentic`].
     pub fn unseal(&self, job: &mut CcmJob<'_>) {
         self.one::<true>(job);
     }

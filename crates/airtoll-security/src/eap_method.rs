@@ -21,7 +21,7 @@ struct Row {
     /// Whether its key derivation under TLS 1.3 is implemented.
     tls13: bool,
     uses_password: bool,
-    /// What runs in the tunnel of the method, where there is one.
+    /// The authentication inside the method's tunnel, where there is one.
     inner: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a key or a protected frame.
+//! Errors of keys and protected frames.
 //!
 //! Takes nothing; gives one error type for keys and one for frames. Never carries key material or
 //! plaintext.
@@ -9,7 +9,7 @@ pub enum KeyError {
     /// The key has the wrong number of octets.
     #[error("{what} takes {expected} octets of key, got {got}")]
     Length {
-        /// What the key is for.
+        /// Purpose of the key.
         what: &'static str,
         /// Octets it takes.
         expected: usize,
@@ -37,7 +37,7 @@ pub enum KeyError {
         what: &'static str,
         /// Its limit.
         limit: usize,
-        /// What it got.
+        /// Octets given.
         got: usize,
     },
     /// The AKM has no such key (an FT name asked of an AKM without FT, for example).

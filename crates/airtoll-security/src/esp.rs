@@ -51,7 +51,7 @@ enum MacKey {
     Sha1(Box<Hmac<Sha1>>),
 }
 
-/// What a decapsulated packet was.
+/// Outcome of decapsulating a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EspOpened {
     /// Where the inner packet is in the ESP packet.
@@ -224,8 +224,8 @@ impl EspKey {
     /// Decapsulates an ESP packet in place.
     ///
     /// # Errors
-    /// A packet too short or of another SPI, a wrong ICV, or impossible padding; what was
-    /// decrypted is then erased.
+    /// A packet too short or of another SPI, a wrong ICV, or impossible padding; decrypted
+    /// octets are then erased.
     pub fn decapsulate(&self, packet: &mut [u8]) -> Result<EspOpened, CipherError> {
         let icv = self.suite.icv_octets();
         let start = HEADER + self.suite.iv_octets();

@@ -165,7 +165,7 @@ impl OuterIp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Tunnel {
-    /// What protects the packets.
+    /// The transform.
     pub suite: TunnelSuite,
     /// The outer IP version.
     #[serde(default)]

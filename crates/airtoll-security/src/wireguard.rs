@@ -27,7 +27,7 @@ pub struct WireGuardKey {
     receiver: u32,
 }
 
-/// What a decapsulated message was.
+/// Outcome of decapsulating a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireGuardOpened {
     /// Where the inner packet is, its padding included: the inner IP header tells its length.

@@ -1,4 +1,4 @@
-//! Frames to encrypt again and again, for whoever holds a clock.
+//! Frames to encrypt repeatedly, for a caller with a clock.
 //!
 //! Takes a cipher, a way to run it and a payload length; gives work that encapsulates a fixed
 //! number of frames at each call, with a fresh packet number each. Never reads a clock. Nothing is
@@ -25,7 +25,7 @@ const SINGLE_FRAMES: usize = 16;
 /// Octets of MAC header: QoS data.
 const MAC_HEADER: usize = 26;
 
-/// What encrypts.
+/// A cipher under measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A link cipher.

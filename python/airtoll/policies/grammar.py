@@ -257,7 +257,7 @@ def _services(link: Link, tunnels: list[Tunnel]) -> Services:
     encrypts = link.encrypts_data and link.cipher is not Cipher.NONE
     secret = any(t.encryption != "null" for t in tunnels)
     method = link.eap_method
-    # OWE agrees on keys with a stranger: it authenticates nobody (RFC 8110 section 1).
+    # OWE agrees on keys without authenticating either end (RFC 8110 section 1).
     authenticated = link.generation not in (Generation.OPEN, Generation.OWE)
     return Services(
         authentication=authenticated or bool(tunnels),

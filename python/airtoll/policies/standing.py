@@ -30,7 +30,7 @@ PEAP_CAVEAT: Final = Reference(
     "RFC 5281 section 14.1; Brenza, Degabriele, Hamm, WiSec 2015",
 )
 OWE_CAVEAT: Final = Reference(
-    "nobody is authenticated: a rogue access point is not noticed", "RFC 8110 section 7"
+    "neither end is authenticated: a rogue access point is not noticed", "RFC 8110 section 7"
 )
 TRANSITION_CAVEAT: Final = Reference(
     "a station can be led to the weaker policy by a rogue access point",
@@ -149,7 +149,7 @@ def _pci_dss(policy: Policy) -> str | None:
     if not policy.services.confidentiality:
         return "transmissions are not encrypted"
     if not policy.services.authentication:
-        return "nobody is authenticated"
+        return "neither end is authenticated"
     if policy.link.transition is not None:
         return "stations may fall back to a weaker policy"
     return None

@@ -19,7 +19,7 @@ const REPEATS: u8 = 4;
 /// when the first wait is 2 s and every other twice the one before.
 const SERVER_REPEATS: u8 = 3;
 
-/// What the AP waits for.
+/// The message for which the AP waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Phase {
     /// The station: the EAPOL packet it has to answer.

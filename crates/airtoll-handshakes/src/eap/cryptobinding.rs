@@ -16,7 +16,7 @@ const HEADER: [u8; 4] = [0, 12, 0, 56];
 /// PEAP's number, which the MAC covers after the TLV.
 const PEAP: u8 = 25;
 
-/// Whose TLV it is.
+/// Sender of a TLV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subtype {
     /// The server's.

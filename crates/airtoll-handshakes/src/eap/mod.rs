@@ -31,12 +31,12 @@ use super::failure::{Code, Failure, reason};
 use super::primitives::written;
 use super::tls::{Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
-/// What one end of an EAP conversation is given.
+/// Settings of one end of an EAP conversation.
 #[derive(Clone)]
 pub struct EapConfig {
     /// The method.
     pub method: EapMethod,
-    /// Who the station says it is.
+    /// Identity that the station claims.
     pub identity: Vec<u8>,
     /// Password, for the methods that use one.
     pub password: Vec<u8>,
@@ -61,7 +61,7 @@ pub struct EapConfig {
     pub cryptobinding: bool,
 }
 
-/// What an end has agreed on: its secrets, and the TLS session that it may resume.
+/// The results of an end: its secrets, and the TLS session that it may resume.
 fn agreed(status: Status, session: Option<Session>) -> Secrets {
     let mut secrets = match status {
         Status::Established(secrets) => secrets,
@@ -72,7 +72,7 @@ fn agreed(status: Status, session: Option<Session>) -> Secrets {
     secrets
 }
 
-/// What a server method does next.
+/// The next step of a server method.
 pub(super) enum Step {
     /// Sends this packet and waits.
     Continue(EapRepr),
@@ -80,7 +80,7 @@ pub(super) enum Step {
     Accept(EapRepr),
     /// Ends badly.
     Reject(EapRepr, Failure),
-    /// The packet is not for us.
+    /// The packet belongs to another method or step.
     Ignore,
 }
 

@@ -108,13 +108,13 @@ fn message(op: u8, identifier: u8, value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What the inner server wants.
+/// The next step of the inner server.
 pub enum Turn {
     /// Send this request.
     Request(EapRepr),
     /// The station proved its password.
     Accept,
-    /// It did not.
+    /// The station did not prove its password.
     Reject,
 }
 

@@ -127,7 +127,7 @@ impl EapServer {
                 self.outcome = Some(Ok(msk));
             }
             Step::Reject(_, failure) => {
-                // What failed once is not resumed (RFC 5246 section 7.2.2).
+                // A session that failed once is not resumed (RFC 5246 section 7.2.2).
                 self.config.resume = None;
                 self.outcome = Some(Err(failure));
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
-use crate::exchange::{Emission, Exchange, Outcome, Party, Peer, SecretName, Status};
+use crate::exchange::{Conversation, Emission, Outcome, Party, Peer, SecretName, Status};
 use crate::link::{Link, ManagementProtection};
 use crate::tls::{ChainKind, TlsSuite};
 use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -109,8 +109,8 @@ fn a_bound_tunnel_gives_another_msk_in_as_many_messages() {
     }
 }
 
-/// What station and server remember of a conversation.
-fn remembered(exchange: &Exchange) -> [Option<Session>; 2] {
+/// The TLS sessions that station and server keep after a conversation.
+fn remembered(exchange: &Conversation) -> [Option<Session>; 2] {
     [Party::Station, Party::AuthenticationServer].map(|party| {
         let secrets = exchange.agreed(party);
         Session::from_octets(secrets.get(&SecretName::TlsSession)?)

@@ -56,7 +56,7 @@ pub(super) struct Tunnel<'a> {
     pub outer: &'a [u8],
 }
 
-/// What both ends of a method say about its tunnel.
+/// Properties of a method's tunnel at both ends.
 pub(super) trait Inner {
     /// The key material that the method exports.
     fn exporter(&self, tls13: bool) -> Exporter;

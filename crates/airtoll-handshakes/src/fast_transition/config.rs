@@ -1,4 +1,4 @@
-//! What both ends of a fast transition know, and the elements that prove it (802.11-2020, 13.8).
+//! Shared settings of a fast transition, and the elements that prove them (802.11-2020, 13.8).
 //!
 //! Takes an [`FtConfig`] and nonces; gives a PTK, and RSN, mobility domain and FT elements with
 //! their MIC, and checks the other end's. Never sends a frame.
@@ -15,7 +15,7 @@ use crate::link::{Link, element};
 use crate::primitives::{equal, written};
 use airtoll_security::keys::{KeyMic, PmkR0, Ptk};
 
-/// What both ends know.
+/// Settings that both ends share.
 #[derive(Debug, Clone)]
 pub struct FtConfig {
     /// The link to the target AP, with its mobility domain.

@@ -1,4 +1,4 @@
-//! What both ends of an IKEv1 exchange agree on beforehand, and how it is offered and chosen.
+//! Settings that both ends of an IKEv1 exchange share beforehand; offers and choices made of them.
 //!
 //! Takes an [`IkeV1Config`]; gives SA and identification payloads (RFC 2407 section 4, RFC 2409
 //! appendix A) and reads the other end's.
@@ -48,7 +48,7 @@ impl IkeCipher {
     }
 }
 
-/// What both ends agree on beforehand.
+/// Settings that both ends share beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IkeV1Config {
     /// Pre-shared key.
@@ -137,7 +137,7 @@ impl IkeV1Config {
         Some(sa(1, Vec::new(), numbers, 1, attributes))
     }
 
-    /// The SPI of an SA payload of quick mode, and the answer to it with an SPI of ours.
+    /// The SPI of an SA payload of quick mode, and the answer with our SPI.
     pub(super) fn choose_esp(
         &self,
         body: &[u8],

@@ -16,7 +16,7 @@ pub struct Phase1 {
     pub iv: Vec<u8>,
 }
 
-/// What both ends have said in the clear: each pair the initiator's first.
+/// Values that both ends sent in clear: in each pair the initiator's is first.
 #[derive(Clone, Default)]
 pub struct Said {
     pub cookies: ([u8; 8], [u8; 8]),

@@ -47,7 +47,7 @@ pub struct IkeV1Peer {
     quick_shared: Vec<u8>,
     quick_nonces: (Vec<u8>, Vec<u8>),
     spis: ([u8; 4], [u8; 4]),
-    /// The SA payload of quick mode's first message, and whom the tunnel is for.
+    /// The SA payload of quick mode's first message, and the identities of the tunnel.
     quick_offer: Vec<u8>,
     quick_identities: Vec<Vec<u8>>,
     /// Messages of the conversation handled so far, own and the other's.
@@ -171,7 +171,7 @@ impl IkeV1Peer {
         Some(payloads)
     }
 
-    /// What [`Self::open`] read was right: its last block is the next IV.
+    /// Accepts the message that [`Self::open`] read: its last block is the next IV.
     fn accept(&mut self, view: &IsakmpView<'_>) {
         let block = self.config.cipher.block_octets();
         let body = view.body();
@@ -318,7 +318,7 @@ impl IkeV1Peer {
         } else {
             self.quick_offer = sa.to_vec();
             self.quick_nonces.0 = nonce;
-            // What the initiator asks for is not narrowed.
+            // The initiator's selectors are not narrowed.
             self.quick_identities = payloads
                 .iter()
                 .filter(|(kind, _)| *kind == payload::V1_IDENTIFICATION)
@@ -570,7 +570,7 @@ impl Peer for IkeV1Peer {
             return;
         }
         if !self.initiator && self.heard.is_empty() {
-            // A responder that nobody spoke to has nothing to give up.
+            // A responder without a first message has no exchange to abandon.
             self.waited += 1;
             if self.waited <= 4 * REPEATS {
                 return;

@@ -1,4 +1,4 @@
-//! What both ends of an IKEv2 exchange agree on beforehand, and how it is offered and chosen.
+//! Settings that both ends of an IKEv2 exchange share beforehand; offers and choices made of them.
 //!
 //! Takes an [`IkeV2Config`]; gives SA, identification and traffic selector payloads (RFC 7296
 //! sections 3.3, 3.5 and 3.13) and reads the other end's.
@@ -17,7 +17,7 @@ pub(super) const NO_PROPOSAL_CHOSEN: u16 = 14;
 /// Notify types from here on tell a status, those below an error.
 const FIRST_STATUS: u16 = 16_384;
 
-/// What both ends agree on beforehand.
+/// Settings that both ends share beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IkeV2Config {
     /// Pre-shared key.
@@ -98,7 +98,7 @@ impl IkeV2Config {
         written(|out| proposal.emit(false, out))
     }
 
-    /// Number and SPI of the first proposal that has every transform of ours and no other kind.
+    /// Number and SPI of the first proposal that has all our transforms and no other kind.
     pub(super) fn chosen(&self, body: &[u8], esp: bool) -> Option<(u8, Vec<u8>)> {
         let wanted = self.transforms(esp);
         let fits = |proposal: &ProposalRepr| {

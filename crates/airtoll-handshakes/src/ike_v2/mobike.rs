@@ -1,8 +1,8 @@
 //! Moving a tunnel to another address (RFC 4555): two messages, or four with a check that the
 //! other end is where it says.
 //!
-//! Takes an [`IkeSa`] of an exchange whose ends both said that they can; gives INFORMATIONAL
-//! messages. The tunnel's keys stay as they are, which is the point: nobody authenticates anew.
+//! Takes an [`IkeSa`] of an exchange in which both ends announced MOBIKE; gives INFORMATIONAL
+//! messages. The tunnel keeps its keys: neither end authenticates again.
 
 use airtoll_wire::isakmp::{IsakmpView, Payload, exchange};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ const UNACCEPTABLE_ADDRESSES: u16 = 40;
 /// The first message ID after IKE_SA_INIT and IKE_AUTH.
 const FIRST_REQUEST: u32 = 2;
 
-/// What an IKE SA that may move is known by: both ends hold the same.
+/// Identity and keys of an IKE SA that may move, the same at both ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IkeSa {
     keys: Keys,
@@ -71,7 +71,7 @@ impl IkeSa {
         &self.tunnel
     }
 
-    /// What an exchange that moved it agreed on: the tunnel as it was, and the SA for the next move.
+    /// Results of an exchange that moved it: the unchanged tunnel, and the SA for the next move.
     fn moved(&self) -> Status {
         let mut secrets = self.tunnel.clone();
         secrets.insert(SecretName::IkeSa, self.to_octets());
@@ -87,7 +87,7 @@ impl IkeSa {
         payloads: &[Payload],
     ) -> Vec<u8> {
         let mut header = header(self.spis, initiator, exchange::INFORMATIONAL_V2, message_id);
-        // Who set the SA up and who asks are different things now (RFC 7296 section 3.1).
+        // The initiator of the SA and the requester may differ now (RFC 7296 section 3.1).
         header.flags = if initiator {
             airtoll_wire::isakmp::flag::INITIATOR
         } else {

@@ -47,7 +47,7 @@ pub struct IkeV2Peer {
     /// Numbers of the proposals of IKE and of ESP that were chosen.
     numbers: (u8, u8),
     child_spis: ([u8; 4], [u8; 4]),
-    /// What the initiator wants to have protected, as it said it.
+    /// Traffic selectors as the initiator sent them.
     selectors: (Vec<u8>, Vec<u8>),
     /// Whether a translator was found, and whether IKE moved to the port for that.
     nat: bool,
@@ -313,7 +313,7 @@ impl IkeV2Peer {
         } else {
             self.child_spis.0 = spi;
             self.numbers.1 = number;
-            // What the initiator asks for is not narrowed.
+            // The initiator's selectors are not narrowed.
             self.selectors = (
                 find_payload(&payloads, payload::TS_INITIATOR)?.to_vec(),
                 find_payload(&payloads, payload::TS_RESPONDER)?.to_vec(),
@@ -339,7 +339,7 @@ impl IkeV2Peer {
     }
 }
 
-/// Who sends, and to whom.
+/// Sender and receiver.
 const fn parties(initiator: bool) -> (Party, Party) {
     if initiator {
         (Party::Station, Party::Gateway)

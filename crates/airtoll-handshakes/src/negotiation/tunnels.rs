@@ -1,4 +1,4 @@
-//! What a negotiation sets up above the link: Mobile IP's registration, tunnels, and their move.
+//! Stages of a negotiation above the link: Mobile IP's registration, tunnels, and their move.
 //!
 //! Takes a tunnel's specification and the addresses of its ends; gives both ends as state machines.
 

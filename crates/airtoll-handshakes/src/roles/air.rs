@@ -1,7 +1,7 @@
 //! Parties of the handshakes between a station and an access point, from settings.
 //!
 //! Takes the JSON of an [`AirSettings`] and a party; gives it ready to start. Never chains one
-//! handshake to the next: whoever carries the octets gives the secrets of one to the other.
+//! handshake to the next: the caller hands the secrets of one to the other.
 
 use airtoll_wire::MacAddress;
 use serde::Deserialize;
@@ -69,7 +69,7 @@ impl LinkSettings {
     }
 }
 
-/// What the key hierarchy of a link starts from.
+/// Start of a link's key hierarchy.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Master {

@@ -26,7 +26,7 @@ pub(super) struct Half {
     pwe: Vec<u8>,
 }
 
-/// What both ends share after the commits.
+/// Keys that both ends share after the commits.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub kck: Vec<u8>,

@@ -61,7 +61,7 @@ impl ChainKind {
         }
     }
 
-    /// The kind that WPA3-Enterprise's 192-bit mode asks for in its place (WPA3 specification,
+    /// The kind that WPA3-Enterprise's 192-bit mode requires instead (WPA3 specification,
     /// section 3.5): at least RSA with 3072 bits, or P-384.
     #[must_use]
     pub const fn strong(self) -> Self {
@@ -201,7 +201,7 @@ impl Credential {
         }
     }
 
-    /// A server whose root nobody trusts.
+    /// A server with an untrusted root.
     #[must_use]
     pub fn rogue_server() -> Self {
         Self::new(
@@ -230,7 +230,7 @@ impl Credential {
         }
     }
 
-    /// What kind of key it is.
+    /// The kind of the key.
     #[must_use]
     pub const fn kind(&self) -> ChainKind {
         self.kind

@@ -98,7 +98,7 @@ impl KeyShare {
             }
             Private::X25519(secret) => {
                 let shared = context.x25519(secret, &theirs.try_into().ok()?);
-                // A share of low order would make the secret one that everybody knows.
+                // A share of low order would make the secret a public constant.
                 (shared != [0; 32]).then(|| shared.to_vec())
             }
         }

@@ -42,7 +42,7 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// What one end of a handshake is given.
+/// Settings of one end of a handshake.
 #[derive(Clone)]
 pub struct TlsConfig {
     /// Which TLS.

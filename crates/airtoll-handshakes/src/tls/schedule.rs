@@ -341,7 +341,7 @@ pub fn finished13(
     context.hmac(suite.hash(), &key, &[&hash])
 }
 
-/// What CertificateVerify of TLS 1.3 signs (RFC 8446 section 4.4.3).
+/// Octets that CertificateVerify of TLS 1.3 signs (RFC 8446 section 4.4.3).
 pub fn signed13(
     context: &mut Context<'_>,
     suite: TlsSuite,

@@ -17,13 +17,13 @@ pub struct Session {
     pub identifier: Vec<u8>,
     /// Master secret (1.2) or PSK (1.3).
     pub secret: Vec<u8>,
-    /// What the age of a ticket is hidden with (1.3).
+    /// Addend that hides the age of a ticket (1.3).
     pub age_add: u32,
 }
 
 impl Session {
-    /// What a full handshake between ends of ours leaves, without the handshake: the same lengths,
-    /// and values as random as its.
+    /// A session like that of a full handshake between two ends of this crate, drawn without one: the
+    /// same lengths, random values.
     pub fn drawn(context: &mut Context<'_>, version: TlsVersion, suite: TlsSuite) -> Self {
         let identifier = context.random_octets(32);
         let tls13 = version == TlsVersion::Tls13;

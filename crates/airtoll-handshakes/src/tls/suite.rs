@@ -1,7 +1,7 @@
 //! Cipher suites, and what goes with them: hash, key length, signature schemes.
 //!
 //! Takes a strength, a version and a kind of certificate; gives code points. Never negotiates:
-//! an end of ours offers and takes one strength alone.
+//! each end offers and takes one strength only.
 
 use serde::{Deserialize, Serialize};
 

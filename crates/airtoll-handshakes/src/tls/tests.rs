@@ -167,7 +167,7 @@ fn a_client_gives_no_second_share_twice_and_none_that_it_did_not_offer() {
     assert_eq!(refusal.alert[6], alert::ILLEGAL_PARAMETER);
     assert!(a.receive(&mut cx, &request).is_ok());
     assert!(a.receive(&mut cx, &request).is_err());
-    // Nor does the server ask twice.
+    // The server does not ask twice either.
     assert!(b.receive(&mut cx, &hello).is_err());
 }
 

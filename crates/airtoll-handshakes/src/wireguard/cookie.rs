@@ -1,8 +1,8 @@
 //! WireGuard's two MACs and its cookies (Donenfeld, NDSS 2017, sections 5.3, 5.4.4 and 5.4.7).
 //!
 //! Takes finished messages and cookie replies; gives MACs, cookie replies and a verdict on MAC2. Never
-//! reads a clock: a responder's secret and an initiator's cookie are good for 120 s, and an end of
-//! ours gives up before that.
+//! reads a clock: a responder's secret and an initiator's cookie are good for 120 s, and an end
+//! here gives up before that.
 
 use airtoll_wire::wireguard::{Macs, WireGuardRepr};
 use blake2::Blake2sMac;
@@ -17,7 +17,7 @@ const LABEL_MAC1: &[u8] = b"mac1----";
 const LABEL_COOKIE: &[u8] = b"cookie--";
 const MAC: usize = 16;
 
-/// What stands where MACs will.
+/// Placeholder of the MACs.
 pub const NO_MACS: Macs = Macs {
     mac1: [0; MAC],
     mac2: [0; MAC],
@@ -82,7 +82,7 @@ impl Cookies {
         mac(context, &secret, source)
     }
 
-    /// What a busy end sends in the place of an answer to a message with a right MAC1; `None` where
+    /// Cookie reply of a busy end instead of an answer to a message with a right MAC1; `None` where
     /// it is not busy, or the sender has proved its address with MAC2.
     pub fn asked(
         &mut self,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
-use crate::exchange::{Exchange, Outcome};
+use crate::exchange::{Conversation, Outcome};
 use crate::operation::Operation;
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -44,9 +44,9 @@ fn an_unknown_initiator_gets_no_answer() {
     assert_eq!(log.len(), 1);
 }
 
-fn busy(party: Party) -> Exchange {
+fn busy(party: Party) -> Conversation {
     let rng = ChaCha8Rng::seed_from_u64(1);
-    let mut exchange = Exchange::new(peers(), Box::new(rng));
+    let mut exchange = Conversation::new(peers(), Box::new(rng));
     exchange.set_busy(party, true);
     exchange
 }

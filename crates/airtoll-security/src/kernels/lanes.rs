@@ -1,4 +1,4 @@
-//! What the two AVX-512 kernels share: sixteen frames side by side.
+//! Shared parts of the two AVX-512 kernels: sixteen frames side by side.
 //!
 //! Takes up to sixteen jobs; gives their pointers, lengths and first blocks in lane order, and the
 //! masks that keep every access inside its frame. Never encrypts.
@@ -108,7 +108,7 @@ pub(super) fn inside(length: usize, offset: usize) -> u64 {
     }
 }
 
-/// A counter value as it stands in octets 14 and 15 of a block, as the block's last 32-bit word.
+/// A counter value of octets 14 and 15 of a block, as the block's last 32-bit word.
 #[inline(always)]
 pub(super) fn counter_word(counter: u32) -> i32 {
     (((counter & 0xff) << 24) | ((counter & 0xff00) << 8)).cast_signed()

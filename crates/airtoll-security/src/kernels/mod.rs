@@ -23,7 +23,7 @@ pub mod michael_lanes;
 #[cfg(test)]
 mod agreement;
 
-/// What the processor offers, best first.
+/// Engines of the processor, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
     /// AVX-512 with VAES: 16 frames in lock step.

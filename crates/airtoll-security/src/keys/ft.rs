@@ -12,7 +12,7 @@ use crate::akm::{AkmHash, AkmSuite};
 use crate::error::KeyError;
 use crate::suite::CipherSuite;
 
-/// Who and where: the inputs of PMK-R0 besides the key.
+/// Names and addresses: the inputs of PMK-R0 besides the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FtIdentity<'a> {
     /// SSID, at most 32 octets.

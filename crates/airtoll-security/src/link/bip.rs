@@ -28,7 +28,7 @@ enum BipMac {
     Gmac(LessSafeKey),
 }
 
-/// What a verified MME says.
+/// Content of a verified MME.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// IPN (or BIPN), to be compared with the last one.

@@ -107,7 +107,7 @@ pub fn michael(key: &[u8; 8], pseudo_header: &[u8; 16], msdu: &[u8]) -> [u8; 8] 
     state.finish()
 }
 
-/// What a MIC failure asks for.
+/// Countermeasure that a MIC failure requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// Report it (a station tells its AP with an EAPOL-Key frame) and go on.

@@ -7,7 +7,7 @@
 //! | MAC header | cipher header | payload | MIC, ICV |
 //! ```
 //!
-//! Encapsulation expects the payload in its place and fills the rest; decapsulation says where the
+//! Encapsulation expects the payload at its offset and fills the rest; decapsulation says where the
 //! payload is. On any error the payload is erased or was never decrypted. Never chooses a packet
 //! number and never keeps replay state itself: see [`replay`].
 
@@ -27,7 +27,7 @@ use core::ops::Range;
 
 use crate::error::CipherError;
 
-/// What decapsulation found.
+/// Outcome of decapsulating a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decapsulated {
     /// Where the plaintext is in the frame.
@@ -49,7 +49,7 @@ pub struct OutgoingMpdu<'a> {
     pub packet_number: u64,
     /// Key ID, 0 to 3.
     pub key_id: u8,
-    /// What became of it.
+    /// Outcome of the job.
     pub result: Result<(), CipherError>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> OutgoingMpdu<'a> {
 pub struct IncomingMpdu<'a> {
     /// The frame as received, without FCS.
     pub frame: &'a mut [u8],
-    /// What became of it.
+    /// Outcome of the job.
     pub result: Result<Decapsulated, CipherError>,
 }
 

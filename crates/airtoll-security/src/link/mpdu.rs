@@ -1,4 +1,4 @@
-//! What the ciphers need of an MPDU header: its length, the AAD, the priority and the addresses.
+//! Inputs of the ciphers from an MPDU header: its length, the AAD, the priority and the addresses.
 //!
 //! Takes a frame of protocol version 0 from the Frame Control field on; gives [`Header`]. Never
 //! touches the payload, and knows control frames only to refuse them.

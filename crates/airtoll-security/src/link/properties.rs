@@ -304,8 +304,8 @@ proptest! {
     }
 }
 
-/// CRC-32 is linear: crc(a ^ d) = crc(a) ^ crc(d) ^ crc(0). Whoever flips bits in a WEP frame can
-/// therefore mend the ICV without the key, through the encryption.
+/// CRC-32 is linear: crc(a ^ d) = crc(a) ^ crc(d) ^ crc(0). An attacker who flips bits in a
+/// WEP frame can therefore correct the ICV without the key, through the encryption.
 #[test]
 fn wep_accepts_a_forgery_with_a_mended_icv() {
     let header = [0x08, 0x01, 0, 0]

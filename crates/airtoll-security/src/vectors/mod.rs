@@ -12,7 +12,7 @@ mod tunnels;
 /// One published vector.
 #[derive(Clone, Copy)]
 pub struct Vector {
-    /// What is computed.
+    /// Name of the computation.
     pub name: &'static str,
     /// Where the expected octets are printed.
     pub source: &'static str,
@@ -22,7 +22,7 @@ pub struct Vector {
 /// A vector after its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was computed.
+    /// Name of the computation.
     pub name: &'static str,
     /// Where the expected octets are printed.
     pub source: &'static str,
