@@ -9,6 +9,7 @@ import tracemalloc
 import pytest
 
 from airtoll.errors import StudyError
+from airtoll.plan import make_plan
 from airtoll.study import load, shipped, with_values
 
 TEXT = shipped()["quickstart"].read_text("utf-8")
@@ -48,10 +49,6 @@ def changed(old, new):
         (
             changed(GRID, f'{GRID}\n"scenario.queue_packets" = [{LEVELS}]'),
             "grid: 27000 cells; a study has at most 20000",
-        ),
-        (
-            changed("repetitions = 5", "repetitions = 100000000"),
-            "trials.repetitions: 100000000 of 9 cells; a run has at most 500000 trials",
         ),
     ],
 )
@@ -100,3 +97,14 @@ def test_a_grid_of_fifty_million_cells_is_refused_at_once(tmp_path):
         assert time.process_time() - before < 5
     finally:
         tracemalloc.stop()
+
+
+def test_too_many_trials_are_refused():
+    with pytest.raises(StudyError, match="100000 trials of 9 cells; a run has at most 500000"):
+        make_plan(load("quickstart").study, repetitions=100_000)
+
+
+def test_a_grid_without_cells_is_refused():
+    study = with_values(load("quickstart"), {"exclude": [{"scenario": ["home"]}]}).study
+    with pytest.raises(StudyError, match="exclude: leaves no cell"):
+        make_plan(study)

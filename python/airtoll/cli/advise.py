@@ -273,34 +273,34 @@ def _print(
             view.add_row(*_row(option))
         console.print(view)
         for sentence, cells in advice.sentences:
-            console.print(sentence + (f" [dim]({', '.join(cells)})[/]" if cells else ""))
+            console.print(sentence + (f" ({', '.join(cells)})" if cells else ""))
         console.print()
     verdicts = better_transport(analysis)
     if verdicts:
-        console.print("[bold]Which transport loses less under each policy[/]")
+        console.print("Which transport loses less under each policy", style="bold")
     for verdict in verdicts:
         parts = ", ".join(f"{name} {_percent(e)}" for name, e in verdict.overheads)
         sure = "" if verdict.clear else " (intervals overlap)"
         console.print(
             f"{verdict.scenario}, {verdict.policy}: {verdict.better} loses least{sure}: {parts}"
         )
-    console.print("[bold]How much trials vary[/]")
+    console.print("How much trials vary", style="bold")
     for row in spread(analysis).iter_rows(named=True):
         console.print(
             f"{row['scenario']}, {row['traffic']}: trials vary by {100 * row['variation']:.2f} %"
         )
     composed = hybrids(analysis)
     if composed:
-        console.print("[bold]What composed policies cost beside their parts[/]")
+        console.print("What composed policies cost beside their parts", style="bold")
     for whole in composed:
         summed = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
         console.print(
             f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to {_percent(summed)}"
         )
     if choices:
-        console.print("[bold]Our choice beside the study's[/]")
+        console.print("Our choice beside the study's", style="bold")
         console.print(_beside(choices))
-    console.print(f"[dim]from {folder}[/]")
+    console.print(f"from {folder}", style="dim")
 
 
 def _beside(choices: Sequence[Choice]) -> Table:

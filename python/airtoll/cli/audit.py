@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from airtoll.analyse.audit import KINDS, SEVERITIES, Finding, audit, audit_run
 from airtoll.cli.output import JsonOption, emit_json, out, table
@@ -72,11 +73,11 @@ def _print(subject: str, found: list[Finding], kinds: bool) -> None:
     columns = ["severity", "table", "where", "kind", "printed", "recomputed", "evidence"]
     view = table(f"{subject}: {len(found)} findings", columns)
     for f in found:
-        severity = f"[{_STYLE[f.severity]}]{f.severity}[/]"
+        severity = Text(f.severity, style=_STYLE[f.severity])
         view.add_row(severity, f.table, f.where, f.kind, f.printed, f.recomputed, f.evidence)
     if found:
         console.print(view)
     console.print(", ".join(f"{n} {s}{'s' if n != 1 else ''}" for s, n in counts.items()))
     if kinds:
         for kind in sorted({f.kind for f in found}):
-            console.print(f"[bold]{kind}[/]: {KINDS[kind]}")
+            console.print(f"{kind}: {KINDS[kind]}")

@@ -111,7 +111,7 @@ def policies_show(
         return
     console = out()
     link = policy.link
-    console.print(f"[bold]{policy.name}[/bold]")
+    console.print(policy.name, style="bold")
     view = table(None, ["", ""])
     known_as = ", ".join(row["aliases"])
     facts: list[tuple[str, str]] = [
@@ -171,7 +171,7 @@ def profiles_show(
         emit_json(profile.model_dump(mode="json"))
         return
     console = out()
-    console.print(f"[bold]{profile.name}[/bold]: {profile.about}")
+    console.print(f"{profile.name}: {profile.about}", style="bold")
     view = table(None, ["number", "value", "source"], right=["value"])
     for place, number in profile.numbers().items():
         mark = " (fitted)" if number.fitted else ""

@@ -76,8 +76,9 @@ def verify(json: JsonOption = False) -> None:
     else:
         view = table(None, ["vector", "source", "result"])
         for row in rows:
-            result = "passed" if row["passed"] else "[bold red]FAILED[/]"
-            view.add_row(str(row["vector"]), str(row["source"]), result)
+            result = "passed" if row["passed"] else "FAILED"
+            style = None if row["passed"] else "bold red"
+            view.add_row(str(row["vector"]), str(row["source"]), result, style=style)
         out().print(view)
         out().print(f"{len(rows) - len(failed)} of {len(rows)} vectors passed")
     if failed:

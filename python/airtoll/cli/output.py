@@ -36,12 +36,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout i
 
 def out() -> Console:
     """The console for data. Wide when piped, so that no table is cut."""
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
 
 
 def err() -> Console:
     """The console for everything else."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 def emit_json(value: Any) -> None:

@@ -18,6 +18,7 @@ from airtoll.analyse.analysis import Analysis, estimate_of_row
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
+from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
 from airtoll.report import FORMATS, write_report
 from airtoll.report.combined import PrintedCombined, printed_combined
@@ -58,6 +59,13 @@ def compare(
     """Compare a run with printed figures, cell by cell."""
     summary = summarise(run, dataset=dataset)
     combined = printed_combined(summary, load_dataset(dataset))
+    if not summary.comparisons and not combined:
+        study = summary.study.study
+        tables = ", ".join(sorted({c.dataset for c in summary.study.compare})) or "none"
+        raise DatasetError(
+            f"{run}: no reading of {dataset} corresponds to a cell of {study.name}; "
+            f"data sets of its [[compare]] tables: {tables}"
+        )
     if json:
         emit_json(
             [published_row(summary, c) for c in summary.comparisons]

@@ -26,13 +26,15 @@ from airtoll.cli.output import (
     table,
 )
 from airtoll.cli.reporting import print_run
-from airtoll.errors import UsageError
+from airtoll.errors import RunError, UsageError
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.journal import Record
-from airtoll.plan import DEFAULT_SEED, Plan
+from airtoll.plan import Plan
 from airtoll.report import write_report
+from airtoll.run import CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
+from airtoll.run.outcome import why_no_result
 from airtoll.testbeds.contract import Testbed
 
 StudyArgument = Annotated[
@@ -73,7 +75,10 @@ def run(
     trials: Annotated[
         int | None, typer.Option("--trials", min=1, help="Trials per cell instead of the study's.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the run.")] = DEFAULT_SEED,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="Seed of the run; default: 1, with --resume the run's."),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Parallel trials; default: all cores.")
     ] = None,
@@ -146,6 +151,9 @@ def run(
             page = write_report([result.path])
         console.print(f"report: {page}", soft_wrap=True, markup=False)
     print_run(result, json=json)
+    problem = why_no_result(result.trials())
+    if problem:
+        raise RunError(f"{result.path}: {problem}")
 
 
 def _laboratory(on: str, lab: Path | None, *, vm: bool | str) -> Testbed | None:
@@ -192,12 +200,14 @@ def check(
                         "cell": c.cell.name,
                         "runs": c.skip is None,
                         "reason": c.skip.reason if c.skip else None,
+                        "warning": c.warning,
                         "expected_s": c.expected_s * repetitions,
                     }
                     for c in cells
                 ],
             }
         )
+        _refuse_all_skipped(study, cells)
         return
     view = table(None, ["cell", "trials", "runs", "why not"], right=["trials"])
     for c in cells[: shown_rows(len(cells))]:
@@ -220,6 +230,16 @@ def check(
     err().print(
         f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {on}"
     )
+    warnings = Counter(c.warning for c in cells if c.warning)
+    for text, count in warnings.most_common(shown_rows(len(warnings))):
+        err().print(f"warning: {count} cells: {text}", soft_wrap=True)
+    _refuse_all_skipped(study, cells)
+
+
+def _refuse_all_skipped(study: str, cells: list[CellCheck]) -> None:
+    first = next((c.skip.reason for c in cells if c.skip is not None), None)
+    if first and all(c.skip is not None for c in cells):
+        raise RunError(f"{study}: all {len(cells)} cells are skipped; first: {first}")
 
 
 def parse_values(pairs: list[str]) -> dict[str, Any]:
@@ -266,7 +286,7 @@ class View:
     def start(self, folder: RunFolder, plan: Plan) -> None:
         """Print the title and the size of the run."""
         head = plan.study.study
-        self.bar.console.print(f"[bold]{head.title}[/bold]")
+        self.bar.console.print(head.title, style="bold")
         self.bar.console.print(
             f"{len(plan.cells)} cells x {plan.repetitions} trials into {folder.path}",
             markup=False,

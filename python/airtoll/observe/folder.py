@@ -12,6 +12,7 @@ the tables. Never measures. ``run.json`` is the only file that knows the wall cl
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -114,6 +115,9 @@ def create(
         raise StorageError(
             f"{path}: holds a run already; --resume continues it, --out chooses another place"
         )
+    for place in (path, *path.parents):
+        if place.exists() and not place.is_dir():
+            raise StorageError(f"{path}: {place} is a file, not a folder; choose another --out")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -143,16 +147,63 @@ def create(
     return folder
 
 
-def check_same(folder: RunFolder, file: StudyFile, *, testbed: str) -> None:
-    """Raise ``RunError`` if a folder's run is of another study or testbed."""
+def check_same(
+    folder: RunFolder,
+    file: StudyFile,
+    *,
+    testbed: str,
+    seed: int | None = None,
+    trials: int | None = None,
+    values: Mapping[str, Any] | None = None,
+    as_printed: bool = False,
+) -> None:
+    """Refuse to continue a run with other options than its own.
+
+    An option that is ``None`` or empty keeps the run's value. Raises ``RunError`` that names the
+    difference.
+    """
     manifest = folder.manifest()
-    if manifest["study"]["sha256"] != file.sha256:
-        raise RunError(
-            f"{folder.path}: was made by another version of {manifest['study']['name']}; "
-            "choose another --out"
+    study = manifest["study"]
+    options = manifest.get("options", {})
+    difference = None
+    if study["name"] != file.study.study.name:
+        difference = f"is a run of study {study['name']}, not of {file.study.study.name}"
+    elif study["sha256"] != file.sha256:
+        difference = f"was made by another version of {study['name']}: " + _first_difference(
+            study["text"], file.text
         )
-    if manifest["testbed"] != testbed:
-        raise RunError(f"{folder.path}: was made on {manifest['testbed']}; choose another --out")
+    elif manifest["testbed"] != testbed:
+        difference = f"was made on {manifest['testbed']}, not on {testbed}"
+    elif manifest["airtoll"] != __version__:
+        difference = f"was made by airtoll {manifest['airtoll']}, this is {__version__}"
+    elif seed is not None and seed != manifest["seed"]:
+        difference = f"has seed {manifest['seed']}, not {seed}"
+    elif trials is not None and trials not in (manifest["repetitions"], options.get("trials")):
+        difference = f"has {manifest['repetitions']} trials per cell, not {trials}"
+    elif as_printed and not options.get("as_printed"):
+        difference = "was made without --as-printed"
+    else:
+        for key, value in (values or {}).items():
+            if key not in study["values"]:
+                difference = f"was made without --set {key}={value}"
+            elif study["values"][key] != _as_stored(value):
+                difference = f"has {key} = {study['values'][key]}, not {value}"
+    if difference:
+        raise RunError(f"{folder.path}: {difference}; leave the option out or choose another --out")
+
+
+def _first_difference(before: str, now: str) -> str:
+    """The first line in which two texts differ."""
+    pairs = itertools.zip_longest(before.splitlines(), now.splitlines(), fillvalue="")
+    for number, (old, new) in enumerate(pairs, 1):
+        if old != new:
+            return f"line {number} was {old.strip()!r:.80}, it is {new.strip()!r:.80}"
+    return "its line ends differ"
+
+
+def _as_stored(value: Any) -> Any:
+    """A value of an option in the form in which ``run.json`` returns it."""
+    return json.loads(json.dumps(value))
 
 
 def free_place(base: Path) -> Path:

@@ -79,6 +79,8 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "eap_time_s": ("s", "first EAP message from the client to Access-Accept / EAP-Success"),
     "key_handshake_time_s": ("s", "first to last message of the key handshake"),
     "join_time_s": ("s", "start of the join to the last key and tunnel, CPU times included"),
+    "stations_joined": ("1", "stations that joined, of a cell with several"),
+    "joined_ratio": ("1", "stations that joined / stations of the cell"),
     "join_all_time_s": ("s", "start of the first join to the end of the last"),
     "negotiation_time_s": ("s", "first to last packet of all that the policy negotiates"),
     "authentication_messages": ("1", "messages of all that the policy negotiates"),

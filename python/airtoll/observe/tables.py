@@ -127,16 +127,16 @@ def trials_frame(
 
 def read_observations(folder: Path) -> pl.DataFrame:
     """The observations of a run folder. Raises ``StorageError`` if there are none."""
-    return _read(folder / "observations.parquet")
+    return _checked(_read(folder / "observations.parquet"), folder, OBSERVATIONS)
 
 
 def read_trials(folder: Path) -> pl.DataFrame:
     """The trials of a run folder. Raises ``StorageError`` if there are none."""
     trials = _read(folder / "trials.parquet")
-    if "caveats" in trials.columns:
-        return trials
-    # Runs from before this column: their journals have the caveats, and every trial needs a list.
-    return trials.with_columns(pl.lit([], TRIALS["caveats"]).alias("caveats"))
+    if "caveats" not in trials.columns:
+        # Runs from before this column have their caveats in the journal only.
+        trials = trials.with_columns(pl.lit([], TRIALS["caveats"]).alias("caveats"))
+    return _checked(trials, folder, TRIALS)
 
 
 def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
@@ -163,6 +163,25 @@ def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]
     else:
         pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
     scratch.replace(target)
+
+
+def _checked(frame: pl.DataFrame, folder: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The table with the columns of the schema. Raises ``StorageError`` if one is missing."""
+    name = "trials" if "status" in schema else "observations"
+    for column, kind in schema.items():
+        if column not in frame.columns:
+            raise StorageError(
+                f"{folder / name}.parquet: column {column!r} is missing; needed: "
+                f"{', '.join(schema)}"
+            )
+        try:
+            if frame.schema[column] != kind:
+                frame = frame.with_columns(pl.col(column).cast(kind))
+        except pl.exceptions.PolarsError as error:
+            raise StorageError(
+                f"{folder / name}.parquet: column {column!r} is {frame.schema[column]}, not {kind}"
+            ) from error
+    return frame
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -22,6 +22,8 @@ from airtoll.policies import Policy, resolve
 from airtoll.study import Level, Scenario, Study, Traffic, with_level
 
 DEFAULT_SEED = 1
+#: Most trials of a run. More take hours and gigabytes.
+MOST_TRIALS = 500_000
 
 _AXES = ("scenario", "policy", "traffic")
 
@@ -124,7 +126,8 @@ class Plan:
 def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None = None) -> Plan:
     """Expand a study's grid.
 
-    Raises ``StudyError`` if two cells have the same name.
+    Raises ``StudyError`` for a grid without cells, for two cells of the same name, and for more
+    than ``MOST_TRIALS`` trials.
     """
     factors = [key for key in study.grid if key not in _AXES]
     cells = []
@@ -135,9 +138,17 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
             if any(_matches(table, named) for table in study.exclude):
                 continue
             cells.append(_cell(study, str(scenario), str(policy), str(traffic), factors, levels))
+    if not cells:
+        raise StudyError(f"{study.study.name}: exclude: leaves no cell of the grid")
+    count = repetitions or study.trials.repetitions
+    if len(cells) * count > MOST_TRIALS:
+        raise StudyError(
+            f"{study.study.name}: {count} trials of {len(cells)} cells; "
+            f"a run has at most {MOST_TRIALS} trials"
+        )
     if len({cell.name for cell in cells}) != len(cells):
         raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
-    return Plan(study, seed, repetitions or study.trials.repetitions, tuple(cells))
+    return Plan(study, seed, count, tuple(cells))
 
 
 def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:

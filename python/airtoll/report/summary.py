@@ -304,9 +304,22 @@ class RunSummary:
 
     def verdict(self, cell: str, verdict: str) -> str:
         """A verdict on a throughput, with a warning if it is no radio throughput."""
+        if cell in self.silent:
+            return "no throughput"
         if cell not in self.not_radio:
             return verdict
         return f"no radio throughput; {verdict}" if verdict else "no radio throughput"
+
+    @cached_property
+    def silent(self) -> frozenset[str]:
+        """Cells in which no application octet was delivered in any counted trial."""
+        rows = self.analysis.estimates.filter(
+            (pl.col("metric") == THROUGHPUT)
+            & pl.col("flow").is_null()
+            & pl.col("station").is_null()
+            & (pl.col("value") == 0)
+        )
+        return frozenset(rows["cell"].unique())
 
     @cached_property
     def outcomes(self) -> dict[str, int]:
@@ -350,7 +363,43 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
 
 def headline(summary: RunSummary) -> list[str]:
     """The answer in two sentences, and a third one for hand-overs."""
-    return [*_of_limits(summary), *_of_costs(summary), *_of_handovers(summary)]
+    return [
+        *_of_limits(summary),
+        *_of_silence(summary),
+        *_of_joins(summary),
+        *_of_costs(summary),
+        *_of_handovers(summary),
+    ]
+
+
+def _of_silence(summary: RunSummary) -> list[str]:
+    """The cells without throughput, in one sentence."""
+    count = len(summary.silent)
+    if not count:
+        return []
+    first = min(summary.silent)
+    return [
+        f"{count} cell{'s' if count > 1 else ''} carried no data (first: {first}): the level is "
+        "too low for the rate, or the traffic is too short; `airtoll check` shows the level."
+    ]
+
+
+def _of_joins(summary: RunSummary) -> list[str]:
+    """The cells in which stations did not join, in one sentence."""
+    rows = summary.analysis.estimates.filter(
+        (pl.col("metric") == "joined_ratio") & (pl.col("value") < 1)
+    ).sort("value", "cell")
+    if rows.is_empty():
+        return []
+    worst = rows.row(0, named=True)
+    count = summary.analysis.estimate(worst["cell"], "stations_joined")
+    joined = count.value if count else 0.0
+    return [
+        f"Stations did not join in {rows.height} cell{'s' if rows.height > 1 else ''}; fewest in "
+        f"{worst['cell']}: {joined:.1f} of {joined / worst['value']:.0f} stations on average."
+        if worst["value"]
+        else f"No station joined in {worst['cell']}."
+    ]
 
 
 def _of_limits(summary: RunSummary) -> list[str]:
@@ -395,9 +444,11 @@ def _of_costs(summary: RunSummary) -> list[str]:
             reasons = summary.trials["reason"].drop_nulls()
             first = f" The first reason: {reasons[0]}." if len(reasons) else ""
             return [f"No trial was carried out to its end ({counts or 'none tried'}).{first}"]
+        if summary.silent:
+            return []
         return [
-            f"{summary.study.study.title}: {rows.height} throughputs, and no secured policy "
-            f"beside {summary.analysis.baseline} to take an overhead from."
+            f"{summary.study.study.title}: {rows.height} throughputs, and no secured policy to "
+            f"compare with {summary.analysis.baseline}."
         ]
     means = (
         frame.group_by("policy", maintain_order=True)

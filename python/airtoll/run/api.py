@@ -33,6 +33,8 @@ from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import make
 
 RUNS = Path("runs")
+#: Most trials at once; each has a thread of its own.
+MOST_JOBS = 512
 
 
 @frozen
@@ -63,6 +65,7 @@ class CellCheck:
     cell: Cell
     skip: Skip | None
     expected_s: float
+    warning: str | None = None
 
 
 def run(
@@ -71,7 +74,7 @@ def run(
     on: str = "simulator",
     out: str | Path | None = None,
     trials: int | None = None,
-    seed: int = DEFAULT_SEED,
+    seed: int | None = None,
     jobs: int | None = None,
     resume: bool = False,
     as_printed: bool = False,
@@ -89,10 +92,11 @@ def run(
     """Expand a study, run it, and write the tables.
 
     ``out`` defaults to ``runs/NAME``, with a number appended if that folder holds a run.
-    ``resume`` continues the run there; ``values`` sets dotted keys of the study. ``executor`` is
-    ``local`` or ``dask`` (with the address of a ``scheduler``). ``until_precision`` adds trials
-    until every overhead's interval is at most that wide on either side (a fraction), at least 10,
-    or until ``most_trials`` are reached.
+    ``seed`` defaults to 1. ``resume`` continues the run there and keeps its seed, trials and
+    values; an option that differs is refused. ``values`` sets dotted keys of the study.
+    ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
+    ``until_precision`` adds trials until every overhead's interval is at most that wide on either
+    side (a fraction), at least 10, or until ``most_trials`` are reached.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
@@ -100,6 +104,8 @@ def run(
         raise UsageError(
             f"--most-trials {most_trials}: a wanted precision needs at least {LEAST_TRIALS} trials"
         )
+    if jobs is not None and not 1 <= jobs <= MOST_JOBS:
+        raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
     bed = testbed or make(on, vm=vm)
     try:
         _refuse_common_numbers(file.study, bed)
@@ -181,7 +187,13 @@ def check(
         _refuse_common_numbers(file.study, bed)
         skipped = {cell.name: skip for cell, skip in skips(plan, bed)}
         return plan, [
-            CellCheck(cell, skipped.get(cell.name), bed.expected_s(cell)) for cell in plan.cells
+            CellCheck(
+                cell,
+                skipped.get(cell.name),
+                bed.expected_s(cell),
+                None if cell.name in skipped else bed.warning(cell),
+            )
+            for cell in plan.cells
         ]
     finally:
         bed.close()
@@ -230,7 +242,7 @@ def _folder(
     file: StudyFile,
     bed: Testbed,
     out: str | Path | None,
-    seed: int,
+    seed: int | None,
     trials: int | None,
     resume: bool,
     as_printed: bool,
@@ -240,7 +252,15 @@ def _folder(
     if resume:
         place = Path(out) if out else _latest(RUNS / base)
         folder = RunFolder(place)
-        folders.check_same(folder, file, testbed=bed.name)
+        folders.check_same(
+            folder,
+            file,
+            testbed=bed.name,
+            seed=seed,
+            trials=trials,
+            values=values,
+            as_printed=as_printed,
+        )
         return folder
     place = Path(out) if out else folders.free_place(RUNS / base)
     merged: dict[str, Any] = {
@@ -252,10 +272,10 @@ def _folder(
         file,
         values=merged,
         testbed=bed.name,
-        seed=seed,
+        seed=DEFAULT_SEED if seed is None else seed,
         repetitions=trials or file.study.trials.repetitions,
         environment=bed.environment(),
-        options={"as_printed": as_printed},
+        options={"as_printed": as_printed, "trials": trials},
     )
 
 

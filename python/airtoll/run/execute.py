@@ -67,7 +67,7 @@ def execute(
     if workers is not None:
         run.together(workers)
     elif jobs > 1 and testbed.parallel:
-        run.together(Threads(testbed, jobs, captures))
+        run.together(Threads(testbed, min(jobs, max(run.planned, 1)), captures))
     else:
         run.alone()
     return run.totals()

@@ -22,9 +22,8 @@ from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
-#: Most cells of a grid and most trials of a run: more of either take hours, and gigabytes.
+#: Most cells of a grid. More take gigabytes.
 MOST_CELLS = 20_000
-MOST_TRIALS = 500_000
 
 
 @frozen
@@ -190,11 +189,6 @@ def _check_grid(study: Study, path: Path) -> Study:
     if cells > MOST_CELLS:
         raise StudyError(
             f"{path}: grid: {cells} cells; a study has at most {MOST_CELLS}: name fewer levels"
-        )
-    if cells * study.trials.repetitions > MOST_TRIALS:
-        raise StudyError(
-            f"{path}: trials.repetitions: {study.trials.repetitions} of {cells} cells; "
-            f"a run has at most {MOST_TRIALS} trials"
         )
     try:
         policies = tuple(resolve(str(level)).name for level in grid["policy"])

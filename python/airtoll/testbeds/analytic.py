@@ -32,6 +32,9 @@ class Analytic:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
+    def warning(self, cell: Cell) -> str | None:
+        """No warnings."""
+
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         return 0.01

@@ -67,6 +67,9 @@ class Testbed(Protocol):
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell can be carried out. Cheap, and without side effects."""
 
+    def warning(self, cell: Cell) -> str | None:
+        """A likely mistake in a cell that the testbed can run, in one line."""
+
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds, for ``airtoll check``."""
 

@@ -65,6 +65,18 @@ class Simulator:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
+    def warning(self, cell: Cell) -> str | None:
+        """The first station whose level is too low for its fixed rate."""
+        weak = _native.weak_links(_json_of(cell))
+        if not weak:
+            return None
+        station, level, needed = weak[0]
+        rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
+        return (
+            f"station {station}{rest}: {level:.1f} dBm is too low for the rate, which needs "
+            f"{needed:.1f} dBm; raise rssi_dbm, move the station or lower rate_mbps or mcs"
+        )
+
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         stations = len(station_list(cell.settings))
@@ -91,9 +103,12 @@ class Simulator:
         except OSError as error:
             raise TestbedError(f"simulator: cannot write {own}: {error}") from error
         (failure,) = columns["failure"]
+        rows = rows_of(columns)
+        caveat = None if failure is None else _partial_join(rows, trial.cell, str(failure))
         return Measured(
-            rows=tuple(_finished(rows_of(columns), trial.cell)),
-            failure=None if failure is None else str(failure),
+            rows=tuple(_finished(rows, trial.cell)),
+            failure=None if failure is None or caveat else str(failure),
+            caveats=(caveat,) if caveat else (),
             files=() if own is None else tuple(sorted(own.iterdir())),
         )
 
@@ -107,6 +122,20 @@ class Simulator:
 
     def close(self) -> None:
         """Nothing to stop."""
+
+
+def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
+    """The caveat of a trial in which some stations joined and others failed.
+
+    The number of joined stations is then the result of the trial. ``None`` if no station joined.
+    """
+    joined = next((row.value for row in rows if row.metric == "stations_joined"), 0.0)
+    if not joined or cell.settings.join.fault != "none":
+        return None
+    return (
+        f"{joined:.0f} of {len(station_list(cell.settings))} stations joined, so no traffic was "
+        f"measured; first failure: {failure}"
+    )
 
 
 def _finished(rows: list[Row], cell: Cell) -> list[Row]:

@@ -48,8 +48,8 @@ impl Join {
             .collect()
     }
 
-    /// Rows of the whole cell: means over its stations where they are several, and the time until
-    /// the last one has joined.
+    /// Rows of the whole cell: the number of stations that joined and means over them for several
+    /// stations, and the time until the last one has joined. Times are missing unless all joined.
     pub fn cell_rows(&self) -> Vec<JoinRow> {
         let initial = &self.sessions[..self.initial];
         let mut rows = Vec::new();
@@ -63,7 +63,12 @@ impl Join {
         ) else {
             return rows;
         };
-        if initial.iter().any(|s| joined(s).is_none()) {
+        let count = initial.iter().filter(|s| joined(s).is_some()).count();
+        if initial.len() > 1 {
+            rows.push(("stations_joined", count as f64, "1"));
+            rows.push(("joined_ratio", count as f64 / initial.len() as f64, "1"));
+        }
+        if count < initial.len() {
             return rows;
         }
         rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));

@@ -9,6 +9,7 @@ Mistakes name file and line. Never fills a gap.
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from airtoll.errors import DatasetError, PolicyError
 from airtoll.observe.datasets import UNITS
 from airtoll.observe.schema import METRICS, OBSERVATIONS, SCHEMA_VERSION
 from airtoll.policies import resolve
+from airtoll.study.source import name_problem, shown
 
 #: Common short names of metrics.
 _METRICS: Final = {
@@ -49,6 +51,13 @@ def read_table(
     """Observations of a CSV table; the arguments replace missing columns."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            if ";" in first and "," not in first:
+                raise DatasetError(
+                    f"{path}: columns are separated by semicolons; separate them by commas and "
+                    "write decimal points"
+                )
+            file.seek(0)
             reader = csv.DictReader(file)
             header = [name.strip() for name in reader.fieldnames or []]
             reader.fieldnames = header
@@ -63,11 +72,29 @@ def read_table(
             ]
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file") from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path}: is not UTF-8 text (octet {error.object[error.start]:#04x}); save it as UTF-8"
+        ) from error
+    except (OSError, csv.Error) as error:
         raise DatasetError(f"{path}: not readable as CSV: {error}") from error
     if not rows:
         raise DatasetError(f"{path}: holds no row")
+    _each_once(path, rows)
     return pl.DataFrame(rows, schema=OBSERVATIONS)
+
+
+def _each_once(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Refuse a table with two values of one metric, trial, flow, station and second."""
+    seen: dict[tuple[Any, ...], int] = {}
+    for line, row in enumerate(rows, 2):
+        key = tuple(row[name] for name in ("cell", "trial", "flow", "station", "second", "metric"))
+        if key in seen:
+            raise DatasetError(
+                f"{path}:{line}: {row['metric']} of trial {row['trial']} in {row['cell']} is also "
+                f"in line {seen[key]}; give each reading its own trial"
+            )
+        seen[key] = line
 
 
 def _row(
@@ -94,6 +121,16 @@ def _row(
         second = int(given["second"]) if "second" in given else None
     except ValueError as error:
         raise DatasetError(f"{place}: no number: {error}") from error
+    if not math.isfinite(value):
+        raise DatasetError(f"{place}: value {given['value']!r}: must be a finite number")
+    if value < 0 and si_unit != "dBm":
+        raise DatasetError(f"{place}: value {given['value']!r}: {metric} is not negative")
+    if not 0 <= number < 2**32 or not 0 <= (second or 0) < 2**32:
+        raise DatasetError(f"{place}: trial and second are 0 to {2**32 - 1}")
+    for key in ("scenario", "traffic", "flow", "station"):
+        problem = name_problem(given[key]) if key in given else None
+        if problem:
+            raise DatasetError(f"{place}: {key} {shown(given[key])}: {problem}")
     try:
         name = resolve(given["policy"]).name if "policy" in given else policy
     except PolicyError as error:

@@ -135,6 +135,9 @@ class Linux:
         )
         return Skip(reason) if reason else None
 
+    def warning(self, cell: Cell) -> str | None:
+        """No warnings."""
+
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         load, settings = cell.load, cell.settings

@@ -1,0 +1,59 @@
+"""Runs without a result: the first reason, and the field that cures it.
+
+Takes the trials table of a run; gives one line, or nothing for a run with a counted trial.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import polars as pl
+
+#: Pattern of a failure -> the remedy. The first match counts.
+_CURES: Final = (
+    (
+        r"not done after",
+        "raise scenario.NAME.join.limit_s or spread the starts with join.spread_ms",
+    ),
+    (
+        r"authentication server did not answer",
+        "raise radius.requests_per_s, lower radius.delay_ms or radius.loss_ratio, or set "
+        'join.fault = "none"',
+    ),
+    (
+        r"other party did not answer",
+        "spread the starts with scenario.NAME.join.spread_ms, or raise the level (rssi_dbm, "
+        "position_m)",
+    ),
+    (r"wrong passphrase|certificate was not accepted", 'set scenario.NAME.join.fault = "none"'),
+    (r"No space left", "make room on the disk, then continue with --resume"),
+)
+
+
+def why_no_result(trials: pl.DataFrame) -> str | None:
+    """One line for a run in which no trial counts; ``None`` if one does.
+
+    ``trials``: the table of :func:`airtoll.observe.tables.read_trials`.
+    """
+    counts = dict(trials["status"].value_counts().iter_rows())
+    if counts.get("ok"):
+        return None
+    failed = trials.filter(pl.col("status") == "failed")
+    skipped = trials.filter(pl.col("status") == "skipped")
+    rows = failed if failed.height else skipped
+    if not rows.height:
+        return "no trial ended"
+    first = rows.row(0, named=True)
+    what = (
+        f"all {failed.height} trials failed"
+        if failed.height
+        else f"all {skipped.height} cells are skipped"
+    )
+    cure = cure_of(str(first["reason"]))
+    return f"{what}; first, {first['cell']}: {first['reason']}{f'; {cure}' if cure else ''}"
+
+
+def cure_of(reason: str) -> str | None:
+    """The remedy for a failure's reason, if one is known."""
+    return next((cure for pattern, cure in _CURES if re.search(pattern, reason)), None)

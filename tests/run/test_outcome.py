@@ -1,0 +1,144 @@
+"""Runs without a result end with an error that names the first reason and its remedy."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.errors import RunError
+from airtoll.observe.tables import read_observations, read_trials
+from airtoll.run.outcome import why_no_result
+
+
+def trials(*rows):
+    return pl.DataFrame(rows, schema=["cell", "status", "reason"], orient="row")
+
+
+def test_a_run_with_a_counted_trial_has_a_result():
+    table = trials(("a", "failed", "x"), ("b", "ok", None))
+    assert why_no_result(table) is None
+
+
+def test_all_failed_names_the_first_reason_and_the_field():
+    reason = "A did not authenticate: key handshake: not done after 0.001 s"
+    message = why_no_result(trials(("a/b/c", "skipped", "no"), ("d/e/f", "failed", reason)))
+    assert message.startswith(f"all 1 trials failed; first, d/e/f: {reason}; ")
+    assert "join.spread_ms" in message
+
+
+def test_all_skipped_names_the_first_reason():
+    assert why_no_result(trials(("a/b/c", "skipped", "no such"))) == (
+        "all 1 cells are skipped; first, a/b/c: no such"
+    )
+
+
+def test_a_run_whose_trials_all_fail_exits_with_3(tmp_path):
+    arguments = ["run", "quickstart", "--out", str(tmp_path / "run"), "--trials", "1"]
+    arguments += ["--set", "scenario.home.authenticate=true", "--no-report"]
+    arguments += ["--set", "scenario.home.join={limit_s=0.0001}"]
+    arguments += ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, RunError)
+    assert result.exception.exit_code == 3
+    assert "not done after" in str(result.exception)
+    assert "join.limit_s" in str(result.exception)
+
+
+def test_a_study_of_skipped_cells_is_refused_after_the_table(tmp_path):
+    arguments = ["check", "quickstart", "--set", 'scenario.home.phy="802.11be"']
+    arguments += [
+        "--set",
+        'grid.policy=["wpa2-psk-ccmp"]',
+        "--set",
+        'study.baseline="wpa2-psk-ccmp"',
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, RunError)
+    assert "skipped" in result.stdout
+    assert "all 3 cells are skipped" in str(result.exception)
+
+
+def test_a_data_set_without_readings_of_the_run_is_refused(tmp_path):
+    folder = tmp_path / "run"
+    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "2", "--no-report"]
+    arguments += ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    result = CliRunner().invoke(app, ["compare", str(folder), "tripathi2008"])
+    assert result.exception is not None
+    assert "no reading of tripathi2008" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (["--seed", "2"], "has seed 1, not 2"),
+        (["--trials", "7"], "has 2 trials per cell, not 7"),
+        (["--set", "traffic.udp.duration_s=0.2"], r"has traffic.udp.duration_s = 0.1, not 0.2"),
+        (["--set", "traffic.udp.warm_up_s=0.01"], "was made without --set traffic.udp.warm_up_s"),
+        (["--on", "analytic"], "was made on simulator, not on analytic"),
+        ([], None),
+    ],
+)
+def test_resuming_with_another_option_is_refused_with_the_difference(tmp_path, more, expected):
+    folder = tmp_path / "run"
+    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "2", "--no-report"]
+    arguments += ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    resume = ["run", "quickstart", "--out", str(folder), "--resume", "--no-report", *more]
+    result = CliRunner().invoke(app, resume)
+    if expected is None:
+        assert result.exit_code == 0
+    else:
+        assert isinstance(result.exception, RunError)
+        assert expected in str(result.exception)
+
+
+SHORT = ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
+
+
+def test_check_warns_of_a_level_that_the_rate_cannot_use():
+    level = ["--set", "scenario.home.rssi_dbm=-85", "--set", 'scenario.home.stations=[{name="A"}]']
+    result = CliRunner().invoke(app, ["check", "quickstart", "--json", *level])
+    cells = json.loads(result.stdout)["cells"]
+    found = re.match(
+        r"station A: -85\.0 dBm is too low .* needs (-[\d.]+) dBm", cells[0]["warning"]
+    )
+    # IEEE Std 802.11-2020, table 17-18: 54 Mb/s needs -65 dBm with 10 dB of noise figure and 5 dB
+    # of margin; the study's receiver has 7 dB and no margin.
+    assert -75 < float(found[1]) < -70
+    enough = ["--set", f"scenario.home.rssi_dbm={float(found[1]) + 1}", *level[2:]]
+    result = CliRunner().invoke(app, ["check", "quickstart", "--json", *enough])
+    assert json.loads(result.stdout)["cells"][0]["warning"] is None
+
+
+def test_a_cell_without_throughput_has_its_own_verdict(tmp_path):
+    folder = tmp_path / "run"
+    level = ["--set", "scenario.home.rssi_dbm=-95", "--set", 'scenario.home.stations=[{name="A"}]']
+    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "3", "--no-report"]
+    result = CliRunner().invoke(app, [*arguments, *SHORT, *level])
+    assert result.exit_code == 0
+    assert "3 cells carried no data" in result.stdout
+    assert "no throughput" in result.stdout
+    assert "nan" not in result.stdout
+
+
+def test_stations_that_do_not_join_are_the_result_of_a_storm(tmp_path):
+    folder = tmp_path / "run"
+    join = ["--set", "scenario.home.authenticate=true", "--set", "scenario.home.clients=30"]
+    join += ["--set", "scenario.home.join={limit_s=0.06}"]
+    policy = ["--set", 'grid.policy=["wpa2-psk-ccmp"]', "--set", 'study.baseline="wpa2-psk-ccmp"']
+    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "2", "--no-report"]
+    result = CliRunner().invoke(app, [*arguments, *SHORT, *join, *policy])
+    assert result.exit_code == 0
+    assert "Stations did not join in 1 cell" in result.stdout
+    trials = read_trials(folder)
+    assert set(trials["status"]) == {"ok"}
+    assert re.match(r"\d+ of 30 stations joined, so no traffic", trials["caveats"][0][0])
+    rows = read_observations(folder).filter(metric="joined_ratio")
+    assert rows.height == 2
+    assert rows["value"].is_between(0, 1, closed="none").all()
