@@ -12,7 +12,7 @@ import pytest
 from airtoll.observe.schema import METRICS
 from airtoll.plan import make_plan
 from airtoll.study import parse
-from airtoll.testbeds.contract import Measured, Skip
+from airtoll.testbeds.contract import Measured, Row, Skip, with_whole_cell
 from airtoll.testbeds.registry import make
 
 STUDY = """
@@ -78,6 +78,34 @@ def test_measured_rows_are_of_the_schema(bed, plan):
         whole = [r for r in measured.rows if r.metric == "throughput_bps" and r.flow is None]
         assert len(whole) == 1
         assert whole[0].value > 0
+
+
+def test_the_retransmitted_share_is_that_of_the_ledger(bed, plan):
+    shares = []
+    for cell in plan.cells:
+        if bed.check(cell):
+            continue
+        rows = bed.measure(plan.trial(cell, 1, 1)).rows
+        whole = {r.metric: r.value for r in rows if r.station is None and r.flow is None}
+        if "airtime_retry_s" not in whole:
+            assert "airtime_retry_share" not in whole
+            continue
+        silent = whole["airtime_contention_s"] + whole["airtime_idle_s"]
+        # The parts of the ledger add up to the measured time.
+        frames = 0.5 - silent
+        expected = whole["airtime_retry_s"] / frames
+        assert whole["airtime_retry_share"] == pytest.approx(expected, rel=1e-6)
+        shares.append(whole["airtime_retry_share"])
+    # Two stations that relay to each other collide; a lone one does not.
+    assert bool(shares) == (bed.name == "simulator")
+    assert not shares or (max(shares) > 0.01 and min(shares) == 0)
+
+
+def test_without_acknowledgements_there_is_no_retransmitted_share():
+    parts = [Row("airtime_retry_s", 0.1, "s"), Row("airtime_payload_s", 0.3, "s")]
+    assert [row.metric for row in with_whole_cell(parts)] == [row.metric for row in parts]
+    (share,) = with_whole_cell([*parts, Row("airtime_ack_s", 0.1, "s")])[3:]
+    assert (share.metric, share.value) == ("airtime_retry_share", pytest.approx(0.2))
 
 
 def test_the_seed_names_the_result(bed, plan):

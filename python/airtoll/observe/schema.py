@@ -165,6 +165,11 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
         "beacons, authentication, association, key handshakes, ARP and ND",
     ),
     "airtime_idle_s": ("s", "no node had a frame to send"),
+    "airtime_retry_share": (
+        "1",
+        "retransmitted share of airtime: airtime_retry_s / airtime of all frames; missing where "
+        "retries or acknowledgements were not measured, and in closed forms",
+    ),
     "crypto_time_s": ("s", "duration of cipher operations, all engines"),
     "crypto_exposed_s": ("s", "idle air during a cipher operation"),
     "octets_payload": ("octet", "application octets on air"),

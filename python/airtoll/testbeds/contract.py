@@ -95,8 +95,34 @@ def folder_of(trial: Trial) -> str:
     return f"{cell}_{trial.number}_{trial.attempt}"
 
 
+#: Parts of the airtime ledger that no frame fills.
+_SILENT = ("airtime_contention_s", "airtime_idle_s")
+#: Parts without which the airtime of all frames is unknown.
+_NEEDED = {"airtime_retry_s", "airtime_ack_s"}
+
+
 def with_whole_cell(rows: Sequence[Row]) -> list[Row]:
-    """The rows, and the throughput of the whole cell (the sum over its flows) if it is missing."""
+    """The rows, and the values of the whole cell that follow from them.
+
+    These are the throughput (the sum over the flows) if it is missing, and the retransmitted share
+    of airtime where the ledger has retries and acknowledgements.
+    """
+    return [*_with_throughput(rows), *_retry_share(rows)]
+
+
+def _retry_share(rows: Sequence[Row]) -> list[Row]:
+    spent = {
+        row.metric: row.value
+        for row in rows
+        if row.metric.startswith("airtime_") and row.unit == "s" and row.metric not in _SILENT
+    }
+    frames = math.fsum(spent.values())
+    if not spent.keys() >= _NEEDED or frames <= 0:
+        return []
+    return [Row("airtime_retry_share", spent["airtime_retry_s"] / frames, "1")]
+
+
+def _with_throughput(rows: Sequence[Row]) -> list[Row]:
     rates = [row for row in rows if row.metric == "throughput_bps" and row.second is None]
     if not rates or any(row.flow is None and row.station is None for row in rates):
         return list(rows)

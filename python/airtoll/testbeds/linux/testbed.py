@@ -515,6 +515,10 @@ def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> lis
         rows, missing = [], f"not taken apart: {error}"
     if missing is not None:
         caveats.append(missing)
+    elif not any(row.metric == "airtime_ack_s" for row in rows):
+        caveats.append(
+            "airtime_retry_share is missing: the capture does not tell the acknowledgements' rate"
+        )
     return rows
 
 
