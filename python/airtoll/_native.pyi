@@ -20,6 +20,32 @@ def simulate(
     cancel: Cancel | None = None,
     folders: Sequence[str] | None = None,
 ) -> dict[str, Sequence[object]]: ...
+
+class SpacesRow(TypedDict):
+    slot_us: float
+    sifs_us: float
+    cw_min: int
+    signal_extension_us: float
+
+class GenerationRow(TypedDict):
+    name: str
+    format: str
+    bands: dict[str, SpacesRow]
+    widths_mhz: list[int]
+    guard_intervals_ns: list[int]
+    rates_mbps: list[float]
+    mandatory_rates_mbps: list[float]
+    dsss: bool
+    mcs_top: int | None
+    streams: int | None
+    ampdu_octets: int | None
+    window: int | None
+    shortest_preamble_us: float
+    long_preamble_us: float
+    symbol_us: float | None
+    service_and_tail_bits: int | None
+
+def phy_generations() -> list[GenerationRow]: ...
 def check_analytic(scenario_json: str) -> str | None: ...
 def analytic(scenario_json: str) -> dict[str, Sequence[object]]: ...
 def cipher_vectors() -> list[tuple[str, str, bool]]: ...

@@ -8,6 +8,7 @@ mod cancel;
 mod capture;
 mod ciphers;
 mod exchanges;
+mod generations;
 mod handshakes;
 mod recording;
 mod scenario;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     capture::register(module)?;
     ciphers::register(module)?;
     exchanges::register(module)?;
+    generations::register(module)?;
     handshakes::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;

@@ -8,14 +8,12 @@ Airtimes: IEEE 802.11-2020 equation 17-29 (OFDM, ERP-OFDM), clause 16.2.3.5 (DSS
 
 from __future__ import annotations
 
-import math
-
 from attrs import frozen
 
-from airtoll.analyse.audit.ceiling import airtime_us
+from airtoll.analyse.audit.ceiling import airtime_us, symbols
 from airtoll.plan import Cell
+from airtoll.study.generations import HIGHEST_MBPS
 
-_LEGACY = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _MAC = 28  # header 24, FCS 4
 _ADDRESS_4 = 6
 _LLC = 8
@@ -34,9 +32,7 @@ class FullFrame:
 
     def symbols(self, added: int = 0) -> int | None:
         """OFDM symbols of the frame with ``added`` octets; None on a PHY without symbols."""
-        if self.phy == "802.11b":
-            return None
-        return math.ceil((16 + 6 + 8 * (self.octets + added)) / (4 * self.rate_mbps))
+        return symbols(self.phy, self.rate_mbps, self.octets + added)
 
     def step_us(self, added: int) -> float:
         """Airtime that ``added`` octets cost the frame, microseconds."""
@@ -53,7 +49,7 @@ class FullFrame:
 def full_frame(cell: Cell) -> FullFrame | None:
     """The full-size frame of a cell's flow; None where aggregation or EDCA makes another frame."""
     settings, load = cell.settings, cell.load
-    if settings.phy not in _LEGACY or settings.edca or settings.rate_control != "fixed":
+    if settings.phy not in HIGHEST_MBPS or settings.edca or settings.rate_control != "fixed":
         return None
     if any(station.rate_mbps or station.phy for station in settings.stations):
         return None
@@ -67,7 +63,7 @@ def full_frame(cell: Cell) -> FullFrame | None:
     mac = _MAC + (_ADDRESS_4 if settings.four_addresses else 0)
     return FullFrame(
         settings.phy,
-        settings.rate_mbps or _LEGACY[settings.phy],
+        settings.rate_mbps or HIGHEST_MBPS[settings.phy],
         settings.preamble or "short",
         mac + _LLC + packet,
     )

@@ -34,9 +34,9 @@ from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
 from airtoll.study import Study
+from airtoll.study.generations import HIGHEST_MBPS
 
 THEORY = "theory.parquet"
-_BEST_RATE = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 
 
 @frozen
@@ -113,7 +113,7 @@ class RunSummary:
             s.rate_mbps or s.phy or s.policy or s.frame_bursting_us for s in settings.stations
         )
         if (
-            settings.phy not in _BEST_RATE
+            settings.phy not in HIGHEST_MBPS
             or settings.frame_bursting_us
             or settings.ap.frame_bursting_us
             or own
@@ -124,7 +124,7 @@ class RunSummary:
         policy = self.cells[cell].security
         link = {
             "phy": settings.phy,
-            "rate_mbps": settings.rate_mbps or _BEST_RATE[settings.phy],
+            "rate_mbps": settings.rate_mbps or HIGHEST_MBPS[settings.phy],
             "preamble": settings.preamble or "short",
             "hops": 2 if settings.topology == "station-to-station" else 1,
             "addresses": 4 if settings.four_addresses else 3,

@@ -69,6 +69,8 @@ pub(super) static AC: Descriptor = Descriptor {
         service_bits: 16,
         tail_bits: 6,
     },
+    // One VHT-LTF (21.3.2).
+    shortest_preamble_ns: 40_000,
     mcs: Some(McsRules {
         top: 9,
         streams: 8,

@@ -80,6 +80,8 @@ pub(super) static AX: Descriptor = Descriptor {
         service_bits: 16,
         tail_bits: 6,
     },
+    // 1x HE-LTF of 3.2 us with a guard interval of 0.8 us (Table 27-12).
+    shortest_preamble_ns: 40_000,
     mcs: Some(McsRules {
         top: 11,
         streams: 8,

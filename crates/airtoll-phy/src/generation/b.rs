@@ -32,6 +32,8 @@ pub(super) static B: Descriptor = Descriptor {
         long_ns: 192_000,
         short_ns: 96_000,
     }),
+    // Short preamble with its header (16.2.2).
+    shortest_preamble_ns: 96_000,
     mcs: None,
     ampdu: None,
     always_ampdu: false,

@@ -86,6 +86,8 @@ pub(super) static BE: Descriptor = Descriptor {
         service_bits: 16,
         tail_bits: 6,
     },
+    // A bound: no shorter than that of HE, whose fields it has beside EHT-SIG.
+    shortest_preamble_ns: 40_000,
     mcs: Some(McsRules {
         top: 13,
         streams: 8,

@@ -33,6 +33,9 @@ pub struct Descriptor {
     pub basic_rates: BasicRates,
     /// How a PPDU is laid out in time.
     pub symbols: Symbols,
+    /// Shortest preamble of any PPDU format of the generation with one stream, ns. It bounds
+    /// airtimes from below where the format of a measurement is not known.
+    pub shortest_preamble_ns: u32,
     /// MCSs and streams; `None` for 802.11b, a and g.
     pub mcs: Option<McsRules>,
     /// Limits of A-MPDUs, MPDUs and the block ack window; `None` where nothing aggregates.

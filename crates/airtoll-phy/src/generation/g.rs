@@ -34,6 +34,8 @@ pub(super) static G: Descriptor = Descriptor {
         service_bits: 16,
         tail_bits: 6,
     },
+    // Table 17-5.
+    shortest_preamble_ns: 20_000,
     mcs: None,
     ampdu: None,
     always_ampdu: false,

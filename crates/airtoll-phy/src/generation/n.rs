@@ -62,6 +62,8 @@ pub(super) static N: Descriptor = Descriptor {
         service_bits: 16,
         tail_bits: 6,
     },
+    // Greenfield: HT-GF-STF, HT-LTF1 and HT-SIG, 8 us each (19.3.2).
+    shortest_preamble_ns: 24_000,
     mcs: Some(McsRules {
         top: 7,
         streams: 4,

@@ -17,6 +17,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
+
 #: octets: MAC header 24, FCS 4, LLC/SNAP 8, IPv4 20, UDP 8, ACK 14
 _MAC: Final = 28
 _LLC: Final = 8
@@ -30,19 +32,6 @@ _ADDRESS_4: Final = 6
 _SIFS_US: Final = 10.0
 _PPDU_US: Final = 5484.0
 _BLOCK_ACK_US: Final = 28.0
-#: PHY without aggregation -> slot and SIFS, microseconds; CWmin; rates that may be basic, Mb/s
-_LEGACY: Final[dict[str, tuple[float, float, int, tuple[float, ...]]]] = {
-    "802.11b": (20.0, 10.0, 31, (1.0, 2.0, 5.5, 11.0)),
-    "802.11g": (9.0, 10.0, 15, (6.0, 12.0, 24.0)),
-    "802.11a": (9.0, 16.0, 15, (6.0, 12.0, 24.0)),
-}
-#: PHY -> longest A-MPDU, octets; MPDUs in a block ack window; shortest preamble, microseconds
-_AGGREGATES: Final[dict[str, tuple[int, int, float]]] = {
-    "802.11n": (65_535, 64, 24.0),
-    "802.11ac": (1_048_575, 64, 40.0),
-    "802.11ax": (6_500_631, 256, 40.0),
-    "802.11be": (15_523_200, 1024, 40.0),
-}
 
 
 def ceiling_bps(
@@ -59,7 +48,7 @@ def ceiling_bps(
     size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
     added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
     phy = str(link["phy"])
-    if phy not in _LEGACY:
+    if phy not in HIGHEST_MBPS:
         return _aggregated(phy, rate, size, added, link.get("counts") == "ip") / hops
     frame = _MAC + _LLC + _IP_UDP + size + added
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
@@ -78,12 +67,13 @@ def burst_ceiling_bps(
     """Throughput of the link's frames SIFS apart, bit/s: more is impossible on this PHY."""
     rate, hops = float(link["rate_mbps"]), int(link.get("hops", 1))
     phy, preamble = str(link["phy"]), str(link.get("preamble", "short"))
-    if phy not in _LEGACY:
+    if phy not in HIGHEST_MBPS:
         return ceiling_bps(link, security_octets, payload)
     size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
     added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
-    _slot, sifs, _cw, rates = _LEGACY[phy]
+    own = GENERATIONS[phy]
+    sifs, rates = own.spaces.sifs_us, own.mandatory_rates_mbps
     ack = airtime_us(phy, max(r for r in rates if r <= rate), preamble, _ACK)
     data = airtime_us(phy, rate, preamble, _MAC + _LLC + _IP_UDP + size + added)
     return 8 * counted / (data + ack + 2 * sifs) * 1e6 / hops
@@ -97,7 +87,10 @@ def _aggregated(phy: str, rate_mbps: float, size: int, added: int, whole: bool) 
     (4-octet delimiter, padding to 4), 10.12.2 (length), 10.25.6 (64 MPDUs in a window), table 19-25
     (aPPDUMaxTime). The shortest preamble of the PHY is taken, and a block ack at 54 Mb/s.
     """
-    longest, window, preamble = _AGGREGATES[phy]
+    own = GENERATIONS[phy]
+    longest, window, preamble = own.ampdu_octets, own.window, own.shortest_preamble_us
+    assert longest is not None
+    assert window is not None
     most = min(longest, int(_PPDU_US * rate_mbps / 8))
     mpdu = 4 + _padded(_MAC + _QOS + _LLC + _IP_UDP + size + added)
     msdu = _padded(_AMSDU + _LLC + _IP_UDP + size)
@@ -118,8 +111,9 @@ def frame_time_us(
     phy: str, rate_mbps: float, preamble: str, frame_octets: int, senders: int = 1
 ) -> float:
     """Mean time per delivered frame: DIFS, back-off, frame, SIFS, ACK, collisions, microseconds."""
-    slot, sifs, cw, rates = _LEGACY[phy]
-    ack_rate = max(r for r in rates if r <= rate_mbps)
+    own = GENERATIONS[phy]
+    slot, sifs, cw = own.spaces.slot_us, own.spaces.sifs_us, own.spaces.cw_min
+    ack_rate = max(r for r in own.mandatory_rates_mbps if r <= rate_mbps)
     difs = sifs + 2 * slot
     data = airtime_us(phy, rate_mbps, preamble, frame_octets)
     success = difs + data + sifs + airtime_us(phy, ack_rate, preamble, _ACK)
@@ -144,17 +138,28 @@ def _attempt_probability(senders: int, cw: int, stages: int = 6) -> float:
 
 def airtime_us(phy: str, rate_mbps: float, preamble: str, octets: int) -> float:
     """Airtime of one PPDU, microseconds (ERP-OFDM with its signal extension of 6)."""
-    if phy == "802.11b":
-        head = 192.0 if preamble == "long" or rate_mbps < 2 else 96.0
+    own = GENERATIONS[phy]
+    count = symbols(phy, rate_mbps, octets)
+    if count is None or own.symbol_us is None:
+        long = preamble == "long" or rate_mbps < 2
+        head = own.long_preamble_us if long else own.shortest_preamble_us
         return head + math.ceil(8 * octets / rate_mbps)
-    symbols = math.ceil((16 + 6 + 8 * octets) / (4 * rate_mbps))
-    return 20.0 + 4.0 * symbols + (6.0 if phy == "802.11g" else 0.0)
+    return own.long_preamble_us + own.symbol_us * count + own.spaces.signal_extension_us
+
+
+def symbols(phy: str, rate_mbps: float, octets: int) -> int | None:
+    """OFDM symbols of one PPDU of a PHY without MCS indices; None without symbols."""
+    own = GENERATIONS[phy]
+    if own.symbol_us is None or own.service_and_tail_bits is None:
+        return None
+    bits = own.service_and_tail_bits + 8 * octets
+    return math.ceil(bits / (own.symbol_us * rate_mbps))
 
 
 def shortest_delay_s(link: Mapping[str, Any]) -> float:
     """Airtime of the shortest frame that carries a datagram, seconds: no delay is below it."""
     phy = str(link["phy"])
-    if phy not in ("802.11b", "802.11a", "802.11g"):
+    if phy not in HIGHEST_MBPS:
         return 0.0
     frame = _MAC + _LLC + _IP_UDP
     return (

@@ -20,6 +20,7 @@ from airtoll.analyse.estimate import Array
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 from airtoll.study import Study
+from airtoll.study.generations import HIGHEST_MBPS
 
 #: Metrics of which two cells cannot give the same readings by nature.
 _MEASURED: Final = (
@@ -33,7 +34,6 @@ _MEASURED: Final = (
     "negotiation_time_s",
 )
 _DERIVABLE: Final = (("jitter_s", "delay_s"), ("response_time_s", "delay_s"))
-_BEST_RATE: Final = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _TOLERANCE: Final = 0.01
 
 
@@ -228,14 +228,14 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
             s.rate_mbps or s.phy or s.policy or s.frame_bursting_us for s in scenario.stations
         )
         bursts = scenario.frame_bursting_us or scenario.ap.frame_bursting_us
-        if scenario.phy not in _BEST_RATE or bursts or own:
+        if scenario.phy not in HIGHEST_MBPS or bursts or own:
             continue
         if scenario.cw_min is not None or scenario.edca or traffic.direction == "both":
             continue
         senders = (scenario.clients or len(scenario.stations)) + 1
         link = {
             "phy": scenario.phy,
-            "rate_mbps": scenario.rate_mbps or _BEST_RATE[scenario.phy],
+            "rate_mbps": scenario.rate_mbps or HIGHEST_MBPS[scenario.phy],
             "preamble": scenario.preamble or "short",
             "hops": 2 if scenario.topology == "station-to-station" else 1,
             "addresses": 4 if scenario.four_addresses else 3,
