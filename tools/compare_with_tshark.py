@@ -1,7 +1,8 @@
 """Our reading of captures beside tshark's, frame by frame and octet by octet.
 
 ``compare_with_tshark.py FOLDER...`` takes folders (or files) of captures; gives every disagreement
-on: number of frames, protected data frames, which of them open, EAPOL, EAP and the plaintext.
+on: number of frames, protected data frames, which of them open, EAPOL, EAP, the plaintext, key
+messages, 4-way times from the last message 1, and join times.
 Keys are in files of Wireshark's ``80211_keys`` form: ``CAPTURE.keys`` next to a capture, else
 ``80211_keys`` in its folder, else the one given with ``--keys``. Captures without any are compared
 without keys. Frames that open here only are counted and are no disagreement: a MIC or ICV that
@@ -19,7 +20,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from airtoll.capture import capture_frames
+from airtoll.capture import capture_frames, capture_report
 from airtoll.errors import CaptureError
 
 _NAMES = re.compile(r"\.(pcap|pcapng|cap|dump)(\.gz|\.zst)?$", re.IGNORECASE)
@@ -48,6 +49,8 @@ class Comparison:
     decrypted: int = 0
     octets_compared: int = 0
     here_only: int = 0
+    key_messages: int = 0
+    joins: int = 0
     differences: list[str] = field(default_factory=list)
 
 
@@ -76,7 +79,110 @@ def compare(capture: Path, keys: Path | None) -> Comparison:
                 result.differences.append(
                     f"frame {number}: plaintext {mine.plain.hex()}, tshark {other.plain.hex()}"
                 )
+    compare_joins(capture, keys, result)
     return result
+
+
+#: Fields of tshark that joins are made of.
+_JOIN_FIELDS = (
+    "frame.number",
+    "frame.time_epoch",
+    "wlan.sa",
+    "wlan.da",
+    "wlan.bssid",
+    "wlan.fc.retry",
+    "wlan.fc.protected",
+    "wlan.fc.type_subtype",
+    "wlan.fixed.auth_seq",
+    "wlan_rsna_eapol.keydes.key_info.key_type",
+    "wlan_rsna_eapol.keydes.msgnr",
+)
+_AUTHENTICATION = 11
+#: Times that differ by less are equal (s): tshark prints nanoseconds, a report has doubles.
+_TOLERANCE = 1e-6
+
+
+@dataclass
+class Joins:
+    """Key messages and times of a capture, by the rule of docs/reference/captures.md."""
+
+    messages: list[tuple[int, int]] = field(default_factory=list)
+    four_way_s: list[float] = field(default_factory=list)
+    join_s: list[float] = field(default_factory=list)
+
+
+def joins_of_theirs(capture: Path, keys: Path | None) -> Joins:
+    """Key messages, 4-way times and join times from tshark's frames.
+
+    A frame with the retry bit is left out. For each pair of station and AP: a station's
+    authentication frame 1 starts a join, unless one is open. Message 1 in clear starts a 4-way
+    handshake anew; message 4 in clear ends it, and ends the open join. Encrypted ones renew keys.
+    """
+    found = Joins()
+    asked: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, str], float] = {}
+    for line in _tshark(capture, keys, "-T", "fields", *_each(_JOIN_FIELDS)).splitlines():
+        row = (line.split("\t") + [""] * len(_JOIN_FIELDS))[: len(_JOIN_FIELDS)]
+        number, at, source, target, bssid, retry, protected, kind, sequence, pairwise, message = row
+        if retry[:1] in ("1", "T") or not (sequence or message):
+            continue
+        station = target if source == bssid else source
+        pair, at_s = (station, bssid), float(at)
+        if kind and int(kind, 0) == _AUTHENTICATION and int(sequence or "0", 0) == 1:
+            if source == station:
+                asked.setdefault(pair, at_s)
+            continue
+        if not message or pairwise[:1] not in ("1", "T"):
+            continue
+        found.messages.append((int(number), int(message)))
+        if protected[:1] in ("1", "T"):
+            continue
+        if message == "1":
+            first[pair] = at_s
+        elif message == "4" and pair in first:
+            found.four_way_s.append(at_s - first.pop(pair))
+            if pair in asked:
+                found.join_s.append(at_s - asked.pop(pair))
+    return found
+
+
+def joins_of_ours(capture: Path, keys: Path | None) -> Joins:
+    """The same from a report."""
+    found = Joins()
+    report = capture_report([capture], key_logs=[keys] if keys else [])
+    for session in report.sessions:
+        steps = session["steps"]
+        columns = zip(steps["frame"], steps["what"], steps["again"], strict=True)
+        for number, what, again in columns:
+            if what.startswith("4-way ") and not again:
+                found.messages.append((number, int(what.removeprefix("4-way "))))
+        if session["four_way_time_s"] is not None:
+            found.four_way_s.append(session["four_way_time_s"])
+            if session["join_time_s"] is not None:
+                found.join_s.append(session["join_time_s"])
+    found.messages.sort()
+    return found
+
+
+def compare_joins(capture: Path, keys: Path | None, result: Comparison) -> None:
+    """Add the disagreements on key messages and times to ``result``."""
+    ours, theirs = joins_of_ours(capture, keys), joins_of_theirs(capture, keys)
+    result.key_messages += len(ours.messages)
+    result.joins += len(ours.join_s)
+    here, there = set(ours.messages), set(theirs.messages)
+    result.differences += [
+        f"frame {number}: key message {message} in tshark only"
+        for number, message in sorted(there - here)
+    ]
+    result.differences += [
+        f"frame {number}: key message {message} here only"
+        for number, message in sorted(here - there)
+    ]
+    for name in ("four_way_s", "join_s"):
+        left, right = sorted(getattr(ours, name)), sorted(getattr(theirs, name))
+        far = any(abs(a - b) > _TOLERANCE for a, b in zip(left, right, strict=False))
+        if len(left) != len(right) or far:
+            result.differences.append(f"{name}: {left}, tshark {right}")
 
 
 def read_ours(capture: Path, keys: Path | None) -> list[Frame]:
@@ -172,6 +278,8 @@ def main() -> int:
         total.decrypted += result.decrypted
         total.octets_compared += result.octets_compared
         total.here_only += result.here_only
+        total.key_messages += result.key_messages
+        total.joins += result.joins
         if result.differences:
             differing += 1
             print(f"{file}: {len(result.differences)} disagreements", flush=True)
@@ -180,7 +288,8 @@ def main() -> int:
     print(
         f"{len(files)} captures, {total.frames} frames, {total.protected} protected, "
         f"{total.decrypted} decrypted ({total.here_only} here only), "
-        f"{total.octets_compared} octets of plaintext compared; {differing} captures differ"
+        f"{total.octets_compared} octets of plaintext, {total.key_messages} key messages and "
+        f"{total.joins} join times compared; {differing} captures differ"
     )
     return 1 if differing else 0
 

@@ -49,6 +49,24 @@ def test_every_octet_agrees(tool: ModuleType, folder: Path, tmp_path: Path) -> N
     assert result.differences == []
     assert result.decrypted == result.protected
     assert (result.octets_compared > 0) == (folder.name != "open")
+    keyed = folder.name != "open" and not folder.name.startswith("wep")
+    assert (result.key_messages >= 4) == (result.joins == 1) == keyed
+
+
+def test_a_disagreement_on_keys_and_times_is_seen(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = CORPUS / "wpa2-psk-ccmp"
+    keys = tmp_path / "80211_keys"
+    keys.write_text(_key_lines(folder))
+    theirs = tool.joins_of_theirs(folder / "air.pcap", keys)
+    theirs.messages.pop()
+    theirs.four_way_s[0] += 1e-3
+    monkeypatch.setattr(tool, "joins_of_theirs", lambda *_: theirs)
+    differences = tool.compare(folder / "air.pcap", keys).differences
+    assert len(differences) == 2
+    assert "key message 4 here only" in differences[0]
+    assert differences[1].startswith("four_way_s: ")
 
 
 def test_a_disagreement_is_seen(

@@ -22,7 +22,7 @@ _STYLE = """
   --paper: #fff; --bad: #b3261e; --track: #f0efeb; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececf1; --soft: #b4b4bf; --line: #43434d;
   --paper: #17171c; --bad: #ff8a80; --track: #26262e; } }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem;
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
   color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 h3 { margin-bottom: .3rem; font-size: 1rem; } h3 small { font-weight: normal; color: var(--soft); }
@@ -31,7 +31,10 @@ h3 { margin-bottom: .3rem; font-size: 1rem; } h3 small { font-weight: normal; co
 .tiles span, figcaption, .legend, summary small { color: var(--soft); font-size: .87rem; }
 .scroll { overflow-x: auto; } .scroll td { white-space: nowrap; }
 table { border-collapse: collapse; margin: .8rem 0; overflow-wrap: normal; }
-td, th { text-align: left; padding: .15rem 1rem .15rem 0; font-weight: normal; }
+td, th { text-align: left; padding: .15rem 1rem .15rem 0; font-weight: normal;
+  vertical-align: top; }
+thead th { vertical-align: bottom; }
+.scroll td, .scroll th { padding-right: .7rem; }
 thead th { color: var(--soft); font-size: .87rem; border-bottom: 1px solid var(--line); }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .n { white-space: normal; vertical-align: bottom; }
@@ -137,22 +140,20 @@ def _closed(data: dict[str, Any]) -> str:
 def _overview(sessions: list[dict[str, Any]]) -> str:
     if not sessions:
         return "<p>No client was seen to get in.</p>"
-    columns = ("at", "time (UTC)", "frame", "station", "AP", "network", "security", "PMF",
-               "outcome", *_TIMES.values())  # fmt: skip
-    numbers = ("at", "frame", *_TIMES.values())
+    columns = ("at", "station, AP", "network", "security, PMF", "outcome", *_TIMES.values())
     head = "".join(
-        f'<th scope="col"{_N if name in numbers else ""}>{name}</th>' for name in columns
+        f'<th scope="col"{_N if name in _TIMES.values() else ""}>{name}</th>' for name in columns
     )
     rows = []
     for session in sessions[:_MAX_SESSIONS]:
         moment = datetime.fromtimestamp(session["unix_s"], UTC)
         rows.append(
-            f"<tr><td{_N}>{session['at_s']:,.3f} s</td>"
-            f"<td>{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}</td>"
-            f"<td{_N}>{session['frame']}</td>"
-            f"<td>{escape(session['station'])}</td><td>{escape(session['bssid'])}</td>"
-            f"<td>{escape(session['ssid'] or '(not seen)')}</td><td>{_suites(session)}</td>"
-            f"<td>{escape(session['pmf'] or 'unknown')}</td><td>{_outcome(session)}</td>"
+            f"<tr><td>{session['at_s']:,.3f} s<br><small>{moment:%H:%M:%S}."
+            f"{moment.microsecond // 1000:03d} UTC<br>frame {session['frame']}</small></td>"
+            f"<td>{escape(session['station'])}<br><small>{escape(session['bssid'])}</small></td>"
+            f"<td>{escape(session['ssid'] or '(not seen)')}</td><td>{_suites(session)}<br>"
+            f"<small>PMF {escape(session['pmf'] or 'unknown')}</small></td>"
+            f"<td>{_outcome(session)}</td>"
             + "".join(f"<td{_N}>{_time(session[name])}</td>" for name in _TIMES)
             + "</tr>"
         )

@@ -173,10 +173,9 @@ _COLUMNS = ("at_s", "frame", "from", "phase", "again", "what")
 
 def _ticks(span: float) -> str:
     """The axis below a waterfall: round times from 0 to ``span`` seconds."""
-    step = 10 ** math.floor(math.log10(span))
-    step = next(step / part for part in (5, 2, 1) if span / (step / part) >= 2 or part == 1)
-    while span / step > _MOST_TICKS:
-        step *= 2
+    power = 10.0 ** math.floor(math.log10(span))
+    rounds = (power * part for part in (0.5, 1.0, 2.0, 5.0))
+    step = next(step for step in rounds if span / step < _MOST_TICKS)
     marks = [number * step for number in range(int(span / step + 1e-9) + 1)]
     texts = "".join(
         f'<span style="left:{100 * mark / span:.2f}%">{_round(mark)}</span>' for mark in marks
@@ -187,7 +186,7 @@ def _ticks(span: float) -> str:
     )
 
 
-#: Ticks of an axis, which a phone has room for.
+#: Ticks of an axis, which a phone has room for, 0 not counted.
 _MOST_TICKS = 4
 
 

@@ -61,7 +61,7 @@ _CSV = (
     "four_way_time_s",
     "negotiation_time_s",
 )
-#: Sessions in the text, unless `--top` says otherwise.
+#: Sessions in the text and on the page, unless `--top` says otherwise.
 _SHOWN_SESSIONS = 40
 
 
@@ -98,7 +98,8 @@ def report_command(
         bool, typer.Option("--slowest", help="The longest joins first, not the first ones.")
     ] = False,
     top: Annotated[
-        int | None, typer.Option(min=0, help="List so many sessions; 40 in the text by default.")
+        int | None,
+        typer.Option(min=0, help="List so many sessions; 40 in text and page by default."),
     ] = None,
     since: Annotated[
         float | None, typer.Option(help="Count from so many seconds into the capture on.")
@@ -125,9 +126,10 @@ def report_command(
         say_damage(write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen))
         sys.stdout.buffer.write(b"\n")
         return
-    if not (json or csv_ or html) and parquet is None:
-        most = _SHOWN_SESSIONS if top is None else top
-        chosen = replace(chosen, most=most, steps=False)
+    if not html:
+        chosen = replace(chosen, steps=False)
+    if parquet is None and not (csv_ or top is not None):
+        chosen = replace(chosen, most=_SHOWN_SESSIONS)
     report = capture_report(*given, window=window, selection=chosen)
     if parquet is not None:
         try:
@@ -141,7 +143,7 @@ def report_command(
     elif html:
         sys.stdout.write(page(report))
     else:
-        summarise(report, _SHOWN_SESSIONS if top is None else top)
+        summarise(report)
     say_damage(report.data["damages"])
 
 

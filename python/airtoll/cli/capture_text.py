@@ -63,8 +63,8 @@ def told(session: dict[str, Any]) -> str:
     return "  ".join(parts)
 
 
-def summarise(report: CaptureReport, most: int) -> None:
-    """Print the report; ``most`` sessions were asked for."""
+def summarise(report: CaptureReport) -> None:
+    """Print the report."""
     data = report.data
     closed = sum(data["undecrypted"].values())
     why = ", ".join(f"{count} {reason}" for reason, count in data["undecrypted"].items())
@@ -80,13 +80,13 @@ def summarise(report: CaptureReport, most: int) -> None:
         _say(f"opened, but a receiver refuses them: {refused}")
     if data["frames_without_time"]:
         _say(f"{data['frames_without_time']} frames have no time; the frame before gives it")
-    _sessions(data, most)
+    _sessions(data)
     _refusals(data)
     _roams(data["roams"])
     _cost(report)
 
 
-def _sessions(data: dict[str, Any], most: int) -> None:
+def _sessions(data: dict[str, Any]) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in sorted(data["outcomes"].items()))
     if not outcomes:
         _say("\nNo client was seen to get in.")
