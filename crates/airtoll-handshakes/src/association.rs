@@ -9,7 +9,7 @@ use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::{Management, ManagementRepr};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
-use super::failure::{Code, Failure, reason, status};
+use super::failure::{Code, Failure, status};
 use super::link::{Link, failure_of_reason, leaving_reason, rate_elements, read_management};
 use super::resend::Resend;
 
@@ -77,11 +77,7 @@ impl Peer for AssociationStation {
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
-        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
-            self.state = Status::Failed(Failure::PeerTimeout {
-                code: Code::Reason(reason::LEAVING),
-            });
-        }
+        self.resend.on_timeout(context, &mut self.state);
     }
 
     fn status(&self) -> Status {

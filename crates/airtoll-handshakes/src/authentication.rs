@@ -9,7 +9,7 @@ use airtoll_wire::ieee80211::management::algorithm;
 use airtoll_wire::ieee80211::{Frame, Management, ManagementRepr, Protection};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, Secrets, Status};
-use super::failure::{Code, Failure, reason, status};
+use super::failure::{Code, Failure, status};
 use super::link::{Link, element, read_management};
 use super::primitives::{equal, written};
 use super::resend::Resend;
@@ -124,11 +124,7 @@ impl Peer for AuthenticationStation {
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
-        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
-            self.state = Status::Failed(Failure::PeerTimeout {
-                code: Code::Reason(reason::LEAVING),
-            });
-        }
+        self.resend.on_timeout(context, &mut self.state);
     }
 
     fn status(&self) -> Status {

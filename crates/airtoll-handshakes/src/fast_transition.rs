@@ -17,7 +17,7 @@ pub use config::FtConfig;
 
 use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
-use super::failure::{Code, Failure, reason, status};
+use super::failure::{Code, Failure, status};
 use super::key_handshake::GroupKeys;
 use super::link::{Link, element, rate_elements, read_management};
 use super::resend::Resend;
@@ -247,11 +247,7 @@ impl Peer for FtStation {
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
-        if self.state == Status::Waiting && !self.resend.after_timeout(context) {
-            self.state = Status::Failed(Failure::PeerTimeout {
-                code: Code::Reason(reason::LEAVING),
-            });
-        }
+        self.resend.on_timeout(context, &mut self.state);
     }
 
     fn status(&self) -> Status {

@@ -3,7 +3,8 @@
 //! Takes messages as they are sent; gives them again, a bounded number of times.
 //! Never decides when: that is the driver's time-out.
 
-use super::exchange::{Carrier, Context, Party};
+use super::exchange::{Carrier, Context, Party, Status};
+use super::failure::{Code, Failure, reason};
 
 /// The last message of a party and how often it may still be repeated.
 #[derive(Debug, Clone)]
@@ -45,6 +46,15 @@ impl Resend {
         self.left -= 1;
         self.repeat(context);
         true
+    }
+
+    /// Repeats for a party that waits; the party fails when the limit is reached.
+    pub fn on_timeout(&mut self, context: &mut Context<'_>, state: &mut Status) {
+        if *state == Status::Waiting && !self.after_timeout(context) {
+            *state = Status::Failed(Failure::PeerTimeout {
+                code: Code::Reason(reason::LEAVING),
+            });
+        }
     }
 
     /// Repeats because the peer asked the same again; costs no attempt.

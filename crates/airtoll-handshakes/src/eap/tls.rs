@@ -12,7 +12,7 @@ use super::{EapConfig, FAILED, PeerMethod, ServerMethod, Step};
 use crate::exchange::Context;
 use crate::failure::Failure;
 use crate::primitives::written;
-use crate::tls::{Refusal, Session, TlsClient, TlsConfig, TlsServer, TlsVersion};
+use crate::tls::{Connection, Refusal, Session, TlsClient, TlsConfig, TlsServer, TlsVersion};
 
 /// Splits what is sent and joins what is received (RFC 5216 section 2.1.5).
 struct Fragments {
@@ -64,10 +64,25 @@ impl Fragments {
     }
 }
 
-/// The key material of a finished handshake; EAP-TLS has the label of RFC 5216 section 2.3.
-fn exporter(inner: Option<&dyn Inner>, tls13: bool) -> Exporter {
-    let bare = || Exporter::msk(b"client EAP encryption", method::TLS, tls13);
-    inner.map_or_else(bare, |inner| inner.exporter(tls13))
+/// The key material of a finished handshake, to which the inner half is bound. EAP-TLS has the label
+/// of RFC 5216 section 2.3.
+fn bind(
+    connection: &Connection,
+    context: &mut Context<'_>,
+    inner: Option<&mut dyn Inner>,
+    outer: &[u8],
+) -> Vec<u8> {
+    let tls13 = connection.tls13();
+    let from = inner.as_ref().map_or_else(
+        || Exporter::msk(b"client EAP encryption", method::TLS, tls13),
+        |inner| inner.exporter(tls13),
+    );
+    let mut keys = connection.export(context, from.label, &from.context, from.octets);
+    keys.truncate(from.used);
+    if let Some(inner) = inner {
+        inner.bind(&Tunnel { keys: &keys, outer });
+    }
+    keys
 }
 
 fn tls_config(config: &EapConfig, server: bool) -> TlsConfig {
@@ -140,19 +155,9 @@ impl TlsServerMethod {
             return Ok(answer);
         }
         if !before {
-            let inner = self.inner.as_deref().map(|inner| inner as &dyn Inner);
-            let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
-            self.msk = self
-                .tls
-                .connection
-                .export(context, from.label, &from.context, from.octets);
-            self.msk.truncate(from.used);
-            if let Some(inner) = &mut self.inner {
-                inner.bind(&Tunnel {
-                    keys: &self.msk,
-                    outer: &self.outer,
-                });
-            }
+            let inner = self.inner.as_deref_mut();
+            let inner = inner.map(|inner| inner as &mut dyn Inner);
+            self.msk = bind(&self.tls.connection, context, inner, &self.outer);
         }
         let data = self.tls.connection.take_data();
         let Some(inner) = &mut self.inner else {
@@ -285,19 +290,9 @@ impl TlsPeerMethod {
             return Ok(answer);
         }
         if !before {
-            let inner = self.inner.as_deref().map(|inner| inner as &dyn Inner);
-            let from = exporter(inner, self.config.tls == TlsVersion::Tls13);
-            self.msk = self
-                .tls
-                .connection
-                .export(context, from.label, &from.context, from.octets);
-            self.msk.truncate(from.used);
-            if let Some(inner) = &mut self.inner {
-                inner.bind(&Tunnel {
-                    keys: &self.msk,
-                    outer: &self.outer,
-                });
-            }
+            let inner = self.inner.as_deref_mut();
+            let inner = inner.map(|inner| inner as &mut dyn Inner);
+            self.msk = bind(&self.tls.connection, context, inner, &self.outer);
         }
         let data = self.tls.connection.take_data();
         match &mut self.inner {

@@ -105,7 +105,9 @@ impl Connection {
         }
     }
 
-    pub(super) fn tls13(&self) -> bool {
+    /// Whether this is TLS 1.3.
+    #[must_use]
+    pub fn tls13(&self) -> bool {
         self.config.version == TlsVersion::Tls13
     }
 

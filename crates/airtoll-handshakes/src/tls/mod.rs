@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use certificate::{ChainKind, Credential};
 pub use client::TlsClient;
+pub use connection::Connection;
 pub use key_share::NamedGroup;
 pub use schedule::prf;
 pub use server::TlsServer;
