@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{Outcome, Scenario, run};
 
+mod alone;
+
 fn link(generation: &str, cipher: &str, akm: Option<u8>, method: Option<&str>) -> Value {
     json!({
         "generation": generation, "cipher": cipher, "group_cipher": cipher, "akm": akm,

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod agents;
+mod alone;
 mod by_level;
 mod over_the_ds;
 mod repeated;

@@ -1,0 +1,189 @@
+//! Roaming without a world: one hand-over, whose actions are looked at.
+
+use std::collections::HashMap;
+
+use airtoll_engine::Streams;
+use airtoll_handshakes::{MobileIp, Negotiation, Options, PolicySpec, TunnelMove};
+use airtoll_units::{Duration, Instant};
+use serde_json::json;
+
+use super::{ccmp, scenario, tcp};
+use crate::Scenario;
+use crate::address;
+use crate::event::{HandoverId, RoamEvent};
+use crate::join::{Join, PARTIES, Purpose, Session};
+use crate::medium::radio::Radio;
+use crate::net::network::Route;
+use crate::packet::NONE;
+use crate::roam::{Action, Plan, Roam, Turn};
+use crate::scenario::HandoverMethod;
+
+const STATION: u32 = 0;
+const OLD: u32 = 1;
+const THERE: u32 = 2;
+const NEW: u32 = 3;
+const LIFETIME: Duration = Duration::from_secs(7);
+
+struct Lab {
+    roam: Roam,
+    join: Join,
+    radio: Radio,
+    out: Vec<Action>,
+}
+
+impl Lab {
+    /// A station that moves from one access point to another at 1 s, and keeps two packets.
+    fn new() -> Self {
+        let policy = ccmp(2, "open");
+        let spec: PolicySpec = serde_json::from_value(policy.clone()).unwrap();
+        let mut join = Join::default();
+        let mut add = |station: u32, access_point: u32| {
+            let negotiation = Negotiation::between(
+                spec.clone(),
+                Options::default(),
+                address::mac(STATION),
+                address::mac(access_point),
+                Streams::new(1).named("negotiation").into_generator(),
+            );
+            let mut nodes = [NONE; PARTIES];
+            (nodes[0], nodes[1]) = (station, access_point);
+            let ends = (STATION, station);
+            join.add(Session::new(
+                nodes,
+                ends,
+                negotiation.unwrap(),
+                16,
+                Purpose::Entry,
+            ))
+        };
+        let (before, session) = (add(STATION, OLD), add(THERE, NEW));
+        let value = scenario(&policy, &json!({}), &json!({}), &json!([tcp()]));
+        let scenario = Scenario::from_json(&value.to_string()).unwrap();
+        let names = scenario.nodes.iter().zip(0..);
+        let index: HashMap<&str, u32> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
+        let mut roam = Roam::default();
+        roam.add(Plan {
+            station: STATION,
+            from: STATION,
+            there: THERE,
+            routes: vec![Route::None; 4],
+            lifetime: LIFETIME,
+            queue_limit: 2,
+            previous: None,
+            session,
+            before,
+            ahead: None,
+            later: None,
+            method: HandoverMethod::Full,
+            at: Some(Duration::from_secs(1)),
+            walk: None,
+            scan: Duration::from_millis(20),
+            scanning: None,
+            again: Duration::from_secs(1),
+            tunnel: TunnelMove::Anew,
+            mobile_ip: MobileIp::Off,
+            binding: None,
+        });
+        Self {
+            roam,
+            join,
+            radio: Radio::new(&scenario, &index),
+            out: Vec::new(),
+        }
+    }
+
+    /// Hands in an input at `ms`; gives its actions.
+    fn at(&mut self, ms: u64, input: impl FnOnce(&mut Roam, &mut Turn<'_>)) -> Vec<Action> {
+        let mut turn = Turn {
+            now: Instant::from_nanos(ms * 1_000_000),
+            join: &mut self.join,
+            radio: &mut self.radio,
+            out: &mut self.out,
+        };
+        input(&mut self.roam, &mut turn);
+        std::mem::take(&mut self.out)
+    }
+
+    fn left() -> Self {
+        let mut lab = Self::new();
+        let end = Instant::from_nanos(5_000_000_000);
+        let began = lab.at(0, |roam, turn| roam.begin(end, turn));
+        let leaves = |action: &Action| match action {
+            Action::Schedule {
+                at,
+                event: RoamEvent::Leave(HandoverId(0)),
+            } => at.as_nanos() == 1_000_000_000,
+            _ => false,
+        };
+        assert!(began.iter().any(leaves), "{began:?}");
+        let event = RoamEvent::Leave(HandoverId(0));
+        let actions = lab.at(1_000, |roam, turn| roam.due(event, turn));
+        // The host has no link before anything else happens.
+        assert!(
+            matches!(
+                actions[0],
+                Action::SetPresent {
+                    host: STATION,
+                    node: None
+                }
+            ),
+            "{actions:?}"
+        );
+        lab
+    }
+}
+
+#[test]
+fn a_station_that_leaves_hears_its_access_point_no_longer() {
+    let lab = Lab::left();
+    assert_eq!(lab.radio.power(OLD, STATION), f64::NEG_INFINITY);
+    assert!(lab.radio.power(NEW, THERE).is_finite());
+}
+
+#[test]
+fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
+    let mut lab = Lab::left();
+    let lost: Vec<Action> = (0..3)
+        .flat_map(|packet| lab.at(1_005, |roam, turn| roam.keep(STATION, packet, turn)))
+        .collect();
+    assert!(matches!(lost[..], [Action::Lose { packet: 2 }]), "{lost:?}");
+    let session = lab.roam.last_planned(STATION).unwrap().2;
+    let actions = lab.at(1_050, |roam, turn| roam.moved(session, turn));
+    let at = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
+    let present = at(|a| {
+        matches!(
+            a,
+            Action::SetPresent {
+                node: Some(THERE),
+                ..
+            }
+        )
+    });
+    let routes = at(|a| matches!(a, Action::SetRoutes { host: STATION, .. }));
+    let first = at(|a| matches!(a, Action::SendKept { packet: 0, .. }));
+    let second = at(|a| matches!(a, Action::SendKept { packet: 1, .. }));
+    let left = at(|a| matches!(a, Action::HasLeft { access_point: OLD }));
+    assert!(present < routes && routes < first, "{actions:?}");
+    assert!(first < second && second < left, "{actions:?}");
+}
+
+#[test]
+fn a_packet_sent_before_the_station_joined_does_not_end_the_gap() {
+    let mut lab = Lab::left();
+    let session = lab.roam.last_planned(STATION).unwrap().2;
+    lab.at(1_050, |roam, turn| roam.moved(session, turn));
+    let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
+    let flow = [STATION, 5];
+    lab.roam.note_delivery(flow, false, ms(990), ms(1_060));
+    lab.roam.note_delivery(flow, false, ms(1_070), ms(1_071));
+    let rows = lab.roam.rows(&lab.join);
+    let of = |metric: &str| {
+        let mut rows = rows[0].2.iter();
+        rows.find(|row| row.0 == metric).map(|row| row.1)
+    };
+    // From leaving: the first delivery was late.
+    assert!(
+        (of("handover_gap_s").unwrap() - 0.071).abs() < 1e-9,
+        "{rows:?}"
+    );
+}
