@@ -135,7 +135,7 @@ fn value(outcome: &Outcome, metric: &str) -> Option<f64> {
         .map(|r| r.value)
 }
 
-/// Counts what a trial carries.
+/// Counts the packets and keys of a trial.
 struct Counts(std::rc::Rc<std::cell::RefCell<(u32, u32)>>);
 
 impl crate::record::Sink for Counts {
@@ -249,7 +249,7 @@ fn a_lost_radius_packet_costs_the_retransmission_time() {
 }
 
 #[test]
-fn what_goes_wrong_ends_in_a_named_state_with_a_reason_code() {
+fn a_fault_ends_in_a_named_state_with_a_reason_code() {
     for (name, fault, said) in [
         (
             "wpa2-psk-ccmp",
@@ -282,7 +282,7 @@ fn what_goes_wrong_ends_in_a_named_state_with_a_reason_code() {
 }
 
 #[test]
-fn a_slow_server_serves_a_storm_one_after_the_other() {
+fn a_slow_server_serves_the_stations_of_a_storm_in_sequence() {
     let set = Set {
         stations: 20,
         ..Set::default()
@@ -295,12 +295,12 @@ fn a_slow_server_serves_a_storm_one_after_the_other() {
         .filter(|r| r.metric == "eap_time_s")
         .map(|r| r.value)
         .fold(0.0, f64::max);
-    // One signature of 5 ms for every station.
+    // One signature of 5 ms per station.
     assert!(longest > 20.0 * 5e-3, "{longest}");
 }
 
 #[test]
-fn tokens_are_asked_for_from_a_number_of_open_sessions() {
+fn tokens_are_required_above_a_number_of_open_handshakes() {
     let of = |stations, threshold: Option<u32>| {
         let set = Set {
             stations,
@@ -321,13 +321,13 @@ fn tokens_are_asked_for_from_a_number_of_open_sessions() {
     assert_eq!(of(1, Some(5)), 0);
     assert_eq!(of(40, None), 0);
     assert_eq!(of(3, Some(0)), 3);
-    // All come at once: the first few find the access point idle.
+    // All stations start at once: the access point is idle for the first few.
     let asked = of(40, Some(5));
     assert!((1..=35).contains(&asked), "{asked}");
 }
 
 #[test]
-fn a_busy_gateway_s_cookie_costs_two_messages_and_the_initiator_s_patience() {
+fn a_cookie_costs_two_messages_and_the_rekey_time_out_of_the_initiator() {
     let of = |threshold: Option<u32>| {
         let set = Set {
             stations: 5,
@@ -359,7 +359,7 @@ fn a_busy_gateway_s_cookie_costs_two_messages_and_the_initiator_s_patience() {
 }
 
 #[test]
-fn a_storm_of_sae_stations_gets_in() {
+fn all_stations_of_an_sae_storm_join() {
     let set = Set {
         stations: 150,
         ..Set::default()
@@ -373,7 +373,7 @@ fn a_storm_of_sae_stations_gets_in() {
 }
 
 #[test]
-fn parties_index_what_is_kept_of_them() {
+fn parties_index_the_nodes_and_timers_of_a_session() {
     assert_eq!(Party::HomeAgent as usize, super::PARTIES - 1);
 }
 

@@ -1,4 +1,4 @@
-//! Hand-overs: what fills the gap, and that traffic goes on behind it.
+//! Hand-overs: the parts of the gap, and the traffic after it.
 
 mod addresses;
 mod agents;
@@ -108,13 +108,13 @@ fn parts_add_up_to_the_gap() {
     assert!((join - of("handover_join_s")).abs() < 1e-9);
     assert!((join + of("handover_wait_s") - of("handover_gap_s")).abs() < 1e-9);
     assert!((of("handover_scan_s") - 0.02).abs() < 1e-9);
-    // A call's packets come every 20 ms, so the gap ends at most one of them after the join.
+    // Packets of the call come every 20 ms, so the gap ends at most 20 ms after the join.
     assert!(of("handover_wait_s") < 0.041, "{}", of("handover_wait_s"));
     assert!(of("handover_packets_lost") > 0.0);
 }
 
 #[test]
-fn what_is_left_out_makes_the_gap_shorter() {
+fn a_shorter_negotiation_makes_the_gap_shorter() {
     let join = |outcome: &Outcome| value(outcome, "handover_join_s");
     let full = moved(&eap(), &json!({}), "full");
     let cached = moved(&eap(), &json!({"cached_pmk": true}), "full");
@@ -147,7 +147,7 @@ fn tcp_goes_on_at_the_new_access_point() {
         1,
     );
     let lost = 1.0 - value_of(&roamed) / value_of(&still);
-    // Some of the two seconds is the gap and the time-out behind it, not half of them.
+    // The gap and the time-out after it take less than half of the two seconds.
     assert!((0.005..0.4).contains(&lost), "{lost}");
     assert!(value(&roamed, "handover_gap_s") < 0.8);
 }
@@ -171,7 +171,7 @@ fn equal_seeds_give_equal_rows() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_hand_overs_are_refused() {
     let full = json!({"method": "full"});
     let good = scenario(&eap(), &json!({}), &full, &json!([tcp()]));
     for (path, wrong) in [
@@ -196,7 +196,7 @@ fn ahead(policy: &Value, options: &Value, handover: &Value) -> Value {
 }
 
 #[test]
-fn who_pre_authenticates_leaves_eap_out_of_the_gap() {
+fn pre_authentication_takes_eap_out_of_the_gap() {
     let full = moved(&eap(), &json!({}), "full");
     let outcome = simulate(&ahead(&eap(), &json!({}), &json!({})), 1);
     assert_eq!(outcome.failure, None);
@@ -204,11 +204,11 @@ fn who_pre_authenticates_leaves_eap_out_of_the_gap() {
     assert_eq!(of("handover_eap_s"), 0.0);
     // As with a cached PMK: authentication, association, 4-way handshake.
     assert_eq!(of("handover_messages"), 8.0);
-    // What EAP sends is not less for it: between station, access point and server.
+    // EAP between station, access point and server has as many messages as before.
     let saved = value(&full, "handover_messages") - of("handover_messages");
     assert_eq!(of("preauthentication_messages"), saved);
     assert!(of("handover_join_s") < value(&full, "handover_join_s"));
-    // A call does not notice.
+    // The call loses as many packets as with a cached PMK.
     assert_eq!(
         of("handover_packets_lost"),
         value(&cached(), "handover_packets_lost")
@@ -216,13 +216,13 @@ fn who_pre_authenticates_leaves_eap_out_of_the_gap() {
 }
 
 #[test]
-fn pre_authentication_takes_the_way_through_the_old_access_point() {
+fn pre_authentication_goes_through_the_old_access_point() {
     let mut far = ahead(&eap(), &json!({}), &json!({}));
     far["links"][0]["delay_s"] = json!(1.1e-3);
     let near = simulate(&ahead(&eap(), &json!({}), &json!({})), 1);
     let far = simulate(&far, 1);
     let of = |o: &Outcome| value(o, "preauthentication_time_s");
-    // RADIUS stays away from the old access point's wire; most others come one after the other.
+    // RADIUS does not use the wire of the old access point; most other messages are sequential.
     let eapol = value(&near, "preauthentication_messages") / 2.0;
     let more = (of(&far) - of(&near)) / 1e-3;
     assert!(
@@ -236,7 +236,7 @@ fn cached() -> Outcome {
 }
 
 #[test]
-fn who_leaves_before_the_end_negotiates_everything_again() {
+fn leaving_before_the_end_of_pre_authentication_leads_to_a_full_negotiation() {
     let late = simulate(&ahead(&eap(), &json!({}), &json!({"ahead_s": 0.001})), 1);
     assert_eq!(late.failure, None);
     let full = moved(&eap(), &json!({}), "full");
@@ -262,7 +262,7 @@ fn who_leaves_before_the_end_negotiates_everything_again() {
 }
 
 #[test]
-fn who_has_no_eap_cannot_pre_authenticate() {
+fn pre_authentication_needs_eap() {
     let value = ahead(&ccmp(2, "open"), &json!({}), &json!({}));
     let scenario = Scenario::from_json(&value.to_string()).unwrap();
     let error = run(&scenario, 1, &mut || false).unwrap_err().to_string();
@@ -270,7 +270,7 @@ fn who_has_no_eap_cannot_pre_authenticate() {
     assert!(error.contains("pre-authentication"), "{error}");
 }
 
-/// Names of interfaces, and Ethernet frames of pre-authentication with theirs.
+/// Names of interfaces, and Ethernet frames of pre-authentication by interface.
 #[derive(Default)]
 struct Kept {
     names: Vec<String>,
@@ -302,7 +302,7 @@ fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
     let frames = Frames::default();
     let outcome = run_recorded(&scenario, 1, &mut || false, Box::new(frames.clone())).unwrap();
     let kept = frames.0.borrow();
-    // Each goes over two wires: old access point to switch, switch to new one, or back.
+    // Each frame goes over two wires: old access point to switch, switch to the new one, or back.
     let mut names: Vec<&str> = kept.frames.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -312,7 +312,7 @@ fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
     assert_eq!(&first[6..12], &crate::address::mac(0).0);
     // EAPOL-Start, version 2 of 802.1X or another, no body.
     assert_eq!(&first[15..18], [1, 0, 0]);
-    // EAP is those messages that are not RADIUS; RADIUS comes in pairs of which each carries one.
+    // EAP messages are all that are not RADIUS; each pair of RADIUS messages carries one.
     let eapol = kept.frames.len() / 2;
     let all = value(&outcome, "preauthentication_messages") as usize;
     assert_eq!(kept.frames.len() % 2, 0);
@@ -320,7 +320,7 @@ fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
 }
 
 #[test]
-fn a_refused_pre_authentication_leads_to_a_full_one_that_says_why() {
+fn a_refused_pre_authentication_leads_to_a_full_negotiation_with_the_reason() {
     let options = json!({"faults": {"wrong_certificate": true}});
     let outcome = simulate(&ahead(&eap(), &options, &json!({})), 1);
     let why = outcome.failure.unwrap();

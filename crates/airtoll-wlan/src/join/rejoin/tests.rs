@@ -1,4 +1,4 @@
-//! Stations that are put off the network and come back: how long it takes, and with what frames.
+//! Deauthenticated stations that come back: duration and frames.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ fn putting_off(name: &str, stations: usize, rssi_dbm: f64) -> Scenario {
 }
 
 #[test]
-fn whoever_is_put_off_comes_back_whatever_the_policy() {
+fn a_deauthenticated_station_comes_back_with_every_policy() {
     for policy in policies() {
         let name = policy["name"].as_str().unwrap();
         for stations in [1, 4] {
@@ -68,13 +68,13 @@ fn a_pmksa_spares_eap_and_sae() {
 }
 
 #[test]
-fn keys_are_renewed_for_who_came_back() {
+fn keys_are_renewed_for_stations_that_came_back() {
     let mut scenario = putting_off("wpa3-sae", 3, -50.0);
     scenario.bss[0].group_rekey_s = Some(0.25);
     let outcome = trial(&scenario, 2);
     assert_eq!(outcome.failure, None);
     assert_eq!(of_the_cell(&outcome, "group_rekeys"), 7.0);
-    // In the first round all are off the network and are handed its keys when they come back.
+    // In the first round all stations are off the network; they get its keys when they come back.
     assert_eq!(
         of_the_cell(&outcome, "group_rekey_messages"),
         6.0 * 3.0 * 2.0
@@ -118,7 +118,7 @@ fn recorded(scenario: &Scenario, seed: u64) -> Kept {
 }
 
 #[test]
-fn the_frame_to_everybody_has_a_mic_where_frames_are_protected() {
+fn the_group_deauthentication_has_a_mic_with_protected_management_frames() {
     for (name, suite) in [
         ("wpa2-psk-ccmp", None),
         ("wpa3-sae", Some(CipherSuite::BipGmac256)),
@@ -148,7 +148,7 @@ fn the_frame_to_everybody_has_a_mic_where_frames_are_protected() {
 }
 
 #[test]
-fn who_did_not_hear_it_is_told_when_it_sends_and_asks_under_protection() {
+fn a_station_that_missed_the_frame_learns_from_its_own_data_and_queries_under_protection() {
     for (name, protected) in [("wpa2-psk-ccmp", false), ("wpa3-sae", true)] {
         let mut scenario = putting_off(name, 1, -50.0);
         // The station's packet comes at the same instant, and the two frames collide.
@@ -163,7 +163,7 @@ fn who_did_not_hear_it_is_told_when_it_sends_and_asks_under_protection() {
                 .filter(|f| (f[10..16] == f[16..22]) != own)
                 .collect::<Vec<_>>()
         };
-        // Reason 7 in clear: the access point has no keys any more.
+        // Reason 7 in clear: the access point no longer has keys.
         let refused = of(0xc0, false);
         assert!(
             refused
@@ -177,7 +177,7 @@ fn who_did_not_hear_it_is_told_when_it_sends_and_asks_under_protection() {
             assert!(gap < 0.05, "{gap}");
             continue;
         }
-        // Anybody could have sent that: five SA Queries within 1000 TU, then a farewell.
+        // The frame may be forged: five SA Queries within 1000 TU, then a Deauthentication frame.
         assert!(!refused.is_empty());
         assert_eq!((asked.len(), left.len()), (5, 1));
         assert!(asked.iter().chain(&left).all(|f| f[1] & 0x40 != 0));

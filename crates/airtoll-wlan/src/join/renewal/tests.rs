@@ -1,4 +1,4 @@
-//! New group keys during the traffic: who gets them, how long it takes, what a lost message costs.
+//! New group keys during the traffic: recipients, duration, and the cost of a lost message.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ fn every_station_gets_every_key_in_two_messages() {
 }
 
 #[test]
-fn more_stations_take_longer_and_all_take_airtime() {
+fn rounds_take_longer_with_more_stations_and_take_airtime() {
     let of = |stations, period| {
         let set = Set {
             stations,
@@ -62,9 +62,9 @@ fn more_stations_take_longer_and_all_take_airtime() {
 }
 
 #[test]
-fn keys_pass_a_saturated_queue_as_control_traffic_does() {
+fn key_frames_overtake_the_data_of_a_saturated_queue() {
     let mut scenario = renewing("wpa2-psk-ccmp", &Set::default(), 0.1, 1.0);
-    // The access point's own queue is full all the time.
+    // The queue of the access point is always full.
     let flow = &mut scenario.flows[0];
     std::mem::swap(&mut flow.source, &mut flow.destination);
     scenario.flows[0].pattern = Pattern::Paced {
@@ -80,8 +80,8 @@ fn keys_pass_a_saturated_queue_as_control_traffic_does() {
 }
 
 #[test]
-fn a_lost_message_is_repeated_after_half_a_second_and_who_is_silent_has_to_come_back() {
-    // Frames at the lowest rate are lost now and then at this level, seven attempts and all.
+fn a_lost_message_is_repeated_after_half_a_second_and_a_silent_station_has_to_rejoin() {
+    // At this level some frames at the lowest rate are lost in all seven attempts.
     let set = |rssi_dbm| Set {
         rssi_dbm,
         ..Set::default()
@@ -104,7 +104,7 @@ fn a_lost_message_is_repeated_after_half_a_second_and_who_is_silent_has_to_come_
     assert!(gaps.iter().all(|g| (1e-3..8.0).contains(g)), "{gaps:?}");
 }
 
-/// Frames of the air.
+/// Frames on the air.
 struct Frames(Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl Sink for Frames {
@@ -120,7 +120,7 @@ impl Sink for Frames {
 }
 
 #[test]
-fn a_recorder_changes_nothing_and_sees_them_protected() {
+fn a_recorder_changes_nothing_and_sees_protected_key_frames() {
     let scenario = renewing("wpa2-psk-ccmp", &Set::default(), 0.2, 0.5);
     let frames = Rc::new(RefCell::new(Vec::new()));
     let sink = Box::new(Frames(frames.clone()));
@@ -131,7 +131,7 @@ fn a_recorder_changes_nothing_and_sees_them_protected() {
         .iter()
         .filter(|f| f.windows(2).any(|w| w == [0x88, 0x8e]))
         .count();
-    // The 4-way handshake, and nothing of the renewals.
+    // The 4-way handshake, and no frame of the renewals.
     assert_eq!(in_clear, 4);
 }
 

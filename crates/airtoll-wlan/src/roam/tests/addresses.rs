@@ -1,4 +1,4 @@
-//! Hand-overs where hosts ask for addresses at first contact.
+//! Hand-overs with address resolution at first contact.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{ccmp, eap, scenario, simulate, tcp, value, voice};
 
 #[test]
-fn what_a_host_knows_it_knows_at_the_next_access_point() {
+fn resolved_addresses_stay_valid_at_the_next_access_point() {
     for (policy, method) in [
         (ccmp(2, "open"), "full"),
         (ccmp(4, "open"), "fast-transition"),
@@ -18,7 +18,7 @@ fn what_a_host_knows_it_knows_at_the_next_access_point() {
         known["address_resolution"] = json!("dynamic");
         let asked = simulate(&known, 1);
         assert_eq!(asked.failure, None);
-        // Nobody asks again, so that the gap is the same but for where in its 20 ms it begins.
+        // No address is resolved again: the gap is the same up to the phase within 20 ms.
         let gap = |o| value(o, "handover_gap_s");
         assert!(
             (gap(&asked) - gap(&told)).abs() < 0.021,
@@ -32,7 +32,7 @@ fn what_a_host_knows_it_knows_at_the_next_access_point() {
 }
 
 #[test]
-fn a_first_question_after_the_move_is_answered_at_the_new_access_point() {
+fn a_first_request_after_the_move_is_answered_at_the_new_access_point() {
     let mut late = scenario(
         &ccmp(2, "open"),
         &json!({}),
@@ -49,7 +49,7 @@ fn a_first_question_after_the_move_is_answered_at_the_new_access_point() {
             .unwrap()
             > 30.0
     );
-    // One that is asked while the station is away is asked again a second later.
+    // A request during the absence of the station is repeated a second later.
     late["flows"][0]["start_s"] = json!(1.005);
     late["handovers"][0]["scan_s"] = json!(0.2);
     late["duration_s"] = json!(3.0);

@@ -1,4 +1,4 @@
-//! Hand-overs by level: where a walking station leaves, what its scan takes, and when it stays.
+//! Hand-overs by level: where a walking station leaves, the length of its scan, and when it stays.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn done(value: &Value) -> Outcome {
 }
 
 #[test]
-fn it_leaves_where_the_level_falls_below_the_threshold() {
+fn a_station_leaves_where_the_level_falls_below_the_threshold() {
     let mut at_once = walk(&active(1), 14.0);
     at_once["handovers"][0]["walk"]["hysteresis_db"] = json!(1.0);
     let outcome = done(&at_once);
@@ -65,7 +65,7 @@ fn it_leaves_where_the_level_falls_below_the_threshold() {
 }
 
 #[test]
-fn more_hysteresis_keeps_it_longer_and_scans_in_vain() {
+fn more_hysteresis_delays_the_move_and_adds_scans() {
     let with = |hysteresis: f64| {
         let mut value = walk(&active(3), 14.0);
         value["handovers"][0]["walk"]["hysteresis_db"] = json!(hysteresis);
@@ -74,7 +74,7 @@ fn more_hysteresis_keeps_it_longer_and_scans_in_vain() {
     let (early, late) = (with(0.0), with(9.0));
     assert!(value(&late, "handover_left_s") > value(&early, "handover_left_s") + 1.0);
     assert!(value(&late, "handover_scans") > value(&early, "handover_scans"));
-    // It came back after each of them, and its call went on.
+    // The station came back after each scan, and its call went on.
     let received = |o: &Outcome| o.value("packets_received", Some("s0-server")).unwrap();
     assert!(received(&late) > 0.9 * 14.0 / 0.02, "{}", received(&late));
 }
@@ -92,12 +92,12 @@ fn empty_channels_cost_the_shorter_time_and_a_passive_scan_the_longer_one() {
 }
 
 #[test]
-fn nobody_moves_where_nothing_better_is_heard() {
+fn a_station_stays_without_a_better_access_point() {
     // No beacon comes within a tenth of a millisecond.
     let mut deaf = walk(&active(1), 14.0);
     deaf["handovers"][0]["scan"] =
         json!({"channels": 1, "passive": true, "min_channel_s": 1e-5, "max_channel_s": 1e-4});
-    // Nor is there a need where the threshold is low.
+    // With a low threshold the station has no reason to scan.
     let mut strong = walk(&active(1), 14.0);
     strong["handovers"][0]["walk"]["threshold_dbm"] = json!(-95.0);
     for value in [deaf, strong] {
@@ -108,7 +108,7 @@ fn nobody_moves_where_nothing_better_is_heard() {
 
 #[test]
 fn rates_follow_the_level() {
-    // Without a second access point worth moving to the far end of the walk is slow.
+    // Without a second access point in reach the far end of the walk is slow.
     let mut stay = walk(&active(1), 14.0);
     stay["handovers"][0]["walk"]["threshold_dbm"] = json!(-95.0);
     stay["flows"] = json!([{"name": "f", "source": "s0", "destination": "server",
@@ -152,7 +152,7 @@ fn a_stated_time_may_have_a_scan_with_frames() {
 }
 
 #[test]
-fn it_moves_over_the_ds_without_a_scan() {
+fn a_transition_over_the_ds_needs_no_scan() {
     let mut value = walk(&json!({"method": "fast-transition-ds"}), 14.0);
     for policy in ["/associations/0/policy", "/handovers/0/association/policy"] {
         *value.pointer_mut(policy).unwrap() = ccmp(4, "open");
@@ -178,9 +178,9 @@ proptest! {
 }
 
 #[test]
-fn the_old_access_point_keeps_what_is_for_a_station_that_scans() {
+fn the_old_access_point_keeps_packets_for_a_station_that_scans() {
     let mut value = walk(&active(5), 12.0);
-    // Every scan is in vain but those at the end of the walk.
+    // Only the scans at the end of the walk lead to a move.
     value["handovers"][0]["walk"]["threshold_dbm"] = json!(-60.0);
     value["handovers"][0]["walk"]["hysteresis_db"] = json!(12.0);
     let outcome = done(&value);
@@ -191,7 +191,7 @@ fn the_old_access_point_keeps_what_is_for_a_station_that_scans() {
     assert!(kept >= 4.0 * (scans - 1.0), "{kept} of {scans} scans");
     for flow in ["s0-server", "server-s0"] {
         let lost = outcome.value("packets_lost", Some(flow)).unwrap();
-        // Those of the scan that led away are lost with the old access point.
+        // Packets kept during the scan before the move are lost at the old access point.
         assert!(lost <= 8.0, "{flow}: {lost}");
     }
 }
@@ -199,7 +199,7 @@ fn the_old_access_point_keeps_what_is_for_a_station_that_scans() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn scans_lose_no_more_than_the_last_of_them(
+    fn only_the_last_scan_loses_packets(
         channels in 1_u32..9, hysteresis in 0.0..12.0_f64, seed in 0_u64..200,
     ) {
         let mut value = walk(&active(channels), 6.0);

@@ -1,4 +1,4 @@
-//! Fast transition over the DS: what goes through the old access point, and what is left of the gap.
+//! Fast transition over the DS: the frames through the old access point, and the rest of the gap.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn robust_action_frames_are_longer() {
 }
 
 #[test]
-fn it_needs_an_ft_akm_and_no_scan() {
+fn a_transition_over_the_ds_needs_an_ft_akm_and_no_scan() {
     let flows = json!([voice("s0", "server")]);
     let ds = json!({"method": "fast-transition-ds", "scan_s": 0.0});
     let refused = |policy: &Value, with: &Value| {

@@ -72,7 +72,7 @@ fn every_hand_over_has_its_own_rows_and_the_trial_their_mean() {
         "{gaps:?}"
     );
     assert_eq!(one(&outcome, "handover_messages"), 8.0);
-    // The call goes on at each of them, down to the last one.
+    // The call goes on at each access point.
     for flow in ["s0-server", "server-s0"] {
         let received = outcome.value("packets_received", Some(flow)).unwrap();
         assert!(received > 115.0, "{flow}: {received}");
@@ -80,7 +80,7 @@ fn every_hand_over_has_its_own_rows_and_the_trial_their_mean() {
 }
 
 #[test]
-fn the_first_of_several_is_what_a_single_one_is() {
+fn the_first_of_several_hand_overs_equals_a_single_one() {
     let alone = simulate(&walked(&policy(2), "full", &[2]), 1);
     let several = simulate(&walked(&policy(2), "full", &[2, 3]), 1);
     for metric in ["handover_gap_s", "handover_join_s", "handover_keys_s"] {
@@ -92,7 +92,7 @@ fn the_first_of_several_is_what_a_single_one_is() {
 }
 
 #[test]
-fn who_comes_back_has_the_pmksa_from_before() {
+fn a_station_that_comes_back_has_the_earlier_pmksa() {
     for akm in [1, 8] {
         let outcome = simulate(&walked(&policy(akm), "pmksa-caching", &[2, 1, 2, 3]), 1);
         assert_eq!(outcome.failure, None);
@@ -111,7 +111,7 @@ fn who_comes_back_has_the_pmksa_from_before() {
 }
 
 #[test]
-fn fast_transitions_go_on_from_one_to_the_next() {
+fn fast_transitions_follow_one_another() {
     for (method, messages) in [("fast-transition", 4.0), ("fast-transition-ds", 6.0)] {
         let outcome = simulate(&walked(&policy(4), method, &[2, 3, 1]), 1);
         assert_eq!(outcome.failure, None);
@@ -124,7 +124,7 @@ fn fast_transitions_go_on_from_one_to_the_next() {
 }
 
 #[test]
-fn a_hand_over_that_comes_too_early_waits_for_the_one_before() {
+fn an_early_hand_over_waits_for_the_one_before() {
     let mut value = walked(&policy(1), "full", &[2, 3]);
     value["links"][3]["delay_s"] = json!(0.02);
     value["handovers"][1]["at_s"] = json!(0.501);
@@ -149,7 +149,7 @@ fn tcp_and_group_keys_go_on_through_all_of_them() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_is_refused() {
+fn invalid_paths_are_refused() {
     let good = walked(&policy(2), "full", &[2, 1]);
     assert!(Scenario::from_json(&good.to_string()).is_ok());
     for (path, wrong) in [

@@ -1,4 +1,4 @@
-//! Hand-overs of stations with tunnels: what moves them, and what goes on inside.
+//! Hand-overs of stations with tunnels: the moves of the tunnels, and the traffic inside.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn parts(outcome: &Outcome) -> f64 {
 }
 
 #[test]
-fn mobike_moves_what_would_be_set_up_anew() {
+fn mobike_moves_a_tunnel_instead_of_a_new_set_up() {
     let mobike = json!({"mobike": true});
     let anew = call(ESP, "anew", &json!({}));
     let moved = call(ESP, "mobike", &mobike);
@@ -61,7 +61,7 @@ fn mobike_moves_what_would_be_set_up_anew() {
             "{metric}"
         );
     }
-    // Link and tunnel together, and nothing of the call beyond the scan.
+    // Messages of link and tunnel.
     assert_eq!(value(&moved, "handover_messages"), 10.0);
 }
 
@@ -99,7 +99,7 @@ fn parts_add_up_also_where_the_far_end_is_far_away() {
         let mut far = tunnelled(ESP, "mobike", &options, &calls);
         far["links"][2]["delay_s"] = json!(0.01);
         far["handovers"][0]["scan_s"] = json!(0.0);
-        // Wherever in the call's 20 ms the station leaves.
+        // At any phase of the call within 20 ms.
         far["handovers"][0]["at_s"] = json!(1.0 + 0.001 * f64::from(number));
         let outcome = simulate(&far, 1);
         assert!((parts(&outcome) - value(&outcome, "handover_gap_s")).abs() < 1e-9);
@@ -125,14 +125,14 @@ fn tcp_goes_on_in_a_tunnel_that_moved() {
 }
 
 #[test]
-fn wireguard_follows_the_next_packet_and_sends_none_of_its_own() {
+fn wireguard_follows_the_next_packet_without_messages() {
     let roamed = call(WIREGUARD, "roams", &json!({}));
     assert_eq!(value(&roamed, "handover_tunnel_messages"), 0.0);
     assert_eq!(value(&roamed, "handover_tunnel_s"), 0.0);
     assert!((parts(&roamed) - value(&roamed, "handover_gap_s")).abs() < 1e-9);
     let anew = call(WIREGUARD, "anew", &json!({}));
     assert_eq!(value(&anew, "handover_tunnel_messages"), 3.0);
-    // Who only listens is not found at its new address.
+    // A station that only receives is not found at its new address.
     let down = json!([voice("server", "s0")]);
     let lost = |way| {
         let outcome = simulate(&tunnelled(WIREGUARD, way, &json!({}), &down), 1);
@@ -142,7 +142,7 @@ fn wireguard_follows_the_next_packet_and_sends_none_of_its_own() {
 }
 
 #[test]
-fn under_mobile_ip_a_tunnel_has_nothing_to_move() {
+fn under_mobile_ip_a_tunnel_stays() {
     let options = json!({"mobile_ip": "home"});
     let stays = call(ESP, "stays", &options);
     let anew = call(ESP, "anew", &options);
