@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::{MobileIp, Negotiation, Options, PolicySpec, TunnelMove};
+use airtoll_phy::{Band, OfdmRate, TxVector};
 use airtoll_units::{Duration, Instant};
 use serde_json::json;
 
@@ -15,8 +16,8 @@ use crate::join::{Join, PARTIES, Purpose, Session};
 use crate::medium::Radio;
 use crate::net::Route;
 use crate::packet::NONE;
-use crate::roam::{Action, Plan, Roam, Turn};
-use crate::scenario::HandoverMethod;
+use crate::roam::{Action, Agent, Plan, Roam, Scanning, Turn};
+use crate::scenario::{HandoverMethod, Scan};
 
 const STATION: u32 = 0;
 const OLD: u32 = 1;
@@ -34,6 +35,11 @@ struct Lab {
 impl Lab {
     /// A station that moves from one access point to another at 1 s, and keeps two packets.
     fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with another plan.
+    fn with(change: impl FnOnce(&mut Plan)) -> Self {
         let policy = ccmp(2, "open");
         let spec: PolicySpec = serde_json::from_value(policy.clone()).unwrap();
         let mut join = Join::default();
@@ -62,7 +68,7 @@ impl Lab {
         let names = scenario.nodes.iter().zip(0..);
         let index: HashMap<&str, u32> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
         let mut roam = Roam::default();
-        roam.add(Plan {
+        let mut plan = Plan {
             station: STATION,
             from: STATION,
             there: THERE,
@@ -83,7 +89,9 @@ impl Lab {
             tunnel: TunnelMove::Anew,
             mobile_ip: MobileIp::Off,
             binding: None,
-        });
+        };
+        change(&mut plan);
+        roam.add(plan);
         Self {
             roam,
             join,
@@ -186,4 +194,53 @@ fn a_packet_sent_before_the_station_joined_does_not_end_the_gap() {
         (of("handover_gap_s").unwrap() - 0.071).abs() < 1e-9,
         "{rows:?}"
     );
+}
+
+#[test]
+fn only_a_passive_scan_listens_for_beacons() {
+    for passive in [false, true] {
+        let mut lab = Lab::with(|plan| {
+            plan.scan = Duration::ZERO;
+            let scan = Scan {
+                channels: 1,
+                passive,
+                min_channel_s: 0.02,
+                max_channel_s: 0.1,
+            };
+            let vector = TxVector::ofdm(OfdmRate::M6, Band::Ghz5);
+            let difs = Duration::from_micros(34);
+            plan.scanning = Some(Scanning::new(scan, 9, vector, difs, vec![0x8c]));
+        });
+        let id = HandoverId(0);
+        let actions = lab.at(1_000, |roam, turn| roam.due(RoamEvent::Probe(id), turn));
+        let listens = |action: &Action| matches!(action, Action::SetListening { .. });
+        let asks = |action: &Action| matches!(action, Action::SendScanFrame { .. });
+        assert_eq!(actions.iter().any(listens), passive, "{actions:?}");
+        assert_eq!(actions.iter().any(asks), !passive, "{actions:?}");
+    }
+}
+
+#[test]
+fn an_agent_advertises_itself_for_ever() {
+    let mut lab = Lab::new();
+    let (first, event) = lab.roam.add_agent(Agent::new(5, OLD, true, 2.0, 0.5));
+    assert_eq!(first, Instant::from_nanos(500_000_000));
+    // An hour before the traffic begins.
+    let actions = lab.at(3_600_000, |roam, turn| roam.due(event, turn));
+    let advertises = |action: &Action| {
+        matches!(
+            action,
+            Action::Advertise {
+                node: 5,
+                access_point: OLD,
+                ..
+            }
+        )
+    };
+    let again = |action: &Action| match action {
+        Action::Schedule { at, .. } => at.as_nanos() == 3_602_000_000_000,
+        _ => false,
+    };
+    assert!(actions.iter().any(advertises), "{actions:?}");
+    assert!(actions.iter().any(again), "{actions:?}");
 }
