@@ -9,7 +9,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 export CARGO_TERM_COLOR ?= never
 
 .PHONY: help demo test test-slow test-linux lint bench bench-simulator bench-captures bench-ciphers \
-	docs ci build venv system guest fuzz clean
+	docs border ci build venv system guest fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -35,6 +35,10 @@ lint: venv ## formatting, types, import contracts, plain English
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(BIN)/python tools/plain_english.py
+	$(BIN)/python tools/border.py --check
+
+border: venv ## write the Python classes of airtoll.border from the Rust types
+	$(BIN)/python tools/border.py
 
 docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.policies import resolve
 
 STATION = bytes([2, 0, 0, 0, 0, 1])
@@ -37,7 +37,7 @@ RADIUS_PORT, CLIENT_PORT = 1812, 40000
     ],
 )
 def test_no_message_is_malformed(policy: str, options: dict[str, str], tmp_path: Path) -> None:
-    text = json.dumps(resolve(policy).native())
+    text = border.to_json(resolve(policy).native())
     messages = _native.negotiate(text, 1, json.dumps(options))["messages"]
     air = [_frame(m) for m in messages if m["carrier"] in ("management", "eapol")]
     wire = [_packet(m) for m in messages if m["carrier"] not in ("management", "eapol")]

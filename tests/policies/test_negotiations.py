@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.cli.negotiations import negotiate, summary_rows
 from airtoll.policies import resolve
 
@@ -33,20 +32,20 @@ def test_message_counts(name: str, air: int, wire: int) -> None:
 
 
 def test_equal_seeds_give_equal_octets() -> None:
-    policy = json.dumps(resolve("wpa2-eap-peap-ccmp").native())
+    policy = border.to_json(resolve("wpa2-eap-peap-ccmp").native())
     assert _native.negotiate(policy, 3) == _native.negotiate(policy, 3)
     assert _native.negotiate(policy, 3) != _native.negotiate(policy, 4)
 
 
 def test_a_silent_server_is_named_with_its_reason_code() -> None:
-    policy = json.dumps(resolve("8021x-tls+wep-104").native())
+    policy = border.to_json(resolve("8021x-tls+wep-104").native())
     outcome = _native.negotiate(policy, 1, '{"faults": {"silent_server": true}}')["outcome"]
     assert not outcome["established"]
     assert outcome["failure"] == {"failure": "server-timeout", "code": {"reason": 23}}
 
 
 def test_an_unknown_option_is_refused() -> None:
-    policy = json.dumps(resolve("open").native())
+    policy = border.to_json(resolve("open").native())
     with pytest.raises(ValueError, match="speed"):
         _native.negotiate(policy, 1, '{"speed": 3}')
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.plan import Cell
 from airtoll.policies import catalogue
 from airtoll.study import Scenario, Traffic
@@ -64,30 +64,27 @@ def test_the_host_behind_has_traffic_and_tunnels() -> None:
     bridge = {"wired": wired, "host": profile}
     planned = cell("open+wireguard", stations=stations, bridge=bridge, authenticate=True)
     resolved = scenario(planned)
-    nodes = {node["name"]: node for node in resolved["nodes"]}
+    nodes = {node.name: node for node in resolved.nodes}
     assert list(nodes) == ["A", "A-host", "B", "ap", "server"]
-    assert nodes["A"]["four_address"]
-    assert "four_address" not in nodes["B"]
-    assert [len(nodes[name].get("tunnels", [])) for name in nodes] == [0, 1, 1, 0, 0]
-    assert nodes["A-host"]["host"]["transmit"]["fixed_ns"] > 0
-    assert resolved["links"][0] == {
-        "nodes": ["A", "A-host"],
-        "rate_bps": 10e6,
-        "delay_s": 3e-6,
-        "queue_packets": 1000,
-    }
-    assert [(f["name"], f["station"], f["source"]) for f in resolved["flows"]] == [
+    assert nodes["A"].four_address
+    assert not nodes["B"].four_address
+    assert [len(nodes[name].tunnels) for name in nodes] == [0, 1, 1, 0, 0]
+    assert nodes["A-host"].host.transmit.fixed_ns > 0
+    assert resolved.links[0] == border.WiredLink(
+        nodes=("A", "A-host"), rate_bps=10e6, delay_s=3e-6, queue_packets=1000
+    )
+    assert [(f.name, f.station, f.source) for f in resolved.flows] == [
         ("A-up", "A", "A-host"),
         ("B-up", "B", "B"),
     ]
-    assert [a.get("host") for a in resolved["associations"]] == ["A-host", None]
+    assert [a.host for a in resolved.associations] == ["A-host", None]
 
 
 def test_tunnels_go_from_host_to_host() -> None:
     resolved = scenario(cell("open+wireguard", topology="station-to-station"))
-    nodes = {node["name"]: node for node in resolved["nodes"]}
-    assert nodes["A-host"]["tunnels"][0]["peer"] == "B-host"
-    assert nodes["B-host"]["tunnels"][0]["peer"] == "A-host"
+    nodes = {node.name: node for node in resolved.nodes}
+    assert nodes["A-host"].tunnels[0].peer == "B-host"
+    assert nodes["B-host"].tunnels[0].peer == "A-host"
 
 
 @pytest.mark.parametrize(

@@ -207,8 +207,8 @@ def test_the_192_bit_mode_takes_no_rsa_key_transport() -> None:
 
 def test_without_authenticate_nothing_is_added() -> None:
     plain = scenario(cell("wpa2-eap-tls-ccmp", authenticate=False))
-    assert "associations" not in plain
-    assert [node["name"] for node in plain["nodes"]] == ["A", "ap", "server"]
+    assert plain.associations == ()
+    assert [node.name for node in plain.nodes] == ["A", "ap", "server"]
 
 
 def test_new_group_keys_take_two_messages_a_station_and_round() -> None:

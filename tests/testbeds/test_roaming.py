@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from attrs import evolve
 
@@ -49,15 +47,14 @@ def measured(of: Cell) -> dict[str, float]:
 
 def test_the_second_access_point_is_next_to_the_first() -> None:
     resolved = scenario(cell("wpa2-eap-peap-ccmp", {"scan_ms": 40}))
-    names = [node["name"] for node in resolved["nodes"]]
+    names = [node.name for node in resolved.nodes]
     assert names.count(NEXT_AP) == names.count(SWITCH) == 1
-    first, second = resolved["bss"]
-    assert first.get("channel", 0) != second["channel"]
-    assert [b["rssi_dbm"] for b in resolved["radio"]["budgets"]] == [-60, -60]
-    assert [NEXT_AP, SWITCH] in [link["nodes"] for link in resolved["links"]]
-    (handover,) = resolved["handovers"]
-    assert (handover["at_s"], handover["scan_s"]) == (0.507, 0.04)
-    json.dumps(resolved)
+    first, second = resolved.bss
+    assert first.channel != second.channel
+    assert [b.rssi_dbm for b in resolved.radio.budgets] == [-60, -60]
+    assert (NEXT_AP, SWITCH) in [link.nodes for link in resolved.links]
+    (handover,) = resolved.handovers
+    assert (handover.at_s, handover.scan_s) == (0.507, 0.04)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +148,9 @@ def test_a_walking_station_leaves_by_level_and_scans_with_frames() -> None:
     scan = {"channels": 5, "min_channel_ms": 10, "max_channel_ms": 20}
     of = cell("wpa2-psk-ccmp", {"walk": walk, "scan": scan}, **WALKER, rate_control="minstrel")
     resolved = scenario(of)
-    assert resolved["radio"]["budgets"] == []
-    places = {node["name"]: node.get("position_m") for node in resolved["nodes"]}
-    assert (places["phone"], places[NEXT_AP]) == ([2.0, 1.0, 0.0], [60.0, 0.0, 0.0])
+    assert resolved.radio.budgets == ()
+    places = {node.name: node.position_m for node in resolved.nodes}
+    assert (places["phone"], places[NEXT_AP]) == ((2.0, 1.0, 0.0), (60.0, 0.0, 0.0))
     longer = evolve(of, load=of.load.model_copy(update={"duration_s": 11.0}))
     rows = measured(longer)
     assert rows["handover_old_level_dbm"] < -72
@@ -202,9 +199,9 @@ def test_a_station_walks_on_and_comes_back() -> None:
     path = {"path": [2, 3, 1], "at_s": 0.1, "every_s": 0.3, "method": "pmksa-caching"}
     of = cell("wpa3-sae-ccmp", path)
     resolved = scenario(of)
-    names = [h["association"]["station"] for h in resolved["handovers"]]
+    names = [h.association.station for h in resolved.handovers]
     assert names == ["phone at ap-2", "phone at ap-3", "phone"]
-    assert len({bss.get("channel", 0) for bss in resolved["bss"]}) == 3
+    assert len({bss.channel for bss in resolved.bss}) == 3
     trial = Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=1))
     assert trial.failure is None
     messages = [row.value for row in trial.rows if row.metric == "handover_messages"]
@@ -222,9 +219,9 @@ def test_a_walk_past_three_access_points_and_back() -> None:
     given = {"walk": walk, "path": [2, 3, 2, 1], "again_s": 0.2}
     of = cell("wpa2-psk-ccmp", given, **WALKER, rate_control="minstrel")
     longer = evolve(of, load=of.load.model_copy(update={"duration_s": 12.0}))
-    places = {n["name"]: n.get("position_m") for n in scenario(longer)["nodes"]}
-    assert places["ap-3"] == [120.0, 0.0, 0.0]
-    assert places["phone at ap-2"] == [60.0, 1.0, 0.0]
+    places = {n.name: n.position_m for n in scenario(longer).nodes}
+    assert places["ap-3"] == (120.0, 0.0, 0.0)
+    assert places["phone at ap-2"] == (60.0, 1.0, 0.0)
     trial = Simulator().measure(Trial(cell=longer, number=1, attempt=1, seed=1))
     assert trial.failure is None
     rows = [row for row in trial.rows if row.metric == "handover_left_s"]
@@ -247,7 +244,7 @@ def test_a_station_abroad_finds_out_late_that_it_is() -> None:
         )
         longer = evolve(of, load=of.load.model_copy(update={"duration_s": 3.0}))
         resolved = scenario(longer)
-        agents = [(a["node"], a["foreign"]) for a in resolved["mobility_agents"]]
+        agents = [(a.node, a.foreign) for a in resolved.mobility_agents]
         assert agents == [("server", False), (NEXT_AP, True)]
         rows[detection] = measured(longer)
     link, lifetime = rows["link"], rows["lifetime"]

@@ -6,13 +6,16 @@
 //! decides when, and whether, a message arrives.
 
 use rand_core::CryptoRng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::operation::Operation;
 
 /// A party of a handshake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Party {
     /// The wireless client: supplicant, mobile node and tunnel initiator.
@@ -32,7 +35,9 @@ pub enum Party {
 }
 
 /// The layer below a message's octets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carrier {
     /// An 802.11 management frame: octets are header and body, without FCS.
@@ -81,7 +86,9 @@ pub struct Reaction {
 }
 
 /// The name of a secret that a handshake gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecretName {
     /// Pairwise master key.

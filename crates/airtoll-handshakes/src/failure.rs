@@ -3,6 +3,7 @@
 //! Takes nothing; gives [`Failure`]. Reason codes are those of IEEE 802.11-2020 table 9-49,
 //! status codes those of table 9-50. Never a number without a name.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a party gave up.
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
     Serialize,
     Deserialize,
     thiserror::Error,
+    JsonSchema,
 )]
 #[serde(tag = "failure", rename_all = "kebab-case")]
 pub enum Failure {
@@ -78,7 +80,9 @@ pub enum Failure {
 }
 
 /// A code of the air, or none where the protocol has no such code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// Reason code of deauthentication or disassociation.

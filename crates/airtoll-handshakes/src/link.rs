@@ -11,7 +11,8 @@ use airtoll_wire::ieee80211::rsne::{CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_
 use airtoll_wire::ieee80211::{
     Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, RsnRepr, suite,
 };
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::exchange::{Carrier, Context, Message, Party};
 use super::failure::{Code, Failure, reason};
@@ -22,7 +23,7 @@ use airtoll_security::keys::KeyMic;
 use airtoll_security::suite::CipherSuite;
 
 /// Protected management frames (802.11-2020, 12.6.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ManagementProtection {
     /// Neither side can.
@@ -35,7 +36,7 @@ pub enum ManagementProtection {
 }
 
 /// A mobility domain of fast transition (802.11-2020, 13.2).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MobilityDomain {
     /// Mobility domain identifier.

@@ -10,6 +10,7 @@ mod tunnels;
 
 use airtoll_wire::MacAddress;
 use rand_core::CryptoRng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::association::{AssociationAccessPoint, AssociationStation};
@@ -32,7 +33,9 @@ use airtoll_security::keys::{Ptk, pairwise, pmkid, psk};
 use airtoll_security::suite::CipherSuite;
 
 /// A part of a negotiation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// 802.11 authentication: open, shared key or SAE.

@@ -3,10 +3,13 @@
 //! Takes nothing; gives [`Operation`] and [`merge`]. Never holds a key or a time: how long a
 //! 2048-bit signature takes is a fact of the device, not of the protocol.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A hash function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashAlgorithm {
     /// MD4 (RFC 1320).
@@ -74,7 +77,9 @@ impl HashAlgorithm {
 }
 
 /// An elliptic curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Curve {
     /// NIST P-256, IANA group 19.
     #[serde(rename = "p-256")]
@@ -91,7 +96,9 @@ pub enum Curve {
 }
 
 /// A signature algorithm with its key size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum SignatureAlgorithm {
     /// RSA with a 2048-bit modulus.
     #[serde(rename = "rsa-2048")]
@@ -134,7 +141,9 @@ impl SignatureAlgorithm {
 }
 
 /// One kind of work and how much of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub enum Operation {
     /// Random octets drawn.

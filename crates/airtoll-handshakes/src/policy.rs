@@ -1,8 +1,9 @@
 //! A policy as the handshakes need it.
 //!
-//! Takes the JSON of a resolved policy (the Python catalogue's `Policy`, field by field) and
-//! options; gives [`PolicySpec`]. Never parses a policy's name: the catalogue does.
+//! [`PolicySpec`] and [`Options`] cross the border as JSON. The Python catalogue resolves a policy's
+//! name; nothing here parses one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tls::{ChainKind, TlsVersion};
@@ -30,7 +31,8 @@ pub enum SpecError {
 }
 
 /// The link of a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// open, pre-rsna, 802.1x, wpa, wpa2, wpa3 or owe.
     pub generation: String,
@@ -56,7 +58,8 @@ pub struct LinkSpec {
 }
 
 /// A tunnel of a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TunnelSpec {
     /// esp or wireguard.
     pub kind: String,
@@ -69,7 +72,8 @@ pub struct TunnelSpec {
 }
 
 /// A policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PolicySpec {
     /// Its name.
     pub name: String,
@@ -120,7 +124,7 @@ impl PolicySpec {
 }
 
 /// Faults to inject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Faults {
     /// The station has another passphrase or password.
@@ -132,7 +136,7 @@ pub struct Faults {
 }
 
 /// Where Mobile IP stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MobileIp {
     /// Not used.
@@ -145,7 +149,7 @@ pub enum MobileIp {
 }
 
 /// Treatment of a tunnel whose end is at another access point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunnelMove {
     /// It is set up anew from the new address.
@@ -161,7 +165,7 @@ pub enum TunnelMove {
 }
 
 /// Choices that a policy leaves open.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// Which TLS the EAP methods run.

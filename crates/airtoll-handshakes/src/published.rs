@@ -6,6 +6,7 @@
 //! Never adjusts a count.
 
 use rand_core::SeedableRng;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::describe::describe;
@@ -15,7 +16,7 @@ use super::policy::{MobileIp, Options, PolicySpec};
 use super::tls::TlsVersion;
 
 /// A count and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Count {
     /// The counted messages and their place in the paper.
     pub what: &'static str,
@@ -24,7 +25,7 @@ pub struct Count {
 }
 
 /// One protocol.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Its name in the paper.
     pub protocol: &'static str,

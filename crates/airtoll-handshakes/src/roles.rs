@@ -8,7 +8,8 @@ pub mod air;
 
 use airtoll_security::EapMethod;
 use airtoll_wire::MacAddress;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use self::air::AirSettings;
 
@@ -24,7 +25,7 @@ use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 
 /// Which certificate a party shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// The chain of its own role.
@@ -35,7 +36,7 @@ pub enum Shown {
 }
 
 /// Settings of a handshake.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "handshake", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RoleSettings {
     /// EAP between station, access point and authentication server.

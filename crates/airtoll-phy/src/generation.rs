@@ -16,6 +16,7 @@ mod n;
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use descriptor::{
@@ -26,7 +27,10 @@ pub use descriptor::{
 ///
 /// It is also the modulation class of a frame (Table 10-9): a frame at 11 Mb/s in an 802.11g BSS
 /// is of [`Generation::B`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[schemars(rename = "Standard")]
 pub enum Generation {
     /// 802.11b: DSSS and CCK at 2.4 GHz, 1 to 11 Mb/s.
     #[serde(rename = "802.11b")]

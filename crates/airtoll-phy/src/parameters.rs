@@ -1,6 +1,7 @@
 //! Parameters of a transmission vector: band, width, guard interval, preamble, and the rates of
 //! DSSS and OFDM.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::modulation::{CodeRate, Mcs, Modulation};
@@ -9,7 +10,9 @@ use crate::modulation::{CodeRate, Mcs, Modulation};
 pub(crate) const SIGNAL_EXTENSION_NS: u32 = 6_000;
 
 /// Frequency band; decides signal extension and interframe spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Band {
     /// 2.4 GHz.
     #[serde(rename = "2.4ghz")]
@@ -116,9 +119,21 @@ impl GuardInterval {
 
 /// PLCP preamble of HR/DSSS (clause 16.2.2).
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DsssPreamble")]
 pub enum Preamble {
     /// 144 + 48 bits at 1 Mb/s: 192 us.
     #[default]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use airtoll_border::Columns;
 use airtoll_wlan::{Outcome, Scenario, ScenarioError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -14,14 +15,11 @@ use crate::recording::Files;
 
 /// Simulates `scenario_json` once for every seed.
 ///
-/// Gives a dict of equally long lists: `trial` (index into `seeds`), `metric`, `flow`, `station`,
-/// `second`, `value`, `unit`; `flow`, `station` and `second` are None where a row has none. Beside
-/// them `failure` has one entry per seed: which station did not join and why, or None. The
-/// interpreter lock is released meanwhile. Setting `cancel`, or Ctrl-C in the main thread, ends
-/// the call. With `folders`, one for each seed, what the trial carries is written there as
-/// `air.pcapng` and `wire.pcapng` with its keys in `keys.json`.
+/// Gives `airtoll.border.Columns`. The interpreter lock is released meanwhile. Setting `cancel`, or
+/// Ctrl-C in the main thread, ends the call. With `folders`, one for each seed, the frames and
+/// packets of a trial are written there as `air.pcapng` and `wire.pcapng`, its keys as `keys.json`.
 ///
-/// Raises ValueError where the scenario cannot be meant (the message names the field) and
+/// Raises ValueError where the scenario is invalid (the message names the field),
 /// SimulationInterrupted where `cancel` was set, and OSError where a file cannot be written.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, seeds, cancel=None, folders=None))]
@@ -68,7 +66,7 @@ fn simulate<'py>(
         Failure::Scenario(error) => PyValueError::new_err(error.to_string()),
         Failure::Recording(error) => PyOSError::new_err(error.to_string()),
     })?;
-    columns(py, &outcomes)
+    columns(py, outcomes)
 }
 
 /// Why there is no outcome.
@@ -106,40 +104,30 @@ fn record(
     }
 }
 
-fn columns<'py>(py: Python<'py>, outcomes: &[Outcome]) -> PyResult<Bound<'py, PyDict>> {
-    let rows = || {
-        outcomes
-            .iter()
-            .enumerate()
-            .flat_map(|(trial, outcome)| outcome.rows.iter().map(move |row| (trial, row)))
-    };
+fn columns<'py>(py: Python<'py>, outcomes: Vec<Outcome>) -> PyResult<Bound<'py, PyDict>> {
+    let Columns {
+        trial,
+        metric,
+        flow,
+        station,
+        second,
+        value,
+        unit,
+        failure,
+    } = py.detach(|| Columns::new(outcomes));
     let table = PyDict::new(py);
-    table.set_item("trial", rows().map(|(trial, _)| trial).collect::<Vec<_>>())?;
-    table.set_item("metric", rows().map(|(_, r)| r.metric).collect::<Vec<_>>())?;
-    table.set_item(
-        "flow",
-        rows().map(|(_, r)| r.flow.as_deref()).collect::<Vec<_>>(),
-    )?;
-    table.set_item(
-        "station",
-        rows()
-            .map(|(_, r)| r.station.as_deref())
-            .collect::<Vec<_>>(),
-    )?;
-    table.set_item("second", rows().map(|(_, r)| r.second).collect::<Vec<_>>())?;
-    table.set_item("value", rows().map(|(_, r)| r.value).collect::<Vec<_>>())?;
-    table.set_item("unit", rows().map(|(_, r)| r.unit).collect::<Vec<_>>())?;
-    table.set_item(
-        "failure",
-        outcomes
-            .iter()
-            .map(|outcome| outcome.failure.as_deref())
-            .collect::<Vec<_>>(),
-    )?;
+    table.set_item("trial", trial)?;
+    table.set_item("metric", metric)?;
+    table.set_item("flow", flow)?;
+    table.set_item("station", station)?;
+    table.set_item("second", second)?;
+    table.set_item("value", value)?;
+    table.set_item("unit", unit)?;
+    table.set_item("failure", failure)?;
     Ok(table)
 }
 
-/// Adds this room to the module.
+/// Adds this function to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate, module)?)
 }

@@ -7,6 +7,7 @@
 //! suites from the Wi-Fi Alliance.
 
 use airtoll_wire::ieee80211::suite::{AkmSelector, OUI_IEEE, OUI_WPA};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyMic;
@@ -243,7 +244,9 @@ const RECOGNISED: [([u8; 4], &str); 11] = [
 ];
 
 /// The hash under an AKM's key derivation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AkmHash {
     /// SHA-1 (PRF of IEEE 802.11-2020, 12.7.1.2).

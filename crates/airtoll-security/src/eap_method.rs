@@ -7,6 +7,7 @@
 //! the table.
 
 use airtoll_wire::eap::method;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::table::table;

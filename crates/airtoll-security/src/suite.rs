@@ -7,6 +7,7 @@
 //! (octets), table 12-7 (keys), 12.6.1.1 (HT stations).
 
 use airtoll_wire::ieee80211::suite::{CipherSelector, OUI_IEEE, OUI_WPA};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::table::table;

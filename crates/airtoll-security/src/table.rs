@@ -15,7 +15,9 @@ macro_rules! table {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
         pub enum $table {
             $($(#[$doc])* #[serde(rename = $name)] $entry,)+
         }

@@ -3,6 +3,7 @@
 //! Takes a tunnel and the length of an inner packet; gives the length on the outside. Never
 //! touches a key or a packet: the data formats are in `esp` and `wireguard`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::table::table;
@@ -139,7 +140,18 @@ impl TunnelSuite {
 
 /// IP version of the outer header; neither carries options or extension headers.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OuterIp {
@@ -162,8 +174,9 @@ impl OuterIp {
 }
 
 /// A tunnel between two gateways or hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Encapsulation")]
 pub struct Tunnel {
     /// The transform.
     pub suite: TunnelSuite,

@@ -29,10 +29,11 @@ pub use node::{
 };
 pub use radio::{LinkBudget, PathLoss, Radio, Wall};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One trial to simulate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Simulated length of the trial, warm-up included, seconds.
@@ -74,7 +75,7 @@ pub struct Scenario {
 }
 
 /// How hosts learn one another's link-layer addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressResolution {
     /// They know them from the start.

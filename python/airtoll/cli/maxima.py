@@ -6,19 +6,19 @@ differences.
 
 from __future__ import annotations
 
-from typing import Any
-
 from airtoll import _native
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 
 
 def maxima(json: JsonOption = False) -> None:
     """Print theoretical maxima of 802.11a/b/g and those of McCarter's Table 4-2."""
-    rows: list[dict[str, Any]] = list(_native.published_maxima())
+    rows = _native.published_maxima()
     by_phy = {row["phy"]: row for row in rows}
+    mixed, pure = by_phy["802.11b/g"], by_phy["802.11g"]
     loss = {
-        name: 1 - by_phy["802.11b/g"][f"{name}_bps"] / by_phy["802.11g"][f"{name}_bps"]
-        for name in ("udp", "printed_udp", "printed_tcp")
+        "udp": 1 - mixed["udp_bps"] / pure["udp_bps"],
+        "printed_udp": 1 - mixed["printed_udp_bps"] / pure["printed_udp_bps"],
+        "printed_tcp": 1 - mixed["printed_tcp_bps"] / pure["printed_tcp_bps"],
     }
     if json:
         emit_json({"maxima": rows, "compatibility_loss": loss})

@@ -6,10 +6,8 @@ that its handshakes emit on a network without loss. Never measures time.
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from airtoll import _native
+from airtoll import _native, border
+from airtoll.border.answers import Negotiated, NegotiatedTotals, Operation
 from airtoll.cli.output import out, table
 from airtoll.policies import Policy
 
@@ -20,28 +18,28 @@ _VARIANTS = {
 }
 
 
-def negotiate(policy: Policy, **options: bool) -> dict[str, Any]:
+def negotiate(policy: Policy, options: border.Options | None = None) -> Negotiated:
     """Every message of a policy, its totals and its outcome (`airtoll._native.negotiate`).
 
-    ``options`` are what the policy leaves open. Keys stay out: an example's secrets are of no use
-    to a reader.
+    The secrets of the example are left out.
     """
-    result = _native.negotiate(json.dumps(policy.native()), SEED, json.dumps(options))
+    asked = border.to_json(border.Options() if options is None else options)
+    result = _native.negotiate(border.to_json(policy.native()), SEED, asked)
     result["outcome"].pop("secrets", None)
     return result
 
 
-def variants(policy: Policy) -> dict[str, dict[str, Any]]:
+def variants(policy: Policy) -> dict[str, NegotiatedTotals]:
     """The totals of a policy's other join variants, by the key of `join` that selects them."""
-    asked = []
+    asked = {}
     if policy.link.eap_method is not None and policy.link.eap_method.uses_tls:
-        asked.append("tls_resumption")
+        asked["tls_resumption"] = border.Options(tls_resumption=True)
     if any(tunnel.kind == "wireguard" for tunnel in policy.tunnels):
-        asked.append("cookies")
-    return {key: negotiate(policy, **{key: True})["totals"] for key in asked}
+        asked["cookies"] = border.Options(cookies=True)
+    return {key: negotiate(policy, options)["totals"] for key, options in asked.items()}
 
 
-def variant_rows(totals: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
+def variant_rows(totals: dict[str, NegotiatedTotals]) -> list[tuple[str, str]]:
     """Rows for :func:`variants`: a resumed session spares the server's work most."""
     rows = []
     for key, of in totals.items():
@@ -60,7 +58,7 @@ def variant_rows(totals: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
     return rows
 
 
-def summary_rows(negotiation: dict[str, Any]) -> list[tuple[str, str]]:
+def summary_rows(negotiation: Negotiated) -> list[tuple[str, str]]:
     """Rows for the table of a policy."""
     totals = negotiation["totals"]
     parts = ", ".join(f"{p['protocol']} {p['messages']}" for p in totals["by_protocol"])
@@ -78,7 +76,7 @@ def summary_rows(negotiation: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def print_messages(negotiation: dict[str, Any]) -> None:
+def print_messages(negotiation: Negotiated) -> None:
     """One line for each message."""
     columns = ["stage", "from", "to", "protocol", "message", "octets", "work before it"]
     view = table(None, columns, right=["octets"])
@@ -95,7 +93,7 @@ def print_messages(negotiation: dict[str, Any]) -> None:
     out().print(view)
 
 
-def _work(operation: dict[str, Any]) -> str:
-    values = dict(operation)
-    name = str(values.pop("operation")).replace("_", " ")
-    return name + " " + " ".join(f"{key} {value}" for key, value in values.items())
+def _work(operation: Operation) -> str:
+    name = operation["operation"].replace("_", " ")
+    amounts = (f"{key} {value}" for key, value in operation.items() if key != "operation")
+    return " ".join([name, *amounts])

@@ -7,10 +7,10 @@ Never parses a name and never does IO. The facts of suites and methods are in ``
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
-from attrs import asdict, frozen
+from attrs import frozen
 
+from airtoll import border
 from airtoll.policies.suites import Akm, Cipher, EapMethod, esp_suites
 
 
@@ -131,11 +131,32 @@ class Policy:
         """Whether this is ``open``: no mechanism at any layer."""
         return self.name == "open"
 
-    def native(self) -> dict[str, Any]:
-        """The policy as the native module reads it (`PolicySpec` of `airtoll-handshakes`)."""
-        fields = asdict(self)
-        fields["link"]["akm"] = self.link.akm.suite_type if self.link.akm else None
-        return fields
+    def native(self) -> border.PolicySpec:
+        """The part of the policy that the handshakes need, as it crosses the border."""
+        link = self.link
+        method = link.eap_method
+        return border.PolicySpec(
+            name=self.name,
+            link=border.LinkSpec(
+                generation=link.generation.value,
+                cipher=str(link.cipher),
+                group_cipher=str(link.group_cipher),
+                akm=None if link.akm is None else link.akm.suite_type,
+                eap_method=None if method is None else border.EapMethod(method),
+                authentication=link.authentication,
+                pmf=link.pmf,
+                dynamic_wep=link.dynamic_wep,
+            ),
+            tunnels=tuple(
+                border.TunnelSpec(
+                    kind=tunnel.kind,
+                    encryption=tunnel.encryption,
+                    integrity=tunnel.integrity,
+                    key_exchange=tunnel.key_exchange,
+                )
+                for tunnel in self.tunnels
+            ),
+        )
 
     @property
     def octets_per_mpdu(self) -> int:

@@ -9,10 +9,12 @@ anything.
 
 from __future__ import annotations
 
-from typing import Any
+from attrs import evolve
 
+from airtoll import border
 from airtoll.plan import Cell
 from airtoll.study import Scenario, Station, WiredLink
+from airtoll.testbeds.wires import cable
 
 
 def host_behind(name: str) -> str:
@@ -52,24 +54,15 @@ def _no_daemon(cell: Cell) -> str | None:
 
 
 def bridged(
-    settings: Scenario, node: dict[str, Any], host: dict[str, Any]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    settings: Scenario, node: border.Node, host: border.Host
+) -> tuple[tuple[border.Node, border.Node], border.WiredLink]:
     """The nodes of a station that bridges and of its host, and the link between them.
 
     ``node`` is the station's without a bridge; its tunnels go to the host.
     """
     assert settings.bridge is not None
-    wired = settings.bridge.wired
-    behind = {
-        "name": host_behind(node["name"]),
-        "role": "wired",
-        "host": host,
-        "tunnels": node["tunnels"],
-    }
-    link = {
-        "nodes": [node["name"], behind["name"]],
-        "rate_bps": wired.rate_mbps * 1e6,
-        "delay_s": wired.delay_us * 1e-6,
-        "queue_packets": wired.queue_packets,
-    }
-    return [{**node, "four_address": True, "tunnels": []}, behind], link
+    behind = border.Node(
+        name=host_behind(node.name), role=border.Role.WIRED, host=host, tunnels=node.tunnels
+    )
+    link = cable(node.name, behind.name, settings.bridge.wired)
+    return (evolve(node, four_address=True, tunnels=()), behind), link

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
+from airtoll.border.answers import AnalyticColumns, Columns
 from airtoll.plan import Cell, Trial
 
 
@@ -129,25 +130,15 @@ def _with_throughput(rows: Sequence[Row]) -> list[Row]:
     return [*rows, Row("throughput_bps", math.fsum(row.value for row in rates), "bit/s")]
 
 
-def rows_of(columns: dict[str, Sequence[object]], trial_index: int | None = None) -> list[Row]:
-    """Rows from the column form in which the native module returns them."""
-    rows = []
-    wanted = columns.get("trial")
-    for index, metric in enumerate(columns["metric"]):
-        if trial_index is not None and wanted is not None and wanted[index] != trial_index:
-            continue
-        second = columns["second"][index]
-        flow, station = columns["flow"][index], columns["station"][index]
-        value = columns["value"][index]
-        assert isinstance(value, int | float)
-        rows.append(
-            Row(
-                metric=str(metric),
-                value=float(value),
-                unit=str(columns["unit"][index]),
-                flow=None if flow is None else str(flow),
-                station=None if station is None else str(station),
-                second=second if isinstance(second, int) else None,
-            )
-        )
-    return rows
+def rows_of(columns: Columns | AnalyticColumns) -> list[Row]:
+    """Rows from the columns that the native module returns."""
+    table = zip(
+        columns["metric"],
+        columns["value"],
+        columns["unit"],
+        columns["flow"],
+        columns["station"],
+        columns["second"],
+        strict=True,
+    )
+    return [Row(*row) for row in table]

@@ -19,9 +19,13 @@ Internet node in another, and R3 is its wireless twin.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+from airtoll import border
+from airtoll.study import WiredLink
+from airtoll.testbeds.wires import cable
 
 
 @frozen
@@ -67,44 +71,53 @@ _LINKS = (
 _CHANNELS = {"ap-1": 1, "ap-2": 6}
 
 
+@frozen
+class Parts:
+    """Cells, nodes and links of a resolved scenario."""
+
+    bss: tuple[border.Bss, ...]
+    nodes: tuple[border.Node, ...]
+    links: tuple[border.WiredLink, ...]
+
+
 def assemble(
     domains: Domains,
     *,
-    bss: dict[str, Any],
-    station: dict[str, Any],
-    access_point: dict[str, Any],
-    server: dict[str, Any],
-    link: dict[str, Any],
-    tunnels: list[dict[str, Any]],
-    between: list[dict[str, Any]],
-) -> dict[str, Any]:
+    bss: border.Bss,
+    station: border.Node,
+    access_point: border.Node,
+    server: border.Node,
+    wired: WiredLink,
+    tunnels: Sequence[border.Tunnel],
+    between: Sequence[border.Tunnel],
+) -> Parts:
     """Nodes, cells and links; each argument is the pattern from which its kind is made.
 
     ``tunnels`` are those of the mobile node; their far end becomes its home agent. ``between`` are
     those from one home agent to the other.
     """
-    cells = [{**bss, "name": f"cell-{ap}", "channel": _CHANNELS[ap]} for ap in _CHANNELS]
+    cells = [evolve(bss, name=f"cell-{ap}", channel=_CHANNELS[ap]) for ap in _CHANNELS]
     nodes = [
-        {
-            **station,
-            "name": MOBILE,
-            "bss": f"cell-{domains.mobile_ap}",
-            "tunnels": [{**tunnel, "peer": HOME_AGENT} for tunnel in tunnels],
-        }
+        evolve(
+            station,
+            name=MOBILE,
+            bss=f"cell-{domains.mobile_ap}",
+            tunnels=tuple(evolve(tunnel, peer=HOME_AGENT) for tunnel in tunnels),
+        )
     ]
     if domains.peer_ap is not None:
-        nodes.append({**station, "name": PEER, "bss": f"cell-{domains.peer_ap}", "tunnels": []})
-    nodes += [{**access_point, "name": ap, "bss": f"cell-{ap}"} for ap in _CHANNELS]
+        nodes.append(evolve(station, name=PEER, bss=f"cell-{domains.peer_ap}", tunnels=()))
+    nodes += [evolve(access_point, name=ap, bss=f"cell-{ap}") for ap in _CHANNELS]
     gateways = _gateways(domains, between)
-    nodes += [{**server, "name": name, "tunnels": gateways.get(name, [])} for name in _WIRED]
-    return {
-        "bss": cells,
-        "nodes": nodes,
-        "links": [{**link, "nodes": list(ends)} for ends in _LINKS],
-    }
+    nodes += [evolve(server, name=name, tunnels=tuple(gateways.get(name, ()))) for name in _WIRED]
+    return Parts(
+        bss=tuple(cells),
+        nodes=tuple(nodes),
+        links=tuple(cable(near, far, wired) for near, far in _LINKS),
+    )
 
 
-def _gateways(domains: Domains, between: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _gateways(domains: Domains, between: Sequence[border.Tunnel]) -> dict[str, list[border.Tunnel]]:
     """Tunnels of the two home agents, the innermost first."""
     inside = {
         HOME_AGENT: [HOME_AGENT, "ap-1", "host-a"],
@@ -114,15 +127,16 @@ def _gateways(domains: Domains, between: list[dict[str, Any]]) -> dict[str, list
     inside[of[domains.mobile_ap]].append(MOBILE)
     if domains.peer_ap is not None:
         inside[of[domains.peer_ap]].append(PEER)
-    tunnels: dict[str, list[dict[str, Any]]] = {HOME_AGENT: [], FOREIGN_AGENT: []}
+    tunnels: dict[str, list[border.Tunnel]] = {HOME_AGENT: [], FOREIGN_AGENT: []}
     if domains.mobile_ap == "ap-2":
         for here, there, to in (
             (HOME_AGENT, FOREIGN_AGENT, [MOBILE]),
             (FOREIGN_AGENT, HOME_AGENT, inside[HOME_AGENT]),
         ):
-            tunnels[here].append({"peer": there, "encapsulation": None, "destinations": to})
+            # IP in IP without protection.
+            tunnels[here].append(border.Tunnel(peer=there, destinations=tuple(to)))
     for here, there in ((HOME_AGENT, FOREIGN_AGENT), (FOREIGN_AGENT, HOME_AGENT)):
         tunnels[here] += [
-            {**tunnel, "peer": there, "destinations": inside[there]} for tunnel in between
+            evolve(tunnel, peer=there, destinations=tuple(inside[there])) for tunnel in between
         ]
     return tunnels

@@ -7,15 +7,16 @@ there is one, and the associations that the native code carries out (field by fi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
+from airtoll.study.join import Join
 from airtoll.testbeds.domains import DOMAINS
+from airtoll.testbeds.wires import cable
 
 RADIUS = "radius"
 CONTROLLER = "controller"
@@ -122,135 +123,129 @@ def _no_agents(cell: Cell) -> str | None:
 
 def joining(
     cell: Cell,
-    resolved: dict[str, Any],
+    resolved: border.Scenario,
     policies: Mapping[str, Policy],
     parties: Callable[[str], Parties],
-    host: Callable[[str | None], dict[str, Any]],
+    host: Callable[[str | None], border.Host],
     access_point: str,
-) -> dict[str, Any]:
+) -> border.Scenario:
     """``resolved`` with the associations of these stations.
 
-    ``parties`` gives the nodes that a station speaks with, ``host`` the host of a device profile.
-    A RADIUS server of its own is wired to ``access_point`` if a station needs one and has none.
+    ``parties`` gives the nodes that a station negotiates with, ``host`` the host of a device
+    profile. Where a station needs a RADIUS server and has none, one is wired to ``access_point``.
     """
     if not cell.settings.authenticate:
         return resolved
     join = cell.settings.join
-    nodes, links = list(resolved["nodes"]), list(resolved["links"])
     wanted = {name: parties(name) for name in policies}
     if any(
         policy.link.eap_method is not None and wanted[name].authentication_server is None
         for name, policy in policies.items()
     ):
-        _add_radius(cell, nodes, links, host, access_point)
-    options = {
-        "tls": join.tls,
-        "chain": join.chain,
-        "cached_pmk": join.cached_pmk,
-        **({"tls_resumption": True} if join.tls_resumption else {}),
-        "anti_clogging": join.anti_clogging and not join.anti_clogging_threshold,
-        **({"cookies": True} if join.cookies and not join.cookie_threshold else {}),
-        **({"cryptobinding": True} if join.cryptobinding else {}),
-        "mobile_ip": join.mobile_ip,
-        "faults": {} if join.fault == "none" else {join.fault.replace("-", "_"): True},
-    }
-    associations = [
-        {
-            "station": name,
-            "policy": json.loads(json.dumps(policy.native())),
-            "options": options,
-            "spread_us": round(join.spread_ms * 1e3),
-            "authentication_server": wanted[name].authentication_server or RADIUS,
-            "gateway": wanted[name].gateway,
-            "home_agent": wanted[name].home_agent,
-            "foreign_agent": wanted[name].foreign_agent,
-            # Left out where there is none, so that resolved scenarios stay as they were.
-            **({} if wanted[name].host is None else {"host": wanted[name].host}),
-        }
+        resolved = _with_radius(cell, resolved, host, access_point)
+    options = _options(join)
+    associations = tuple(
+        border.Association(
+            station=name,
+            policy=policy.native(),
+            options=options,
+            spread_us=round(join.spread_ms * 1e3),
+            authentication_server=wanted[name].authentication_server or RADIUS,
+            gateway=wanted[name].gateway,
+            home_agent=wanted[name].home_agent,
+            foreign_agent=wanted[name].foreign_agent,
+            host=wanted[name].host,
+        )
         for name, policy in policies.items()
-    ]
+    )
+    nodes = resolved.nodes
     if join.cookies and join.cookie_threshold:
-        gateways = {association["gateway"] for association in associations}
-        threshold = {"cookie_threshold": join.cookie_threshold}
-        nodes = [{**node, **threshold} if node["name"] in gateways else node for node in nodes]
-    return {
-        **resolved,
-        "bss": [{**bss, **_access_point(cell)} for bss in resolved["bss"]],
-        "nodes": nodes,
-        "links": links,
-        "associations": associations,
-        "association_limit_s": join.limit_s,
-        **_advertised(cell, nodes, associations),
-    }
+        gateways = {association.gateway for association in associations}
+        nodes = tuple(
+            evolve(node, cookie_threshold=join.cookie_threshold) if node.name in gateways else node
+            for node in nodes
+        )
+    return evolve(
+        resolved,
+        bss=tuple(_access_point(join, bss) for bss in resolved.bss),
+        nodes=nodes,
+        associations=associations,
+        association_limit_s=join.limit_s,
+        mobility_agents=_advertised(join, nodes, associations),
+    )
+
+
+def _options(join: Join) -> border.Options:
+    return border.Options(
+        tls=border.TlsVersion(join.tls),
+        chain=border.ChainKind(join.chain),
+        cached_pmk=join.cached_pmk,
+        tls_resumption=join.tls_resumption,
+        anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,
+        cookies=join.cookies and not join.cookie_threshold,
+        cryptobinding=join.cryptobinding,
+        mobile_ip=border.MobileIp(join.mobile_ip),
+        faults=border.Faults(
+            wrong_passphrase=join.fault == "wrong-passphrase",
+            wrong_certificate=join.fault == "wrong-certificate",
+            silent_server=join.fault == "silent-server",
+        ),
+    )
 
 
 def _advertised(
-    cell: Cell, nodes: list[dict[str, Any]], associations: list[dict[str, Any]]
-) -> dict[str, Any]:
+    join: Join, nodes: Sequence[border.Node], associations: Sequence[border.Association]
+) -> tuple[border.MobilityAgent, ...]:
     """The agents that advertise themselves: that of each cell in which a station joins."""
-    period_s = cell.settings.join.advertisement_s
-    if period_s is None:
-        return {}
-    abroad = cell.settings.join.mobile_ip == "foreign"
-    cells = {node["name"]: node.get("bss") for node in nodes}
-    agents = {
-        cells[a["station"]]: a["foreign_agent" if abroad else "home_agent"] for a in associations
-    }
-    return {
-        "mobility_agents": [
-            {"node": agent, "bss": bss, "foreign": abroad, "period_s": period_s}
-            for bss, agent in agents.items()
-        ]
-    }
+    if join.advertisement_s is None:
+        return ()
+    abroad = join.mobile_ip == "foreign"
+    cells = {node.name: node.bss for node in nodes}
+    agents = {cells[a.station]: a.foreign_agent if abroad else a.home_agent for a in associations}
+    return tuple(
+        border.MobilityAgent(node=agent, bss=bss, foreign=abroad, period_s=join.advertisement_s)
+        for bss, agent in agents.items()
+        if bss is not None and agent is not None
+    )
 
 
-def _access_point(cell: Cell) -> dict[str, Any]:
-    join = cell.settings.join
-    # Left out where nothing is asked for, so that resolved scenarios stay as they were.
-    given: dict[str, Any] = {}
-    if join.group_rekey_s is not None or join.group_rekey_on_leave:
-        given["group_rekey_s"] = join.group_rekey_s
-        given["group_rekey_on_leave"] = join.group_rekey_on_leave
-    if join.deauthenticate_at_s is not None:
-        given["deauthenticate_at_s"] = join.deauthenticate_at_s
-    if join.anti_clogging and join.anti_clogging_threshold:
-        given["sae_anti_clogging_threshold"] = join.anti_clogging_threshold
-    return given
+def _access_point(join: Join, bss: border.Bss) -> border.Bss:
+    threshold = join.anti_clogging_threshold if join.anti_clogging else 0
+    return evolve(
+        bss,
+        group_rekey_s=join.group_rekey_s,
+        group_rekey_on_leave=join.group_rekey_on_leave,
+        deauthenticate_at_s=join.deauthenticate_at_s,
+        sae_anti_clogging_threshold=threshold or None,
+    )
 
 
-def _add_radius(
+def _with_radius(
     cell: Cell,
-    nodes: list[dict[str, Any]],
-    links: list[dict[str, Any]],
-    host: Callable[[str | None], dict[str, Any]],
+    resolved: border.Scenario,
+    host: Callable[[str | None], border.Host],
     access_point: str,
-) -> None:
+) -> border.Scenario:
     radius = cell.settings.radius
     server = host(radius.profile)
     if radius.requests_per_s is not None:
-        receive = dict(server.get("receive", {}))
-        receive["fixed_ns"] = receive.get("fixed_ns", 0.0) + 1e9 / radius.requests_per_s
-        server = {**server, "receive": receive}
-    nodes.append({"name": RADIUS, "role": "wired", "host": server})
+        fixed_ns = server.receive.fixed_ns + 1e9 / radius.requests_per_s
+        server = evolve(server, receive=evolve(server.receive, fixed_ns=fixed_ns))
+    nodes = [border.Node(name=RADIUS, role=border.Role.WIRED, host=server)]
+    links = []
     near = access_point
     if radius.controller is not None:
-        nodes.append({"name": CONTROLLER, "role": "wired", "host": host(radius.controller)})
-        wired = cell.settings.wired
-        links.append(
-            {
-                "nodes": [access_point, CONTROLLER],
-                "rate_bps": wired.rate_mbps * 1e6,
-                "delay_s": wired.delay_us * 1e-6,
-                "queue_packets": wired.queue_packets,
-            }
-        )
+        controller = host(radius.controller)
+        nodes.append(border.Node(name=CONTROLLER, role=border.Role.WIRED, host=controller))
+        links.append(cable(access_point, CONTROLLER, cell.settings.wired))
         near = CONTROLLER
     links.append(
-        {
-            "nodes": [near, RADIUS],
-            "rate_bps": radius.rate_mbps * 1e6,
-            "delay_s": radius.delay_ms * 1e-3,
-            "loss_ratio": radius.loss_ratio,
-            "queue_packets": _REQUESTS,
-        }
+        border.WiredLink(
+            nodes=(near, RADIUS),
+            rate_bps=radius.rate_mbps * 1e6,
+            delay_s=radius.delay_ms * 1e-3,
+            loss_ratio=radius.loss_ratio,
+            queue_packets=_REQUESTS,
+        )
     )
+    return evolve(resolved, nodes=(*resolved.nodes, *nodes), links=(*resolved.links, *links))

@@ -1,17 +1,16 @@
 """From a cell of a study to the resolved scenario that the native code takes.
 
-Takes a cell; gives a mapping for JSON in which profiles, policies and defaults have become
-numbers (the structure is documented field by field in ``crates/airtoll-wlan/src/scenario``).
-Never runs anything. Used by the simulator and by the closed forms, so that both are asked the
-same question.
+Profiles, policies and defaults become numbers; ``airtoll.border.Scenario`` documents each field.
+The simulator and the closed forms both read this scenario, so that their answers compare.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any
 
+from attrs import evolve
+
+from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, load
@@ -20,6 +19,7 @@ from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
 from airtoll.testbeds.roaming import roaming
+from airtoll.testbeds.wires import cable
 
 AP = "ap"
 SERVER = "server"
@@ -27,53 +27,56 @@ BSS = "cell"
 
 _HIGHEST_MBPS = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _STREAM_WRITE_OCTETS = 8192
+#: The loss between all nodes where the study gives neither positions nor levels.
+_CONSTANT_LOSS = border.PathLossConstant(loss_db=60.0)
+_NEW_RENO = border.CongestionControl.NEW_RENO
+_CONGESTION_CONTROLS = {"newreno": _NEW_RENO, "cubic": border.CongestionControl.CUBIC}
 #: Free-space loss at one metre, dB (Friis, 2437 MHz and 5180 MHz).
 _REFERENCE_DB = {"2.4": 40.2, "5": 46.7}
 # Operating system -> TCP options; windows are what a default socket offers at the receiver.
-_TCP_PRESETS: dict[str, dict[str, Any]] = {
-    "linux": {},
-    "linux-2.4": {"congestion_control": "new_reno", "initial_window_segments": 2},
-    "linux-2.6": {"congestion_control": "new_reno", "initial_window_segments": 3},
-    "windows-xp": {
-        "congestion_control": "new_reno",
-        "initial_window_segments": 2,
-        "window_octets": 65535,
-        "delayed_ack_timeout_ms": 200.0,
-        "min_rto_ms": 300.0,
-    },
-    "windows-7": {
-        "congestion_control": "new_reno",
-        "initial_window_segments": 2,
-        "delayed_ack_timeout_ms": 200.0,
-        "min_rto_ms": 300.0,
-    },
-    "windows-8": {
-        "congestion_control": "new_reno",
-        "initial_window_segments": 4,
-        "delayed_ack_timeout_ms": 50.0,
-        "min_rto_ms": 300.0,
-    },
+_TCP_PRESETS = {
+    "linux-2.4": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=2),
+    "linux-2.6": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=3),
+    "windows-xp": border.TransportTcp(
+        congestion_control=_NEW_RENO,
+        initial_window_segments=2,
+        window_octets=65535,
+        delayed_ack_timeout_ms=200.0,
+        min_rto_ms=300.0,
+    ),
+    "windows-7": border.TransportTcp(
+        congestion_control=_NEW_RENO,
+        initial_window_segments=2,
+        delayed_ack_timeout_ms=200.0,
+        min_rto_ms=300.0,
+    ),
+    "windows-8": border.TransportTcp(
+        congestion_control=_NEW_RENO,
+        initial_window_segments=4,
+        delayed_ack_timeout_ms=50.0,
+        min_rto_ms=300.0,
+    ),
 }
 
 
 def scenario_json(cell: Cell) -> str:
     """The resolved scenario of a cell as canonical JSON."""
-    return json.dumps(scenario(cell), sort_keys=True, separators=(",", ":"))
+    return border.to_json(scenario(cell))
 
 
-def scenario(cell: Cell) -> dict[str, Any]:
+def scenario(cell: Cell) -> border.Scenario:
     """The resolved scenario of a cell.
 
     Raises ``ProfileError`` for an unknown profile.
     """
     settings, load_ = cell.settings, cell.load
     if settings.topology in DOMAINS:
-        return {**_two_domains(cell), **_resolution(settings)}
+        return _two_domains(cell)
     stations = station_list(settings)
     profiles = {s.name: load(cell.profile(s.profile)) for s in stations}
     ends = {s.name: end_of(settings, s) for s in stations}
     behind = settings.bridge.host.profile if settings.bridge else None
-    # What the ends of traffic and tunnels cost, by their names.
+    # Profiles of the nodes at which traffic and tunnels end.
     hosts = {
         ends[s.name]: load(cell.profile(behind)) if settings.bridges(s) else profiles[s.name]
         for s in stations
@@ -82,14 +85,16 @@ def scenario(cell: Cell) -> dict[str, Any]:
     server = load(cell.profile(settings.server.profile))
     wired = settings.topology != "station-to-station"
     peers = {s.name: SERVER if wired else ends[_peer(settings, s)] for s in stations}
-    nodes = []
-    links: list[dict[str, Any]] = []
+    nodes: list[border.Node] = []
+    links: list[border.WiredLink] = []
     for station in stations:
         peer = peers[station.name]
-        node = _station_node(cell, station, profiles[station.name])
         own, far = hosts[ends[station.name]], hosts.get(peer, server)
         tunnels = station_policy(cell, station).tunnels
-        node["tunnels"] = [_tunnel(tunnel, own, peer, far) for tunnel in tunnels]
+        node = evolve(
+            _station_node(cell, station, profiles[station.name]),
+            tunnels=tuple(_tunnel(tunnel, own, peer, far) for tunnel in tunnels),
+        )
         if not settings.bridges(station):
             nodes.append(node)
             continue
@@ -99,25 +104,18 @@ def scenario(cell: Cell) -> dict[str, Any]:
     nodes.append(_ap_node(cell, ap))
     if wired:
         nodes.append(_server_node(cell, server))
-        links.append(
-            {
-                "nodes": [AP, SERVER],
-                "rate_bps": settings.wired.rate_mbps * 1e6,
-                "delay_s": settings.wired.delay_us * 1e-6,
-                "queue_packets": settings.wired.queue_packets,
-            }
-        )
-    resolved = {
-        "duration_s": load_.duration_s,
-        "warm_up_s": load_.warm_up_s,
-        "series": load_.series,
-        "radio": _radio(settings, stations),
-        "bss": [_bss(settings)],
-        "nodes": nodes,
-        "links": links,
-        "flows": _flows(settings, load_, stations, {**hosts, SERVER: server}),
-        **_resolution(settings),
-    }
+        links.append(cable(AP, SERVER, settings.wired))
+    resolved = border.Scenario(
+        duration_s=load_.duration_s,
+        warm_up_s=load_.warm_up_s,
+        series=load_.series,
+        radio=_radio(settings, stations),
+        bss=(_bss(settings),),
+        nodes=tuple(nodes),
+        links=tuple(links),
+        flows=tuple(_flows(settings, load_, stations, {**hosts, SERVER: server})),
+        address_resolution=border.AddressResolution(settings.address_resolution),
+    )
     joined = joining(
         cell,
         resolved,
@@ -133,38 +131,23 @@ def scenario(cell: Cell) -> dict[str, Any]:
     return roaming(cell, joined, stations[0].name, AP)
 
 
-def _resolution(settings: Scenario) -> dict[str, str]:
-    # Left out where it is the native code's default, so that resolved scenarios stay as they were.
-    if settings.address_resolution == "static":
-        return {}
-    return {"address_resolution": settings.address_resolution}
-
-
-def _two_domains(cell: Cell) -> dict[str, Any]:
+def _two_domains(cell: Cell) -> border.Scenario:
     settings, traffic = cell.settings, cell.load
     domains = DOMAINS[settings.topology]
     (station,) = settings.stations
     mobile = load(cell.profile(station.profile))
     ap = load(cell.profile(settings.ap.profile))
     server = load(cell.profile(settings.server.profile))
-    wired = {
-        "rate_bps": settings.wired.rate_mbps * 1e6,
-        "delay_s": settings.wired.delay_us * 1e-6,
-        "queue_packets": settings.wired.queue_packets,
-    }
-    node = _station_node(cell, station, mobile)
     policy = station_policy(cell, station)
-    tunnels = [_tunnel(tunnel, mobile, SERVER, server) for tunnel in policy.tunnels]
-    between = [_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels]
     parts = assemble(
         domains,
         bss=_bss(settings),
-        station=node,
+        station=_station_node(cell, station, mobile),
         access_point=_ap_node(cell, ap),
         server=_server_node(cell, server),
-        link=wired,
-        tunnels=tunnels,
-        between=between,
+        wired=settings.wired,
+        tunnels=[_tunnel(tunnel, mobile, SERVER, server) for tunnel in policy.tunnels],
+        between=[_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels],
     )
     ends = {MOBILE: mobile, domains.peer: mobile if domains.peer_ap else server}
     ways = [(MOBILE, domains.peer)]
@@ -172,28 +155,20 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
         ways = [(domains.peer, MOBILE)]
     elif traffic.direction == "both" or traffic.application == "voip":
         ways.append((domains.peer, MOBILE))
-    flows = [
-        {
-            "name": f"{source}-{destination}",
-            "station": MOBILE,
-            "source": source,
-            "destination": destination,
-            "ip": traffic.ip,
-            "transport": _transport(traffic, ends[source], ends[destination]),
-            "pattern": _pattern(traffic),
-            "access_category": traffic.wmm.replace("-", "_"),
-        }
-        for source, destination in ways
-    ]
-    radio = {**_radio(settings, []), "path_loss": {"model": "constant", "loss_db": 60.0}}
-    resolved = {
-        "duration_s": traffic.duration_s,
-        "warm_up_s": traffic.warm_up_s,
-        "series": traffic.series,
-        "radio": radio,
-        "flows": flows,
-        **parts,
-    }
+    resolved = border.Scenario(
+        duration_s=traffic.duration_s,
+        warm_up_s=traffic.warm_up_s,
+        series=traffic.series,
+        radio=evolve(_radio(settings, []), path_loss=_CONSTANT_LOSS),
+        bss=parts.bss,
+        nodes=parts.nodes,
+        links=parts.links,
+        flows=tuple(
+            _flow(traffic, (f"{source}-{destination}", MOBILE, source, destination), ends)
+            for source, destination in ways
+        ),
+        address_resolution=border.AddressResolution(settings.address_resolution),
+    )
     own = Parties(
         gateway=HOME_AGENT,
         authentication_server=domains.agent,
@@ -203,7 +178,7 @@ def _two_domains(cell: Cell) -> dict[str, Any]:
     return joining(
         cell,
         resolved,
-        {MOBILE: station_policy(cell, station)},
+        {MOBILE: policy},
         lambda _: own,
         lambda profile: _host(load(cell.profile(profile)), cell.security),
         domains.mobile_ap,
@@ -235,89 +210,82 @@ def _burst(settings: Scenario, own_us: float | None, profile: Profile) -> float:
     return max(settings.frame_bursting_us, profile.radio.frame_burst_us.value)
 
 
-def _bss(settings: Scenario) -> dict[str, Any]:
-    bss: dict[str, Any] = {
-        "name": BSS,
-        "standard": settings.phy,
-        "width_mhz": settings.width_mhz,
-        "preamble": settings.preamble or "long",
-        "protection": settings.protection.replace("-", "_"),
-        "rate": _rate(settings, settings.phy, settings.rate_mbps),
-        "max_attempts": settings.retry_limit,
-        "aggregation": {
-            "ampdu_max_octets": settings.ampdu_max_octets,
-            "amsdu_max_octets": settings.amsdu_max_octets,
-        },
-        "beacons": {
-            "interval_us": settings.beacon_interval_tu * 1024.0,
-            "ssids": settings.ssids,
-        }
-        if settings.beacons
-        else None,
-        "rts_threshold_octets": settings.rts_threshold_octets,
-        "fragmentation_threshold_octets": settings.fragmentation_threshold_octets,
-        "cw_min": settings.cw_min,
-        "cw_max": settings.cw_max,
-    }
-    if settings.guard_interval_ns is not None:
-        bss["guard_interval_ns"] = settings.guard_interval_ns
-    if settings.edca or settings.phy not in _HIGHEST_MBPS:
-        bss["edca"] = True
-    return bss
+def _bss(settings: Scenario) -> border.Bss:
+    beacons = border.Beacons(interval_us=settings.beacon_interval_tu * 1024.0, ssids=settings.ssids)
+    bss = border.Bss(
+        name=BSS,
+        standard=border.Standard(settings.phy),
+        width_mhz=settings.width_mhz,
+        preamble=border.DsssPreamble(settings.preamble or "long"),
+        protection=border.Protection(settings.protection.replace("-", "_")),
+        rate=_rate(settings, settings.phy, settings.rate_mbps),
+        max_attempts=settings.retry_limit,
+        aggregation=border.Aggregation(
+            ampdu_max_octets=settings.ampdu_max_octets,
+            amsdu_max_octets=settings.amsdu_max_octets,
+        ),
+        beacons=beacons if settings.beacons else None,
+        rts_threshold_octets=settings.rts_threshold_octets,
+        fragmentation_threshold_octets=settings.fragmentation_threshold_octets,
+        cw_min=settings.cw_min,
+        cw_max=settings.cw_max,
+        edca=True if settings.edca or settings.phy not in _HIGHEST_MBPS else None,
+    )
+    if settings.guard_interval_ns is None:
+        return bss
+    return evolve(bss, guard_interval_ns=settings.guard_interval_ns)
 
 
-def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> dict[str, Any]:
-    if settings.rate_control != "fixed":
-        return {"control": settings.rate_control, "streams": settings.streams}
+def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> border.Rate:
+    if settings.rate_control == "aarf":
+        return border.RateAarf(streams=settings.streams)
+    if settings.rate_control == "minstrel":
+        return border.RateMinstrel(streams=settings.streams)
     if phy in _HIGHEST_MBPS:
-        return {"control": "fixed", "mbps": rate_mbps or _HIGHEST_MBPS[phy]}
-    return {"control": "fixed_mcs", "mcs": settings.mcs or 0, "streams": settings.streams}
+        return border.RateFixed(mbps=rate_mbps or _HIGHEST_MBPS[phy])
+    return border.RateFixedMcs(mcs=settings.mcs or 0, streams=settings.streams)
 
 
-def _station_node(cell: Cell, station: Station, profile: Profile) -> dict[str, Any]:
+def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node:
     settings = cell.settings
     policy = station_policy(cell, station)
-    node: dict[str, Any] = {
-        "name": station.name,
-        "role": "station",
-        "bss": BSS,
-        "cipher": _data_cipher(policy),
-        "host": _host(profile, policy),
-        "tx_power_dbm": settings.radio.tx_power_dbm,
-        "queue": _queue(settings),
-        "frame_burst_us": _burst(settings, station.frame_bursting_us, profile),
-    }
-    if station.position_m is not None:
-        node["position_m"] = [*station.position_m, 0.0]
+    node = border.Node(
+        name=station.name,
+        role=border.Role.STATION,
+        bss=BSS,
+        cipher=_data_cipher(policy),
+        host=_host(profile, policy),
+        tx_power_dbm=settings.radio.tx_power_dbm,
+        queue=_queue(settings),
+        frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
+        position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
+    )
     if station.phy is not None and station.phy != settings.phy:
-        node["standard"] = station.phy
-        node["rate"] = _rate(settings, station.phy, station.rate_mbps)
-    elif station.rate_mbps is not None:
-        node["rate"] = {"control": "fixed", "mbps": station.rate_mbps}
+        rate = _rate(settings, station.phy, station.rate_mbps)
+        return evolve(node, standard=border.Standard(station.phy), rate=rate)
+    if station.rate_mbps is not None:
+        return evolve(node, rate=border.RateFixed(mbps=station.rate_mbps))
     return node
 
 
-def _ap_node(cell: Cell, profile: Profile) -> dict[str, Any]:
+def _ap_node(cell: Cell, profile: Profile) -> border.Node:
     settings = cell.settings
-    return {
-        "name": AP,
-        "role": "access_point",
-        "bss": BSS,
-        "position_m": [*settings.ap.position_m, 0.0],
-        "cipher": _data_cipher(cell.security),
-        "host": _host(profile, cell.security),
-        "tx_power_dbm": settings.radio.tx_power_dbm,
-        "queue": _queue(settings),
-        "frame_burst_us": _burst(settings, settings.ap.frame_bursting_us, profile),
-    }
+    return border.Node(
+        name=AP,
+        role=border.Role.ACCESS_POINT,
+        bss=BSS,
+        position_m=(*settings.ap.position_m, 0.0),
+        cipher=_data_cipher(cell.security),
+        host=_host(profile, cell.security),
+        tx_power_dbm=settings.radio.tx_power_dbm,
+        queue=_queue(settings),
+        frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
+    )
 
 
-def _server_node(cell: Cell, profile: Profile) -> dict[str, Any]:
-    return {
-        "name": SERVER,
-        "role": "wired",
-        "host": _host(profile, cell.security),
-    }
+def _server_node(cell: Cell, profile: Profile) -> border.Node:
+    host = _host(profile, cell.security)
+    return border.Node(name=SERVER, role=border.Role.WIRED, host=host)
 
 
 def _peer(settings: Scenario, station: Station) -> str:
@@ -325,105 +293,109 @@ def _peer(settings: Scenario, station: Station) -> str:
     return names[1] if station.name == names[0] else names[0]
 
 
-def _data_cipher(policy: Policy) -> str:
-    return (policy.link.cipher if policy.link.encrypts_data else Cipher.NONE).value
+def _data_cipher(policy: Policy) -> border.CipherSuite:
+    cipher = policy.link.cipher if policy.link.encrypts_data else Cipher.NONE
+    return border.CipherSuite(cipher.value)
 
 
-def _queue(settings: Scenario) -> dict[str, Any]:
-    return {
-        "packets": settings.queue_packets,
-        "max_delay_ms": settings.queue_max_delay_ms or None,
-        "discipline": settings.queue_type,
-    }
+def _queue(settings: Scenario) -> border.Queue:
+    return border.Queue(
+        packets=settings.queue_packets,
+        max_delay_ms=settings.queue_max_delay_ms or None,
+        discipline=border.Discipline(settings.queue_type),
+    )
 
 
-def _host(profile: Profile, policy: Policy) -> dict[str, Any]:
+def _host(profile: Profile, policy: Policy) -> border.Host:
     transmit = _cost(profile, profile.host.tx_packet_cycles, profile.host.tx_octet_cycles)
     receive = _cost(profile, profile.host.rx_packet_cycles, profile.host.rx_octet_cycles)
-    host: dict[str, Any] = {
-        "transmit": transmit,
-        "receive": receive,
-        "forward": {key: transmit[key] + receive[key] for key in transmit},
-    }
-    cipher = profile.cipher.get(_data_cipher(policy))
+    host = border.Host(
+        transmit=transmit,
+        receive=receive,
+        forward=border.Cost(
+            fixed_ns=transmit.fixed_ns + receive.fixed_ns,
+            per_octet_ns=transmit.per_octet_ns + receive.per_octet_ns,
+        ),
+        operations_ns={
+            name: profile.seconds(cycles) * 1e9 for name, cycles in profile.operation.items()
+        },
+    )
+    suite = _data_cipher(policy)
+    cipher = profile.cipher.get(suite)
     if cipher is not None:
         cost = _cipher_cost(profile, cipher)
-        host["engine"] = cipher.engine
-        host["ciphers"] = [{"cipher": _data_cipher(policy), "encrypt": cost, "decrypt": cost}]
-    if profile.operation:
-        host["operations_ns"] = {
-            name: profile.seconds(cycles) * 1e9 for name, cycles in profile.operation.items()
-        }
-    if profile.energy is not None:
-        host["energy"] = {
-            "transmit_w": profile.energy.tx_w.value,
-            "receive_w": profile.energy.rx_w.value,
-            "cpu_w": profile.energy.cpu_w.value,
-        }
-    return host
+        priced = border.CipherCost(cipher=suite, encrypt=cost, decrypt=cost)
+        host = evolve(host, engine=border.CryptoEngine(cipher.engine), ciphers=(priced,))
+    if profile.energy is None:
+        return host
+    energy = border.Energy(
+        transmit_w=profile.energy.tx_w.value,
+        receive_w=profile.energy.rx_w.value,
+        cpu_w=profile.energy.cpu_w.value,
+    )
+    return evolve(host, energy=energy)
 
 
-def _cost(profile: Profile, fixed: Number, per_octet: Number) -> dict[str, float]:
-    return {
-        "fixed_ns": profile.seconds(fixed) * 1e9,
-        "per_octet_ns": profile.seconds(per_octet) * 1e9,
-    }
+def _cost(profile: Profile, fixed: Number | None, per_octet: Number | None) -> border.Cost:
+    return border.Cost(
+        fixed_ns=profile.seconds(fixed) * 1e9, per_octet_ns=profile.seconds(per_octet) * 1e9
+    )
 
 
-def _cipher_cost(profile: Profile, cost: CipherCost) -> dict[str, float]:
+def _cipher_cost(profile: Profile, cost: CipherCost) -> border.Cost:
     if cost.engine == "cpu":
-        return {
-            "fixed_ns": profile.seconds(cost.frame_cycles) * 1e9,
-            "per_octet_ns": profile.seconds(cost.octet_cycles) * 1e9,
-        }
-    return {
-        "fixed_ns": cost.frame_us.value * 1e3 if cost.frame_us else 0.0,
-        "per_octet_ns": cost.octet_ns.value if cost.octet_ns else 0.0,
-    }
+        return _cost(profile, cost.frame_cycles, cost.octet_cycles)
+    return border.Cost(
+        fixed_ns=cost.frame_us.value * 1e3 if cost.frame_us else 0.0,
+        per_octet_ns=cost.octet_ns.value if cost.octet_ns else 0.0,
+    )
 
 
-def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> dict[str, Any]:
+def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> border.Tunnel:
     suite = tunnel.suite
-    result: dict[str, Any] = {"peer": peer, "encapsulation": {"suite": suite}}
-    cost = profile.cipher.get(suite)
-    if cost is not None:
-        result["encrypt"] = result["decrypt"] = _cipher_cost(profile, cost)
-    cost = far.cipher.get(suite)
-    if cost is not None:
-        result["peer_encrypt"] = result["peer_decrypt"] = _cipher_cost(far, cost)
-    return result
+    own, other = profile.cipher.get(suite), far.cipher.get(suite)
+    here = border.Cost() if own is None else _cipher_cost(profile, own)
+    there = None if other is None else _cipher_cost(far, other)
+    return border.Tunnel(
+        peer=peer,
+        encapsulation=border.Encapsulation(suite=border.TunnelSuite(suite)),
+        encrypt=here,
+        decrypt=here,
+        peer_encrypt=there,
+        peer_decrypt=there,
+    )
 
 
-def _radio(settings: Scenario, stations: list[Station]) -> dict[str, Any]:
+def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
     radio = settings.radio
     reference = _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
-    budgets: list[dict[str, Any]] = []
+    budgets = []
     for station in stations:
+        nodes = (station.name, AP)
         level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
         if level is not None:
-            budgets.append({"nodes": [station.name, AP], "rssi_dbm": level})
+            budgets.append(border.LinkBudget(nodes=nodes, rssi_dbm=level))
         elif station.walls or station.position_m is not None:
             place = station.position_m or settings.ap.position_m
             distance = max(1.0, math.dist(place, settings.ap.position_m))
             loss = reference + 10 * radio.path_loss_exponent * math.log10(distance)
             # Rounded, so that the last bit of a platform's logarithm changes nothing.
             loss = round(loss + station.walls * radio.wall_db, 6)
-            budgets.append({"nodes": [station.name, AP], "loss_db": loss})
-    return {
-        "path_loss": {
-            "model": "log_distance",
-            "reference_db": reference,
-            "exponent": radio.path_loss_exponent,
-        }
-        if any(s.position_m is not None for s in stations)
-        else {"model": "constant", "loss_db": 60.0},
-        "budgets": budgets,
-        "hidden": [list(pair) for pair in settings.hidden],
-        "noise_figure_db": radio.noise_figure_db,
-        "carrier_sense_dbm": radio.carrier_sense_dbm,
-        "frame_capture_db": radio.capture_db,
-        "preamble_capture_db": radio.capture_db,
-    }
+            budgets.append(border.LinkBudget(nodes=nodes, loss_db=loss))
+    path_loss: border.PathLoss = _CONSTANT_LOSS
+    if any(s.position_m is not None for s in stations):
+        path_loss = border.PathLossLogDistance(
+            reference_db=reference, exponent=radio.path_loss_exponent
+        )
+    return border.Radio(
+        path_loss=path_loss,
+        budgets=tuple(budgets),
+        hidden=settings.hidden,
+        noise_figure_db=radio.noise_figure_db,
+        carrier_sense_dbm=radio.carrier_sense_dbm,
+        frame_capture_db=radio.capture_db,
+        preamble_capture_db=radio.capture_db,
+    )
 
 
 def _flows(
@@ -431,23 +403,29 @@ def _flows(
     traffic: Traffic,
     stations: list[Station],
     hosts: dict[str, Profile],
-) -> list[dict[str, Any]]:
+) -> list[border.Flow]:
     ends = {s.name: end_of(settings, s) for s in stations}
-    flows = []
-    for name, station, near, far in _pairs(settings, traffic, stations):
-        source, destination = ends.get(near, near), ends.get(far, far)
-        flow: dict[str, Any] = {
-            "name": name,
-            "station": station,
-            "source": source,
-            "destination": destination,
-            "ip": traffic.ip,
-            "transport": _transport(traffic, hosts[source], hosts[destination]),
-            "pattern": _pattern(traffic),
-            "access_category": traffic.wmm.replace("-", "_"),
-        }
-        flows.append(flow)
-    return flows
+    return [
+        _flow(traffic, (name, station, ends.get(near, near), ends.get(far, far)), hosts)
+        for name, station, near, far in _pairs(settings, traffic, stations)
+    ]
+
+
+def _flow(
+    traffic: Traffic, ends: tuple[str, str, str, str], hosts: dict[str, Profile]
+) -> border.Flow:
+    """A flow of ``ends``: its name, its station, source and destination."""
+    name, station, source, destination = ends
+    return border.Flow(
+        name=name,
+        station=station,
+        source=source,
+        destination=destination,
+        ip=border.IpVersion(traffic.ip),
+        transport=_transport(traffic, hosts[source], hosts[destination]),
+        pattern=_pattern(traffic),
+        access_category=border.AccessCategory(traffic.wmm.replace("-", "_")),
+    )
 
 
 def _pairs(
@@ -487,55 +465,43 @@ def _pairs(
     ]
 
 
-def _transport(traffic: Traffic, source: Profile, destination: Profile) -> dict[str, Any]:
+def _transport(traffic: Traffic, source: Profile, destination: Profile) -> border.Transport:
     if traffic.transport == "udp":
         buffer = traffic.socket_buffer_kbytes
-        options: dict[str, Any] = {"protocol": "udp"}
-        if buffer is not None:
-            options["socket_buffer_octets"] = int(buffer * 1024)
-        return options
-    receiver = _TCP_PRESETS.get(destination.tcp, {})
-    options = {"protocol": "tcp", **_TCP_PRESETS.get(source.tcp, {})}
-    for key in ("window_octets", "delayed_ack_timeout_ms"):
-        options.pop(key, None)
-        if key in receiver:
-            options[key] = receiver[key]
-    chosen = {
-        "mss_octets": traffic.mss_bytes,
-        "window_octets": None
-        if traffic.window_kbytes is None
-        else int(traffic.window_kbytes * 1024),
-        "congestion_control": {"newreno": "new_reno"}.get(traffic.tcp or "", traffic.tcp),
-        "timestamps": traffic.timestamps,
-        "sack": traffic.sack,
-    }
-    options.update({key: value for key, value in chosen.items() if value is not None})
-    return options
+        octets = None if buffer is None else int(buffer * 1024)
+        return border.TransportUdp(socket_buffer_octets=octets)
+    usual = border.TransportTcp()
+    receiver = _TCP_PRESETS.get(destination.tcp, usual)
+    tcp = evolve(
+        _TCP_PRESETS.get(source.tcp, usual),
+        mss_octets=traffic.mss_bytes,
+        window_octets=receiver.window_octets,
+        delayed_ack_timeout_ms=receiver.delayed_ack_timeout_ms,
+    )
+    if traffic.window_kbytes is not None:
+        tcp = evolve(tcp, window_octets=int(traffic.window_kbytes * 1024))
+    if traffic.tcp is not None:
+        tcp = evolve(tcp, congestion_control=_CONGESTION_CONTROLS[traffic.tcp])
+    if traffic.timestamps is not None:
+        tcp = evolve(tcp, timestamps=traffic.timestamps)
+    if traffic.sack is not None:
+        tcp = evolve(tcp, sack=traffic.sack)
+    return tcp
 
 
-def _pattern(traffic: Traffic) -> dict[str, Any]:
+def _pattern(traffic: Traffic) -> border.Pattern:
     if traffic.transport == "udp":
         payload = traffic.payload_bytes or (1472 if traffic.ip == "ipv4" else 1452)
     else:
         payload = traffic.write_bytes or _STREAM_WRITE_OCTETS
     if traffic.application == "voip":
-        return {"type": "voip"}
+        return border.PatternVoip()
     if traffic.application in ("request-response", "http"):
-        return {
-            "type": "request_response",
-            "request_octets": traffic.request_bytes,
-            "response_octets": traffic.response_bytes,
-        }
+        return border.PatternRequestResponse(
+            request_octets=traffic.request_bytes, response_octets=traffic.response_bytes
+        )
     if traffic.transfer_bytes is not None:
-        return {
-            "type": "transfer",
-            "octets": traffic.transfer_bytes,
-            "payload_octets": payload,
-        }
+        return border.PatternTransfer(octets=traffic.transfer_bytes, payload_octets=payload)
     if traffic.offered_mbps is not None:
-        return {
-            "type": "paced",
-            "payload_octets": payload,
-            "rate_bps": traffic.offered_mbps * 1e6,
-        }
-    return {"type": "saturated", "payload_octets": payload}
+        return border.PatternPaced(payload_octets=payload, rate_bps=traffic.offered_mbps * 1e6)
+    return border.PatternSaturated(payload_octets=payload)

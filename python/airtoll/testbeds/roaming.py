@@ -9,12 +9,16 @@ walks, and the hand-overs that the native code carries out
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
+from attrs import evolve
+
+from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.handover import Handover
+from airtoll.study.handover import Handover, Scan, Walk
+from airtoll.testbeds.wires import cable
 
 NEXT_AP = "ap-2"
 #: The number of the AP that a single hand-over leads to.
@@ -61,108 +65,99 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
 
 
 def roaming(
-    cell: Cell, resolved: dict[str, Any], station: str, access_point: str
-) -> dict[str, Any]:
+    cell: Cell, resolved: border.Scenario, station: str, access_point: str
+) -> border.Scenario:
     """``resolved`` with the hand-overs of ``station``, which begins at ``access_point``."""
     handover = cell.settings.handover
     if handover is None:
         return resolved
-    (bss,) = resolved["bss"]
-    nodes = {node["name"]: node for node in resolved["nodes"]}
+    (bss,) = resolved.bss
+    nodes = {node.name: node for node in resolved.nodes}
     cells, twins, points = [], [], []
     for number in range(2, max(handover.path) + 1):
         name = _NEXT_BSS if number == FIRST_NEXT else f"cell-{number}"
-        cells.append({**bss, "name": name, "channel": bss.get("channel", 0) + number - 1})
-        twin = {**nodes[station], "name": _there(station, number), "bss": name, "tunnels": []}
-        point = {**nodes[access_point], "name": f"ap-{number}", "bss": name}
+        cells.append(evolve(bss, name=name, channel=bss.channel + number - 1))
+        twin = evolve(nodes[station], name=_there(station, number), bss=name, tunnels=())
+        point = evolve(nodes[access_point], name=f"ap-{number}", bss=name)
         if handover.walk is not None:
             place = _place(cell, number)
-            twin["position_m"] = [*_nearest(cell, place), 0.0]
-            point["position_m"] = [*place, 0.0]
+            twin = evolve(twin, position_m=(*_nearest(cell, place), 0.0))
+            point = evolve(point, position_m=(*place, 0.0))
         twins.append(twin)
         points.append(point)
+    names = [access_point, *(point.name for point in points)]
     wired = cell.settings.wired
-    cable = {
-        "rate_bps": wired.rate_mbps * 1e6,
-        "delay_s": 0.0,
-        "queue_packets": wired.queue_packets,
-    }
-    links = [
-        {**link, "nodes": [SWITCH if name == access_point else name for name in link["nodes"]]}
-        for link in resolved["links"]
-    ]
-    names = [access_point, *(point["name"] for point in points)]
-    links += [{**cable, "nodes": [ap, SWITCH]} for ap in names]
+    links = [_behind_switch(link, access_point) for link in resolved.links]
+    links += [evolve(cable(ap, SWITCH, wired), delay_s=0.0) for ap in names]
     budgets = [
         budget
-        for budget in resolved["radio"]["budgets"]
-        if handover.walk is None or station not in budget["nodes"]
+        for budget in resolved.radio.budgets
+        if handover.walk is None or station not in budget.nodes
     ]
     heard = [
-        {**budget, "nodes": [twin["name"], point["name"]]}
+        evolve(budget, nodes=(twin.name, point.name))
         for twin, point in zip(twins, points, strict=True)
         for budget in budgets
-        if budget["nodes"] == [station, access_point]
+        if budget.nodes == (station, access_point)
     ]
-    first = next(a for a in resolved["associations"] if a["station"] == station)
-    before = {**first, "options": {**first["options"], **_tunnel_options(handover)}}
-    options = {**before["options"], "cached_pmk": handover.method == "cached-pmk"}
-    if cell.settings.join.movement_detection == "lifetime":
-        options["listens"] = True
-    method = "full" if handover.method == "cached-pmk" else handover.method
+    first = next(a for a in resolved.associations if a.station == station)
+    before = evolve(first, options=_announced(handover, first.options))
+    options = evolve(
+        before.options,
+        cached_pmk=handover.method == "cached-pmk",
+        listens=cell.settings.join.movement_detection == "lifetime",
+    )
     added = [node for pair in zip(twins, points, strict=True) for node in pair]
-    return {
-        **resolved,
-        "bss": [bss, *cells],
-        "nodes": [*resolved["nodes"], *added, {"name": SWITCH, "role": "wired"}],
-        "links": links,
-        "radio": {**resolved["radio"], "budgets": [*budgets, *heard]},
-        "associations": [before if a is first else a for a in resolved["associations"]],
-        "handovers": [
-            {
-                "station": station,
-                **_departure(handover, number),
-                "scan_s": handover.scan_ms / 1e3,
-                "ahead_s": handover.ahead_ms / 1e3,
-                "method": method,
-                "association": {
-                    **before,
-                    "station": _there(station, to),
-                    "options": options,
-                    **_abroad(handover, options, to),
-                },
-            }
+    switch = border.Node(name=SWITCH, role=border.Role.WIRED)
+    return evolve(
+        resolved,
+        bss=(bss, *cells),
+        nodes=(*resolved.nodes, *added, switch),
+        links=tuple(links),
+        radio=evolve(resolved.radio, budgets=(*budgets, *heard)),
+        associations=tuple(before if a is first else a for a in resolved.associations),
+        handovers=tuple(
+            _departure(handover, station, number, _there_joined(handover, before, options, to))
             for number, to in enumerate(handover.path)
-        ],
-        **_agents(cell, resolved, [c["name"] for c in cells]),
-    }
+        ),
+        mobility_agents=_agents(handover, resolved.mobility_agents, [c.name for c in cells]),
+    )
 
 
-def _abroad(handover: Handover, options: dict[str, Any], number: int) -> dict[str, Any]:
-    """What an association at the AP with this number has that is not at home."""
+def _behind_switch(link: border.WiredLink, access_point: str) -> border.WiredLink:
+    """The same link to the switch where it led to the access point."""
+    near, far = (SWITCH if name == access_point else name for name in link.nodes)
+    return evolve(link, nodes=(near, far))
+
+
+def _there_joined(
+    handover: Handover, before: border.Association, options: border.Options, number: int
+) -> border.Association:
+    """The association at the AP with this number."""
+    there = evolve(before, station=_there(before.station, number), options=options)
     if handover.mobile_ip == "home" or number == 1:
-        return {}
-    abroad = {**options, "mobile_ip": "foreign"}
-    return {"options": abroad, "foreign_agent": f"ap-{number}"}
+        return there
+    abroad = evolve(options, mobile_ip=border.MobileIp.FOREIGN)
+    return evolve(there, options=abroad, foreign_agent=f"ap-{number}")
 
 
-def _agents(cell: Cell, resolved: dict[str, Any], cells: list[str]) -> dict[str, Any]:
-    """The agents of the further APs beside those that are there without a hand-over."""
-    handover = cell.settings.handover
-    known = resolved.get("mobility_agents")
-    if handover is None or not known:
-        return {}
+def _agents(
+    handover: Handover, known: Sequence[border.MobilityAgent], cells: Sequence[str]
+) -> tuple[border.MobilityAgent, ...]:
+    """The agents of all APs: ``known``, which exist without a hand-over, and the further ones."""
+    if not known:
+        return ()
     first = known[0]
     more = [
-        {**first, "bss": name, "foreign": True, "node": f"ap-{number}"}
+        evolve(first, bss=name, foreign=True, node=f"ap-{number}")
         if handover.mobile_ip == "foreign"
-        else {**first, "bss": name}
+        else evolve(first, bss=name)
         for number, name in enumerate(cells, FIRST_NEXT)
     ]
-    # Agents do not speak at once: each is a share of the period behind the one before.
-    share = first["period_s"] / (len(more) + 1)
-    spread = [{**a, "offset_s": round(n * share, 9)} for n, a in enumerate(more, 1)]
-    return {"mobility_agents": [*known, *spread]}
+    # Agents advertise at different times: each is a share of the period behind the one before.
+    share = first.period_s / (len(more) + 1)
+    spread = [evolve(a, offset_s=round(n * share, 9)) for n, a in enumerate(more, 1)]
+    return (*known, *spread)
 
 
 def _there(station: str, number: int) -> str:
@@ -198,34 +193,51 @@ def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
     return (round(begin[0] + share * way[0], 6), round(begin[1] + share * way[1], 6))
 
 
-def _departure(handover: Handover, number: int) -> dict[str, Any]:
-    # What is not asked for is left out, so that resolved scenarios stay as they were.
-    at_s = handover.at_s + number * handover.every_s
-    given: dict[str, Any] = {} if handover.walk else {"at_s": at_s}
-    if handover.walk is not None:
-        walk = handover.walk.model_dump()
-        if not walk["back"]:
-            del walk["back"]
-        given["walk"] = {**walk, "to_m": [*handover.walk.to_m, 0.0]}
-    if handover.scan is not None:
-        given["scan"] = {
-            "channels": handover.scan.channels,
-            "passive": handover.scan.mode == "passive",
-            "min_channel_s": handover.scan.min_channel_ms / 1e3,
-            "max_channel_s": handover.scan.max_channel_ms / 1e3,
-        }
-    if handover.walk is not None or handover.scan is not None:
-        given["again_s"] = handover.again_s
-    if handover.tunnel != "anew":
-        given["tunnel"] = handover.tunnel
-    return given
+def _departure(
+    handover: Handover, station: str, number: int, association: border.Association
+) -> border.Handover:
+    """The hand-over with this number, counted from 0."""
+    walk, scan = handover.walk, handover.scan
+    method = "full" if handover.method == "cached-pmk" else handover.method
+    departure = border.Handover(
+        station=station,
+        at_s=handover.at_s + number * handover.every_s if walk is None else None,
+        walk=None if walk is None else _walk(walk),
+        scan_s=handover.scan_ms / 1e3,
+        scan=None if scan is None else _scan(scan),
+        ahead_s=handover.ahead_ms / 1e3,
+        method=border.HandoverMethod(method),
+        tunnel=border.TunnelMove(handover.tunnel),
+        association=association,
+    )
+    looks = walk is not None or scan is not None
+    return evolve(departure, again_s=handover.again_s) if looks else departure
 
 
-def _tunnel_options(handover: Handover) -> dict[str, bool]:
-    # Said in the first association: both ends have to have announced it there (RFC 4555, 3.1).
+def _walk(walk: Walk) -> border.Walk:
+    return border.Walk(
+        to_m=(*walk.to_m, 0.0),
+        back=walk.back,
+        speed_m_s=walk.speed_m_s,
+        threshold_dbm=walk.threshold_dbm,
+        hysteresis_db=walk.hysteresis_db,
+    )
+
+
+def _scan(scan: Scan) -> border.Scan:
+    return border.Scan(
+        channels=scan.channels,
+        passive=scan.mode == "passive",
+        min_channel_s=scan.min_channel_ms / 1e3,
+        max_channel_s=scan.max_channel_ms / 1e3,
+    )
+
+
+def _announced(handover: Handover, options: border.Options) -> border.Options:
+    # MOBIKE: both ends announce it in the first association (RFC 4555, 3.1).
     if handover.tunnel != "mobike":
-        return {}
-    return {"mobike": True, "return_routability": handover.return_routability}
+        return options
+    return evolve(options, mobike=True, return_routability=handover.return_routability)
 
 
 def _no_walk(cell: Cell) -> str | None:

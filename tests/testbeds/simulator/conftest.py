@@ -6,7 +6,6 @@ reader. The fixtures are callables, because test folders are no packages.
 
 from __future__ import annotations
 
-import copy
 import json
 import subprocess
 import xml.etree.ElementTree as ET
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.capture import capture_report
 from airtoll.plan import Cell
 from airtoll.study import Scenario, Traffic
@@ -144,11 +143,11 @@ def _record(
     ``options`` go to every association; ``change`` may alter the resolved scenario.
     """
     assert Simulator().check(planned) is None
-    resolved = copy.deepcopy(scenario(planned))
+    resolved = border.plain(scenario(planned))
     if change is not None:
         change(resolved)
     for association in resolved.get("associations", []):
-        association["options"] = {**association["options"], **(options or {})}
+        association["options"] = {**association.get("options", {}), **(options or {})}
     columns = _native.simulate(json.dumps(resolved), [5], None, [str(folder)])
     rows = zip(columns["metric"], columns["second"], columns["value"], strict=True)
     values = {str(metric): float(str(value)) for metric, second, value in rows if second is None}

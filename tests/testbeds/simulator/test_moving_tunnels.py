@@ -25,7 +25,7 @@ CABLE = f'frame.interface_name contains "{SWITCH}" && frame.interface_name conta
 
 def addresses(planned: Any) -> dict[str, str]:
     """IPv4 address of each node, which follows from its place in the scenario."""
-    names = [node["name"] for node in scenario(planned)["nodes"]]
+    names = [node.name for node in scenario(planned).nodes]
     return {name: f"10.0.0.{number}" for number, name in enumerate(names, 1)}
 
 

@@ -4,13 +4,14 @@
 //! appendix A) and reads the other end's.
 
 use airtoll_wire::isakmp::{ProposalRepr, TransformRepr};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::operation::HashAlgorithm;
 use crate::primitives::written;
 
 /// The cipher of IKE and of ESP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IkeCipher {
     /// DES-CBC.

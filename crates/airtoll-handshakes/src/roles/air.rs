@@ -4,6 +4,7 @@
 //! handshake to the next: the caller hands the secrets of one to the other.
 
 use airtoll_wire::MacAddress;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::address;
@@ -21,7 +22,7 @@ use airtoll_security::keys::{pairwise, psk};
 use airtoll_security::suite::CipherSuite;
 
 /// A link between a station and an access point.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSettings {
     /// Network name.
@@ -70,7 +71,7 @@ impl LinkSettings {
 }
 
 /// Start of a link's key hierarchy.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Master {
     /// A passphrase, mapped to a PSK with the network name (802.11-2020, J.4.1).
@@ -98,7 +99,7 @@ impl Master {
 }
 
 /// A handshake between a station and an access point.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "stage", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AirSettings {
     /// Open System or, with a WEP key, Shared Key authentication.

@@ -10,6 +10,7 @@ use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey};
 use rsa::signature::{RandomizedSigner, SignatureEncoding};
 use rsa::traits::PublicKeyParts;
 use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey, pkcs1v15, pss};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Sha256, Sha384};
 use x509_cert::Certificate;
@@ -33,7 +34,7 @@ pub const ECDSA_P384_SHA384: u16 = 0x0503;
 pub const RSA_PSS_SHA384: u16 = 0x0805;
 
 /// The kind of key in a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChainKind {
     /// RSA with 2048 bits throughout.

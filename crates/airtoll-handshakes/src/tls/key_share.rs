@@ -4,13 +4,14 @@
 //! Never chooses a group: `client` and `server` do.
 
 use num_bigint::BigUint;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ec_group::Group;
 use crate::exchange::Context;
 
 /// A named group (RFC 8446 section 4.2.7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedGroup {
     /// NIST P-256.

@@ -15,6 +15,7 @@ mod server;
 mod session;
 mod suite;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use certificate::{ChainKind, Credential};
@@ -29,7 +30,7 @@ pub use suite::TlsSuite;
 use super::failure::{Code, Failure, reason};
 
 /// Which TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 pub enum TlsVersion {
     /// RFC 5246 with ECDHE.
     #[default]

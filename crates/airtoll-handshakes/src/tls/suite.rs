@@ -3,13 +3,14 @@
 //! Takes a strength, a version and a kind of certificate; gives code points. Never negotiates:
 //! each end offers and takes one strength only.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ChainKind, NamedGroup, TlsVersion};
 use crate::operation::HashAlgorithm;
 
 /// How strong the records and the key schedule are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsSuite {
     /// AES-128-GCM with SHA-256, keys from P-256.

@@ -1,11 +1,12 @@
 //! Stations that join in simulated time: what they negotiate, and with whom.
 
 use airtoll_handshakes::{Options, PolicySpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A station that authenticates, associates and negotiates everything else that its policy asks
 /// for before the trial's traffic starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Association {
     /// The station; its access point is that of its BSS.

@@ -1,10 +1,11 @@
 //! A basic service set: PHY, access rules, rates, aggregation, beacons.
 
 pub use airtoll_phy::{Band, Generation as Standard, Preamble as DsssPreamble};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One basic service set: an access point and its stations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bss {
     /// Name, referred to by `nodes[].bss`.
@@ -91,7 +92,7 @@ pub struct Bss {
 }
 
 /// Protection of OFDM frames against stations that hear only DSSS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protection {
     /// None.
@@ -104,7 +105,7 @@ pub enum Protection {
 }
 
 /// How the rate of data frames is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "control", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rate {
     /// One rate of 802.11b/a/g.
@@ -137,7 +138,7 @@ pub enum Rate {
 }
 
 /// EDCA parameters of one access category.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EdcaParameters {
     /// AIFSN, slots after SIFS.
@@ -152,7 +153,7 @@ pub struct EdcaParameters {
 }
 
 /// Aggregation limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregation {
     /// Longest A-MPDU, octets; 0: no A-MPDU; null: the standard's limit (65,535 n, 1,048,575 ac,
@@ -168,7 +169,7 @@ pub struct Aggregation {
 }
 
 /// Beacons of an access point.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beacons {
     /// Interval, us (100 time units are 102,400 us).

@@ -1,9 +1,10 @@
 //! Flows: who sends what to whom.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One flow of application data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Name in results.
@@ -34,7 +35,7 @@ pub struct Flow {
 }
 
 /// Network protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IpVersion {
     /// IPv4, 20 header octets.
@@ -45,7 +46,7 @@ pub enum IpVersion {
 }
 
 /// EDCA access category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessCategory {
     /// AC_BK.
@@ -60,7 +61,7 @@ pub enum AccessCategory {
 }
 
 /// Transport protocol.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "protocol", rename_all = "snake_case")]
 pub enum Transport {
     /// UDP.
@@ -70,7 +71,7 @@ pub enum Transport {
 }
 
 /// UDP options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UdpOptions {
     /// Send buffer, octets of payload between application and radio; null: as much as the transmit
@@ -79,7 +80,7 @@ pub struct UdpOptions {
 }
 
 /// TCP options, the same at both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpOptions {
     /// Maximum segment size without options, octets; null: MTU less IP and TCP headers.
@@ -103,7 +104,7 @@ pub struct TcpOptions {
 }
 
 /// Congestion control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CongestionControl {
     /// NewReno (RFC 6582).
@@ -114,7 +115,7 @@ pub enum CongestionControl {
 }
 
 /// What the application sends, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
     /// As much as goes.
@@ -170,7 +171,7 @@ pub enum Pattern {
 }
 
 /// Spacing of paced writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Equal spacing.

@@ -2,13 +2,14 @@
 
 use airtoll_handshakes::{MobileIp, TunnelMove};
 use airtoll_security::AkmSuite;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Checked, invalid, not_negative, positive};
 use super::{Association, Role, Scenario, ScenarioError};
 
 /// How a station gets in at the new access point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandoverMethod {
     /// Everything that the policy negotiates, again (with `cached_pmk` in the options: without
@@ -29,7 +30,7 @@ pub enum HandoverMethod {
 }
 
 /// One hand-over; those of one station follow one another in the order of the list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Handover {
     /// The station that moves; it has an association of its own.
@@ -67,7 +68,7 @@ pub struct Handover {
 }
 
 /// An agent of Mobile IP that advertises itself on the link of an access point (RFC 5944 section 2.3).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MobilityAgent {
     /// The agent: the access point itself, or a node that it reaches over the links.
@@ -87,7 +88,7 @@ pub struct MobilityAgent {
 /// A walk in a straight line that begins with the traffic. Levels follow positions but where
 /// `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for the node
 /// that stands for the station in the new BSS best at the end of the walk.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
     /// Where it ends, metres.
@@ -104,7 +105,7 @@ pub struct Walk {
 }
 
 /// A scan (IEEE 802.11-2020, 11.1.4.3).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scan {
     /// Channels, that of the new access point among them and last; the others are empty.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use airtoll_security::CipherSuite;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{EdcaParameters, Rate, Standard};
 
 /// A station, an access point or a wired host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Name in flows, links and results.
@@ -64,7 +65,7 @@ pub struct Node {
 }
 
 /// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Wireless station, associated with the access point of its BSS.
@@ -81,13 +82,14 @@ pub enum Role {
 /// passes on to the host. A gateway's tunnel takes what the gateway sends or passes on to
 /// `destinations`, in one direction; for the other one the peer has a tunnel of its own. Tunnels
 /// of one node are looked at in order and may nest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tunnel {
     /// Node at the other end.
     pub peer: String,
     /// Encapsulation: `suite` (`esp-3des-sha1`, `esp-aes-gcm`, `wireguard`, ...), `outer` (`ipv4`
     /// or `ipv6`), `udp_encapsulation`. Null: IP in IP without protection (RFC 2003), 20 octets.
+    #[serde(default)]
     pub encapsulation: Option<airtoll_security::Tunnel>,
     /// Nodes whose packets a gateway puts into it, by the address on the outside of the packet;
     /// null: a host's tunnel.
@@ -108,7 +110,7 @@ pub struct Tunnel {
 }
 
 /// A cost that grows with the length: `fixed_ns + octets * per_octet_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cost {
     /// Per frame or packet, ns.
@@ -118,7 +120,7 @@ pub struct Cost {
 }
 
 /// Costs of a node's host: one CPU that works off packets one after the other, and a cipher engine.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
     /// Stack cost of a packet that the host sends (application to driver).
@@ -144,7 +146,7 @@ pub struct Host {
 }
 
 /// Where the link cipher is worked out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CryptoEngine {
     /// In the data path of the radio, one engine per direction.
@@ -157,7 +159,7 @@ pub enum CryptoEngine {
 }
 
 /// Cost of one link cipher on a node's engine.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CipherCost {
     /// Which cipher.
@@ -171,7 +173,7 @@ pub struct CipherCost {
 }
 
 /// Power drawn by a node, beyond what it draws when switched on and idle.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Energy {
     /// While its radio transmits, W.
@@ -186,7 +188,7 @@ pub struct Energy {
 }
 
 /// A transmit queue.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Packets that fit.
@@ -201,7 +203,7 @@ pub struct Queue {
 }
 
 /// Queue discipline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
     /// First in, first out; what does not fit is dropped.
@@ -214,7 +216,7 @@ pub enum Discipline {
 }
 
 /// A full-duplex wired link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WiredLink {
     /// Its two ends: access points, wired hosts or stations with `four_address`.

@@ -1,9 +1,10 @@
 //! Propagation and receivers.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Propagation and receivers, common to all nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Radio {
     /// Path loss between positions.
@@ -30,7 +31,7 @@ pub struct Radio {
 }
 
 /// Mean path loss by distance; positions are in metres.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PathLoss {
     /// The same loss between every two nodes.
@@ -48,7 +49,7 @@ pub enum PathLoss {
 }
 
 /// A straight wall, seen from above.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wall {
     /// One end, metres.
@@ -60,7 +61,7 @@ pub struct Wall {
 }
 
 /// The link budget of a pair of nodes; exactly one of `rssi_dbm` and `loss_db`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkBudget {
     /// The two nodes.

@@ -1,20 +1,9 @@
-"""The program that the guest runs: it does what the host asks over a serial port.
+"""The agent in the guest: it carries out the host's requests over a serial port.
 
-Takes JSON lines from the virtio-serial port named ``airtoll.agent``, or from the serial line that
-AIRTOLL_PORT names; gives JSON lines back. Runs in the guest
-only, with the standard library only. When the host goes away it powers the guest off, so a guest
-never outlives its owner.
-
-Requests carry ``id`` and ``op``:
-
-    run     argv, [stdin, timeout_s, env, cwd]  -> chunks {stream, data}, then {exit}
-    shell   argv, rows, columns                 -> chunks {stream: "tty", data}, then {exit}
-    input   target, data                        (to a shell; no answer)
-    cancel  target                              (ends a running command; no answer)
-    call    function "package.module:name", argument  -> {result} or {error: {kind, message}}
-    off                                         -> powers off
-
-``data`` is base64. Every answer carries the ``id`` of its request.
+Requests and answers are JSON lines on the virtio-serial port named ``airtoll.agent``, or on the
+serial line that AIRTOLL_PORT names. The agent runs in the guest only, with the standard library
+only. When the host closes its end, the agent powers the guest off, so that no guest outlives its
+owner. ``data`` is base64. Every answer carries the ``id`` of its request.
 """
 
 from __future__ import annotations
@@ -36,10 +25,123 @@ import time
 import traceback
 import tty
 from pathlib import Path
-from typing import Any
+from typing import Literal, NotRequired, TypedDict, final
 
 PORT_NAME = "airtoll.agent"
 PORT_VARIABLE = "AIRTOLL_PORT"
+
+
+@final
+class Run(TypedDict):
+    """Run a command: any number of :class:`Chunk`, then :class:`Exit` or :class:`Refusal`."""
+
+    id: int
+    op: Literal["run"]
+    argv: list[str]
+    stdin: str | None
+    timeout_s: float | None
+
+
+@final
+class Shell(TypedDict):
+    """Run a program on a terminal: chunks of the stream ``tty``, then :class:`Exit`."""
+
+    id: int
+    op: Literal["shell"]
+    argv: list[str]
+    rows: int
+    columns: int
+
+
+@final
+class Input(TypedDict):
+    """Octets for the terminal of the shell ``target``; no answer."""
+
+    id: int
+    op: Literal["input"]
+    target: int
+    data: str
+
+
+@final
+class Cancel(TypedDict):
+    """End the command ``target``; no answer of its own."""
+
+    id: int
+    op: Literal["cancel"]
+    target: int
+
+
+@final
+class Call(TypedDict):
+    """Call ``package.module:name`` with one JSON value: :class:`Result` or :class:`Refusal`."""
+
+    id: int
+    op: Literal["call"]
+    function: str
+    argument: object
+
+
+@final
+class Off(TypedDict):
+    """Power the guest off; no answer."""
+
+    id: int
+    op: Literal["off"]
+
+
+Request = Run | Shell | Input | Cancel | Call | Off
+
+
+@final
+class Hello(TypedDict):
+    """The first line of the agent: the kernel's release, and the time since the boot."""
+
+    hello: str
+    uptime_s: float
+
+
+@final
+class Chunk(TypedDict):
+    """Output of a command: ``stdout``, ``stderr`` or ``tty``."""
+
+    id: int
+    stream: str
+    data: str
+
+
+@final
+class Exit(TypedDict):
+    """The exit status of a command."""
+
+    id: int
+    exit: int
+
+
+@final
+class Result(TypedDict):
+    """The return value of a call."""
+
+    id: int
+    result: object
+
+
+class Problem(TypedDict):
+    """An error in one line, with the traceback where the agent raised it."""
+
+    message: str
+    trace: NotRequired[str]
+
+
+@final
+class Refusal(TypedDict):
+    """The request failed."""
+
+    id: int
+    error: Problem
+
+
+Answer = Chunk | Exit | Result | Refusal
 
 
 class Agent:
@@ -55,9 +157,8 @@ class Agent:
     def serve(self) -> None:
         """Answer until the host closes its end."""
         pending = b""
-        self._say(
-            {"hello": os.uname().release, "uptime_s": time.clock_gettime(time.CLOCK_BOOTTIME)}
-        )
+        uptime_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        self._say(Hello(hello=os.uname().release, uptime_s=uptime_s))
         while chunk := self._heard():
             pending += chunk
             while b"\n" in pending:
@@ -70,43 +171,48 @@ class Agent:
         except OSError:
             return b""  # a serial line says so when the other end is gone
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _say(self, message: Hello | Answer) -> None:
         line = memoryview(json.dumps(message).encode() + b"\n")
         with self._writing:
             while line:
                 line = line[os.write(self._port, line) :]
 
-    def _accept(self, request: dict[str, Any]) -> None:
-        op = request["op"]
-        if op == "off":
+    def _accept(self, request: Request) -> None:
+        if request["op"] == "off":
             power_off()
-        elif op == "input":
+        elif request["op"] == "input":
             terminal = self._terminals.get(request["target"])
             if terminal is not None:
                 os.write(terminal, base64.b64decode(request["data"]))
-        elif op == "cancel":
+        elif request["op"] == "cancel":
             process = self._processes.get(request["target"])
             if process is not None and process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM)
         else:
-            handler = {"run": self._run, "shell": self._shell, "call": self._call}[op]
-            threading.Thread(target=self._guarded, args=(handler, request), daemon=True).start()
+            threading.Thread(target=self._guarded, args=(request,), daemon=True).start()
 
-    def _guarded(self, handler: Any, request: dict[str, Any]) -> None:
+    def _guarded(self, request: Run | Shell | Call) -> None:
         try:
-            handler(request)
-        except Exception as error:  # the host must hear of anything that went wrong here
-            detail = {"message": str(error), "trace": traceback.format_exc()}
-            self._say({"id": request["id"], "error": detail})
+            if request["op"] == "run":
+                self._run(request)
+            elif request["op"] == "shell":
+                self._shell(request)
+            elif request["op"] == "call":
+                self._call(request)
+            else:
+                problem = Problem(message=f"unknown op {request['op']!r}")
+                self._say(Refusal(id=request["id"], error=problem))
+        except Exception as error:  # every failure is an answer to the host
+            problem = Problem(message=str(error), trace=traceback.format_exc())
+            self._say(Refusal(id=request["id"], error=problem))
 
-    def _run(self, request: dict[str, Any]) -> None:
+    def _run(self, request: Run) -> None:
+        given = request["stdin"]
         process = subprocess.Popen(
             request["argv"],
-            stdin=subprocess.PIPE if request.get("stdin") is not None else subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **request.get("env", {})},
-            cwd=request.get("cwd"),
             start_new_session=True,
         )
         self._processes[request["id"]] = process
@@ -117,16 +223,16 @@ class Agent:
         ]
         for reader in readers:
             reader.start()
-        if process.stdin is not None:
-            process.stdin.write(base64.b64decode(request["stdin"]))
+        if process.stdin is not None and given is not None:
+            process.stdin.write(base64.b64decode(given))
             process.stdin.close()
-        answer: dict[str, Any] = {"id": request["id"]}
+        answer: Exit | Refusal
         try:
-            answer["exit"] = process.wait(request.get("timeout_s"))
+            answer = Exit(id=request["id"], exit=process.wait(request["timeout_s"]))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            answer["error"] = {"message": "took too long"}
+            answer = Refusal(id=request["id"], error=Problem(message="took too long"))
         for reader in readers:
             # A daemon that keeps the pipe open must not hold the answer back.
             reader.join(1.0)
@@ -137,11 +243,11 @@ class Agent:
         try:
             while chunk := os.read(descriptor, 49152):
                 data = base64.b64encode(chunk).decode()
-                self._say({"id": number, "stream": stream, "data": data})
+                self._say(Chunk(id=number, stream=stream, data=data))
         except OSError:
             return  # the pipe went with its process
 
-    def _shell(self, request: dict[str, Any]) -> None:
+    def _shell(self, request: Shell) -> None:
         pid, terminal = pty.fork()
         if pid == 0:
             os.execvp(request["argv"][0], request["argv"])
@@ -151,14 +257,14 @@ class Agent:
         self._forward(request["id"], "tty", terminal)
         del self._terminals[request["id"]]
         _, status = os.waitpid(pid, 0)
-        self._say({"id": request["id"], "exit": os.waitstatus_to_exitcode(status)})
+        self._say(Exit(id=request["id"], exit=os.waitstatus_to_exitcode(status)))
 
-    def _call(self, request: dict[str, Any]) -> None:
+    def _call(self, request: Call) -> None:
         module, _, name = request["function"].partition(":")
         with self._calling:  # one trial at a time: they share the radios
             function = getattr(importlib.import_module(module), name)
             result = function(request["argument"])
-        self._say({"id": request["id"], "result": result})
+        self._say(Result(id=request["id"], result=result))
 
 
 def port(name: str = PORT_NAME, limit_s: float = 20.0) -> int:

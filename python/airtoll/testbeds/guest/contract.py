@@ -72,9 +72,9 @@ class Guest(abc.ABC):
         self._stream: IO[bytes] | None = None
         self._lock = threading.Lock()
         self._next = 0
-        self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
+        self._answers: dict[int, queue.Queue[agent.Answer]] = {}
         self._folder: Path | None = None
-        self.hello: dict[str, Any] = {}
+        self.hello: agent.Hello | None = None
 
     @property
     @abc.abstractmethod
@@ -176,16 +176,16 @@ class Guest(abc.ABC):
         stream = self._stream
         try:
             while stream is not None and (line := stream.readline()):
-                answer = json.loads(line)
-                waiting = self._answers.get(answer.get("id", -1))
+                answer: agent.Answer = json.loads(line)
+                waiting = self._answers.get(answer["id"])
                 if waiting is not None:
                     waiting.put(answer)
         except (OSError, ValueError):
             pass
-        for waiting in list(self._answers.values()):
-            waiting.put({"error": {"message": "the guest died"}})
+        for number, waiting in list(self._answers.items()):
+            waiting.put({"id": number, "error": {"message": "the guest died"}})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: agent.Request) -> None:
         if self._socket is None:
             raise GuestError("guest: not started")
         try:
@@ -194,18 +194,23 @@ class Guest(abc.ABC):
         except OSError as error:
             raise GuestError(f"guest: the guest died: {self._last_words()}") from error
 
-    @contextlib.contextmanager
-    def _request(self, op: str, **fields: Any) -> Iterator[tuple[int, queue.Queue[dict[str, Any]]]]:
+    def _number(self) -> int:
         with self._lock:
             self._next += 1
-            number = self._next
-        answers: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._answers[number] = answers
+            return self._next
+
+    @contextlib.contextmanager
+    def _sent(
+        self, request: agent.Run | agent.Shell | agent.Call
+    ) -> Iterator[queue.Queue[agent.Answer]]:
+        """Send a request; gives the queue of its answers."""
+        answers: queue.Queue[agent.Answer] = queue.Queue()
+        self._answers[request["id"]] = answers
         try:
-            self._send({"id": number, "op": op, **fields})
-            yield number, answers
+            self._send(request)
+            yield answers
         finally:
-            del self._answers[number]
+            del self._answers[request["id"]]
 
     def run(
         self,
@@ -223,8 +228,9 @@ class Guest(abc.ABC):
         """
         parts: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
         data = None if stdin is None else base64.b64encode(stdin).decode()
-        fields: dict[str, Any] = {"argv": list(argv), "stdin": data, "timeout_s": timeout_s}
-        with self._request("run", **fields) as (number, answers):
+        number = self._number()
+        request = agent.Run(id=number, op="run", argv=list(argv), stdin=data, timeout_s=timeout_s)
+        with self._sent(request) as answers:
             while True:
                 try:
                     answer = answers.get()
@@ -238,17 +244,18 @@ class Guest(abc.ABC):
                         on_output(answer["stream"], chunk)
                 elif "error" in answer:
                     raise GuestError(f"guest: {argv[0]}: {answer['error']['message']}")
-                else:
+                elif "exit" in answer:
                     return Completed(
                         answer["exit"], b"".join(parts["stdout"]), b"".join(parts["stderr"])
                     )
 
-    def call(self, function: str, argument: Any, *, timeout_s: float | None = None) -> Any:
+    def call(self, function: str, argument: object, *, timeout_s: float | None = None) -> object:
         """Call ``package.module:function`` of airtoll in the guest with one JSON value.
 
         Raises :class:`GuestError` with the error's own message.
         """
-        with self._request("call", function=function, argument=argument) as (_, answers):
+        request = agent.Call(id=self._number(), op="call", function=function, argument=argument)
+        with self._sent(request) as answers:
             try:
                 answer = answers.get(timeout=timeout_s)
             except queue.Empty:
@@ -259,13 +266,18 @@ class Guest(abc.ABC):
             if "trace" in detail:
                 failure.add_note(detail["trace"])
             raise failure
+        if "result" not in answer:
+            raise GuestError(f"guest: {function} gave no result")
         return answer["result"]
 
     def shell(self, argv: Sequence[str], write: Callable[[bytes], None], source: IO[bytes]) -> int:
         """Run an interactive program on a terminal of the guest; gives its exit status."""
         size = shutil.get_terminal_size()
-        fields = {"argv": list(argv), "rows": size.lines, "columns": size.columns}
-        with self._request("shell", **fields) as (number, answers):
+        number = self._number()
+        request = agent.Shell(
+            id=number, op="shell", argv=list(argv), rows=size.lines, columns=size.columns
+        )
+        with self._sent(request) as answers:
 
             def feed() -> None:
                 while chunk := os.read(source.fileno(), 4096):
@@ -279,8 +291,8 @@ class Guest(abc.ABC):
                     write(base64.b64decode(answer["data"]))
                 elif "error" in answer:
                     raise GuestError(f"guest: {argv[0]}: {answer['error']['message']}")
-                else:
-                    return int(answer["exit"])
+                elif "exit" in answer:
+                    return answer["exit"]
 
     def stop(self) -> None:
         """Power the guest off; by force if it does not go. Safe to call twice."""

@@ -6,7 +6,7 @@ moved by more than 3 dB is said.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from attrs import frozen
 
@@ -23,6 +23,15 @@ class Sample:
 
     ticks: dict[str, int]
     uptime_s: float
+
+
+class Channel(TypedDict, total=False):
+    """A channel in a survey; a driver leaves out values that it does not measure."""
+
+    frequency_mhz: int
+    in_use: bool
+    noise_dbm: float
+    busy_share: float
 
 
 async def sample(host: Host) -> Sample:
@@ -62,20 +71,20 @@ def moved(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -
     return said
 
 
-async def survey(host: Host, interface: str) -> list[dict[str, Any]]:
+async def survey(host: Host, interface: str) -> list[Channel]:
     """Channel use as the radio saw it, the least busy first."""
     return parse_survey((await host.run(["iw", "dev", interface, "survey", "dump"])).stdout)
 
 
-def parse_survey(text: str) -> list[dict[str, Any]]:
-    """Rows of ``iw dev X survey dump``: frequency_mhz, noise_dbm, busy_share (each if told)."""
-    rows: list[dict[str, Any]] = []
+def parse_survey(text: str) -> list[Channel]:
+    """Rows of ``iw dev X survey dump``."""
+    rows: list[Channel] = []
     times: dict[str, float] = {}
     for line in text.splitlines():
         key, _, value = line.strip().partition(":")
         words = value.split()
         if key.startswith("Survey data"):
-            rows.append({})
+            rows.append(Channel())
             times = {}
         elif key == "frequency" and words:
             rows[-1]["frequency_mhz"] = int(words[0])

@@ -16,6 +16,8 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
+from airtoll.testbeds.linux.plain import read
+
 USER: Final = "airtoll-user"
 _ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 
@@ -52,15 +54,14 @@ class Credentials:
         """The WEP key of 40 or 104 bits, hex."""
         return self.wep_40 if bits == 40 else self.wep_104
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values, for the way to another machine."""
         return attrs.asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Credentials:
-        """The way back."""
-        chains = {name: Chain(**data[name]) for name in ("rsa", "p384")}
-        return Credentials(**{**data, **chains})
+    def from_json(data: object) -> Credentials:
+        """The credentials of :meth:`to_json`; raises ``TestbedError`` naming a wrong field."""
+        return read(Credentials, data)
 
 
 def fresh() -> Credentials:

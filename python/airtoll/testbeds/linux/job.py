@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
+from airtoll.testbeds.linux.plain import read
+
 
 @frozen
 class Flow:
@@ -95,20 +97,14 @@ class Job:
         """Whether there is one flow, from the first station to another party."""
         return self.station_to_station or self.domains is not None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values."""
         return attrs.asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Job:
-        """The way back."""
-        flow = data["flow"]
-        if flow is not None:
-            named = flow["stations"]
-            flow = Flow(**{**flow, "stations": None if named is None else tuple(named)})
-        pairs = {key: tuple(map(tuple, data[key])) for key in ("levels_dbm", "hidden")}
-        names = {key: tuple(data[key]) for key in ("stations", "bridges")}
-        return Job(**{**data, **pairs, **names, "flow": flow})
+    def from_json(data: object) -> Job:
+        """The job of :meth:`to_json`; raises ``TestbedError`` naming a wrong field."""
+        return read(Job, data)
 
 
 @frozen
@@ -143,14 +139,11 @@ class Outcome:
     access_points: tuple[str, ...] = ()
     addresses: dict[str, tuple[str, ...]] = field(factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values."""
         return attrs.asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Outcome:
-        """The way back."""
-        values = tuple(Value(**value) for value in data["values"])
-        lists = {key: tuple(data[key]) for key in ("caveats", "keys", "files", "access_points")}
-        addresses = {name: tuple(known) for name, known in data["addresses"].items()}
-        return Outcome(**{**data, **lists, "values": values, "addresses": addresses})
+    def from_json(data: object) -> Outcome:
+        """The outcome of :meth:`to_json`; raises ``TestbedError`` naming a wrong field."""
+        return read(Outcome, data)

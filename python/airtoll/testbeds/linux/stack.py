@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import (
     bridges,
     cleanup,
+    conditions,
     freeradius,
     iperf3,
     irtt,
@@ -71,7 +72,7 @@ class Stack:
         #: What the CPU carries without airtime, bit/s, by kind of traffic.
         self.ceilings: dict[tuple[object, ...], float] = {}
         #: Node -> channel survey before the first trial (see ``conditions.survey``).
-        self.surveyed: dict[str, list[dict[str, Any]]] = {}
+        self.surveyed: dict[str, list[conditions.Channel]] = {}
         self._plant: Plant | None = None
         self._radius: dict[tuple[str, int], freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}

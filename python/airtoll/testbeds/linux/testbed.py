@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from attrs import evolve
 
@@ -46,7 +46,8 @@ from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
-from airtoll.testbeds.linux.worker import Worker
+from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.worker import Measure, Open, Worker
 from airtoll.testbeds.resolve import station_list
 
 MAX_STATIONS: Final = 2
@@ -562,7 +563,7 @@ class _HostSession:
         return self._worker.open(run_id, secret, results / "trials", _program())
 
     def measure(self, job: Job) -> Outcome:
-        return Outcome.from_json(self._worker.measure(job))
+        return self._worker.measure(job)
 
     def close(self) -> None:
         self._worker.close()
@@ -584,14 +585,15 @@ class _GuestSession:
         guest = drivers.make(results, self._driver, dilated=True)
         self._guest = self._stack.enter_context(guest)
         self.pid = self._guest.pid
-        request: dict[str, Any] = {
-            "op": "open",
-            "run_id": run_id,
-            "credentials": secret.to_json(),
-            "results": f"{SHARE_IN_GUEST}/trials",
-            "medium": program,
-        }
-        described = self._guest.call(_WORKER, request, timeout_s=240 * self._guest.patience)
+        request = Open(
+            op="open",
+            run_id=run_id,
+            credentials=secret.to_json(),
+            results=f"{SHARE_IN_GUEST}/trials",
+            medium=program,
+        )
+        answer = self._guest.call(_WORKER, request, timeout_s=240 * self._guest.patience)
+        described = read(dict[str, str], answer)
         return {
             **described,
             "accelerator": self._guest.accelerator,
@@ -601,7 +603,7 @@ class _GuestSession:
     def measure(self, job: Job) -> Outcome:
         assert self._guest is not None
         limit = 240 + 4 * (job.flow.duration_s if job.flow else 0)
-        request = {"op": "measure", "job": job.to_json()}
+        request = Measure(op="measure", job=job.to_json())
         answer = self._guest.call(_WORKER, request, timeout_s=limit * self._guest.patience)
         return Outcome.from_json(answer)
 

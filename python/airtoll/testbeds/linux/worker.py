@@ -1,27 +1,46 @@
 """The stack behind one function, for the guest's agent: open, measure, close.
 
-Takes a JSON request; gives a JSON answer. Keeps one stack between calls, on an event loop of its
-own thread. Never serves two trials at once.
-
-    {"op": "open", "run_id", "credentials", "results", "medium"}  -> {"kernel", "tcp", ...}
-    {"op": "measure", "job"}                             -> an outcome
-    {"op": "close"}                                      -> {}
+A worker keeps one stack between calls, on an event loop in its own thread, and serves one trial at
+a time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import environment
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.medium import PROGRAM
 from airtoll.testbeds.linux.stack import Stack
+
+
+class Open(TypedDict):
+    """Build the nodes; the answer is the kernel's side of the environment."""
+
+    op: Literal["open"]
+    run_id: str
+    credentials: dict[str, object]
+    results: str
+    medium: str | None
+
+
+class Measure(TypedDict):
+    """Carry out a trial; the answer is an ``Outcome`` in plain values."""
+
+    op: Literal["measure"]
+    job: dict[str, object]
+
+
+class Close(TypedDict):
+    """Stop everything; the answer is empty."""
+
+    op: Literal["close"]
 
 
 class Worker:
@@ -51,13 +70,12 @@ class Worker:
             described["air"] = "none" if stack.medium is None else PROGRAM
         return described
 
-    def measure(self, job: Job) -> dict[str, Any]:
-        """Carry out one trial; gives the outcome as plain values."""
+    def measure(self, job: Job) -> Outcome:
+        """Carry out one trial; gives its outcome."""
         if self._stack is None:
             raise TestbedError("linux: the stack is not open")
-        outcome = self._wait(self._stack.measure(job))
-        answer: dict[str, Any] = outcome.to_json()
-        return answer
+        outcome: Outcome = self._wait(self._stack.measure(job))
+        return outcome
 
     def close(self) -> None:
         """Stop everything that the stack started."""
@@ -69,16 +87,16 @@ class Worker:
 _WORKER: Worker | None = None
 
 
-def handle(request: dict[str, Any]) -> dict[str, Any]:
-    """One request of the guest's owner."""
+def handle(request: Open | Measure | Close) -> Mapping[str, object]:
+    """Carry out one request of the guest's owner."""
     global _WORKER
     if _WORKER is None:
         _WORKER = Worker()
     if request["op"] == "open":
         credentials = Credentials.from_json(request["credentials"])
         results = Path(request["results"])
-        return dict(_WORKER.open(request["run_id"], credentials, results, request["medium"]))
+        return _WORKER.open(request["run_id"], credentials, results, request["medium"])
     if request["op"] == "measure":
-        return _WORKER.measure(Job.from_json(request["job"]))
+        return _WORKER.measure(Job.from_json(request["job"])).to_json()
     _WORKER.close()
     return {}

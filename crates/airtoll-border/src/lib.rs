@@ -1,0 +1,20 @@
+//! The border between Rust and Python: the types that cross, and their JSON Schema.
+//!
+//! A request is built in Python and read here; its types are those of the crate that reads them
+//! (`Scenario` of airtoll-wlan, `PolicySpec` of airtoll-security). An answer is written in Rust and
+//! read in Python. [`schema`] describes both, and `tools/border.py` writes the Python classes of
+//! `airtoll.border` from that description.
+
+mod columns;
+mod negotiated;
+mod schema;
+
+pub use columns::{AnalyticColumns, Columns, PublishedMaximum, published_maxima};
+pub use negotiated::{
+    Negotiated, NegotiatedMessage, NegotiatedOutcome, NegotiatedSecret, NegotiatedTotals,
+    PartyTotals, ProtocolTotals, negotiate,
+};
+pub use schema::schema;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! The JSON Schema of every type that crosses.
+
+use airtoll_capture::report::Report;
+use airtoll_handshakes::published::Comparison;
+use airtoll_handshakes::roles::RoleSettings;
+use airtoll_handshakes::roles::air::LinkSettings;
+use airtoll_handshakes::{Options, PolicySpec};
+use airtoll_wlan::Scenario;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::{AnalyticColumns, Columns, Negotiated, PublishedMaximum};
+
+/// Two sets of JSON Schema (draft 2020-12) definitions by the name of their type: `requests`, as
+/// serde reads them, and `answers`, as serde writes them.
+#[must_use]
+pub fn schema() -> Value {
+    json!({"requests": requests(), "answers": answers()})
+}
+
+/// Definitions of what Python sends.
+pub(crate) fn requests() -> Map<String, Value> {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    generator.subschema_for::<Scenario>();
+    generator.subschema_for::<PolicySpec>();
+    generator.subschema_for::<Options>();
+    generator.subschema_for::<RoleSettings>();
+    generator.subschema_for::<LinkSettings>();
+    generator.take_definitions(true)
+}
+
+fn answers() -> Map<String, Value> {
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    generator.subschema_for::<Columns>();
+    generator.subschema_for::<AnalyticColumns>();
+    generator.subschema_for::<PublishedMaximum>();
+    generator.subschema_for::<Negotiated>();
+    generator.subschema_for::<Comparison>();
+    generator.subschema_for::<Report>();
+    generator.take_definitions(true)
+}

@@ -1,0 +1,1265 @@
+"""Answers: the native module writes these as JSON, Python reads them as dictionaries.
+
+Written by `make border` from the Rust types; not edited by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+__all__ = [
+    "Alternative",
+    "AnalyticColumns",
+    "ByKindOfdouble",
+    "ByKindOfuint64",
+    "Carrier",
+    "CarrierUdp",
+    "Code",
+    "CodeIke",
+    "CodeMobileIp",
+    "CodeReason",
+    "CodeStatus",
+    "Columns",
+    "Comparison",
+    "Count",
+    "Curve",
+    "Damage",
+    "EndReport",
+    "Failure",
+    "FailureCountermeasures",
+    "FailureElementMismatch",
+    "FailureIntegrityFailure",
+    "FailureNothingInCommon",
+    "FailurePeerTimeout",
+    "FailureServerTimeout",
+    "FailureWrongCertificate",
+    "FailureWrongCredentials",
+    "FailureWrongPassphrase",
+    "HashAlgorithm",
+    "Kinds",
+    "LedgerReport",
+    "Negotiated",
+    "NegotiatedMessage",
+    "NegotiatedOutcome",
+    "NegotiatedSecret",
+    "NegotiatedTotals",
+    "Operation",
+    "OperationAes",
+    "OperationChaCha20Poly1305",
+    "OperationDes",
+    "OperationEcScalarMul",
+    "OperationFieldPower",
+    "OperationHash",
+    "OperationModExp",
+    "OperationPbkdf2",
+    "OperationRandom",
+    "OperationRc4",
+    "OperationSign",
+    "OperationVerify",
+    "Owned",
+    "Party",
+    "PartyTotals",
+    "PhaseReport",
+    "ProtocolTotals",
+    "PublishedMaximum",
+    "RateCount",
+    "Refusal",
+    "RekeyReport",
+    "Report",
+    "RoamReport",
+    "SecretName",
+    "SessionReport",
+    "SignatureAlgorithm",
+    "Stage",
+    "Step",
+    "StepColumns",
+    "Sums",
+    "Waits",
+]
+
+
+class Columns(TypedDict):
+    """Rows of simulated trials. Every list but `failure` has one entry for each row."""
+
+    trial: list[int]
+    """Index into the seeds."""
+
+    metric: list[str]
+    """Name of the metric."""
+
+    flow: list[str | None]
+    """Flow, where the metric is of one flow."""
+
+    station: list[str | None]
+    """Station (or other node), where the metric is of one."""
+
+    second: list[int | None]
+    """Second of a series, from 0 at the end of the warm-up."""
+
+    value: list[float]
+    """The value."""
+
+    unit: list[str]
+    """Its unit."""
+
+    failure: list[str | None]
+    """For each seed: which station did not join and why, or null."""
+
+
+class AnalyticColumns(TypedDict):
+    """Throughput of every flow, and of all flows together in the last row."""
+
+    metric: list[str]
+    """`throughput_bps`."""
+
+    value: list[float]
+    """The throughput, bit/s."""
+
+    unit: list[str]
+    """`bit/s`."""
+
+    flow: list[str | None]
+    """Name of the flow; null in the last row."""
+
+    station: list[str | None]
+    """Station of the flow; null in the last row."""
+
+    second: list[int | None]
+    """Null: no closed form gives a series."""
+
+    lower: list[float]
+    """Lower bound, bit/s."""
+
+    upper: list[float]
+    """Upper bound, bit/s."""
+
+    method: list[str]
+    """`maximum`, `bianchi`, `offered`, `tcp_bounds`; `sum` in the last row."""
+
+
+class PublishedMaximum(TypedDict):
+    """One line of table 4-2 of McCarter's thesis beside our closed forms, bit/s."""
+
+    phy: str
+    """PHY, as printed."""
+
+    printed_tcp_bps: float
+    """TCP throughput as printed."""
+
+    printed_udp_bps: float
+    """UDP throughput as printed."""
+
+    udp_bps: float
+    """Our UDP throughput."""
+
+    tcp_lower_bps: float
+    """Lower bound of our TCP throughput."""
+
+    tcp_upper_bps: float
+    """Upper bound of our TCP throughput."""
+
+    udp_as_printed_bps: float
+    """UDP throughput with the assumptions of the thesis."""
+
+    tcp_as_printed_bps: float
+    """TCP throughput with the assumptions of the thesis."""
+
+    reading: str
+    """The assumptions of the thesis."""
+
+
+#: A part of a negotiation.
+Stage = Literal[
+    "authentication",
+    "association",
+    "eap",
+    "keys",
+    "group-keys",
+    "fast-transition",
+    "mobile-ip",
+    "tunnel",
+    "tunnel-move",
+]
+
+#: A party of a handshake.
+Party = Literal[
+    "station",
+    "access-point",
+    "old-access-point",
+    "authentication-server",
+    "gateway",
+    "foreign-agent",
+    "home-agent",
+]
+
+
+class CarrierUdp(TypedDict):
+    """A UDP payload with this destination port."""
+
+    udp: int
+
+
+#: The layer below a message's octets.
+Carrier = (
+    Literal["management"]
+    | Literal["eapol"]
+    | Literal["radius"]
+    | CarrierUdp
+    | Literal["icmp"]
+    | Literal["distribution-system"]
+)
+
+#: A hash function.
+HashAlgorithm = Literal["md4", "md5", "sha1", "sha256", "sha384", "sha512", "blake2s"]
+
+#: An elliptic curve.
+Curve = Literal["p-256", "p-384", "p-521", "x25519"]
+
+#: A signature algorithm with its key size.
+SignatureAlgorithm = Literal["rsa-2048", "ecdsa-p-256", "rsa-3072", "ecdsa-p-384"]
+
+
+class OperationRandom(TypedDict):
+    """Random octets drawn."""
+
+    operation: Literal["random"]
+
+    octets: int
+    """How many."""
+
+
+class OperationHash(TypedDict):
+    """Compressions of a hash, those inside HMAC and key derivation included."""
+
+    operation: Literal["hash"]
+
+    algorithm: HashAlgorithm
+    """Which function."""
+
+    blocks: int
+    """How many."""
+
+
+class OperationPbkdf2(TypedDict):
+    """PBKDF2 (RFC 8018): the passphrase mapping of IEEE 802.11-2020 annex J.4."""
+
+    operation: Literal["pbkdf2"]
+
+    iterations: int
+    """Iterations, all output blocks together."""
+
+
+class OperationAes(TypedDict):
+    """AES block operations, in any mode."""
+
+    operation: Literal["aes"]
+
+    key_bits: int
+    """Bits of key."""
+
+    blocks: int
+    """How many."""
+
+
+class OperationDes(TypedDict):
+    """DES block operations; one block of triple DES is three."""
+
+    operation: Literal["des"]
+
+    blocks: int
+    """How many."""
+
+
+class OperationRc4(TypedDict):
+    """RC4 octets."""
+
+    operation: Literal["rc4"]
+
+    octets: int
+    """How many, discarded ones included."""
+
+
+class OperationChaCha20Poly1305(TypedDict):
+    """ChaCha20-Poly1305 octets."""
+
+    operation: Literal["cha_cha20_poly1305"]
+
+    octets: int
+    """How many, associated data included."""
+
+
+class OperationModExp(TypedDict):
+    """Exponentiations modulo a prime (Diffie-Hellman)."""
+
+    operation: Literal["mod_exp"]
+
+    modulus_bits: int
+    """Bits of the modulus."""
+
+    exponent_bits: int
+    """Bits of the exponent."""
+
+    count: int
+    """How many."""
+
+
+class OperationEcScalarMul(TypedDict):
+    """Multiplications of a point."""
+
+    operation: Literal["ec_scalar_mul"]
+
+    curve: Curve
+    """The curve."""
+
+    count: int
+    """How many."""
+
+
+class OperationFieldPower(TypedDict):
+    """Powers in a curve's field: square roots and quadratic-residue tests of SAE."""
+
+    operation: Literal["field_power"]
+
+    curve: Curve
+    """The curve."""
+
+    count: int
+    """How many."""
+
+
+class OperationSign(TypedDict):
+    """Signatures made, or RSA decryptions."""
+
+    operation: Literal["sign"]
+
+    algorithm: SignatureAlgorithm
+    """Algorithm and key size."""
+
+    count: int
+    """How many."""
+
+
+class OperationVerify(TypedDict):
+    """Signatures checked, or RSA encryptions."""
+
+    operation: Literal["verify"]
+
+    algorithm: SignatureAlgorithm
+    """Algorithm and key size."""
+
+    count: int
+    """How many."""
+
+
+#: One kind of work and how much of it.
+Operation = (
+    OperationRandom
+    | OperationHash
+    | OperationPbkdf2
+    | OperationAes
+    | OperationDes
+    | OperationRc4
+    | OperationChaCha20Poly1305
+    | OperationModExp
+    | OperationEcScalarMul
+    | OperationFieldPower
+    | OperationSign
+    | OperationVerify
+)
+
+#: One message.
+NegotiatedMessage = TypedDict(
+    "NegotiatedMessage",
+    {
+        #: Part of the negotiation.
+        "stage": Stage,
+        #: Protocol, for example `EAPOL-Key`.
+        "protocol": str,
+        #: Name of the message in its standard.
+        "name": str,
+        #: Sender.
+        "from": Party,
+        #: Receiver.
+        "to": Party,
+        #: What carries the octets.
+        "carrier": Carrier,
+        #: Number of octets.
+        "length": int,
+        #: The octets, hexadecimal.
+        "octets": str,
+        #: What the sender computed before it.
+        "operations": list[Operation],
+    },
+)
+
+
+class ProtocolTotals(TypedDict):
+    """Messages of one protocol."""
+
+    protocol: str
+    """Protocol."""
+
+    messages: int
+    """Messages."""
+
+    octets: int
+    """Their octets."""
+
+
+class PartyTotals(TypedDict):
+    """Work of one party."""
+
+    party: Party
+    """The party."""
+
+    operations: list[Operation]
+    """Its work, operations of one kind added up."""
+
+
+class NegotiatedTotals(TypedDict):
+    """Sums over the messages of a negotiation."""
+
+    messages: int
+    """All messages."""
+
+    messages_air: int
+    """Messages that the station sends or receives."""
+
+    octets_air: int
+    """Their octets."""
+
+    round_trips: int
+    """Messages of the station that another party answers."""
+
+    by_protocol: list[ProtocolTotals]
+    """Sums by protocol."""
+
+    by_party: list[PartyTotals]
+    """Work by party."""
+
+
+class CodeReason(TypedDict):
+    """Reason code of deauthentication or disassociation."""
+
+    reason: int
+
+
+class CodeStatus(TypedDict):
+    """Status code of authentication or (re)association."""
+
+    status: int
+
+
+class CodeMobileIp(TypedDict):
+    """Reply code of Mobile IP registration (RFC 5944 section 3.4)."""
+
+    mobile_ip: int
+
+
+class CodeIke(TypedDict):
+    """Notify message type of IKE (RFC 2408 section 3.14.1, RFC 7296 section 3.10.1)."""
+
+    ike: int
+
+
+#: A code of the air, or none where the protocol has no such code.
+Code = CodeReason | CodeStatus | CodeMobileIp | CodeIke | Literal["silent"]
+
+
+class FailureWrongPassphrase(TypedDict):
+    """The peer proved another passphrase, PMK or shared key than ours."""
+
+    failure: Literal["wrong-passphrase"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureWrongCredentials(TypedDict):
+    """The authentication server refused the credentials."""
+
+    failure: Literal["wrong-credentials"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureWrongCertificate(TypedDict):
+    """A certificate chain does not end in the trusted root, or a signature is wrong."""
+
+    failure: Literal["wrong-certificate"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureIntegrityFailure(TypedDict):
+    """A message integrity code or signature over the exchange is wrong."""
+
+    failure: Literal["integrity-failure"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureElementMismatch(TypedDict):
+    """The RSN element in the handshake is not the one of the association."""
+
+    failure: Literal["element-mismatch"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureServerTimeout(TypedDict):
+    """The authentication server did not answer."""
+
+    failure: Literal["server-timeout"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailurePeerTimeout(TypedDict):
+    """The other party did not answer."""
+
+    failure: Literal["peer-timeout"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureCountermeasures(TypedDict):
+    """Two Michael failures within 60 seconds (802.11-2020, 12.5.2.4)."""
+
+    failure: Literal["countermeasures"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+class FailureNothingInCommon(TypedDict):
+    """No suite, group, method or AKM in common."""
+
+    failure: Literal["nothing-in-common"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
+#: Why a party gave up.
+Failure = (
+    FailureWrongPassphrase
+    | FailureWrongCredentials
+    | FailureWrongCertificate
+    | FailureIntegrityFailure
+    | FailureElementMismatch
+    | FailureServerTimeout
+    | FailurePeerTimeout
+    | FailureCountermeasures
+    | FailureNothingInCommon
+)
+
+#: The name of a secret that a handshake gives.
+SecretName = Literal[
+    "pmk",
+    "pmkid",
+    "kck",
+    "kek",
+    "tk",
+    "gtk",
+    "igtk",
+    "wep-key",
+    "msk",
+    "pmk-r0",
+    "pmk-r1",
+    "tunnel-forward",
+    "tunnel-backward",
+    "tunnel-spis",
+    "ike-sa",
+    "tls-session",
+    "care-of-address",
+]
+
+
+class NegotiatedSecret(TypedDict):
+    """One secret."""
+
+    name: SecretName
+    """Its name."""
+
+    octets: str
+    """Its octets, hexadecimal."""
+
+
+class NegotiatedOutcome(TypedDict):
+    """How a negotiation ended."""
+
+    established: bool
+    """Whether every part succeeded."""
+
+    stage: NotRequired[Stage | None]
+    """The part that failed."""
+
+    failure: NotRequired[Failure | None]
+    """Why it failed."""
+
+    text: NotRequired[str | None]
+    """The same in words."""
+
+    secrets: NotRequired[list[NegotiatedSecret] | None]
+    """Secrets that both ends hold."""
+
+
+class Negotiated(TypedDict):
+    """Everything that a policy negotiates."""
+
+    messages: list[NegotiatedMessage]
+    """The messages in order."""
+
+    preparation: list[Operation]
+    """Work that a party does once, before any association."""
+
+    totals: NegotiatedTotals
+    """Sums over the messages."""
+
+    outcome: NegotiatedOutcome
+    """How it ended."""
+
+
+class Count(TypedDict):
+    """A count and where it stands."""
+
+    what: str
+    """The counted messages and their place in the paper."""
+
+    messages: int
+    """Messages."""
+
+
+class Comparison(TypedDict):
+    """One protocol."""
+
+    protocol: str
+    """Its name in the paper."""
+
+    printed: list[Count]
+    """Counts in the paper; prose and table apart where they differ."""
+
+    counted: list[Count]
+    """Counts of the handshakes here."""
+
+    messages: list[str]
+    """Every message: sender, receiver and name."""
+
+    explanation: str
+    """Why the two differ, or that they do not."""
+
+
+class Kinds(TypedDict):
+    """Frames by type."""
+
+    management: int
+    """802.11 management."""
+
+    control: int
+    """802.11 control."""
+
+    data: int
+    """802.11 data."""
+
+    four_addresses: int
+    """Data frames with four addresses, of `data`."""
+
+    wired: int
+    """Ethernet."""
+
+    radius: int
+    """RADIUS on a wire, of `wired`."""
+
+    ike: int
+    """IKE on a wire, of `wired`."""
+
+    mobile_ip: int
+    """Mobile IP on a wire, of `wired`."""
+
+    wireguard: int
+    """WireGuard on a wire, of `wired`."""
+
+    esp: int
+    """ESP on a wire, of `wired`."""
+
+    other: int
+    """Anything else."""
+
+
+class Damage(TypedDict):
+    """Where and how a file broke."""
+
+    file: str
+    """The file; `-` for standard input."""
+
+    offset: int
+    """Octet of the (unpacked) file at which the broken record starts."""
+
+    after_frames: int
+    """Packets read before it."""
+
+    what: str
+    """What is wrong, in words."""
+
+
+class Waits(TypedDict):
+    """Seconds that each side kept the other waiting."""
+
+    station: float
+    """The client."""
+
+    ap: float
+    """The AP."""
+
+    server: float
+    """The authentication server behind the AP."""
+
+    air: float
+    """Frames on the air; 0 where no frame names its rate."""
+
+    server_seen: str | None
+    """Where the server's part was taken: `radius` on the wire, `air` if all that an AP took to
+    answer an EAP response counts as the server's; null without EAP.
+    """
+
+
+class PhaseReport(TypedDict):
+    """One phase."""
+
+    phase: str
+    """Its name."""
+
+    at_s: float
+    """Start, in seconds after the session's first frame."""
+
+    duration_s: float
+    """First to last frame."""
+
+    frames: int
+    """Frames."""
+
+    octets: int
+    """Octets on air."""
+
+
+class RekeyReport(TypedDict):
+    """A renewal of keys."""
+
+    protocol: str
+    """4-way, group, eap, rc4-key or a tunnel's protocol."""
+
+    at_s: float
+    """First frame, in seconds after the session's first."""
+
+    duration_s: float
+    """First to last frame."""
+
+    frame: int
+    """Number of the first frame."""
+
+    frames: int
+    """Frames."""
+
+    complete: bool
+    """Its last message was seen."""
+
+
+class EndReport(TypedDict):
+    """The end of a session."""
+
+    at_s: float
+    """Seconds after the session's first frame."""
+
+    frame: int
+    """Its frame."""
+
+    by: str
+    """station or ap."""
+
+    reason_code: int
+    """Reason code (IEEE 802.11-2020, table 9-49)."""
+
+    words: str
+    """The end in words."""
+
+
+#: The shape of [`Steps`] in a report: one entry of every list for each frame.
+StepColumns = TypedDict(
+    "StepColumns",
+    {
+        #: Seconds after the session's first frame.
+        "at_s": list[float],
+        #: Place of the file, from 0.
+        "file": list[int],
+        #: Number in the file, from 1.
+        "frame": list[int],
+        #: station or ap.
+        "from": list[str],
+        #: Phase that the frame belongs to; `rekey` and `end` follow the join.
+        "phase": list[str],
+        #: A retransmission.
+        "again": list[bool],
+        #: Name of the frame.
+        "what": list[str],
+    },
+)
+
+
+class SessionReport(TypedDict):
+    """A session as it is printed."""
+
+    station: str
+    """Client."""
+
+    bssid: str
+    """AP; zeros where RADIUS does not name it."""
+
+    ssid: str | None
+    """SSID, null if it was never seen."""
+
+    seen: str
+    """Where it was seen: air, wire (EAPOL on Ethernet or a host's interface) or radius."""
+
+    at_s: float
+    """First frame, in seconds after the capture's first."""
+
+    unix_s: float
+    """The same, in seconds since the epoch."""
+
+    file: int
+    """Place of the file that holds the first frame, from 0."""
+
+    frame: int
+    """Number of the first frame of the attempt in its file."""
+
+    last_frame: int
+    """Number of the last frame."""
+
+    akm: str | None
+    """AKM; null if the choice was not seen."""
+
+    cipher: str | None
+    """Pairwise cipher, likewise."""
+
+    group_cipher: str | None
+    """Group cipher."""
+
+    pmf: str | None
+    """Management frame protection: none, capable or required; null if it was not seen."""
+
+    wpa_version: int | None
+    """1 for the WPA element, 2 for the RSN element; null without either."""
+
+    eap_method: str | None
+    """EAP method that the station answered in."""
+
+    tls_version: str | None
+    """TLS version that the server chose."""
+
+    outcome: str
+    """connected, failed or incomplete."""
+
+    reason: str | None
+    """Why it failed or ended, in words."""
+
+    failures: list[str]
+    """Every refusal on the way."""
+
+    join_time_s: float | None
+    """First authentication frame to message 4 of the 4-way handshake, or to the frame that lets
+    the station in without one.
+    """
+
+    time_to_data_s: float | None
+    """First authentication frame to the first data frame that both sides accept."""
+
+    time_to_answer_s: float | None
+    """First authentication frame to the first answer of DHCP, DHCPv6 or neighbour discovery."""
+
+    association_time_s: float | None
+    """First authentication frame to successful association response."""
+
+    eap_time_s: float | None
+    """First EAP message of the client to EAP-Success."""
+
+    eap_time_capture_point: str
+    """Where the EAP times were taken."""
+
+    eap_time_at_server_s: float | None
+    """First Access-Request to Access-Accept or Access-Reject, as a wire in the capture saw them."""
+
+    key_handshake_time_s: float | None
+    """First to last message of the key handshake of the join: 4-way (and the group handshake
+    after it with WPA), FT, FILS or keys of dynamic WEP.
+    """
+
+    four_way_time_s: float | None
+    """Last message 1 of the 4-way handshake to its message 4."""
+
+    negotiation_time_s: float | None
+    """First to last frame of everything negotiated to get in, tunnels included."""
+
+    waits_s: Waits
+    """Who kept whom waiting during the join."""
+
+    authentication_messages: int
+    """Messages of the join that negotiate: all but open-system authentication and association."""
+
+    message_counts: dict[str, int]
+    """The same by metric of the observation schema, with those of RADIUS."""
+
+    messages: dict[str, int]
+    """Frames of the whole session by protocol, without retransmissions."""
+
+    retransmissions: int
+    """Frames that were heard before."""
+
+    phases: list[PhaseReport]
+    """Phases of the join with time, frames and octets."""
+
+    rekeys: list[RekeyReport]
+    """Renewals of keys after the join."""
+
+    rekeys_left_out: int
+    """Renewals beyond those."""
+
+    end: EndReport | None
+    """How the session ended; null if that was not seen."""
+
+    data_protected: int
+    """Data frames with the protected bit."""
+
+    data_clear: int
+    """Data frames without it, EAPOL not counted."""
+
+    steps: StepColumns
+    """Frames in order, by columns."""
+
+    steps_left_out: int
+    """Frames beyond those."""
+
+
+class Refusal(TypedDict):
+    """Equal attempts that did not connect."""
+
+    outcome: str
+    """failed or incomplete."""
+
+    reason: str
+    """Why, or after which frame the capture shows no more."""
+
+    bssid: str
+    """AP."""
+
+    ssid: str | None
+    """SSID, null if it was never seen."""
+
+    sessions: int
+    """Attempts."""
+
+    stations: int
+    """Stations that made them."""
+
+    station: str
+    """One of them."""
+
+    first_at_s: float
+    """First attempt, in seconds after the capture's first frame."""
+
+    last_at_s: float
+    """Last attempt."""
+
+    file: int
+    """File and number of the frame that begins the first attempt."""
+
+    frame: int
+    """Its number."""
+
+
+#: One roam.
+RoamReport = TypedDict(
+    "RoamReport",
+    {
+        #: Client.
+        "station": str,
+        #: AP it left.
+        "from": str,
+        #: AP it went to.
+        "to": str,
+        #: First data frame through the new AP, in seconds after the capture's first frame.
+        "at_s": float,
+        #: Number of that frame.
+        "frame": int,
+        #: Last data frame through the old AP to the first through the new one.
+        "handover_gap_s": float,
+        #: Of the gap: first authentication frame to association response.
+        "handover_association_s": float | None,
+        #: Of the gap: first to last frame of EAP.
+        "handover_eap_s": float | None,
+        #: Of the gap: first to last frame of the key handshake.
+        "handover_keys_s": float | None,
+        #: Protocols that negotiated with the new AP.
+        "negotiated": list[str],
+    },
+)
+
+
+class ByKindOfuint64(TypedDict):
+    """One value for each kind."""
+
+    management: int
+    """Management frames."""
+
+    control: int
+    """Control frames."""
+
+    payload: int
+    """Application octets."""
+
+    headers: int
+    """Headers of every layer, with preambles and FCS."""
+
+    security: int
+    """Cipher overhead of data frames."""
+
+    key_exchange: int
+    """Frames that negotiate keys."""
+
+    retries: int
+    """Frames sent again."""
+
+
+class ByKindOfdouble(TypedDict):
+    """One value for each kind."""
+
+    management: float
+    """Management frames."""
+
+    control: float
+    """Control frames."""
+
+    payload: float
+    """Application octets."""
+
+    headers: float
+    """Headers of every layer, with preambles and FCS."""
+
+    security: float
+    """Cipher overhead of data frames."""
+
+    key_exchange: float
+    """Frames that negotiate keys."""
+
+    retries: float
+    """Frames sent again."""
+
+
+class Sums(TypedDict):
+    """Sums by kind."""
+
+    frames: int
+    """Frames."""
+
+    retries: int
+    """Frames with the retry bit."""
+
+    octets: ByKindOfuint64
+    """Octets on air with FCS, by kind."""
+
+    airtime_s: ByKindOfdouble
+    """Seconds on air by kind."""
+
+
+class Owned(TypedDict):
+    """Sums of one station or AP."""
+
+    address: str
+    """Its address."""
+
+    frames: int
+    """Frames."""
+
+    retries: int
+    """Frames with the retry bit."""
+
+    octets: ByKindOfuint64
+    """Octets on air with FCS, by kind."""
+
+    airtime_s: ByKindOfdouble
+    """Seconds on air by kind."""
+
+
+class Step(TypedDict):
+    """Sums of one step of time."""
+
+    second: int
+    """Seconds after the first frame."""
+
+    frames: int
+    """Frames."""
+
+    retries: int
+    """Frames with the retry bit."""
+
+    octets: ByKindOfuint64
+    """Octets on air with FCS, by kind."""
+
+    airtime_s: ByKindOfdouble
+    """Seconds on air by kind."""
+
+
+class RateCount(TypedDict):
+    """Frames at one rate."""
+
+    rate: str
+    """Rate or MCS in words."""
+
+    frames: int
+    """Frames."""
+
+
+class Alternative(TypedDict):
+    """What the data frames would take under another cipher."""
+
+    cipher: str
+    """The cipher."""
+
+    octets_per_frame: int
+    """Octets it adds to each frame."""
+
+    data_airtime_s: float
+    """Airtime of the data frames, in seconds."""
+
+
+class LedgerReport(TypedDict):
+    """The ledger as it is printed."""
+
+    total: Sums
+    """Whole capture."""
+
+    data_frames: int
+    """Plain data frames."""
+
+    frames_without_rate: int
+    """Frames whose radio header names no rate that exists."""
+
+    security_share: float | None
+    """Share of all airtime that cipher overhead and key exchange take; null without airtime."""
+
+    retry_rate: float | None
+    """Share of frames with the retry bit."""
+
+    stations: list[Owned]
+    """Per client."""
+
+    access_points: list[Owned]
+    """Per AP."""
+
+    step_s: int
+    """Seconds in each step of `seconds`."""
+
+    seconds: list[Step]
+    """Over time; steps without frames are left out."""
+
+    rates: list[RateCount]
+    """Frames by rate or MCS."""
+
+    data_airtime_s: float
+    """Airtime of first-time data frames as captured."""
+
+    same_traffic_under: list[Alternative]
+    """The same data frames under each other cipher."""
+
+
+class Report(TypedDict):
+    """Everything that is printed."""
+
+    files: list[str]
+    """The files, in the order given."""
+
+    frames: int
+    """Packets."""
+
+    protected: int
+    """Data frames with the protected bit."""
+
+    protected_mgmt: int
+    """Management frames with the protected bit."""
+
+    decrypted: int
+    """Of `protected`, opened, also those before their key."""
+
+    decrypted_mgmt: int
+    """Of `protected_mgmt`, opened."""
+
+    decrypted_late: int
+    """Of `decrypted`, those that came before their key."""
+
+    undecrypted: dict[str, int]
+    """Protected data frames that stay closed, by reason."""
+
+    undecrypted_mgmt: dict[str, int]
+    """The same for management frames."""
+
+    michael_failures: int
+    """Frames opened with TKIP whose Michael MIC is wrong."""
+
+    refused: dict[str, int]
+    """Frames opened here that a receiver refuses, by reason: `replay` (a packet number that was
+    there before) and `Michael failure`.
+    """
+
+    eapol_frames: int
+    """Frames with EAPOL, those seen after decryption included."""
+
+    eap_frames: int
+    """Frames with EAP, likewise."""
+
+    kinds: Kinds
+    """Frames by type."""
+
+    damage: Damage | None
+    """Where the first broken file broke, or null."""
+
+    damages: list[Damage]
+    """Every broken file."""
+
+    start_s: float | None
+    """First packet of the capture, in seconds since the epoch; null without packets."""
+
+    duration_s: float
+    """First to last packet (of the window)."""
+
+    frames_without_time: int
+    """Packets to which the file gives no time; they have that of the packet before."""
+
+    sessions: list[SessionReport]
+    """Sessions that were selected, by their first frame or slowest first."""
+
+    outcomes: dict[str, int]
+    """Sessions by outcome, those not listed included."""
+
+    sessions_not_listed: int
+    """Sessions that the selection leaves out."""
+
+    sessions_left_out: int
+    """Sessions beyond the table's limit."""
+
+    refusals: list[Refusal]
+    """Attempts that did not connect, equal ones together, most frequent first."""
+
+    refusals_left_out: int
+    """Groups of them beyond the limit."""
+
+    roams: list[RoamReport]
+    """Roams."""
+
+    ledger: LedgerReport
+    """Airtime and octets."""

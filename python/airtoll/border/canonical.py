@@ -1,0 +1,46 @@
+"""Canonical JSON of a request: sorted keys, no spaces, no field that has its default value.
+
+Equal requests give equal text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from attrs import AttrsInstance, fields, has
+
+
+def to_json(request: AttrsInstance) -> str:
+    """The canonical JSON of a request."""
+    return json.dumps(plain(request), sort_keys=True, separators=(",", ":"))
+
+
+def plain(value: object) -> Any:
+    """The same value in dictionaries, lists, strings and numbers."""
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list | bytes):
+        return [plain(one) for one in value]
+    kind = type(value)
+    if not has(kind):
+        raise TypeError(f"{kind.__name__} is no class of airtoll.border")
+    found = {}
+    for name, always, default in _fields(kind):
+        one = getattr(value, name)
+        if always or one != default:
+            found[name] = plain(one)
+    return found
+
+
+@cache
+def _fields(kind: type[AttrsInstance]) -> tuple[tuple[str, bool, object], ...]:
+    """Name, whether it is always written, and default of each field of a request class.
+
+    The field that names a variant has a default and is no argument of ``__init__``.
+    """
+    return tuple((of.name, not of.init, of.default) for of in fields(kind))

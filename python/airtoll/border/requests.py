@@ -1,0 +1,1977 @@
+"""Requests: Python builds these classes, the native module reads them as JSON.
+
+Written by `make border` from the Rust types; not edited by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+from attrs import field, frozen
+
+__all__ = [
+    "AccessCategory",
+    "AddressResolution",
+    "Aggregation",
+    "AirSettings",
+    "AirSettingsAssociation",
+    "AirSettingsAuthentication",
+    "AirSettingsFastTransition",
+    "AirSettingsKeys",
+    "AirSettingsOwe",
+    "AirSettingsSae",
+    "AkmSuite",
+    "Arrivals",
+    "Association",
+    "Band",
+    "Beacons",
+    "Bss",
+    "ChainKind",
+    "CipherCost",
+    "CipherSuite",
+    "CongestionControl",
+    "Cost",
+    "CryptoEngine",
+    "Discipline",
+    "DsssPreamble",
+    "EapMethod",
+    "EdcaParameters",
+    "Encapsulation",
+    "Energy",
+    "Faults",
+    "Flow",
+    "Handover",
+    "HandoverMethod",
+    "HashAlgorithm",
+    "Host",
+    "IkeCipher",
+    "IpVersion",
+    "LinkBudget",
+    "LinkSettings",
+    "LinkSpec",
+    "ManagementProtection",
+    "Master",
+    "MasterMsk",
+    "MasterPassphrase",
+    "MasterPmk",
+    "MobileIp",
+    "MobilityAgent",
+    "MobilityDomain",
+    "NamedGroup",
+    "Node",
+    "Options",
+    "OuterIp",
+    "PathLoss",
+    "PathLossConstant",
+    "PathLossLogDistance",
+    "Pattern",
+    "PatternPaced",
+    "PatternRequestResponse",
+    "PatternSaturated",
+    "PatternTransfer",
+    "PatternVoip",
+    "PolicySpec",
+    "Protection",
+    "Queue",
+    "Radio",
+    "Rate",
+    "RateAarf",
+    "RateFixed",
+    "RateFixedMcs",
+    "RateMinstrel",
+    "Role",
+    "RoleSettings",
+    "RoleSettingsAir",
+    "RoleSettingsEap",
+    "RoleSettingsIkeV1",
+    "RoleSettingsIkeV2",
+    "RoleSettingsMobike",
+    "RoleSettingsWireGuard",
+    "Scan",
+    "Scenario",
+    "Shown",
+    "Standard",
+    "TlsSuite",
+    "TlsVersion",
+    "Transport",
+    "TransportTcp",
+    "TransportUdp",
+    "Tunnel",
+    "TunnelMove",
+    "TunnelSpec",
+    "TunnelSuite",
+    "Walk",
+    "Wall",
+    "WiredLink",
+]
+
+
+@frozen(kw_only=True)
+class PathLossConstant:
+    """The same loss between every two nodes."""
+
+    model: Literal["constant"] = field(default="constant", init=False)
+
+    loss_db: float
+    """Loss, dB."""
+
+
+@frozen(kw_only=True)
+class PathLossLogDistance:
+    """`reference_db + 10 * exponent * log10(d / 1 m)`, and `reference_db` below one metre."""
+
+    model: Literal["log_distance"] = field(default="log_distance", init=False)
+
+    reference_db: float
+    """Loss at one metre, dB (46.7 at 5.15 GHz, 40.0 at 2.4 GHz in free space)."""
+
+    exponent: float
+    """Exponent (2 free space, 3 indoors)."""
+
+
+#: Mean path loss by distance; positions are in metres.
+PathLoss = PathLossConstant | PathLossLogDistance
+
+
+@frozen(kw_only=True)
+class Wall:
+    """A straight wall, seen from above."""
+
+    from_m: tuple[float, float]
+    """One end, metres."""
+
+    to_m: tuple[float, float]
+    """The other end, metres."""
+
+    loss_db: float
+    """Loss of a line that crosses it, dB."""
+
+
+@frozen(kw_only=True)
+class LinkBudget:
+    """The link budget of a pair of nodes; exactly one of `rssi_dbm` and `loss_db`."""
+
+    nodes: tuple[str, str]
+    """The two nodes."""
+
+    rssi_dbm: float | None = None
+    """Power received at either from the other, dBm."""
+
+    loss_db: float | None = None
+    """Path loss, dB."""
+
+
+@frozen(kw_only=True)
+class Radio:
+    """Propagation and receivers, common to all nodes."""
+
+    path_loss: PathLoss = PathLossConstant(loss_db=60.0)
+    """Path loss between positions."""
+
+    walls: tuple[Wall, ...] = ()
+    """Walls; each adds its loss to every straight line of sight that crosses it."""
+
+    budgets: tuple[LinkBudget, ...] = ()
+    """Explicit budgets of pairs of nodes, in both directions; they override positions."""
+
+    hidden: tuple[tuple[str, str], ...] = ()
+    """Pairs of nodes (names) that never sense one another."""
+
+    noise_figure_db: float = 7.0
+    """Receiver noise figure, dB over kTB."""
+
+    carrier_sense_dbm: float = -82.0
+    """Power from which a frame makes the medium busy, dBm."""
+
+    frame_errors: bool = True
+    """Whether frames fail by noise (SNR and modulation); if not, only by collisions."""
+
+    preamble_capture_db: float | None = None
+    """Preamble detection among overlapping frames: a receiver locks on to the strongest of those
+    that start together if it is this far above the others, dB; null: overlapping frames are
+    all lost.
+    """
+
+    frame_capture_db: float | None = None
+    """Frame capture: a later frame that is this much stronger takes over the receiver, dB; null:
+    never.
+    """
+
+
+class Standard(StrEnum):
+    """PHY generation, named after the amendment that defined its PPDU format.
+
+    It is also the modulation class of a frame (Table 10-9): a frame at 11 Mb/s in an 802.11g
+    BSS is of [`Generation::B`].
+    """
+
+    STANDARD_802_11B = "802.11b"
+    """802.11b: DSSS and CCK at 2.4 GHz, 1 to 11 Mb/s."""
+
+    STANDARD_802_11A = "802.11a"
+    """802.11a: OFDM at 5 GHz, 6 to 54 Mb/s."""
+
+    STANDARD_802_11G = "802.11g"
+    """802.11g: ERP-OFDM at 2.4 GHz, 6 to 54 Mb/s, and the rates of 802.11b."""
+
+    STANDARD_802_11N = "802.11n"
+    """802.11n: HT with mixed preamble."""
+
+    STANDARD_802_11AC = "802.11ac"
+    """802.11ac: VHT to one user."""
+
+    STANDARD_802_11AX = "802.11ax"
+    """802.11ax: HE SU."""
+
+    STANDARD_802_11BE = "802.11be"
+    """802.11be: EHT MU PPDU to one user without OFDMA."""
+
+
+class Band(StrEnum):
+    """Frequency band; decides signal extension and interframe spaces."""
+
+    BAND_2_4GHZ = "2.4ghz"
+    """2.4 GHz."""
+
+    BAND_5GHZ = "5ghz"
+    """5 GHz."""
+
+    BAND_6GHZ = "6ghz"
+    """6 GHz."""
+
+
+class DsssPreamble(StrEnum):
+    """PLCP preamble of HR/DSSS (clause 16.2.2)."""
+
+    LONG = "long"
+    """144 + 48 bits at 1 Mb/s: 192 us."""
+
+    SHORT = "short"
+    """72 bits at 1 Mb/s and 48 at 2 Mb/s: 96 us; not for 1 Mb/s PSDUs."""
+
+
+class Protection(StrEnum):
+    """Protection of OFDM frames against stations that hear only DSSS."""
+
+    NONE = "none"
+    """None."""
+
+    CTS_TO_SELF = "cts_to_self"
+    """CTS-to-self."""
+
+    RTS_CTS = "rts_cts"
+    """RTS/CTS."""
+
+
+@frozen(kw_only=True)
+class RateFixed:
+    """One rate of 802.11b/a/g."""
+
+    control: Literal["fixed"] = field(default="fixed", init=False)
+
+    mbps: float
+    """Mb/s: 1, 2, 5.5, 11 or 6, 9, 12, 18, 24, 36, 48, 54."""
+
+
+@frozen(kw_only=True)
+class RateFixedMcs:
+    """One MCS of 802.11n/ac/ax/be."""
+
+    control: Literal["fixed_mcs"] = field(default="fixed_mcs", init=False)
+
+    mcs: int
+    """MCS index within `streams` (0-7 n, 0-9 ac, 0-11 ax, 0-13 be); for n also 8-31, which then
+    says the streams itself.
+    """
+
+    streams: int = 1
+    """Spatial streams, 1 to 8."""
+
+
+@frozen(kw_only=True)
+class RateAarf:
+    """AARF: up after successes, down after two failures, longer waits after a failed try
+    (Lacage, Manshaei, Turletti 2004).
+    """
+
+    control: Literal["aarf"] = field(default="aarf", init=False)
+
+    streams: int = 1
+    """Highest number of spatial streams to use."""
+
+
+@frozen(kw_only=True)
+class RateMinstrel:
+    """Sampling of rates and choice by expected throughput, as the Minstrel of Linux does."""
+
+    control: Literal["minstrel"] = field(default="minstrel", init=False)
+
+    streams: int = 1
+    """Highest number of spatial streams to use."""
+
+
+#: How the rate of data frames is chosen.
+Rate = RateFixed | RateFixedMcs | RateAarf | RateMinstrel
+
+
+@frozen(kw_only=True)
+class EdcaParameters:
+    """EDCA parameters of one access category."""
+
+    aifsn: int
+    """AIFSN, slots after SIFS."""
+
+    cw_min: int
+    """CWmin, slots."""
+
+    cw_max: int
+    """CWmax, slots."""
+
+    txop_us: float = 0.0
+    """TXOP limit, us; 0: one frame exchange."""
+
+
+@frozen(kw_only=True)
+class Aggregation:
+    """Aggregation limits."""
+
+    ampdu_max_octets: int | None = None
+    """Longest A-MPDU, octets; 0: no A-MPDU; null: the standard's limit (65,535 n, 1,048,575 ac,
+    6,500,631 ax and be).
+    """
+
+    amsdu_max_octets: int = 0
+    """Longest A-MSDU, octets; 0: no A-MSDU."""
+
+    window: int | None = None
+    """Block-ack window, MPDUs; null: 64 (n, ac), 256 (ax), 1024 (be)."""
+
+
+@frozen(kw_only=True)
+class Beacons:
+    """Beacons of an access point."""
+
+    interval_us: float = 102400.0
+    """Interval, us (100 time units are 102,400 us)."""
+
+    octets: int = 120
+    """Length of the beacon MPDU with FCS, octets."""
+
+    rate_mbps: float | None = None
+    """Rate of the beacon, Mb/s; null: the lowest basic rate."""
+
+    ssids: int = 1
+    """How many SSIDs, each with a beacon of its own."""
+
+    offset_us: float = 0.0
+    """Instant of the first beacon, us."""
+
+
+@frozen(kw_only=True)
+class Bss:
+    """One basic service set: an access point and its stations."""
+
+    name: str
+    """Name, referred to by `nodes[].bss`."""
+
+    channel: int = 0
+    """Radio channel; BSSs with the same number share the air, others do not disturb."""
+
+    standard: Standard
+    """PHY of the BSS; a station may be older (`nodes[].standard`)."""
+
+    band: Band | None = None
+    """Frequency band; default 2.4 GHz for b and g, 6 GHz for 320 MHz, 5 GHz for the others."""
+
+    width_mhz: int = 20
+    """Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz."""
+
+    guard_interval_ns: int = 800
+    """Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns."""
+
+    preamble: DsssPreamble = DsssPreamble.LONG
+    """DSSS/CCK preamble (b, and b rates in g); 1 Mb/s always uses the long one."""
+
+    short_slot: bool = True
+    """802.11g: 9 us slots instead of 20 us (which a b station in the BSS forces)."""
+
+    protection: Protection = Protection.NONE
+    """802.11g: protection of OFDM frames against b stations."""
+
+    basic_rates_mbps: tuple[float, ...] | None = None
+    """Basic rates, Mb/s; control responses use the highest not above the data rate. Default: the
+    mandatory rates of the PHY (1, 2 for b; 6, 12, 24 for OFDM; also 1, 2, 5.5 and 11 where b
+    stations may be).
+    """
+
+    rate: Rate
+    """Rate of data frames; a station may have its own (`nodes[].rate`)."""
+
+    edca: bool | None = None
+    """EDCA instead of DCF (QoS data frames, four access categories). Default: on from 802.11n."""
+
+    edca_parameters: (
+        tuple[EdcaParameters, EdcaParameters, EdcaParameters, EdcaParameters] | None
+    ) = None
+    """EDCA parameters in the order background, best effort, video, voice; default: the
+    standard's (IEEE 802.11-2020 Table 9-155). A node may have its own
+    (`nodes[].edca_parameters`).
+    """
+
+    cw_min: int | None = None
+    """CWmin of DCF (and of best effort and background under EDCA), slots; default: the PHY's."""
+
+    cw_max: int | None = None
+    """CWmax, slots; default: the PHY's."""
+
+    max_attempts: int = 7
+    """Attempts per frame before it is dropped."""
+
+    rts_threshold_octets: int | None = None
+    """RTS/CTS before MPDUs longer than this, octets; null: never."""
+
+    fragmentation_threshold_octets: int | None = None
+    """MPDUs longer than this (header and FCS counted, the cipher's octets not) are sent in
+    fragments where no block ack agreement holds, octets; at least 256; null: never.
+    """
+
+    frame_burst_us: float = 0.0
+    """Without EDCA: frames of one queue follow one another SIFS apart for this long after one
+    contention, us; 0: one frame per contention. A node may have its own
+    (`nodes[].frame_burst_us`).
+    """
+
+    aggregation: Aggregation = Aggregation()
+    """A-MPDU and A-MSDU (n and later)."""
+
+    beacons: Beacons | None = None
+    """Beacons of the AP; null: none."""
+
+    sae_anti_clogging_threshold: int | None = None
+    """SAE: from this many sessions on that wait for a station's confirm, the access point asks a
+    new station for an anti-clogging token (dot11RSNASAEAntiCloggingThreshold); null: as each
+    association's options say.
+    """
+
+    group_rekey_s: float | None = None
+    """The access point renews its group keys this often, the first time so long after the
+    traffic began, s; null: never. Every station that joins needs an AKM.
+    """
+
+    group_rekey_on_leave: bool = False
+    """It renews them, too, when a station has left for another access point."""
+
+    deauthenticate_at_s: float | None = None
+    """The access point puts all of its stations off the network so long after the traffic began,
+    by one Deauthentication frame to everybody, s; null: never. They have to join first.
+    """
+
+
+class Role(StrEnum):
+    """What a node is."""
+
+    STATION = "station"
+    """Wireless station, associated with the access point of its BSS."""
+
+    ACCESS_POINT = "access_point"
+    """Access point of its BSS; bridges between stations and to the wire."""
+
+    WIRED = "wired"
+    """Host or switch on the wire; forwards between its links."""
+
+
+class CipherSuite(StrEnum):
+    """A cipher suite of IEEE 802.11, or none."""
+
+    OPEN = "open"
+    """No cipher."""
+
+    WEP_40 = "wep-40"
+    """WEP with a 40-bit key."""
+
+    WEP_104 = "wep-104"
+    """WEP with a 104-bit key."""
+
+    TKIP = "tkip"
+    """Temporal Key Integrity Protocol. The key is 16 octets of encryption key and two Michael
+    keys of 8.
+    """
+
+    CCMP_128 = "ccmp-128"
+    """AES-128 in CCM with an 8-octet MIC."""
+
+    CCMP_256 = "ccmp-256"
+    """AES-256 in CCM with a 16-octet MIC."""
+
+    GCMP_128 = "gcmp-128"
+    """AES-128 in GCM with a 16-octet MIC."""
+
+    GCMP_256 = "gcmp-256"
+    """AES-256 in GCM with a 16-octet MIC."""
+
+    BIP_CMAC_128 = "bip-cmac-128"
+    """AES-128-CMAC truncated to 64 bits, for group-addressed management frames."""
+
+    BIP_CMAC_256 = "bip-cmac-256"
+    """AES-256-CMAC, 128 bits, for group-addressed management frames."""
+
+    BIP_GMAC_128 = "bip-gmac-128"
+    """AES-128-GMAC, for group-addressed management frames."""
+
+    BIP_GMAC_256 = "bip-gmac-256"
+    """AES-256-GMAC, for group-addressed management frames."""
+
+
+class TunnelSuite(StrEnum):
+    """The transform of an ESP security association in tunnel mode, or WireGuard.
+
+    Key lengths change no octet count, so AES stands for all of its key lengths.
+    """
+
+    ESP_NULL_MD5 = "esp-null-md5"
+    """NULL encryption (RFC 2410), HMAC-MD5-96 (RFC 2403)."""
+
+    ESP_NULL_SHA1 = "esp-null-sha1"
+    """NULL encryption, HMAC-SHA1-96 (RFC 2404)."""
+
+    ESP_DES_MD5 = "esp-des-md5"
+    """DES-CBC (RFC 2405), HMAC-MD5-96."""
+
+    ESP_DES_SHA1 = "esp-des-sha1"
+    """DES-CBC, HMAC-SHA1-96."""
+
+    ESP_3DES_MD5 = "esp-3des-md5"
+    """3DES-CBC (RFC 2451), HMAC-MD5-96."""
+
+    ESP_3DES_SHA1 = "esp-3des-sha1"
+    """3DES-CBC, HMAC-SHA1-96."""
+
+    ESP_AES_CBC_MD5 = "esp-aes-cbc-md5"
+    """AES-CBC (RFC 3602), HMAC-MD5-96."""
+
+    ESP_AES_CBC_SHA1 = "esp-aes-cbc-sha1"
+    """AES-CBC, HMAC-SHA1-96."""
+
+    ESP_AES_GCM = "esp-aes-gcm"
+    """AES-GCM with a 16-octet ICV (RFC 4106)."""
+
+    WIREGUARD = "wireguard"
+    """WireGuard transport data (Donenfeld 2017, section 5.4.6)."""
+
+
+class OuterIp(StrEnum):
+    """IP version of the outer header; neither carries options or extension headers."""
+
+    IPV4 = "ipv4"
+    """IPv4, 20 octets."""
+
+    IPV6 = "ipv6"
+    """IPv6, 40 octets."""
+
+
+@frozen(kw_only=True)
+class Encapsulation:
+    """A tunnel between two gateways or hosts."""
+
+    suite: TunnelSuite
+    """The transform."""
+
+    outer: OuterIp = OuterIp.IPV4
+    """The outer IP version."""
+
+    udp_encapsulation: bool = False
+    """Whether ESP travels in UDP port 4500 (RFC 3948); ignored for WireGuard, which is UDP."""
+
+
+@frozen(kw_only=True)
+class Cost:
+    """A cost that grows with the length: `fixed_ns + octets * per_octet_ns`."""
+
+    fixed_ns: float = 0.0
+    """Per frame or packet, ns."""
+
+    per_octet_ns: float = 0.0
+    """Per octet, ns."""
+
+
+@frozen(kw_only=True)
+class Tunnel:
+    """A tunnel from this node to another, which both en- and decapsulate on their host CPU.
+
+    A host's tunnel takes all that the host sends, and its peer puts into it whatever it sends
+    or passes on to the host. A gateway's tunnel takes what the gateway sends or passes on to
+    `destinations`, in one direction; for the other one the peer has a tunnel of its own.
+    Tunnels of one node are looked at in order and may nest.
+    """
+
+    peer: str
+    """Node at the other end."""
+
+    encapsulation: Encapsulation | None = None
+    """Encapsulation: `suite` (`esp-3des-sha1`, `esp-aes-gcm`, `wireguard`, ...), `outer` (`ipv4`
+    or `ipv6`), `udp_encapsulation`. Null: IP in IP without protection (RFC 2003), 20 octets.
+    """
+
+    destinations: tuple[str, ...] | None = None
+    """Nodes whose packets a gateway puts into it, by the address on the outside of the packet;
+    null: a host's tunnel.
+    """
+
+    encrypt: Cost = Cost()
+    """CPU time to encapsulate a packet."""
+
+    decrypt: Cost = Cost()
+    """CPU time to decapsulate a packet."""
+
+    peer_encrypt: Cost | None = None
+    """The same at the peer; null: as here."""
+
+    peer_decrypt: Cost | None = None
+    """The same at the peer; null: as here."""
+
+
+class CryptoEngine(StrEnum):
+    """Where the link cipher is worked out."""
+
+    INLINE = "inline"
+    """In the data path of the radio, one engine per direction."""
+
+    COPROCESSOR = "coprocessor"
+    """One engine beside the CPU for both directions, with a queue."""
+
+    CPU = "cpu"
+    """The host CPU, which the network stack needs too."""
+
+
+@frozen(kw_only=True)
+class CipherCost:
+    """Cost of one link cipher on a node's engine."""
+
+    cipher: CipherSuite
+    """Which cipher."""
+
+    encrypt: Cost = Cost()
+    """Encryption, per MPDU and per octet of MSDU in it."""
+
+    decrypt: Cost = Cost()
+    """Decryption, likewise."""
+
+
+@frozen(kw_only=True)
+class Energy:
+    """Power drawn by a node, beyond what it draws when switched on and idle."""
+
+    transmit_w: float
+    """While its radio transmits, W."""
+
+    receive_w: float
+    """While its radio receives a frame addressed to it, W."""
+
+    cpu_w: float
+    """While its CPU works, W."""
+
+    engine_w: float = 0.0
+    """While its cipher engine works (not for `cpu`), W."""
+
+
+@frozen(kw_only=True)
+class Host:
+    """Costs of a node's host: one CPU that works off packets one after the other, and a cipher
+    engine.
+    """
+
+    transmit: Cost = Cost()
+    """Stack cost of a packet that the host sends (application to driver)."""
+
+    receive: Cost = Cost()
+    """Stack cost of a packet that the host receives (driver to application)."""
+
+    forward: Cost = Cost()
+    """Cost of a packet that the node forwards."""
+
+    cpu_queue_packets: int | None = None
+    """Packets that may wait for the CPU; more are dropped (a sending application of a saturated
+    flow waits instead). Null: no limit.
+    """
+
+    engine: CryptoEngine = CryptoEngine.INLINE
+    """Where the link cipher is worked out."""
+
+    engine_queue_frames: int | None = None
+    """Frames that may wait for a coprocessor; null: no limit."""
+
+    ciphers: tuple[CipherCost, ...] = ()
+    """Costs of link ciphers on that engine; a cipher not listed costs no time."""
+
+    operations_ns: Mapping[str, float] = MappingProxyType({})
+    """CPU time of one unit of each handshake operation, ns, by the name that
+    `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
+    """
+
+    energy: Energy | None = None
+    """Power figures; null: energy is not reported for this node."""
+
+
+class Discipline(StrEnum):
+    """Queue discipline."""
+
+    FIFO = "fifo"
+    """First in, first out; what does not fit is dropped."""
+
+    CODEL = "codel"
+    """First in, first out with CoDel (RFC 8289): target 5 ms, interval 100 ms."""
+
+    ROUND_ROBIN = "round_robin"
+    """One queue per receiver served in turn, and the longest is cut when the limit is reached."""
+
+
+@frozen(kw_only=True)
+class Queue:
+    """A transmit queue."""
+
+    packets: int
+    """Packets that fit."""
+
+    max_delay_ms: float | None = 500.0
+    """MSDU lifetime (dot11MaxTransmitMSDULifetime): a packet that was not sent successfully this
+    long after it came into the queue is dropped before the next attempt, ms; null: never.
+    """
+
+    discipline: Discipline = Discipline.FIFO
+    """Which packet leaves first, and which is dropped."""
+
+
+@frozen(kw_only=True)
+class Node:
+    """A station, an access point or a wired host."""
+
+    name: str
+    """Name in flows, links and results."""
+
+    role: Role
+    """What it is."""
+
+    bss: str | None = None
+    """BSS of a station or an access point; absent for a wired host."""
+
+    position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Place, metres."""
+
+    tx_power_dbm: float = 16.0
+    """Transmit power, dBm."""
+
+    standard: Standard | None = None
+    """PHY of this station where it is older than its BSS (an 802.11b station in a g cell)."""
+
+    rate: Rate | None = None
+    """Rate of data frames between this station and its AP, both ways; null: the BSS's."""
+
+    frame_burst_us: float | None = None
+    """Frame burst of this node's own frames without EDCA, us; null: the BSS's."""
+
+    edca_parameters: (
+        tuple[EdcaParameters, EdcaParameters, EdcaParameters, EdcaParameters] | None
+    ) = None
+    """EDCA parameters of this node alone, TXOP limits among them; null: the BSS's."""
+
+    four_address: bool = False
+    """A station that bridges: data frames between it and its AP have four addresses (IEEE
+    802.11-2020, table 9-30), and it passes on what is for or from hosts on its wired links.
+    EAPOL and management frames keep three, as Linux's do.
+    """
+
+    cipher: CipherSuite = CipherSuite.OPEN
+    """Link cipher between this station and its AP: `open`, `wep-40`, `wep-104`, `tkip`,
+    `ccmp-128`, `ccmp-256`, `gcmp-128` or `gcmp-256`. WEP and TKIP forbid HT, VHT, HE and EHT
+    (IEEE 802.11-2020 clause 12.3.1 and 12.5.2): such a station falls back to 802.11a or g.
+    """
+
+    tunnels: tuple[Tunnel, ...] = ()
+    """Network-layer tunnels of this node, the innermost first."""
+
+    cookie_threshold: int | None = None
+    """Unfinished WireGuard handshakes from which this gateway asks for cookies; null: never."""
+
+    host: Host = Host()
+    """Costs of the host."""
+
+    queue: Queue = Queue(packets=500)
+    """Transmit queue of the wireless interface, per access category."""
+
+    mtu_octets: int = 1500
+    """IP MTU of its interfaces, octets."""
+
+
+@frozen(kw_only=True)
+class WiredLink:
+    """A full-duplex wired link."""
+
+    nodes: tuple[str, str]
+    """Its two ends: access points, wired hosts or stations with `four_address`."""
+
+    rate_bps: float
+    """Rate, bit/s. Ethernet adds 38 octets to a packet (preamble, header, FCS, gap)."""
+
+    delay_s: float = 0.0
+    """One-way delay, s."""
+
+    loss_ratio: float = 0.0
+    """Share of the packets in each direction that are lost on it."""
+
+    queue_packets: int = 1000
+    """Packets that may wait in each direction."""
+
+
+class EapMethod(StrEnum):
+    """An EAP method."""
+
+    MD5 = "md5"
+    """MD5-Challenge (RFC 3748 section 5.4): gives no key."""
+
+    LEAP = "leap"
+    """LEAP (Cisco)."""
+
+    TLS = "tls"
+    """EAP-TLS (RFC 5216, RFC 9190)."""
+
+    TTLS = "ttls"
+    """EAP-TTLS (RFC 5281) with PAP inside."""
+
+    PEAP = "peap"
+    """PEAPv0 (draft-kamath-pppext-peapv0, MS-PEAP) with EAP-MSCHAPv2 inside."""
+
+    TEAP = "teap"
+    """EAP-TEAP version 1 (RFC 7170, RFC 9930) with EAP-MSCHAPv2 inside."""
+
+
+@frozen(kw_only=True)
+class LinkSpec:
+    """The link of a policy."""
+
+    generation: str
+    """open, pre-rsna, 802.1x, wpa, wpa2, wpa3 or owe."""
+
+    cipher: str
+    """Pairwise cipher."""
+
+    group_cipher: str
+    """Group cipher."""
+
+    akm: int | None = None
+    """Suite type of 00-0F-AC, or of WPA."""
+
+    eap_method: EapMethod | None = None
+    """md5, leap, tls, ttls or peap."""
+
+    authentication: str = "open"
+    """open, shared-key, sae or ft."""
+
+    pmf: str = "off"
+    """off, optional or required."""
+
+    dynamic_wep: bool = False
+    """Whether 802.1X hands out WEP keys."""
+
+
+@frozen(kw_only=True)
+class TunnelSpec:
+    """A tunnel of a policy."""
+
+    kind: str
+    """esp or wireguard."""
+
+    encryption: str
+    """null, des, 3des, aes-cbc, aes-gcm or chacha20-poly1305."""
+
+    integrity: str
+    """none, md5 or sha1."""
+
+    key_exchange: str
+    """ikev1, ikev2 or noise."""
+
+
+@frozen(kw_only=True)
+class PolicySpec:
+    """A policy."""
+
+    name: str
+    """Its name."""
+
+    link: LinkSpec
+    """Its link."""
+
+    tunnels: tuple[TunnelSpec, ...] = ()
+    """Its tunnels, outermost first."""
+
+
+class TlsVersion(StrEnum):
+    """Which TLS."""
+
+    TLS_VERSION_1_2 = "1.2"
+    """RFC 5246 with ECDHE."""
+
+    TLS_VERSION_1_2_RSA = "1.2-rsa"
+    """RFC 5246 with RSA key transport, the usual one of the 2000s."""
+
+    TLS_VERSION_1_3 = "1.3"
+    """RFC 8446."""
+
+
+class ChainKind(StrEnum):
+    """The kind of key in a chain."""
+
+    RSA2048 = "rsa2048"
+    """RSA with 2048 bits throughout."""
+
+    P256 = "p256"
+    """ECDSA on P-256 throughout."""
+
+    RSA3072 = "rsa3072"
+    """RSA with 3072 bits and SHA-384 throughout."""
+
+    P384 = "p384"
+    """ECDSA on P-384 with SHA-384 throughout."""
+
+
+class MobileIp(StrEnum):
+    """Where Mobile IP stands."""
+
+    OFF = "off"
+    """Not used."""
+
+    HOME = "home"
+    """The node registers with its home agent."""
+
+    FOREIGN = "foreign"
+    """The node registers through a foreign agent."""
+
+
+@frozen(kw_only=True)
+class Faults:
+    """Faults to inject."""
+
+    wrong_passphrase: bool = False
+    """The station has another passphrase or password."""
+
+    wrong_certificate: bool = False
+    """The RADIUS server shows a chain of an unknown root."""
+
+    silent_server: bool = False
+    """The RADIUS server does not answer."""
+
+
+@frozen(kw_only=True)
+class Options:
+    """Choices that a policy leaves open."""
+
+    tls: TlsVersion = TlsVersion.TLS_VERSION_1_2
+    """Which TLS the EAP methods run."""
+
+    chain: ChainKind = ChainKind.RSA2048
+    """Certificates of RSA-2048 or P-256."""
+
+    fragment_octets: int = 1398
+    """Octets of TLS data in one EAP packet."""
+
+    cryptobinding: bool = False
+    """Whether PEAP's server binds the tunnel to what runs in it."""
+
+    group: int = 19
+    """IANA group of SAE and OWE."""
+
+    hash_to_element: bool = True
+    """SAE with hash-to-element."""
+
+    anti_clogging: bool = False
+    """Whether the AP asks for anti-clogging tokens."""
+
+    cookies: bool = False
+    """Whether the gateway is under load and WireGuard asks for cookies."""
+
+    ike_group: int = 0
+    """IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2."""
+
+    mobile_ip: MobileIp = MobileIp.OFF
+    """Mobile IP registration after the link is up."""
+
+    listens: bool = False
+    """Mobile IP: the node does not ask for an agent, but waits until it is told to or hears one."""
+
+    mobike: bool = False
+    """Both ends of an IKEv2 tunnel say that it may move to other addresses (RFC 4555)."""
+
+    return_routability: bool = False
+    """The end that stays checks that the other one receives at its new address before it
+    believes it (RFC 4555 section 3.7).
+    """
+
+    cached_pmk: bool = False
+    """The PMK of an earlier association is still cached at both ends (802.11-2020, 12.6.10.3;
+    with opportunistic key caching at another AP): SAE or EAP are left out.
+    """
+
+    tls_resumption: bool = False
+    """Station and RADIUS server remember the TLS session of an earlier authentication, which
+    EAP-TLS, PEAP and TTLS then resume (RFC 5246 section 7.3, RFC 8446 section 2.2, RFC 9190
+    section 2.1.3).
+    """
+
+    faults: Faults = Faults()
+    """Faults to inject."""
+
+
+@frozen(kw_only=True)
+class Association:
+    """A station that authenticates, associates and negotiates everything else that its policy
+    asks for before the trial's traffic starts.
+    """
+
+    station: str
+    """The station; its access point is that of its BSS."""
+
+    policy: PolicySpec
+    """What it negotiates."""
+
+    options: Options = Options()
+    """What the policy leaves open, and what goes wrong."""
+
+    host: str | None = None
+    """Host on the wires of a station with `four_address` that negotiates the tunnels in its
+    place; null: the station itself.
+    """
+
+    start_us: int = 0
+    """Earliest start, us."""
+
+    spread_us: int = 0
+    """The start is drawn uniformly from this long after the earliest, us."""
+
+    authentication_server: str | None = None
+    """Node with the RADIUS server; needed with an EAP method."""
+
+    gateway: str | None = None
+    """Node at the far end of the tunnels; needed with tunnels."""
+
+    home_agent: str | None = None
+    """Node with the home agent; needed with Mobile IP."""
+
+    foreign_agent: str | None = None
+    """Node with the foreign agent; needed with Mobile IP abroad."""
+
+
+@frozen(kw_only=True)
+class Walk:
+    """A walk in a straight line that begins with the traffic. Levels follow positions but where
+    `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for
+    the node that stands for the station in the new BSS best at the end of the walk.
+    """
+
+    to_m: tuple[float, float, float]
+    """Where it ends, metres."""
+
+    back: bool = False
+    """It goes back from there to where it began."""
+
+    speed_m_s: float
+    """Speed, m/s."""
+
+    threshold_dbm: float
+    """The station looks for another access point where its own is heard below this, dBm."""
+
+    hysteresis_db: float
+    """It moves where the other one is heard this much better, dB."""
+
+
+@frozen(kw_only=True)
+class Scan:
+    """A scan (IEEE 802.11-2020, 11.1.4.3)."""
+
+    channels: int
+    """Channels, that of the new access point among them and last; the others are empty."""
+
+    passive: bool = False
+    """Listens for beacons in the place of sending probe requests."""
+
+    min_channel_s: float
+    """How long an active scan waits on a channel that stays silent, s."""
+
+    max_channel_s: float
+    """How long a scan stays on a channel where it heard something, a passive one on each, s."""
+
+
+class HandoverMethod(StrEnum):
+    """How a station gets in at the new access point."""
+
+    FULL = "full"
+    """Everything that the policy negotiates, again (with `cached_pmk` in the options: without
+    SAE or EAP).
+    """
+
+    FAST_TRANSITION = "fast-transition"
+    """Fast BSS transition over the air (IEEE 802.11-2020, 13.5.2)."""
+
+    FAST_TRANSITION_DS = "fast-transition-ds"
+    """Fast BSS transition over the DS, asked for through the old access point before the station
+    leaves (IEEE 802.11-2020, 13.5.3).
+    """
+
+    PMKSA_CACHING = "pmksa-caching"
+    """Everything again at an access point where the station was not before; with the PMKSA of
+    its last association at one to which it comes back (IEEE 802.11-2020, 12.6.10.3).
+    """
+
+    PRE_AUTHENTICATION = "pre-authentication"
+    """EAP with the new access point through the old one before the station leaves, and the PMK
+    from it (IEEE 802.11-2020, 12.6.10.2); everything again if that is not done by then.
+    """
+
+
+class TunnelMove(StrEnum):
+    """Treatment of a tunnel whose end is at another access point."""
+
+    ANEW = "anew"
+    """It is set up anew from the new address."""
+
+    MOBIKE = "mobike"
+    """IKEv2's SA moves (RFC 4555)."""
+
+    ROAMS = "roams"
+    """WireGuard's other end follows the next packet that it can authenticate (Donenfeld 2017,
+    section 2.1).
+    """
+
+    STAYS = "stays"
+    """Its address is a home address of Mobile IP and stays what it was."""
+
+
+@frozen(kw_only=True)
+class Handover:
+    """One hand-over; those of one station follow one another in the order of the list."""
+
+    station: str
+    """The station that moves; it has an association of its own."""
+
+    at_s: float | None = None
+    """When it leaves, counted from the start of the traffic, s; null with `walk`."""
+
+    walk: Walk | None = None
+    """It leaves where the level says so, on its way from its own position; null: at `at_s`."""
+
+    scan_s: float = 0.0
+    """How long it scans after that, s; 0 with `scan`."""
+
+    scan: Scan | None = None
+    """It scans with frames; null: for `scan_s`."""
+
+    again_s: float = 1.0
+    """How long after a scan in vain it scans again, s."""
+
+    ahead_s: float = 1.0
+    """With pre-authentication: how long before it leaves it begins, s; at the earliest when the
+    traffic does.
+    """
+
+    method: HandoverMethod = HandoverMethod.FULL
+    """How it gets in."""
+
+    tunnel: TunnelMove = TunnelMove.ANEW
+    """What becomes of its tunnels, whose outer address is another one there unless the station
+    uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
+    """
+
+    association: Association
+    """What it negotiates at the new access point. The association's `station` is the node that
+    stands for the moving station in the new BSS: a station of that BSS without flows, or the
+    station itself where it comes back.
+    """
+
+
+@frozen(kw_only=True)
+class MobilityAgent:
+    """An agent of Mobile IP that advertises itself on the link of an access point (RFC 5944
+    section 2.3).
+    """
+
+    node: str
+    """The agent: the access point itself, or a node that it reaches over the links."""
+
+    bss: str
+    """The BSS whose access point sends its advertisements to everybody."""
+
+    foreign: bool = False
+    """A foreign agent, whose care-of address is its own; otherwise a home agent."""
+
+    period_s: float
+    """Time between two advertisements, s; they are valid three times as long, in whole seconds."""
+
+    offset_s: float = 0.0
+    """When the first one comes, s."""
+
+
+class AddressResolution(StrEnum):
+    """How hosts learn one another's link-layer addresses."""
+
+    STATIC = "static"
+    """They know them from the start."""
+
+    DYNAMIC = "dynamic"
+    """They ask at first contact: ARP (RFC 826), Neighbour Discovery (RFC 4861)."""
+
+
+class IpVersion(StrEnum):
+    """Network protocol."""
+
+    IPV4 = "ipv4"
+    """IPv4, 20 header octets."""
+
+    IPV6 = "ipv6"
+    """IPv6, 40 header octets (8 more in each fragment)."""
+
+
+class CongestionControl(StrEnum):
+    """Congestion control."""
+
+    NEW_RENO = "new_reno"
+    """NewReno (RFC 6582)."""
+
+    CUBIC = "cubic"
+    """CUBIC (RFC 9438)."""
+
+
+@frozen(kw_only=True)
+class TransportUdp:
+    """UDP."""
+
+    protocol: Literal["udp"] = field(default="udp", init=False)
+
+    socket_buffer_octets: int | None = None
+    """Send buffer, octets of payload between application and radio; null: as much as the
+    transmit queue and a full aggregate take.
+    """
+
+
+@frozen(kw_only=True)
+class TransportTcp:
+    """TCP."""
+
+    protocol: Literal["tcp"] = field(default="tcp", init=False)
+
+    mss_octets: int | None = None
+    """Maximum segment size without options, octets; null: MTU less IP and TCP headers."""
+
+    window_octets: int = 131072
+    """Receive window, octets; above 65,535 window scaling is on."""
+
+    congestion_control: CongestionControl = CongestionControl.CUBIC
+    """Congestion control."""
+
+    initial_window_segments: int = 10
+    """Initial congestion window, segments (RFC 6928)."""
+
+    delayed_ack_segments: int = 2
+    """Segments per acknowledgement; 1: every segment is acknowledged at once."""
+
+    delayed_ack_timeout_ms: float = 40.0
+    """Longest delay of an acknowledgement, ms."""
+
+    timestamps: bool = False
+    """Timestamps (RFC 7323): 12 header octets."""
+
+    sack: bool = True
+    """Selective acknowledgements (RFC 2018)."""
+
+    min_rto_ms: float = 200.0
+    """Smallest retransmission time-out, ms."""
+
+
+#: Transport protocol.
+Transport = TransportUdp | TransportTcp
+
+
+class Arrivals(StrEnum):
+    """Spacing of paced writes."""
+
+    CONSTANT = "constant"
+    """Equal spacing."""
+
+    POISSON = "poisson"
+    """Exponential spacing."""
+
+
+@frozen(kw_only=True)
+class PatternSaturated:
+    """As much as goes."""
+
+    type: Literal["saturated"] = field(default="saturated", init=False)
+
+    payload_octets: int
+    """UDP payload or length of one TCP write, octets."""
+
+
+@frozen(kw_only=True)
+class PatternPaced:
+    """A fixed offered rate."""
+
+    type: Literal["paced"] = field(default="paced", init=False)
+
+    payload_octets: int
+    """UDP payload or length of one TCP write, octets."""
+
+    rate_bps: float
+    """Offered rate of payload, bit/s."""
+
+    arrivals: Arrivals = Arrivals.CONSTANT
+    """Spacing of the writes."""
+
+
+@frozen(kw_only=True)
+class PatternTransfer:
+    """A given amount, as fast as it goes (FTP-like)."""
+
+    type: Literal["transfer"] = field(default="transfer", init=False)
+
+    octets: int
+    """Total, octets."""
+
+    payload_octets: int
+    """UDP payload or length of one TCP write, octets."""
+
+
+@frozen(kw_only=True)
+class PatternRequestResponse:
+    """A request, a response, a pause, and again (RPC- or HTTP-like)."""
+
+    type: Literal["request_response"] = field(default="request_response", init=False)
+
+    request_octets: int
+    """Request, octets."""
+
+    response_octets: int
+    """Response, octets."""
+
+    server_s: float = 0.0
+    """Time the server takes to answer, s."""
+
+    think_s: float = 0.0
+    """Pause between a response and the next request, s."""
+
+    count: int | None = None
+    """How many exchanges; null: until the end."""
+
+    retry_s: float = 1.0
+    """UDP: repeat the request if there is no answer within this time, s."""
+
+
+@frozen(kw_only=True)
+class PatternVoip:
+    """One direction of a voice call: 160 octets of G.711 and 12 of RTP every 20 ms by default."""
+
+    type: Literal["voip"] = field(default="voip", init=False)
+
+    payload_octets: int = 172
+    """Voice and RTP octets per packet."""
+
+    interval_ms: float = 20.0
+    """Spacing of packets, ms."""
+
+
+#: What the application sends, and when.
+Pattern = PatternSaturated | PatternPaced | PatternTransfer | PatternRequestResponse | PatternVoip
+
+
+class AccessCategory(StrEnum):
+    """EDCA access category."""
+
+    BACKGROUND = "background"
+    """AC_BK."""
+
+    BEST_EFFORT = "best_effort"
+    """AC_BE."""
+
+    VIDEO = "video"
+    """AC_VI."""
+
+    VOICE = "voice"
+    """AC_VO."""
+
+
+@frozen(kw_only=True)
+class Flow:
+    """One flow of application data."""
+
+    name: str
+    """Name in results."""
+
+    station: str | None = None
+    """Station that results of this flow are filed under; null: none."""
+
+    source: str
+    """Node that sends (and that asks, in request-response)."""
+
+    destination: str
+    """Node that receives."""
+
+    ip: IpVersion = IpVersion.IPV4
+    """Network protocol."""
+
+    transport: Transport
+    """Transport protocol and its options."""
+
+    pattern: Pattern
+    """What the application sends, and when."""
+
+    start_s: float = 0.0
+    """When it starts, s."""
+
+    stop_s: float | None = None
+    """When the application stops sending, s; null: never."""
+
+    access_category: AccessCategory = AccessCategory.BEST_EFFORT
+    """Access category under EDCA."""
+
+
+@frozen(kw_only=True)
+class Scenario:
+    """One trial to simulate."""
+
+    duration_s: float
+    """Simulated length of the trial, warm-up included, seconds."""
+
+    warm_up_s: float = 0.0
+    """Left out of every metric at the start, seconds; shorter than `duration_s`."""
+
+    series: bool = False
+    """Whether to give one throughput, delay, jitter and loss row per flow and second as well."""
+
+    radio: Radio = Radio()
+    """Propagation and receivers."""
+
+    bss: tuple[Bss, ...]
+    """The basic service sets. BSSs with the same `channel` contend with one another."""
+
+    nodes: tuple[Node, ...]
+    """Stations, access points and wired hosts."""
+
+    links: tuple[WiredLink, ...] = ()
+    """Wired links between access points and wired hosts; packets take the shortest way."""
+
+    associations: tuple[Association, ...] = ()
+    """Stations that join in simulated time. Traffic starts when all of them have, and
+    `duration_s` counts from then; stations not listed are joined from the start.
+    """
+
+    association_limit_s: float = 120.0
+    """Stations that have not joined by then have failed to, s."""
+
+    handovers: tuple[Handover, ...] = ()
+    """Stations that move to another BSS in mid-trial."""
+
+    mobility_agents: tuple[MobilityAgent, ...] = ()
+    """Agents of Mobile IP that advertise themselves."""
+
+    address_resolution: AddressResolution = AddressResolution.STATIC
+    """How hosts learn one another's link-layer addresses."""
+
+    flows: tuple[Flow, ...]
+    """The traffic."""
+
+
+class TlsSuite(StrEnum):
+    """How strong the records and the key schedule are."""
+
+    AES128_GCM_SHA256 = "aes128-gcm-sha256"
+    """AES-128-GCM with SHA-256, keys from P-256."""
+
+    AES256_GCM_SHA384 = "aes256-gcm-sha384"
+    """AES-256-GCM with SHA-384, keys from P-384: WPA3-Enterprise 192-bit mode (WPA3
+    specification section 3.5, RFC 6460).
+    """
+
+
+class NamedGroup(StrEnum):
+    """A named group (RFC 8446 section 4.2.7)."""
+
+    SECP256R1 = "secp256r1"
+    """NIST P-256."""
+
+    SECP384R1 = "secp384r1"
+    """NIST P-384."""
+
+    X25519 = "x25519"
+    """Curve25519."""
+
+
+class Shown(StrEnum):
+    """Which certificate a party shows."""
+
+    OWN = "own"
+    """The chain of its own role."""
+
+    ROGUE = "rogue"
+    """A server's, with an untrusted root."""
+
+
+class IkeCipher(StrEnum):
+    """The cipher of IKE and of ESP."""
+
+    DES = "des"
+    """DES-CBC."""
+
+    TRIPLE_DES = "triple-des"
+    """3DES-CBC."""
+
+    AES128 = "aes128"
+    """AES-CBC with 128 bits."""
+
+
+class HashAlgorithm(StrEnum):
+    """A hash function."""
+
+    MD4 = "md4"
+    """MD4 (RFC 1320)."""
+
+    MD5 = "md5"
+    """MD5 (RFC 1321)."""
+
+    SHA1 = "sha1"
+    """SHA-1 (FIPS 180-4)."""
+
+    SHA256 = "sha256"
+    """SHA-256."""
+
+    SHA384 = "sha384"
+    """SHA-384."""
+
+    SHA512 = "sha512"
+    """SHA-512."""
+
+    BLAKE2S = "blake2s"
+    """BLAKE2s (RFC 7693)."""
+
+
+class AkmSuite(StrEnum):
+    """An AKM suite."""
+
+    WPA_802_1X = "wpa-802.1x"
+    """WPA version 1 with 802.1X, 00-50-F2:1."""
+
+    WPA_PSK = "wpa-psk"
+    """WPA version 1 with a pre-shared key, 00-50-F2:2."""
+
+    AKM_SUITE_802_1X = "802.1x"
+    """802.1X, 00-0F-AC:1."""
+
+    PSK = "psk"
+    """Pre-shared key, 00-0F-AC:2."""
+
+    FT_802_1X = "ft-802.1x"
+    """Fast transition with 802.1X, 00-0F-AC:3."""
+
+    FT_PSK = "ft-psk"
+    """Fast transition with a pre-shared key, 00-0F-AC:4."""
+
+    AKM_SUITE_802_1X_SHA256 = "802.1x-sha256"
+    """802.1X with SHA-256, 00-0F-AC:5."""
+
+    PSK_SHA256 = "psk-sha256"
+    """Pre-shared key with SHA-256, 00-0F-AC:6."""
+
+    SAE = "sae"
+    """Simultaneous authentication of equals, 00-0F-AC:8."""
+
+    FT_SAE = "ft-sae"
+    """Fast transition with SAE, 00-0F-AC:9."""
+
+    AKM_SUITE_802_1X_SUITE_B = "802.1x-suite-b"
+    """Suite B 802.1X, SHA-256, 00-0F-AC:11. No policy names it."""
+
+    AKM_SUITE_802_1X_SUITE_B_192 = "802.1x-suite-b-192"
+    """Suite B 802.1X at 192 bits (CNSA), SHA-384, 00-0F-AC:12."""
+
+    FT_802_1X_SHA384 = "ft-802.1x-sha384"
+    """Fast transition with 802.1X and SHA-384, 00-0F-AC:13."""
+
+    OWE = "owe"
+    """Opportunistic wireless encryption (RFC 8110), 00-0F-AC:18."""
+
+    SAE_EXT_KEY = "sae-ext-key"
+    """SAE with a group-dependent hash, 00-0F-AC:24."""
+
+    FT_SAE_EXT_KEY = "ft-sae-ext-key"
+    """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
+
+
+class ManagementProtection(StrEnum):
+    """Protected management frames (802.11-2020, 12.6.3)."""
+
+    OFF = "off"
+    """Neither side can."""
+
+    CAPABLE = "capable"
+    """Both can."""
+
+    REQUIRED = "required"
+    """Both must."""
+
+
+@frozen(kw_only=True)
+class MobilityDomain:
+    """A mobility domain of fast transition (802.11-2020, 13.2)."""
+
+    identifier: bytes
+    """Mobility domain identifier."""
+
+    r0_key_holder: bytes
+    """R0 key holder identifier, 1 to 48 octets."""
+
+    over_the_ds: bool
+    """Whether fast transition over the DS is offered."""
+
+
+@frozen(kw_only=True)
+class LinkSettings:
+    """A link between a station and an access point."""
+
+    ssid: str
+    """Network name."""
+
+    station: str
+    """The station's address, colon-separated."""
+
+    access_point: str
+    """The access point's."""
+
+    akm: AkmSuite | None = None
+    """AKM; none on an open network."""
+
+    pairwise: CipherSuite
+    """Pairwise cipher."""
+
+    group: CipherSuite
+    """Group cipher."""
+
+    protection: ManagementProtection = ManagementProtection.OFF
+    """Protected management frames."""
+
+    hash_to_element: bool = False
+    """Whether SAE maps the password with hash-to-element."""
+
+    mobility_domain: MobilityDomain | None = None
+    """Mobility domain of fast transition."""
+
+
+@frozen(kw_only=True)
+class MasterPassphrase:
+    """A passphrase, mapped to a PSK with the network name (802.11-2020, J.4.1)."""
+
+    passphrase: str
+
+
+@frozen(kw_only=True)
+class MasterPmk:
+    """The PMK of SAE, of OWE, or of a cache."""
+
+    pmk: bytes
+
+
+@frozen(kw_only=True)
+class MasterMsk:
+    """The MSK of an EAP method."""
+
+    msk: bytes
+
+
+#: Start of a link's key hierarchy.
+Master = MasterPassphrase | MasterPmk | MasterMsk
+
+
+@frozen(kw_only=True)
+class AirSettingsAuthentication:
+    """Open System or, with a WEP key, Shared Key authentication."""
+
+    stage: Literal["authentication"] = field(default="authentication", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    wep_key: bytes | None = None
+    """WEP key of 5 or 13 octets."""
+
+
+@frozen(kw_only=True)
+class AirSettingsSae:
+    """SAE."""
+
+    stage: Literal["sae"] = field(default="sae", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    password: str
+    """Password."""
+
+    group: int
+    """IANA number of the group."""
+
+    further_groups: tuple[int, ...] = ()
+    """Groups that a station tries next, or that an access point takes as well."""
+
+    identifier: str | None = None
+    """Password identifier, with hash-to-element."""
+
+    anti_clogging: bool = False
+    """Whether the access point is busy."""
+
+
+@frozen(kw_only=True)
+class AirSettingsAssociation:
+    """Association without a key exchange in it."""
+
+    stage: Literal["association"] = field(default="association", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    pmkids: tuple[bytes, ...] = ()
+    """Identifiers of cached PMKs, 16 octets each."""
+
+
+@frozen(kw_only=True)
+class AirSettingsOwe:
+    """Association with OWE's key exchange."""
+
+    stage: Literal["owe"] = field(default="owe", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    group: int
+    """IANA number of the group."""
+
+    further_groups: tuple[int, ...] = ()
+    """Groups that a station tries next, or that an access point takes as well."""
+
+
+@frozen(kw_only=True)
+class AirSettingsKeys:
+    """The 4-way handshake."""
+
+    stage: Literal["keys"] = field(default="keys", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    master: Master
+    """Where the keys come from."""
+
+    pmkid: bytes | None = None
+    """Identifier of the PMK, 16 octets."""
+
+    station_element: bytes | None = None
+    """RSN element of the association request; that of the link unless given."""
+
+    access_point_element: bytes | None = None
+    """RSN element of the beacons; that of the link unless given."""
+
+
+@frozen(kw_only=True)
+class AirSettingsFastTransition:
+    """Fast BSS transition to the access point of the link."""
+
+    stage: Literal["fast-transition"] = field(default="fast-transition", init=False)
+
+    link: LinkSettings
+    """The link."""
+
+    master: Master
+    """Where the keys come from."""
+
+    old_access_point: str
+    """Address of the access point that the station leaves."""
+
+    over_the_ds: bool = False
+    """Through that access point instead of over the air."""
+
+
+#: A handshake between a station and an access point.
+AirSettings = (
+    AirSettingsAuthentication
+    | AirSettingsSae
+    | AirSettingsAssociation
+    | AirSettingsOwe
+    | AirSettingsKeys
+    | AirSettingsFastTransition
+)
+
+
+@frozen(kw_only=True)
+class RoleSettingsEap:
+    """EAP between station, access point and authentication server."""
+
+    handshake: Literal["eap"] = field(default="eap", init=False)
+
+    method: EapMethod
+    """The method."""
+
+    tls: TlsVersion = TlsVersion.TLS_VERSION_1_2
+    """Which TLS, for the methods that use it."""
+
+    suite: TlsSuite = TlsSuite.AES128_GCM_SHA256
+    """Its suite."""
+
+    groups: tuple[NamedGroup, ...] = ()
+    """Its groups, where they are not the suite's usual ones."""
+
+    chain: ChainKind = ChainKind.RSA2048
+    """Certificates of both ends."""
+
+    shown: Shown = Shown.OWN
+    """Which of them our end shows."""
+
+    identity: str
+    """Identity that the station claims."""
+
+    password: str
+    """Password."""
+
+    radius_secret: str
+    """Secret that access point and server share."""
+
+    fragment_octets: int
+    """Octets of TLS data in one EAP packet."""
+
+    cryptobinding: bool = False
+    """Whether PEAP's server binds the tunnel to what runs in it."""
+
+    session: bytes | None = None
+    """A TLS session of an earlier conversation to resume, as the exchange gave it."""
+
+    remembers: bool = False
+    """Whether our end remembers the session of a conversation for the next."""
+
+    station: str
+    """The station's address, colon-separated."""
+
+    access_point: str
+    """The access point's."""
+
+
+@frozen(kw_only=True)
+class RoleSettingsIkeV1:
+    """IKEv1, the station being the initiator and the gateway the responder."""
+
+    handshake: Literal["ike-v1"] = field(default="ike-v1", init=False)
+
+    preshared: str
+    """Pre-shared key."""
+
+    group: int
+    """IKE group: 2, 5 or 14."""
+
+    cipher: IkeCipher
+    """des, triple-des or aes128."""
+
+    hash: HashAlgorithm
+    """md5 or sha1."""
+
+    forward_secrecy: bool
+    """Whether quick mode has a Diffie-Hellman exchange of its own."""
+
+    addresses: tuple[bytes, bytes]
+    """IPv4 addresses of initiator and responder."""
+
+    inner: tuple[bytes, bytes]
+    """Their addresses inside the tunnel."""
+
+    nat_traversal: bool = False
+    """Whether the ends look for address translation."""
+
+
+@frozen(kw_only=True)
+class RoleSettingsIkeV2:
+    """IKEv2 with pre-shared keys and one ESP tunnel."""
+
+    handshake: Literal["ike-v2"] = field(default="ike-v2", init=False)
+
+    preshared: str
+    """Pre-shared key."""
+
+    group: int
+    """IKE group: 14 or 19."""
+
+    gcm: bool
+    """AES-GCM instead of AES-CBC with HMAC-SHA-1."""
+
+    addresses: tuple[bytes, bytes]
+    """IPv4 addresses of initiator and responder."""
+
+    inner: bytes
+    """The initiator's address inside the tunnel."""
+
+    nat_traversal: bool = False
+    """Whether the ends look for address translation."""
+
+    mobike: bool = False
+    """Whether the tunnel may move."""
+
+
+@frozen(kw_only=True)
+class RoleSettingsMobike:
+    """A tunnel of IKEv2 that moves: the station's end comes from another address."""
+
+    handshake: Literal["mobike"] = field(default="mobike", init=False)
+
+    sa: bytes
+    """The IKE SA, as an exchange with `mobike` gave it."""
+
+    address: bytes
+    """The new address."""
+
+    checks: bool = False
+    """Whether the gateway checks that the station is there."""
+
+
+@frozen(kw_only=True)
+class RoleSettingsAir:
+    """A stage between station and access point."""
+
+    handshake: Literal["air"] = field(default="air", init=False)
+
+    settings: AirSettings
+    """The handshake and its settings."""
+
+
+@frozen(kw_only=True)
+class RoleSettingsWireGuard:
+    """WireGuard, the station being the initiator and the gateway the responder."""
+
+    handshake: Literal["wire-guard"] = field(default="wire-guard", init=False)
+
+    private: bytes
+    """Our static private key."""
+
+    peer: bytes
+    """Their static public key."""
+
+    preshared: bytes
+    """Pre-shared key; zero without one."""
+
+    timestamp: bytes
+    """First TAI64N timestamp of the initiator."""
+
+    source: bytes = b"\x00\x00\x00\x00\x00\x00"
+    """The other end's outer address and port, which a cookie is for."""
+
+
+#: Settings of a handshake.
+RoleSettings = (
+    RoleSettingsEap
+    | RoleSettingsIkeV1
+    | RoleSettingsIkeV2
+    | RoleSettingsMobike
+    | RoleSettingsAir
+    | RoleSettingsWireGuard
+)

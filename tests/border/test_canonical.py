@@ -1,0 +1,71 @@
+"""Requests as canonical JSON, and what the native module refuses in them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from airtoll import _native, border
+
+
+def request() -> border.Scenario:
+    return border.Scenario(
+        duration_s=1.0,
+        bss=(border.Bss(name="cell", standard=border.Standard("802.11a"), rate=border.RateAarf()),),
+        nodes=(
+            border.Node(name="A", role=border.Role.STATION, bss="cell"),
+            border.Node(name="ap", role=border.Role.ACCESS_POINT, bss="cell"),
+        ),
+        flows=(
+            border.Flow(
+                name="up",
+                source="A",
+                destination="ap",
+                transport=border.TransportUdp(),
+                pattern=border.PatternSaturated(payload_octets=1000),
+            ),
+        ),
+    )
+
+
+def test_defaults_are_left_out_and_the_field_of_a_variant_is_not() -> None:
+    (bss,) = border.plain(request())["bss"]
+    assert bss == {"name": "cell", "standard": "802.11a", "rate": {"control": "aarf"}}
+    assert border.plain(border.Queue(packets=3, max_delay_ms=None)) == {
+        "packets": 3,
+        "max_delay_ms": None,
+    }
+
+
+def test_octets_are_numbers() -> None:
+    domain = border.MobilityDomain(identifier=b"\x00\xff", r0_key_holder=b"a", over_the_ds=True)
+    assert border.plain(domain)["identifier"] == [0, 255]
+
+
+def test_a_value_of_another_class_is_refused() -> None:
+    with pytest.raises(TypeError, match="object is no class"):
+        border.plain(object())
+
+
+def test_the_native_module_reads_a_request() -> None:
+    assert _native.check_scenario(border.to_json(request())) is None
+
+
+@pytest.mark.parametrize("place", ["", "bss.0", "bss.0.rate", "nodes.1", "flows.0.transport"])
+def test_the_native_module_names_an_unknown_field(place: str) -> None:
+    plain = border.plain(request())
+    inner = plain
+    for key in filter(None, place.split(".")):
+        inner = inner[int(key)] if key.isdigit() else inner[key]
+    inner["not_a_field"] = 1
+    problem = _native.check_scenario(json.dumps(plain))
+    assert problem is not None
+    assert "not_a_field" in problem
+
+
+def test_a_policy_with_an_unknown_field_is_refused() -> None:
+    policy = {"name": "open", "link": {"generation": "open", "cipher": "open"}}
+    policy["link"] |= {"group_cipher": "open", "colour": "red"}
+    with pytest.raises(ValueError, match="colour"):
+        _native.negotiate(json.dumps(policy), 1)
