@@ -1,4 +1,4 @@
-"""Stations that nobody can drive (a phone, a Windows laptop): a person does what prompts say.
+"""Stations without a driver (a phone, a Windows laptop): a person follows prompts.
 
 Takes a trial's progress and a device of the lab file; gives its link, verified at the access
 point, and its traffic, measured at the server. Never believes an answer: a step is done when the
@@ -49,7 +49,7 @@ class ByHand:
     access_point: hostapd.AccessPoint
 
     async def state(self) -> dict[str, str]:
-        """What the access point says of it."""
+        """The station as the access point reports it."""
         return await self.access_point.station(self.address)
 
 
@@ -120,7 +120,7 @@ async def _associated(
 def instructions(
     name: str, device: Device, policy: Policy, secret: Credentials, folder: str
 ) -> str:
-    """What to set on a device so that it joins with a policy, step by step."""
+    """The settings of a device that joins with a policy, step by step."""
     link = policy.link
     lines = [f"{device.name} (station {name}): join the network of policy {policy.name}"]
     lines += [f"  SSID: {secret.ssid}", f"  security: {_security(policy)}"]

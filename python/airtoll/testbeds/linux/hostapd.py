@@ -70,7 +70,7 @@ class Radio:
 
 @frozen
 class RadiusAddress:
-    """Where the RADIUS server listens, and the address from which the AP asks."""
+    """Where the RADIUS server listens, and the address from which the AP sends requests."""
 
     server: str
     port: int
@@ -253,7 +253,7 @@ class AccessPoint:
             self.control.close()
 
     async def station(self, address: str) -> dict[str, str]:
-        """What hostapd knows of one station, as key and value."""
+        """The station as hostapd reports it, as key and value."""
         return parse_pairs(await self.control.request(f"STA {address}"))
 
     async def admitted(self, address: str, limit_s: float = 5.0) -> dict[str, str]:

@@ -18,7 +18,7 @@ def static(policy: Policy, credentials: Credentials) -> list[dict[str, str]]:
     """Keys that are known before the first frame."""
     link = policy.link
     rows: list[dict[str, str]] = []
-    # hostapd makes dynamic WEP keys itself and tells nobody; our LEAP server hands out ours.
+    # hostapd draws dynamic WEP keys and does not report them; our LEAP server distributes ours.
     told = not link.dynamic_wep or link.eap_method == "leap"
     if link.encrypts_data and link.akm is None and told:
         bits = 40 if link.cipher is Cipher.WEP_40 else 104

@@ -1,7 +1,7 @@
 """Radios: virtual ones of mac80211_hwsim moved into namespaces, and what any radio can do.
 
-Takes hosts; gives interface names, MAC addresses and capabilities. Never loads the module when
-somebody else's radios are there, and unloads it only if this run loaded it.
+Takes hosts; gives interface names, MAC addresses and capabilities. Never loads the module
+while other virtual radios exist, and unloads it only if this run loaded it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def virtual(root: Host, nodes: list[LocalHost]) -> list[Radio]:
     loaded = await root.run(["sh", "-c", "test -d /sys/module/mac80211_hwsim"], check=False)
     if loaded.status == 0:
         raise EnvironmentProblem(
-            f"{root.name}: mac80211_hwsim is loaded already; if nobody uses it: "
+            f"{root.name}: mac80211_hwsim is loaded already; if no other program uses it: "
             "modprobe -r mac80211_hwsim"
         )
     done = await root.run(["modprobe", "mac80211_hwsim", f"radios={len(nodes)}"], check=False)

@@ -1,7 +1,7 @@
 """Nodes that live as long as a run: hosts, radios, addresses, and the servers behind the AP.
 
 Takes credentials and jobs; gives outcomes. Here the nodes are namespaces of this machine with
-virtual radios; ``laboratory`` puts hosts over SSH in their place. Never leaves a node, a server
+virtual radios; ``laboratory`` uses hosts over SSH instead. Never leaves a node, a server
 or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
@@ -66,10 +66,10 @@ class Stack:
         self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
         self.medium: medium.Medium | None = None
-        #: Node -> a station that nobody can drive, and where its prompts go.
+        #: Node -> a station without a driver, and the terminal of its prompts.
         self.by_hand: dict[str, Device] = {}
         self.prompts: Prompts | None = None
-        #: What the CPU carries without airtime, bit/s, by kind of traffic.
+        #: Throughput of the CPU without airtime, bit/s, by kind of traffic.
         self.ceilings: dict[tuple[object, ...], float] = {}
         #: Node -> channel survey before the first trial (see ``conditions.survey``).
         self.surveyed: dict[str, list[conditions.Channel]] = {}
@@ -173,7 +173,7 @@ class Stack:
             await trial.run()
         except (TestbedError, TimeoutError) as error:
             trial.failure = str(error) or type(error).__name__
-            # A server in the middle of a test that nobody ends would refuse the next one.
+            # A server with an unfinished test would refuse the next one.
             await self._stop_servers()
         finally:
             await trial.finish()
