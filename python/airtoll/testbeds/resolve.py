@@ -15,6 +15,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Scenario, Station, Traffic
+from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
@@ -25,7 +26,6 @@ AP = "ap"
 SERVER = "server"
 BSS = "cell"
 
-_HIGHEST_MBPS = {"802.11b": 11.0, "802.11a": 54.0, "802.11g": 54.0}
 _STREAM_WRITE_OCTETS = 8192
 #: The loss between all nodes where the study gives neither positions nor levels.
 _CONSTANT_LOSS = border.PathLossConstant(loss_db=60.0)
@@ -229,7 +229,7 @@ def _bss(settings: Scenario) -> border.Bss:
         fragmentation_threshold_octets=settings.fragmentation_threshold_octets,
         cw_min=settings.cw_min,
         cw_max=settings.cw_max,
-        edca=True if settings.edca or settings.phy not in _HIGHEST_MBPS else None,
+        edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
     )
     if settings.guard_interval_ns is None:
         return bss
@@ -241,8 +241,8 @@ def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> border.Rate:
         return border.RateAarf(streams=settings.streams)
     if settings.rate_control == "minstrel":
         return border.RateMinstrel(streams=settings.streams)
-    if phy in _HIGHEST_MBPS:
-        return border.RateFixed(mbps=rate_mbps or _HIGHEST_MBPS[phy])
+    if phy in HIGHEST_MBPS:
+        return border.RateFixed(mbps=rate_mbps or HIGHEST_MBPS[phy])
     return border.RateFixedMcs(mcs=settings.mcs or 0, streams=settings.streams)
 
 
