@@ -69,6 +69,16 @@ def test_addresses_are_resolved_where_the_study_says_so(topology: str) -> None:
     assert _native.check_scenario(scenario_json(asks)) is None
 
 
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_lookups_have_the_octets_of_the_study(transport: str) -> None:
+    traffic = {"transport": transport, "application": "dns", "query_bytes": 50, "answer_bytes": 90}
+    asked = cell(topology="uplink", traffic=traffic)
+    (first, _) = scenario(asked).flows
+    assert first.pattern.type == "dns"
+    assert (first.pattern.query_octets, first.pattern.answer_octets) == (50, 90)
+    assert _native.check_scenario(scenario_json(asked)) is None
+
+
 def test_stations_are_repeated_up_to_the_number_of_clients() -> None:
     resolved = scenario(cell(stations=[{"name": "A"}], clients=20))
     names = [node.name for node in resolved.nodes if node.role is border.Role.STATION]

@@ -9,7 +9,7 @@ mod connection;
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use application::{Application, Next, RequestResponse};
+pub(crate) use application::{Application, RequestResponse, Step};
 pub(crate) use connection::{Carried, Connection};
 
 use crate::context::{Action, Context};

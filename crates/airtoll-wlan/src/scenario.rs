@@ -20,8 +20,8 @@ pub use bss::{
     Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
 };
 pub use flow::{
-    AccessCategory, Arrivals, CongestionControl, Flow, IpVersion, Pattern, TcpOptions, Transport,
-    UdpOptions,
+    AccessCategory, Arrivals, CongestionControl, Dns, Flow, IpVersion, Pattern, TcpOptions,
+    Transport, UdpOptions,
 };
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use node::{

@@ -124,11 +124,62 @@ fn varied() -> Vec<Scenario> {
         cell(A54, two, relay, 1.0),
         cell(A54, two, TCP_UP, 1.0),
         cell(A54, two, ask, 1.0),
+        cell(A54, two, &lookups("udp", ""), 1.0),
+        cell(B11, two, &lookups("tcp", ""), 1.0),
         hidden,
         faint,
         bridge::bridged(2, A54, "", "udp", 1000, 1.0),
         bridge::bridged(1, N40, WORK, "tcp", 1460, 1.0),
     ]
+}
+
+/// DNS lookups of the first station.
+fn lookups(protocol: &str, more: &str) -> String {
+    format!(
+        r#"{{"name": "dns", "source": "s0", "destination": "server",
+        "transport": {{"protocol": "{protocol}"}}, "pattern": {{"type": "dns"{more}}}}}"#
+    )
+}
+
+#[test]
+fn a_lookup_over_tls_takes_three_round_trips_and_one_over_udp_one() {
+    let station = r#"{"name": "s0", "role": "station", "bss": "cell"},"#;
+    for (protocol, round_trips) in [("udp", 1.0), ("tcp", 3.0)] {
+        let flow = lookups(protocol, r#", "server_s": 0.04, "count": 5"#);
+        let mut scenario = cell(A54, station, &flow, 5.0);
+        for link in &mut scenario.links {
+            link.delay_s = 0.05;
+        }
+        let outcome = run(&scenario, 1, &mut || false).unwrap();
+        let mean = total(&outcome, "response_time_s");
+        // Each round trip takes 100 ms on the wire, the resolver 40 ms, the radio below 3 ms.
+        let wire = 0.1 * round_trips + 0.04;
+        assert!((wire..wire + 0.01).contains(&mean), "{protocol}: {mean}");
+        // Query and answer; over TLS also ClientHello, server's flight and Finished (RFC 8448),
+        // two octets of length and 22 of the record for each message.
+        let octets = match protocol {
+            "udp" => 44 + 60,
+            _ => 201 + 774 + 58 + 2 * (2 + 22) + 44 + 60,
+        };
+        assert_eq!(total(&outcome, "octets_payload"), f64::from(5 * octets));
+    }
+}
+
+#[test]
+fn a_lost_query_costs_the_wait_for_its_repetition() {
+    let station = r#"{"name": "s0", "role": "station", "bss": "cell"},"#;
+    let flow = lookups("udp", r#", "retry_s": 0.5, "think_s": 0.01"#);
+    let mut scenario = cell(A54, station, &flow, 60.0);
+    for link in &mut scenario.links {
+        link.loss_ratio = 0.2;
+    }
+    let outcome = run(&scenario, 1, &mut || false).unwrap();
+    // Query and answer both arrive with probability 0.64, so that 0.36 / 0.64 waits are expected.
+    let mean = total(&outcome, "response_time_s");
+    assert!(
+        (0.5 * 0.5625 * 0.7..0.5 * 0.5625 * 1.3).contains(&mean),
+        "{mean}"
+    );
 }
 
 #[test]

@@ -68,6 +68,7 @@ __all__ = [
     "PathLossConstant",
     "PathLossLogDistance",
     "Pattern",
+    "PatternDns",
     "PatternPaced",
     "PatternRequestResponse",
     "PatternSaturated",
@@ -1366,6 +1367,44 @@ class PatternRequestResponse:
 
 
 @frozen(kw_only=True)
+class PatternDns:
+    """DNS lookups one after the other: over UDP, or with TCP over TLS (RFC 7858)."""
+
+    type: Literal["dns"] = field(default="dns", init=False)
+
+    query_octets: int = 44
+    """DNS message of the query, octets. Default 44: header 12, `www.example.com` 17, type and
+    class 4 (RFC 1035 section 4.1), EDNS(0) option record 11 (RFC 6891).
+    """
+
+    answer_octets: int = 60
+    """DNS message of the answer, octets. Default 60: the query with one A record of 16."""
+
+    server_s: float = 0.0
+    """Time that the resolver takes to answer, s."""
+
+    think_s: float = 0.0
+    """Pause between an answer and the next lookup, s."""
+
+    count: int | None = None
+    """Number of lookups; null: until the end."""
+
+    retry_s: float = 5.0
+    """UDP: repeat the query if there is no answer within this time, s (5 in `resolv.conf`)."""
+
+    client_hello_octets: int = 201
+    """TLS record of the ClientHello, octets. Default: RFC 8448 section 3."""
+
+    server_flight_octets: int = 774
+    """TLS records from ServerHello to the server's Finished, octets. Default: RFC 8448 section 3
+    (95 and 679, with a certificate of 432 octets).
+    """
+
+    client_finished_octets: int = 58
+    """TLS record of the client's Finished, octets. Default: RFC 8448 section 3."""
+
+
+@frozen(kw_only=True)
 class PatternVoip:
     """One direction of a voice call: 160 octets of G.711 and 12 of RTP every 20 ms by default."""
 
@@ -1379,7 +1418,14 @@ class PatternVoip:
 
 
 #: What the application sends, and when.
-Pattern = PatternSaturated | PatternPaced | PatternTransfer | PatternRequestResponse | PatternVoip
+Pattern = (
+    PatternSaturated
+    | PatternPaced
+    | PatternTransfer
+    | PatternRequestResponse
+    | PatternDns
+    | PatternVoip
+)
 
 
 class AccessCategory(StrEnum):

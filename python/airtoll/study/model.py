@@ -256,8 +256,10 @@ class Traffic(Table):
     about: str = Field("", description="use that the traffic models")
     transport: Literal["udp", "tcp"] = Field(description="transport protocol")
     ip: Literal["ipv4", "ipv6"] = Field("ipv4", description="network protocol")
-    application: Literal["stream", "request-response", "voip", "http", "ftp"] = Field(
-        "stream", description="application that generates the data"
+    application: Literal["stream", "request-response", "voip", "http", "ftp", "dns"] = Field(
+        "stream",
+        description="application that generates the data; `dns`: lookups one after the other, "
+        'over UDP, or with `transport = "tcp"` over TLS on a new connection each',
     )
     direction: Literal["up", "down", "both"] | None = Field(
         None, description="direction of the data; default: that of the topology"
@@ -284,6 +286,8 @@ class Traffic(Table):
     )
     request_bytes: Count = Field(64, description="request of request-response, octets")
     response_bytes: Count = Field(64, description="response of request-response, octets")
+    query_bytes: Count = Field(44, description="DNS message of a query, octets")
+    answer_bytes: Count = Field(60, description="DNS message of an answer, octets")
     duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
     warm_up_s: NotNegative = Field(
         0.0, description="time at the start that is not measured, seconds"

@@ -500,6 +500,10 @@ def _pattern(traffic: Traffic) -> border.Pattern:
         return border.PatternRequestResponse(
             request_octets=traffic.request_bytes, response_octets=traffic.response_bytes
         )
+    if traffic.application == "dns":
+        return border.PatternDns(
+            query_octets=traffic.query_bytes, answer_octets=traffic.answer_bytes
+        )
     if traffic.transfer_bytes is not None:
         return border.PatternTransfer(octets=traffic.transfer_bytes, payload_octets=payload)
     if traffic.offered_mbps is not None:

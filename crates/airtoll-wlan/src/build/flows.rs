@@ -4,10 +4,10 @@ use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
 use super::Builder;
-use crate::flow::{self, Application, Connection, Flow};
+use crate::flow::{Application, Connection, Flow, RequestResponse, Step};
 use crate::mac::{Backlog, NO_LIFETIME, RateControl};
 use crate::net::Route;
-use crate::scenario::{self, Arrivals, IpVersion, Pattern, Role, ScenarioError, Transport};
+use crate::scenario::{self, Arrivals, Dns, IpVersion, Pattern, Role, ScenarioError, Transport};
 use crate::transport::TcpConfig;
 
 impl Builder<'_> {
@@ -29,7 +29,7 @@ impl Builder<'_> {
                 IpVersion::Ipv6 => 40,
             };
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
-            let application = application(&flow.pattern, start);
+            let application = application(flow, start);
             let payload = match application {
                 Application::Saturated { payload }
                 | Application::Paced { payload, .. }
@@ -166,14 +166,14 @@ impl Builder<'_> {
     }
 }
 
-fn application(pattern: &Pattern, start: Instant) -> Application {
+fn application(flow: &scenario::Flow, start: Instant) -> Application {
     let paced = |payload: u32, interval_ns: f64, poisson| Application::Paced {
         payload,
         interval_ns,
         poisson,
         due_ns: start.as_nanos() as f64,
     };
-    match *pattern {
+    match flow.pattern {
         Pattern::Saturated { payload_octets } => Application::Saturated {
             payload: payload_octets,
         },
@@ -205,18 +205,59 @@ fn application(pattern: &Pattern, start: Instant) -> Application {
             think_s,
             count,
             retry_s,
-        } => Application::RequestResponse(flow::RequestResponse {
-            request: request_octets,
-            response: response_octets,
-            server: Duration::from_secs_f64(server_s),
-            think: Duration::from_secs_f64(think_s),
-            retry: Duration::from_secs_f64(retry_s),
-            left: count,
-            number: 0,
-            asked_at: Instant::ZERO,
-            next: flow::Next::Ask,
-            requested: 0,
-            responded: 0,
-        }),
+        } => Application::RequestResponse(RequestResponse::new(
+            vec![Step {
+                request: request_octets,
+                response: response_octets,
+                server: Duration::from_secs_f64(server_s),
+            }],
+            Duration::from_secs_f64(think_s),
+            Duration::from_secs_f64(retry_s),
+            count,
+        )),
+        Pattern::Dns(dns) => {
+            let over_tls = matches!(flow.transport, Transport::Tcp(_));
+            let mut lookups = RequestResponse::new(
+                lookup(&dns, over_tls),
+                Duration::from_secs_f64(dns.think_s),
+                Duration::from_secs_f64(dns.retry_s),
+                dns.count,
+            );
+            lookups.reconnects = over_tls;
+            lookups.counts_waits = true;
+            Application::RequestResponse(lookups)
+        }
     }
+}
+
+/// Octets of the length before a DNS message on a stream (RFC 1035 section 4.2.2).
+const DNS_LENGTH: u32 = 2;
+/// Octets that a TLS 1.3 record adds: header 5, content type 1, authentication tag 16 (RFC 8446
+/// section 5.2).
+const TLS_RECORD: u32 = 22;
+
+/// The steps of one lookup: query and answer over UDP; over TLS the handshake before them, and the
+/// query behind the client's Finished.
+fn lookup(dns: &Dns, over_tls: bool) -> Vec<Step> {
+    let server = Duration::from_secs_f64(dns.server_s);
+    if !over_tls {
+        return vec![Step {
+            request: dns.query_octets,
+            response: dns.answer_octets,
+            server,
+        }];
+    }
+    let framed = |message: u32| DNS_LENGTH + message + TLS_RECORD;
+    vec![
+        Step {
+            request: dns.client_hello_octets,
+            response: dns.server_flight_octets,
+            server: Duration::ZERO,
+        },
+        Step {
+            request: dns.client_finished_octets + framed(dns.query_octets),
+            response: framed(dns.answer_octets),
+            server,
+        },
+    ]
 }

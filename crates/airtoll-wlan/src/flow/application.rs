@@ -30,20 +30,96 @@ pub(crate) enum Application {
 /// Requests and responses.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestResponse {
-    pub request: u32,
-    pub response: u32,
-    pub server: Duration,
+    /// Requests with their responses, in order, from one pause to the next.
+    pub steps: Vec<Step>,
+    /// The step under way.
+    pub step: usize,
+    /// Every round of steps opens a connection of its own (TCP).
+    pub reconnects: bool,
     pub think: Duration,
     pub retry: Duration,
     pub left: Option<u32>,
     /// Number of the request under way.
     pub number: u32,
+    /// Responses sent so far (TCP).
+    pub answered: u32,
+    /// When the request under way was sent.
     pub asked_at: Instant,
+    /// When the clock of the round started.
+    pub began: Instant,
+    /// The time of a round holds the waits for lost requests (UDP).
+    pub counts_waits: bool,
     /// What the application does when it is due next.
     pub next: Next,
     /// Octets that make the request and response under way complete (TCP).
     pub requested: u64,
     pub responded: u64,
+}
+
+/// A request with its response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    /// Octets of the request.
+    pub request: u32,
+    /// Octets of the response.
+    pub response: u32,
+    /// Time that the server takes to answer.
+    pub server: Duration,
+}
+
+impl RequestResponse {
+    /// A round of `steps`, again and again with a pause of `think`.
+    pub fn new(steps: Vec<Step>, think: Duration, retry: Duration, left: Option<u32>) -> Self {
+        Self {
+            steps,
+            step: 0,
+            reconnects: false,
+            think,
+            retry,
+            left,
+            number: 0,
+            answered: 0,
+            asked_at: Instant::ZERO,
+            began: Instant::ZERO,
+            counts_waits: false,
+            next: Next::Ask,
+            requested: 0,
+            responded: 0,
+        }
+    }
+
+    /// The request and the response under way.
+    pub fn current(&self) -> Step {
+        self.steps[self.step]
+    }
+
+    /// Whether no round may begin.
+    pub fn is_over(&self, stopped: bool) -> bool {
+        self.step == 0 && (stopped || self.left == Some(0))
+    }
+
+    /// Counts a request that is sent now; the first of a round starts the clock.
+    pub fn ask(&mut self, now: Instant) {
+        if self.step == 0 {
+            self.left = self.left.map(|n| n - 1);
+            self.began = now;
+        }
+        self.asked_at = now;
+        self.number += 1;
+        self.next = Next::Retry;
+    }
+
+    /// Takes the response; gives the time of the whole round, if it ends here, and the pause before
+    /// the next request.
+    pub fn answer(&mut self, now: Instant) -> (Option<Duration>, Duration) {
+        self.next = Next::Ask;
+        self.step += 1;
+        if self.step < self.steps.len() {
+            return (None, Duration::ZERO);
+        }
+        self.step = 0;
+        (Some(now - self.began), self.think)
+    }
 }
 
 /// The next act of a request-response application.
@@ -185,13 +261,11 @@ impl Flows {
             return;
         };
         match exchange.next {
-            Next::Ask if now >= state.stop || exchange.left == Some(0) => {}
+            Next::Ask if exchange.is_over(now >= state.stop) => {}
             Next::Ask => {
-                exchange.left = exchange.left.map(|n| n - 1);
-                exchange.number += 1;
-                exchange.asked_at = now;
-                exchange.next = Next::Retry;
-                let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
+                exchange.ask(now);
+                let (number, retry) = (exchange.number, exchange.retry);
+                let request = exchange.current().request;
                 self.offer(cx, flow, u64::from(request));
                 let carries = Carries::Datagram { flow, number };
                 self.originate(cx, carries, false, UDP_HEADER, request);
@@ -205,7 +279,7 @@ impl Flows {
             }
             Next::Answer => {
                 exchange.next = Next::Retry;
-                let (response, number) = (exchange.response, exchange.number);
+                let (response, number) = (exchange.current().response, exchange.number);
                 let carries = Carries::Datagram { flow, number };
                 self.originate(cx, carries, true, UDP_HEADER, response);
             }
@@ -225,8 +299,12 @@ impl Flows {
             // Answered meanwhile, or asked again: the newer request has its own timer.
             return;
         }
-        let (request, number, retry) = (exchange.request, exchange.number, exchange.retry);
+        let (number, retry) = (exchange.number, exchange.retry);
+        let request = exchange.current().request;
         exchange.asked_at = now;
+        if !exchange.counts_waits {
+            exchange.began = now;
+        }
         self.flows[flow as usize].statistics.retransmissions += 1;
         let carries = Carries::Datagram { flow, number };
         self.originate(cx, carries, false, UDP_HEADER, request);
@@ -253,16 +331,15 @@ impl Flows {
         if !p.reverse {
             if exchange.next == Next::Retry {
                 exchange.next = Next::Answer;
-                let at = now + exchange.server;
+                let at = now + exchange.current().server;
                 cx.schedule(at, Event::Application { flow });
             }
         } else if exchange.next == Next::Retry {
-            exchange.next = Next::Ask;
-            if warm {
-                state.statistics.responses.add(now - exchange.asked_at);
+            let (round, pause) = exchange.answer(now);
+            if let Some(round) = round.filter(|_| warm) {
+                state.statistics.responses.add(round);
             }
-            let at = now + exchange.think;
-            cx.schedule(at, Event::Application { flow });
+            cx.schedule(now + pause, Event::Application { flow });
         }
         if warm {
             self.count_delivery(cx, flow, p.payload, now);

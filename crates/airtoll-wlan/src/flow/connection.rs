@@ -16,7 +16,10 @@ use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
 pub(crate) struct Connection {
     /// Data from source to destination, and back.
     pub halves: [Half; 2],
-    carried: Slab<Carried>,
+    /// What packets under way carry, with the number of the connection that sent them.
+    carried: Slab<(u32, Carried)>,
+    /// Connections opened before this one by [`Self::reopen`].
+    number: u32,
     config: TcpConfig,
 }
 
@@ -39,23 +42,44 @@ pub(crate) enum Carried {
     Ack(u8, Ack, u64),
 }
 
-impl Connection {
-    pub fn new(config: &TcpConfig) -> Self {
-        let half = || Half {
+impl Half {
+    fn new(config: &TcpConfig) -> Self {
+        Self {
             sender: Sender::new(config),
             receiver: Receiver::new(config),
             timers: [Instant::MAX; 2],
-        };
+        }
+    }
+}
+
+impl Connection {
+    pub fn new(config: &TcpConfig) -> Self {
         Self {
-            halves: [half(), half()],
+            halves: [Half::new(config), Half::new(config)],
             carried: Slab::new(),
+            number: 0,
             config: config.clone(),
         }
     }
 
+    /// Replaces the connection by a new one that opens with a three-way handshake. Segments of the
+    /// old one that are under way are ignored.
+    pub fn reopen(&mut self) {
+        self.number += 1;
+        let opening = TcpConfig {
+            handshake: true,
+            ..self.config.clone()
+        };
+        self.halves = [Half::new(&opening), Half::new(&self.config)];
+    }
+
+    fn carry(&mut self, carried: Carried) -> u32 {
+        self.carried.insert((self.number, carried))
+    }
+
     /// What the packet with this place among those under way carries.
     pub fn carried(&self, place: u32) -> Carried {
-        self.carried[place]
+        self.carried[place].1
     }
 
     /// The parameters of both halves.
@@ -127,26 +151,25 @@ impl Flows {
             return;
         };
         match exchange.next {
-            Next::Ask if stopped || exchange.left == Some(0) => {}
+            Next::Ask if exchange.is_over(stopped) => {}
             Next::Ask => {
-                exchange.left = exchange.left.map(|n| n - 1);
-                exchange.number += 1;
-                exchange.asked_at = now;
-                exchange.next = Next::Retry;
-                exchange.requested += u64::from(exchange.request);
-                connection.halves[0]
-                    .sender
-                    .on_write(u64::from(exchange.request));
-                let request = u64::from(exchange.request);
+                if exchange.step == 0 && exchange.reconnects {
+                    connection.reopen();
+                    (exchange.requested, exchange.responded) = (0, 0);
+                }
+                exchange.ask(now);
+                let request = u64::from(exchange.current().request);
+                exchange.requested += request;
+                connection.halves[0].sender.on_write(request);
                 self.offer(cx, flow, request);
                 self.pump(cx, flow, 0);
             }
             Next::Answer => {
                 exchange.next = Next::Retry;
-                exchange.responded += u64::from(exchange.response);
-                connection.halves[1]
-                    .sender
-                    .on_write(u64::from(exchange.response));
+                let response = u64::from(exchange.current().response);
+                exchange.answered += 1;
+                exchange.responded += response;
+                connection.halves[1].sender.on_write(response);
                 self.pump(cx, flow, 1);
             }
             Next::Retry => {}
@@ -168,9 +191,7 @@ impl Flows {
             };
             let other = &mut connection.halves[usize::from(1 - half)].receiver;
             let (rides, known) = (other.ride(), other.acknowledged());
-            let place = connection
-                .carried
-                .insert(Carried::Segment(half, segment, rides, known));
+            let place = connection.carry(Carried::Segment(half, segment, rides, known));
             let carries = Carries::Segment { flow, place };
             self.originate(cx, carries, half == 1, segment.header, segment.payload);
         }
@@ -180,7 +201,7 @@ impl Flows {
     fn acknowledge(&mut self, cx: &mut Context, flow: u32, half: u8, ack: Ack) {
         if let Some(connection) = &mut self.flows[flow as usize].connection {
             let sent = connection.halves[usize::from(1 - half)].sender.sent();
-            let place = connection.carried.insert(Carried::Ack(half, ack, sent));
+            let place = connection.carry(Carried::Ack(half, ack, sent));
             let carries = Carries::Segment { flow, place };
             self.originate(cx, carries, half == 0, ack.header, 0);
         }
@@ -192,7 +213,11 @@ impl Flows {
         let Some(connection) = &mut self.flows[flow as usize].connection else {
             return;
         };
-        match connection.carried.remove(place) {
+        let (number, carried) = connection.carried.remove(place);
+        if number != connection.number {
+            return;
+        }
+        match carried {
             Carried::Ack(half, ack, _) => {
                 connection.halves[usize::from(half)]
                     .sender
@@ -246,22 +271,20 @@ impl Flows {
                         return;
                     }
                     // A retransmitted tail of the request must not answer twice.
-                    if exchange.responded / u64::from(exchange.response)
-                        >= u64::from(exchange.number)
-                    {
+                    if exchange.answered >= exchange.number {
                         return;
                     }
                     exchange.next = Next::Answer;
-                    now + exchange.server
+                    now + exchange.current().server
                 } else {
                     if delivered < exchange.responded || exchange.next != Next::Retry {
                         return;
                     }
-                    exchange.next = Next::Ask;
-                    if warm {
-                        state.statistics.responses.add(now - exchange.asked_at);
+                    let (round, pause) = exchange.answer(now);
+                    if let Some(round) = round.filter(|_| warm) {
+                        state.statistics.responses.add(round);
                     }
-                    now + exchange.think
+                    now + pause
                 };
                 cx.schedule(at, Event::Application { flow });
             }

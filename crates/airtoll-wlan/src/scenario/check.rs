@@ -283,6 +283,24 @@ impl Scenario {
                 positive(&format!("{at}.pattern.retry_s"), retry_s)?;
                 (request_octets.min(response_octets), true)
             }
+            Pattern::Dns(dns) => {
+                not_negative(&format!("{at}.pattern.server_s"), dns.server_s)?;
+                not_negative(&format!("{at}.pattern.think_s"), dns.think_s)?;
+                positive(&format!("{at}.pattern.retry_s"), dns.retry_s)?;
+                // The length before a DNS message has 16 bits, a UDP datagram takes 65,507 octets.
+                for (key, octets) in [
+                    ("query_octets", dns.query_octets),
+                    ("answer_octets", dns.answer_octets),
+                    ("client_hello_octets", dns.client_hello_octets),
+                    ("server_flight_octets", dns.server_flight_octets),
+                    ("client_finished_octets", dns.client_finished_octets),
+                ] {
+                    if !(1..=65_507).contains(&octets) {
+                        return invalid(&format!("{at}.pattern.{key}"), octets, "1 to 65,507");
+                    }
+                }
+                (dns.query_octets.min(dns.answer_octets), true)
+            }
         };
         if octets == 0 {
             return invalid(&format!("{at}.pattern"), "0 octets", "at least 1 octet");

@@ -159,6 +159,8 @@ pub enum Pattern {
         #[serde(default = "retry")]
         retry_s: f64,
     },
+    /// DNS lookups one after the other: over UDP, or with TCP over TLS (RFC 7858).
+    Dns(Dns),
     /// One direction of a voice call: 160 octets of G.711 and 12 of RTP every 20 ms by default.
     Voip {
         /// Voice and RTP octets per packet.
@@ -168,6 +170,49 @@ pub enum Pattern {
         #[serde(default = "voip_interval")]
         interval_ms: f64,
     },
+}
+
+/// DNS lookups. Over TLS every lookup opens a TCP connection and a TLS 1.3 session of its own. The
+/// response time of a lookup is from its start, the TCP handshake included, to the whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dns {
+    /// DNS message of the query, octets. Default 44: header 12, `www.example.com` 17, type and class
+    /// 4 (RFC 1035 section 4.1), EDNS(0) option record 11 (RFC 6891).
+    pub query_octets: u32,
+    /// DNS message of the answer, octets. Default 60: the query with one A record of 16.
+    pub answer_octets: u32,
+    /// Time that the resolver takes to answer, s.
+    pub server_s: f64,
+    /// Pause between an answer and the next lookup, s.
+    pub think_s: f64,
+    /// Number of lookups; null: until the end.
+    pub count: Option<u32>,
+    /// UDP: repeat the query if there is no answer within this time, s (5 in `resolv.conf`).
+    pub retry_s: f64,
+    /// TLS record of the ClientHello, octets. Default: RFC 8448 section 3.
+    pub client_hello_octets: u32,
+    /// TLS records from ServerHello to the server's Finished, octets. Default: RFC 8448 section 3
+    /// (95 and 679, with a certificate of 432 octets).
+    pub server_flight_octets: u32,
+    /// TLS record of the client's Finished, octets. Default: RFC 8448 section 3.
+    pub client_finished_octets: u32,
+}
+
+impl Default for Dns {
+    fn default() -> Self {
+        Self {
+            query_octets: 44,
+            answer_octets: 60,
+            server_s: 0.0,
+            think_s: 0.0,
+            count: None,
+            retry_s: 5.0,
+            client_hello_octets: 201,
+            server_flight_octets: 95 + 679,
+            client_finished_octets: 58,
+        }
+    }
 }
 
 /// Spacing of paced writes.

@@ -22,6 +22,7 @@ from airtoll.testbeds.linux import (
     bridges,
     cleanup,
     conditions,
+    dns,
     freeradius,
     iperf3,
     irtt,
@@ -216,6 +217,14 @@ class Stack:
         process = self._servers.get((node, port))
         if process is None or not process.running:
             self._servers[node, port] = await iperf3.serve(self.hosts[node], port, self.folder)
+
+    async def dns_server(self, node: str) -> None:
+        """A waiting resolver on a node."""
+        process = self._servers.get((node, dns.UDP_PORT))
+        if process is None or not process.running:
+            self._servers[node, dns.UDP_PORT] = await dns.serve(
+                self.hosts[node], self.folder, self.credentials.p384
+            )
 
     async def irtt_server(self, node: str) -> None:
         """A waiting irtt server on a node."""

@@ -71,6 +71,8 @@ _MODEL_ONLY: Final = (
 #: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
 _CALL_OCTETS: Final = 172
 _CALL_INTERVAL_S: Final = 0.02
+#: Octets of a query and an answer of `linux/dns.py`.
+_LOOKUP: Final = (44, 60)
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
 #: A study's faults of the join, and what they are called in a drill.
@@ -406,6 +408,8 @@ def _scenario_reason(settings: Scenario) -> str | None:
 def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
     if len(policy.tunnels) > 1:
         return "one tunnel at a time"
+    if load.application == "dns" and (load.query_bytes, load.answer_bytes) != _LOOKUP:
+        return "DNS messages have 44 and 60 octets here: one name is looked up"
     if load.application in ("http", "ftp"):
         return f"{load.application} exchanges are not carried out by this testbed"
     if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):

@@ -15,7 +15,16 @@ import attrs
 from attrs import evolve
 
 from airtoll.observe.schema import NOT_RADIO
-from airtoll.testbeds.linux import by_hand, conditions, crypto, handover, iperf3, irtt, medium
+from airtoll.testbeds.linux import (
+    by_hand,
+    conditions,
+    crypto,
+    dns,
+    handover,
+    iperf3,
+    irtt,
+    medium,
+)
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
 
@@ -165,6 +174,19 @@ async def _one(
             octets=max(flow.request_octets, flow.response_octets),
         )
         return irtt.values(report, name, one_clock=stack.virtual)
+    if flow.application == "dns":
+        await stack.dns_server(target)
+        found = await dns.measure(
+            host,
+            stack.folder,
+            peer,
+            stack.credentials.p384,
+            over_tls=flow.transport == "tcp",
+            duration_s=flow.duration_s,
+        )
+        if found.unanswered:
+            progress.caveats.append(f"{name}: {found.unanswered} DNS lookups had no answer")
+        return dns.values(found, name)
     port = iperf3.FIRST_PORT + index
     await stack.iperf3_server(target, port)
     work = iperf3.measure(host, flow, peer, port, source)
