@@ -19,6 +19,7 @@ use crate::device::Device;
 use crate::event::Event;
 use crate::flow::Flows;
 use crate::join::Join;
+use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Medium, Radio};
 use crate::net::Net;
@@ -26,7 +27,7 @@ use crate::observe::{self, Observers};
 use crate::packet::Slab;
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Bss, Role, Scenario, ScenarioError, Standard};
-use crate::stack::{Lower, Stack};
+use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 
 /// What the PHY of a BSS says, for the links in it.
@@ -83,7 +84,6 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         recorder: None,
         duration: Duration::from_secs_f64(scenario.duration_s),
         warm_up_length: Duration::from_secs_f64(scenario.warm_up_s),
-        pending: Vec::new(),
         outboxes: Outboxes::default(),
     };
     let mut builder = Builder {

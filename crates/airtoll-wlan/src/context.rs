@@ -15,8 +15,9 @@ use crate::packet::{Packet, PacketId, Slab};
 /// What a subsystem asks of those above it, or of itself once these are done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
-    /// MAC: what a node has ready for its radio goes into the transmit queues.
-    Drain { node: u32 },
+    /// MAC: the frames of a contender's exchange are over. What its node has ready for the radio goes
+    /// into the transmit queues, and then the exchange goes on.
+    Ended { contender: u32, step: Step },
     /// MAC: a transmit queue is empty, so that the next packet for it is an event.
     Arm { node: u32 },
     /// MAC: the exchange of a contender goes on.

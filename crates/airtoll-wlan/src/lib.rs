@@ -16,6 +16,7 @@ mod device;
 mod event;
 mod flow;
 mod join;
+mod lower;
 mod mac;
 mod medium;
 mod net;

@@ -164,6 +164,7 @@ impl Medium {
 
     /// A node begins to transmit a frame that belongs to the exchange of `contender` and reserves
     /// the medium for `protects` after its end.
+    #[inline]
     pub fn transmit(
         &mut self,
         cx: &mut Context,

@@ -28,8 +28,6 @@ pub(crate) struct World {
     /// Lengths of traffic and warm-up, which count from the last station's joining.
     pub duration: Duration,
     pub warm_up_length: Duration,
-    /// Actions that are not carried out yet, the next one last.
-    pub pending: Vec<Action>,
     pub outboxes: Outboxes,
 }
 
@@ -79,7 +77,7 @@ impl World {
             match lower.cx.events.pop() {
                 Some(event) => {
                     self.handle(event);
-                    self.carry_out();
+                    self.carry_out(0);
                 }
                 None => break,
             }
@@ -144,33 +142,52 @@ impl World {
         }
     }
 
-    /// Carries out what is in the outbox, and what follows from that.
+    /// Carries out the actions above the first `base` of the outbox, and what follows from them.
+    ///
+    /// The outbox doubles as the stack of what remains: what an action causes lies above the
+    /// actions that come after it.
     #[inline]
-    fn carry_out(&mut self) {
-        let first = self.pending.len();
-        loop {
-            let outbox = &mut self.stack.lower.cx.outbox;
-            let action = match outbox.len() {
-                0 if self.pending.len() == first => break,
-                0 => self.pending.pop(),
-                1 => outbox.pop(),
-                _ => {
-                    self.pending.extend(outbox.drain(..).rev());
-                    self.pending.pop()
-                }
-            };
-            match action {
-                Some(action) => self.route(action),
-                None => break,
-            }
+    fn carry_out(&mut self, base: usize) {
+        if self.stack.lower.cx.outbox.len() > base {
+            self.carry_out_all(base);
         }
     }
 
-    #[inline]
+    #[inline(never)]
+    fn carry_out_all(&mut self, base: usize) {
+        let mut mark = base;
+        loop {
+            let outbox = &mut self.stack.lower.cx.outbox;
+            let len = outbox.len();
+            if len > mark + 1 {
+                // The first one written is the next one.
+                outbox[mark..].reverse();
+            }
+            if len <= base {
+                break;
+            }
+            let Some(action) = outbox.pop() else { break };
+            mark = len - 1;
+            self.route(action);
+        }
+    }
+
+    #[inline(always)]
     fn route(&mut self, action: Action) {
         let Stack { lower, net, flow } = &mut self.stack;
         match action {
-            Action::Drain { node } => net.drain(lower, node),
+            Action::Ended { contender, step } => {
+                // What became ready during the exchange found the queue as it was then.
+                let before = lower.cx.outbox.len();
+                let node = lower.mac.node_of(contender);
+                net.drain(lower, node);
+                if lower.cx.outbox.len() > before {
+                    lower.cx.act(Action::Exchange { contender, step });
+                } else {
+                    let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                    lower.mac.go_on(cx, medium, contender, step);
+                }
+            }
             Action::Arm { node } => net.arm_radio(lower, node),
             Action::Exchange { contender, step } => {
                 lower
@@ -226,14 +243,14 @@ impl World {
             if !lower.mac.sends_beacons(contender) {
                 let node = lower.mac.node_of(contender);
                 net.drain(lower, node);
-                self.carry_out();
+                self.carry_out(0);
             }
             loop {
                 let lower = &mut self.stack.lower;
                 let again = lower
                     .mac
                     .prepare(&mut lower.cx, &mut lower.medium, contender);
-                self.carry_out();
+                self.carry_out(0);
                 if !again {
                     break;
                 }
@@ -264,6 +281,7 @@ impl World {
     }
 
     /// A group-addressed frame left the air: the stations that it is for may have heard it.
+    #[cold]
     fn group_sent(&mut self, t: &Transmission) {
         let Stack { lower, net, .. } = &mut self.stack;
         let Some(frame) = lower.mac.group_sent(&mut lower.cx, t) else {
@@ -332,15 +350,15 @@ impl World {
             self.with_join(|join, now, out| join.arrived(now, signal, out));
             return;
         }
-        if p.payload > 0 && self.roam.anybody_moves() {
-            let ends = self.ends_of(&p);
-            self.roam.note_delivery(ends, p.reverse, p.left, at);
+        if self.roam.anybody_moves() && p.payload > 0 {
+            self.note_delivery(&p, at);
         }
         let Stack { lower, flow, .. } = &mut self.stack;
         flow.arrived(&mut lower.cx, &p, at);
     }
 
     /// A packet is lost.
+    #[cold]
     fn lost(&mut self, packet: PacketId) {
         let cx = &mut self.stack.lower.cx;
         let p = cx.packets.remove(packet);
@@ -354,6 +372,12 @@ impl World {
         }
         let Stack { lower, flow, .. } = &mut self.stack;
         flow.lost(&lower.cx, &p);
+    }
+
+    #[cold]
+    fn note_delivery(&mut self, p: &Packet, at: Instant) {
+        let ends = self.ends_of(p);
+        self.roam.note_delivery(ends, p.reverse, p.left, at);
     }
 
     /// Source and destination of the flow of a packet.
@@ -383,17 +407,22 @@ impl World {
 /// Inputs and actions of the control plane.
 impl World {
     /// Hands an input to `join`, and carries out its actions in their order.
+    #[cold]
+    #[inline(never)]
     fn with_join(&mut self, input: impl FnOnce(&mut Join, Instant, &mut join::Outbox)) {
         let mut out = self.outboxes.join.pop().unwrap_or_default();
         input(&mut self.join, self.stack.lower.cx.now(), &mut out);
         for action in out.drain(..) {
+            let base = self.stack.lower.cx.outbox.len();
             self.carry_out_join(action);
-            self.carry_out();
+            self.carry_out(base);
         }
         self.outboxes.join.push(out);
     }
 
     /// Hands an input to `roam`, and carries out its actions in their order.
+    #[cold]
+    #[inline(never)]
     fn with_roam(&mut self, input: impl FnOnce(&mut Roam, &mut Turn<'_>)) {
         let mut out = self.outboxes.roam.pop().unwrap_or_default();
         let lower = &mut self.stack.lower;
@@ -405,8 +434,9 @@ impl World {
         };
         input(&mut self.roam, &mut turn);
         for action in out.drain(..) {
+            let base = self.stack.lower.cx.outbox.len();
             self.carry_out_roam(action);
-            self.carry_out();
+            self.carry_out(base);
         }
         self.outboxes.roam.push(out);
     }

@@ -128,7 +128,7 @@ impl Mac {
     }
 
     /// Transmits, and lets the nodes that hear it freeze their counters.
-    #[inline]
+    #[inline(never)]
     fn transmit(
         &mut self,
         cx: &mut Context,
@@ -298,9 +298,7 @@ impl Mac {
                 if medium.control_arrives(t, sender, &mode.response, octets) {
                     cx.observers.ledger.ack += alone;
                     cx.observers.ledger.octets_control += u64::from(octets);
-                    // What became ready during the exchange found the queue as it was then.
-                    cx.act(Action::Drain { node: sender });
-                    cx.act(Action::Exchange {
+                    cx.act(Action::Ended {
                         contender: id,
                         step: Step::Succeeded,
                     });
@@ -313,7 +311,7 @@ impl Mac {
     }
 
     /// The next frame of an exchange follows after SIFS: a response, or one of its sender's own.
-    #[inline]
+    #[inline(always)]
     fn expect(
         &self,
         cx: &mut Context,
@@ -442,7 +440,7 @@ impl Mac {
     #[inline]
     pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, step: Step) {
         match step {
-            Step::Succeeded => self.succeeded(cx, id),
+            Step::Succeeded => self.succeeded(cx, medium, id),
             Step::Settled => self.continue_txop(cx, medium, id),
             Step::Failed => self.failed(cx, medium, id),
             Step::Finish => {
@@ -455,7 +453,7 @@ impl Mac {
 
     /// The response arrived.
     #[inline]
-    fn succeeded(&mut self, cx: &mut Context, id: u32) {
+    fn succeeded(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
         let exchange = &self.exchanges[id as usize];
         let (link, request) = (exchange.link, exchange.request);
         let state = &mut self.links[link as usize];
@@ -477,12 +475,17 @@ impl Mac {
         if !request {
             self.report_rate(cx, link, count, lost);
         }
+        let before = cx.outbox.len();
         self.settle(cx, id, link, true);
         self.narrow(id);
-        cx.act(Action::Exchange {
-            contender: id,
-            step: Step::Settled,
-        });
+        if cx.outbox.len() == before {
+            self.continue_txop(cx, medium, id);
+        } else {
+            cx.act(Action::Exchange {
+                contender: id,
+                step: Step::Settled,
+            });
+        }
     }
 
     /// What was acknowledged is settled: sends the next fragment or the next PPDU of the TXOP, or
@@ -541,9 +544,7 @@ impl Mac {
     /// No response, or none was possible: the sender knows at `known_at`.
     fn fail(&mut self, cx: &mut Context, id: u32, known_at: Instant) {
         self.exchanges[id as usize].known_at = known_at;
-        let node = self.contenders[id as usize].node;
-        cx.act(Action::Drain { node });
-        cx.act(Action::Exchange {
+        cx.act(Action::Ended {
             contender: id,
             step: Step::Failed,
         });
@@ -608,10 +609,8 @@ impl Mac {
     }
 
     /// The exchange of a frame that is not acknowledged ends.
-    pub(super) fn end_unanswered(&mut self, cx: &mut Context, id: u32) {
-        let node = self.contenders[id as usize].node;
-        cx.act(Action::Drain { node });
-        cx.act(Action::Exchange {
+    pub(super) fn end_unanswered(&self, cx: &mut Context, id: u32) {
+        cx.act(Action::Ended {
             contender: id,
             step: Step::Finish,
         });

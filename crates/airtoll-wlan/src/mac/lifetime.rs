@@ -115,6 +115,19 @@ impl Mac {
         now: Instant,
     ) -> bool {
         let lifetime = self.lifetime_of(contender);
+        if lifetime == NONE || self.links[link as usize].window.is_empty() {
+            return false;
+        }
+        self.discard_older(cx, (contender, link), now, lifetime)
+    }
+
+    fn discard_older(
+        &mut self,
+        cx: &mut Context,
+        (contender, link): (u32, u32),
+        now: Instant,
+        lifetime: Duration,
+    ) -> bool {
         let mut dropped = false;
         let state = &mut self.links[link as usize];
         for mpdu in &mut state.window {

@@ -129,6 +129,7 @@ impl Channel {
     }
 
     /// A transmission begins; gives its number.
+    #[inline]
     pub(super) fn begin(&mut self, t: Transmission) -> u32 {
         self.gap = Gap::Open;
         let (node, now) = (t.node, t.start);
@@ -148,6 +149,7 @@ impl Channel {
     }
 
     /// A place for a transmission, reusing old ones.
+    #[inline]
     fn place(&mut self, t: Transmission) -> u32 {
         if let Some(id) = self.free.pop() {
             let old = &mut self.transmissions[id as usize];

@@ -5,10 +5,10 @@ use airtoll_units::Duration;
 
 use super::Net;
 use crate::context::Action;
+use crate::lower::Lower;
 use crate::mac::GroupFrame;
 use crate::packet::{Carries, Packet, PacketId};
 use crate::scenario::Role;
-use crate::stack::Lower;
 
 impl Net {
     /// An agent at `node` sends an advertisement of `octets` to the BSS of an access point.

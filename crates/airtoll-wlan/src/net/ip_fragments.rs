@@ -7,8 +7,8 @@ use airtoll_units::Duration;
 
 use super::Net;
 use crate::context::{Action, Context};
+use crate::lower::Lower;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::stack::Lower;
 
 /// The fragments of one packet.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use airtoll_wire::MacAddress;
 use super::{Net, Route};
 use crate::address;
 use crate::context::{Action, Context};
+use crate::lower::Lower;
 use crate::packet::{NONE, PacketId};
-use crate::stack::Lower;
 
 impl Net {
     /// A node has the addresses of a host that it stands for.

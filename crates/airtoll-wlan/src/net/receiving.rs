@@ -6,9 +6,9 @@ use airtoll_units::{Duration, Instant};
 use super::Net;
 use crate::context::Action;
 use crate::event::PipeKind;
+use crate::lower::Lower;
 use crate::packet::{Carries, NONE, PacketId};
 use crate::scenario::CryptoEngine;
-use crate::stack::Lower;
 
 impl Net {
     /// A node's radio received a packet over a link.

@@ -15,9 +15,9 @@ use airtoll_units::Duration;
 
 use super::{Net, Route};
 use crate::event::Event;
+use crate::lower::Lower;
 use crate::packet::{Carries, Packet, PacketId};
 use crate::scenario::Role;
-use crate::stack::Lower;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
 pub(crate) const ARP_OCTETS: u32 = 28;

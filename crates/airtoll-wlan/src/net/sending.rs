@@ -6,9 +6,9 @@ use airtoll_units::{Duration, Instant};
 use super::{Net, Route};
 use crate::context::{Action, Context};
 use crate::event::{Event, PipeKind};
+use crate::lower::Lower;
 use crate::packet::PacketId;
 use crate::scenario::CryptoEngine;
-use crate::stack::Lower;
 
 /// Pause of an application whose packet found a full queue in its own host.
 const TRY_AGAIN: Duration = Duration::from_micros(100);
@@ -194,7 +194,10 @@ impl Net {
                 self.hand_over(lower, node, packet, now);
             }
         }
-        lower.cx.act(Action::Pipe { node, pipe: kind });
+        // What else is in the pipe follows once this packet has been dealt with.
+        if !lower.device.is_empty(node, kind) {
+            lower.cx.act(Action::Pipe { node, pipe: kind });
+        }
     }
 
     /// A packet is gone, and what it was a fragment of.

@@ -11,8 +11,8 @@ use airtoll_units::Duration;
 use super::Net;
 use crate::context::Context;
 use crate::device::Price;
+use crate::lower::Lower;
 use crate::packet::{NONE, Packet, PacketId};
-use crate::stack::Lower;
 
 /// Which packets an end of a tunnel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::Net;
 use crate::context::{Action, Context};
 use crate::device::Pipe;
 use crate::event::Event;
+use crate::lower::Lower;
 use crate::packet::PacketId;
-use crate::stack::Lower;
 
 /// One direction of a wired link.
 #[derive(Debug)]
@@ -132,6 +132,11 @@ impl Net {
             lower.cx.packets[packet].arrived = lower.cx.now();
         }
         self.receive_in_host(lower, node, packet, Duration::ZERO);
-        lower.cx.act(Action::Wire { wire });
+        let arrivals = &mut self.wires[wire as usize].arrivals;
+        if arrivals.items.is_empty() {
+            arrivals.armed = false;
+        } else {
+            lower.cx.act(Action::Wire { wire });
+        }
     }
 }

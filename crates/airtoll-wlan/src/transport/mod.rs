@@ -16,7 +16,6 @@
 mod config;
 mod congestion;
 mod cubic;
-mod exchange;
 mod hystart;
 mod preset;
 mod ranges;
@@ -31,7 +30,6 @@ mod voice;
 pub use config::{
     CongestionControl, InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig,
 };
-pub use exchange::{Client, Exchange, Server, file_download, request_response, web_page};
 pub use preset::{PRESETS, Preset};
 pub use receiver::{Received, Receiver};
 pub use segment::{Ack, SackBlocks, Segment};

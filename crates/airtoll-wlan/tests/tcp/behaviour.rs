@@ -1,9 +1,8 @@
 //! One test for each behaviour that an RFC asks for.
 
-use airtoll_units::{Duration, Instant};
+use airtoll_units::Instant;
 use airtoll_wlan::transport::{
-    Client, CongestionControl, CongestionState, Exchange, Nagle, Receiver, Segment, Sender, Server,
-    TcpConfig, request_response,
+    CongestionControl, CongestionState, Nagle, Receiver, Segment, Sender, TcpConfig,
 };
 
 use crate::link::{Fate, Link};
@@ -93,49 +92,6 @@ fn a_finite_transfer_takes_the_rounds_of_slow_start() {
         let expected = rounds * 100 * MS + if count % 2 == 1 { 40 * MS } else { 0 };
         assert_eq!(took, expected, "{count} segments");
     }
-}
-
-#[test]
-fn request_and_response_share_a_connection_of_two_directions() {
-    // 200 octets up, 30 segments down in two rounds, twice; the second time the window is open.
-    let exchange = Exchange {
-        request: 200,
-        response: 30 * MSS,
-        server_time: Duration::from_nanos(5 * MS),
-        think_time: Duration::from_nanos(0),
-    };
-    let script = request_response(exchange, 2);
-    let mut client = Client::new(script.clone(), at(0));
-    let mut server = Server::new(script);
-    let config = TcpConfig {
-        nagle: Nagle::Off,
-        ..TcpConfig::default()
-    };
-    let mut up = Link::new(&config, 0, 50 * MS, 0);
-    let mut down = Link::new(&config, 0, 50 * MS, 0);
-    let (mut up_seen, mut down_seen) = (0, 0);
-    for tick in 0..2_000 {
-        let now = tick * MS;
-        up.run_until(now);
-        down.run_until(now);
-        server.on_delivered(at(now), up.delivered - up_seen);
-        client.on_delivered(at(now), down.delivered - down_seen);
-        (up_seen, down_seen) = (up.delivered, down.delivered);
-        if let Some(octets) = client.poll_write(at(now)) {
-            up.sender.on_write(octets);
-            up.run_until(now);
-        }
-        if let Some(octets) = server.poll_write(at(now)) {
-            down.sender.on_write(octets);
-            down.run_until(now);
-        }
-    }
-    let times: Vec<u64> = client
-        .response_times()
-        .iter()
-        .map(|t| t.as_nanos() / MS)
-        .collect();
-    assert_eq!(times, [50 + 5 + 50 + 100, 50 + 5 + 50]);
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! The layering of the simulator's modules, read from its sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    let mut open = vec![root.clone()];
+    while let Some(folder) = open.pop() {
+        let entries = fs::read_dir(&folder).expect("a folder of sources");
+        for path in entries.map(|e| e.expect("an entry").path()) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let name = path.strip_prefix(&root).expect("below the root");
+                let text = fs::read_to_string(&path).expect("a source");
+                found.push((unix(name), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn unix(path: &Path) -> String {
+    let parts = path.iter().map(|p| p.to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Whether a file holds tests only.
+fn is_test(name: &str) -> bool {
+    name.split('/')
+        .any(|part| part == "tests" || part == "tests.rs")
+}
+
+/// Code without comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    let lines = text.lines().map(|l| l.split("//").next().unwrap_or(""));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The top-level module of a file.
+fn module(name: &str) -> String {
+    let first = PathBuf::from(name);
+    let first = first.iter().next().expect("a name").to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Top-level modules that a text names as `crate::module`.
+fn named(code: &str) -> BTreeSet<String> {
+    let rest = code.split("crate::").skip(1);
+    let word = |r: &str| {
+        let end = r.find(|c: char| !c.is_alphanumeric() && c != '_');
+        r[..end.unwrap_or(r.len())].to_owned()
+    };
+    rest.map(word).collect()
+}
+
+#[test]
+fn modules_import_one_another_without_a_cycle() {
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, text) in sources() {
+        if is_test(&name) || name == "lib.rs" {
+            continue;
+        }
+        let own = module(&name);
+        let others = named(&code(&text));
+        graph.entry(own).or_default().extend(others);
+    }
+    let modules: BTreeSet<String> = graph.keys().cloned().collect();
+    assert!(modules.len() > 15, "{modules:?}");
+    for (own, others) in &mut graph {
+        others.retain(|o| modules.contains(o) && o != own);
+    }
+    // What imports nothing that is left goes, until nothing is left.
+    loop {
+        let done: Vec<String> = graph
+            .iter()
+            .filter(|(_, others)| others.is_empty())
+            .map(|(own, _)| own.clone())
+            .collect();
+        if done.is_empty() {
+            break;
+        }
+        for module in &done {
+            graph.remove(module);
+        }
+        for others in graph.values_mut() {
+            others.retain(|o| !done.contains(o));
+        }
+    }
+    assert!(graph.is_empty(), "a cycle among {graph:?}");
+}
+
+#[test]
+fn only_the_world_and_its_builder_name_the_world() {
+    for (name, text) in sources() {
+        let may = ["lib.rs", "world.rs", "build.rs"].contains(&name.as_str())
+            || name.starts_with("build/")
+            || is_test(&name);
+        let words = code(&text);
+        let mut words = words.split(|c: char| !c.is_alphanumeric() && c != '_');
+        assert!(may || !words.any(|w| w == "World"), "{name} names World");
+    }
+}
+
+/// The fields of a struct, one line each.
+fn fields(text: &str, name: &str) -> Vec<String> {
+    let from = text
+        .find(&format!("struct {name} {{\n"))
+        .unwrap_or_else(|| panic!("no struct {name}"));
+    let body = &text[from..];
+    let body = &body[body.find('\n').unwrap_or(0)..body.find("\n}").expect("its end")];
+    let lines = body
+        .lines()
+        .map(|l| l.split("//").next().unwrap_or("").trim());
+    lines
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn subsystems_own_their_state() {
+    let sources: BTreeMap<String, String> = sources().into_iter().collect();
+    for (file, name) in [
+        ("medium.rs", "Medium"),
+        ("medium.rs", "Node"),
+        ("medium/channel.rs", "Channel"),
+        ("medium/radio.rs", "Radio"),
+        ("mac.rs", "Mac"),
+        ("mac.rs", "Node"),
+        ("device.rs", "Device"),
+        ("device.rs", "Node"),
+        ("net.rs", "Net"),
+        ("net.rs", "Node"),
+        ("net/resolution.rs", "Resolution"),
+        ("flow.rs", "Flows"),
+        ("join.rs", "Join"),
+        ("roam.rs", "Roam"),
+    ] {
+        let fields = fields(&sources[file], name);
+        assert!(!fields.is_empty(), "{file}: {name}");
+        let open = fields.iter().find(|f| f.starts_with("pub"));
+        assert_eq!(open, None, "{file}: {name}");
+    }
+    assert!(fields(&sources["world.rs"], "World").len() <= 14);
+}
