@@ -111,7 +111,7 @@ class Joins:
     join_s: list[float] = field(default_factory=list)
 
 
-def joins_of_theirs(capture: Path, keys: Path | None) -> Joins:
+def tshark_joins(capture: Path, keys: Path | None) -> Joins:
     """Key messages, 4-way times and join times from tshark's frames.
 
     A frame with the retry bit is left out. For each pair of station and AP: a station's
@@ -146,7 +146,7 @@ def joins_of_theirs(capture: Path, keys: Path | None) -> Joins:
     return found
 
 
-def joins_of_ours(capture: Path, keys: Path | None) -> Joins:
+def airtoll_joins(capture: Path, keys: Path | None) -> Joins:
     """The same from a report."""
     found = Joins()
     report = capture_report([capture], key_logs=[keys] if keys else [])
@@ -166,7 +166,7 @@ def joins_of_ours(capture: Path, keys: Path | None) -> Joins:
 
 def compare_joins(capture: Path, keys: Path | None, result: Comparison) -> None:
     """Add the disagreements on key messages and times to ``result``."""
-    ours, theirs = joins_of_ours(capture, keys), joins_of_theirs(capture, keys)
+    ours, theirs = airtoll_joins(capture, keys), tshark_joins(capture, keys)
     result.key_messages += len(ours.messages)
     result.joins += len(ours.join_s)
     here, there = set(ours.messages), set(theirs.messages)

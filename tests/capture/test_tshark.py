@@ -59,10 +59,10 @@ def test_a_disagreement_on_keys_and_times_is_seen(
     folder = CORPUS / "wpa2-psk-ccmp"
     keys = tmp_path / "80211_keys"
     keys.write_text(_key_lines(folder))
-    theirs = tool.joins_of_theirs(folder / "air.pcap", keys)
+    theirs = tool.tshark_joins(folder / "air.pcap", keys)
     theirs.messages.pop()
     theirs.four_way_s[0] += 1e-3
-    monkeypatch.setattr(tool, "joins_of_theirs", lambda *_: theirs)
+    monkeypatch.setattr(tool, "tshark_joins", lambda *_: theirs)
     differences = tool.compare(folder / "air.pcap", keys).differences
     assert len(differences) == 2
     assert "key message 4 here only" in differences[0]
