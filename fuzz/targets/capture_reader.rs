@@ -26,6 +26,7 @@ static REQUEST: LazyLock<Request> = LazyLock::new(|| {
     Request {
         files: vec![PathBuf::from("memory")],
         keys,
+        ..Request::default()
     }
 });
 

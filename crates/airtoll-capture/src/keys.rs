@@ -1,13 +1,16 @@
 //! Keys as users give them: takes `kind:value` texts and key logs, gives key material.
 //!
-//! `wpa-pwd:PASS:SSID`, `wpa-psk:HEX`, `pmk:HEX`, `msk:HEX`, `tk:HEX`, `wep:HEX`. A key log has
+//! `wpa-pwd:PASS:SSID`, `wpa-psk:HEX`, `pmk:HEX`, `msk:HEX`, `tk:HEX`, `wep:HEX`,
+//! `radius:SECRET`; rows of Wireshark's `esp_sa` and `ikev2_decryption_table`. A key log has
 //! one such text a line, or Wireshark's `80211_keys` lines (`"wpa-pwd","PASS:SSID"`), or lines of
 //! hostapd and wpa_supplicant run with `-dd -K` (`PMK - hexdump(len=32): ..`), or it is the JSON
 //! list that airtoll's own trials write beside their captures. Never prints a key, not even a
 //! wrong one.
 
+use std::net::IpAddr;
 use std::path::Path;
 
+use airtoll_security::TunnelSuite;
 use airtoll_security::keys::psk;
 use zeroize::Zeroizing;
 
@@ -34,6 +37,42 @@ pub struct Keys {
     pub passphrases: Vec<Zeroizing<String>>,
     /// SSIDs that came with passphrases (FT needs one where no frame shows it).
     pub ssids: Vec<Vec<u8>>,
+    /// Secrets that APs share with RADIUS servers.
+    pub radius: Vec<Secret>,
+    /// Security associations of ESP.
+    pub esp: Vec<EspSa>,
+    /// Security associations of IKEv2.
+    pub ike: Vec<IkeSa>,
+}
+
+/// One direction of an ESP security association.
+#[derive(Debug, Clone)]
+pub struct EspSa {
+    /// Sender; `None`: any.
+    pub source: Option<IpAddr>,
+    /// Receiver; `None`: any.
+    pub destination: Option<IpAddr>,
+    /// Security parameters index.
+    pub spi: u32,
+    /// Algorithms.
+    pub suite: TunnelSuite,
+    /// Encryption key, of AES-GCM with its salt.
+    pub encryption: Secret,
+    /// Integrity key; empty with AES-GCM.
+    pub integrity: Secret,
+}
+
+/// An IKEv2 security association.
+#[derive(Debug, Clone)]
+pub struct IkeSa {
+    /// SPI of the initiator.
+    pub initiator: [u8; 8],
+    /// SPI of the responder.
+    pub responder: [u8; 8],
+    /// SK_ai and SK_ar.
+    pub integrity: (Secret, Secret),
+    /// Octets of the integrity checksum.
+    pub icv: usize,
 }
 
 impl Keys {
@@ -82,6 +121,7 @@ impl Keys {
             && self.tks.is_empty()
             && self.weps.is_empty()
             && self.passphrases.is_empty()
+            && self.radius.is_empty()
     }
 
     /// Rows of a trial's `keys.json`; kinds that open no frame are left alone.
@@ -95,6 +135,24 @@ impl Keys {
             };
             match field("kind") {
                 Some("wep") => push(&mut self.weps, octets("key")?),
+                Some("radius-secret") => {
+                    let secret = field("secret").unwrap_or("").as_bytes().to_vec();
+                    push(&mut self.radius, Secret::new(secret));
+                }
+                Some("esp") => {
+                    if let Some(suite) = field("transform").and_then(TunnelSuite::from_name) {
+                        let spi = field("spi").unwrap_or("").trim_start_matches("0x");
+                        self.esp.push(EspSa {
+                            source: field("source").and_then(|text| text.parse().ok()),
+                            destination: field("destination").and_then(|text| text.parse().ok()),
+                            spi: u32::from_str_radix(spi, 16)
+                                .map_err(|_| format!("row {}: no SPI", number + 1))?,
+                            suite,
+                            encryption: octets("enc-key")?,
+                            integrity: octets("auth-key")?,
+                        });
+                    }
+                }
                 Some("pmk" | "psk") => push(&mut self.pmks, octets("key")?),
                 Some("msk") => push(&mut self.msks, octets("key")?),
                 Some("tk" | "gtk") => push(&mut self.tks, octets("key")?),
@@ -116,6 +174,15 @@ impl Keys {
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
         }
+        let columns = columns(line);
+        if let ["IPv4" | "IPv6" | "Any", rest @ ..] = &columns[..]
+            && rest.len() >= 7
+        {
+            return self.add_esp(rest);
+        }
+        if columns.len() == 8 && columns[..2].iter().all(|spi| spi.len() == 16) {
+            return self.add_ike(&columns);
+        }
         if let Some(quoted) = line.strip_prefix('"') {
             let Some((kind, rest)) = quoted.split_once('"') else {
                 return Err("a quoted line is not closed".to_owned());
@@ -124,10 +191,76 @@ impl Keys {
             return self.add(&format!("{kind}:{value}"));
         }
         let kind = line.split(':').next().unwrap_or("");
-        if matches!(kind, "wpa-pwd" | "wpa-psk" | "pmk" | "msk" | "tk" | "wep") {
+        if matches!(
+            kind,
+            "wpa-pwd" | "wpa-psk" | "pmk" | "msk" | "tk" | "wep" | "radius"
+        ) {
             return self.add(line);
         }
         self.add_hexdump(line);
+        Ok(())
+    }
+
+    /// A row of Wireshark's `esp_sa`, without its protocol: source, destination, SPI, encryption
+    /// and its key, authentication and its key.
+    fn add_esp(&mut self, columns: &[&str]) -> Result<(), String> {
+        let [source, destination, spi, cipher, key, mac, mac_key, ..] = columns else {
+            return Err("an ESP row has 8 columns".to_owned());
+        };
+        let digits = |text: &str| hex(text.trim_start_matches("0x"));
+        let encryption = match cipher.split(" [").next().unwrap_or("") {
+            "NULL" => "null",
+            "DES-CBC" => "des",
+            "TripleDES-CBC" => "3des",
+            "AES-CBC" => "aes-cbc",
+            "AES-GCM" | "AES-GCM with 16 octet ICV" => "aes-gcm",
+            other => return Err(format!("{other}: no cipher of ESP that is known here")),
+        };
+        let integrity = match mac.split(" [").next().unwrap_or("") {
+            "NULL" => "none",
+            "HMAC-SHA-1-96" => "sha1",
+            "HMAC-MD5-96" => "md5",
+            other => {
+                return Err(format!(
+                    "{other}: no authentication of ESP that is known here"
+                ));
+            }
+        };
+        let suite = TunnelSuite::ALL
+            .iter()
+            .copied()
+            .find(|suite| suite.encryption() == encryption && suite.integrity() == integrity)
+            .ok_or_else(|| format!("{cipher} with {mac}: no pair of algorithms that is known"))?;
+        self.esp.push(EspSa {
+            source: source.parse().ok(),
+            destination: destination.parse().ok(),
+            spi: u32::from_str_radix(spi.trim_start_matches("0x"), 16)
+                .map_err(|_| format!("{spi}: no SPI in hexadecimal"))?,
+            suite,
+            encryption: digits(key)?,
+            integrity: digits(mac_key)?,
+        });
+        Ok(())
+    }
+
+    /// A row of Wireshark's `ikev2_decryption_table`: both SPIs, SK_ei, SK_er, encryption, SK_ai,
+    /// SK_ar, integrity.
+    fn add_ike(&mut self, columns: &[&str]) -> Result<(), String> {
+        let spi = |text: &str| {
+            let octets = hex(text)?;
+            <[u8; 8]>::try_from(&octets[..]).map_err(|_| "an SPI has 16 digits".to_owned())
+        };
+        let icv = match columns[7].split(" [").next().unwrap_or("") {
+            "HMAC_MD5_96" | "HMAC_SHA1_96" => 12,
+            "HMAC_SHA2_256_128" => 16,
+            other => return Err(format!("{other}: no integrity of IKEv2 that is known here")),
+        };
+        self.ike.push(IkeSa {
+            initiator: spi(columns[0])?,
+            responder: spi(columns[1])?,
+            integrity: (hex(columns[5])?, hex(columns[6])?),
+            icv,
+        });
         Ok(())
     }
 
@@ -181,9 +314,11 @@ impl Keys {
                 push(&mut self.msks, sized(&long, "an MSK has 32 to 128")?);
             }
             "wpa-pwd" => self.add_passphrase(value)?,
+            "radius" => push(&mut self.radius, Secret::new(unescape(value)?)),
             _ => {
                 return Err(
-                    "is no kind of key; allowed are wpa-pwd, wpa-psk, pmk, msk, tk and wep"
+                    "is no kind of key; allowed are wpa-pwd, wpa-psk, pmk, msk, tk, wep and \
+                     radius"
                         .to_owned(),
                 );
             }
@@ -239,6 +374,13 @@ fn without_prompt(line: &str) -> &str {
         rest = after.trim_start();
     }
     rest
+}
+
+/// Columns of a row of Wireshark's tables, without quotes.
+fn columns(line: &str) -> Vec<&str> {
+    line.split(',')
+        .map(|column| column.trim().trim_matches('"'))
+        .collect()
 }
 
 fn push(list: &mut Vec<Secret>, octets: Secret) {

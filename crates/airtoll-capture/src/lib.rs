@@ -15,6 +15,7 @@ pub mod link;
 pub mod report;
 pub mod selection;
 pub mod session;
+pub mod tunnels;
 
 pub use analysis::{Request, analyse, analyse_octets, watch};
 pub use error::CaptureError;

@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use crate::analysis::Slot;
 use crate::decrypt::Undecrypted;
+use crate::decrypt::bip::Bip;
 use crate::file::Damage;
 use crate::ledger::LedgerReport;
 use crate::selection::{Listed, Refusal};
 use crate::session::{RoamReport, SessionReport};
+use crate::tunnels::TunnelReport;
 
 /// Frames by what they are and what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +62,10 @@ pub struct Counts {
     pub esp_frames: u64,
     /// Packets to which the file gives no time.
     pub frames_without_time: u64,
+    /// Group management frames with a MIC, by the outcome of its check.
+    pub bip: BTreeMap<Bip, u64>,
+    /// Protected packets of wires.
+    pub tunnels: TunnelReport,
     first_ns: Option<u64>,
     last_ns: u64,
     closed: BTreeMap<Undecrypted, u64>,
@@ -176,6 +182,10 @@ pub struct Report {
     pub refusals_left_out: u64,
     /// Roams.
     pub roams: Vec<RoamReport>,
+    /// Group management frames with a MIC (BIP), by the outcome of its check.
+    pub group_management: BTreeMap<&'static str, u64>,
+    /// Protected packets of wires, by the outcome of their check.
+    pub tunnels: TunnelReport,
     /// Airtime and octets.
     pub ledger: LedgerReport,
 }
@@ -277,6 +287,12 @@ impl Report {
             refusals: listed.refusals,
             refusals_left_out: listed.refusals_left_out,
             roams,
+            group_management: counts
+                .bip
+                .iter()
+                .map(|(outcome, count)| (outcome.words(), *count))
+                .collect(),
+            tunnels: counts.tunnels,
             ledger,
         }
     }

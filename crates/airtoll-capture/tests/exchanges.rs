@@ -161,7 +161,7 @@ fn dynamic_wep_keys_come_from_the_msk() {
 fn what_is_not_supported_is_named() {
     let selector = airtoll_wire::ieee80211::AkmSelector([0x00, 0x0f, 0xac, 14]);
     for (fils, reason) in [
-        (true, "FILS is not supported"),
+        (true, "no FILS keys"),
         (false, "multi-link is not supported"),
     ] {
         let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
@@ -197,6 +197,90 @@ fn what_is_not_supported_is_named() {
             assert_eq!(session.akm.as_deref(), Some("fils-sha256"));
             assert_eq!(session.outcome, "connected");
         }
+    }
+}
+
+#[test]
+fn fils_keys_follow_from_the_nonces_and_the_pmk() {
+    use airtoll_capture::decrypt::fils::temporal_key;
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    let selector = airtoll_wire::ieee80211::AkmSelector([0x00, 0x0f, 0xac, 14]);
+    let ccmp = airtoll_wire::ieee80211::CipherSelector([0x00, 0x0f, 0xac, 4]);
+    let mut elements = Vec::new();
+    airtoll_wire::ieee80211::RsnRepr::single(ccmp, ccmp, selector).emit_element(&mut elements);
+    let (snonce, anonce) = ([0x51; 16], [0x52; 16]);
+    let mut frames = Vec::new();
+    for (up, nonce) in [(true, &snonce), (false, &anonce)] {
+        let mut rest = elements.clone();
+        let body = [&[13], &nonce[..]].concat();
+        Element {
+            id: 255,
+            body: &body,
+        }
+        .emit(&mut rest);
+        let number = if up { 1 } else { 2 };
+        let body = ManagementRepr::Authentication(4, number, 0, &rest);
+        frames.push(link.management(subtype::AUTHENTICATION, up, &body));
+    }
+    let request = ManagementRepr::AssociationRequest(0x11, 10, &elements);
+    frames.push(link.management(subtype::ASSOCIATION_REQUEST, true, &request));
+    let response = ManagementRepr::AssociationResponse(0x11, 0, 0xc001, &[]);
+    frames.push(link.management(subtype::ASSOCIATION_RESPONSE, false, &response));
+    let tk = temporal_key(
+        AkmHash::Sha256,
+        &link.pmk,
+        (link.station, link.ap),
+        (&snonce, &anonce),
+        CipherSuite::Ccmp128,
+    );
+    let data = link.data(true, false, &udp(30, 1));
+    frames.push(protect(link.cipher, &tk, 0, 1, data));
+    let (opened, plain) = report(&frames, &[link.key_text()]);
+    assert_eq!((opened.protected, opened.decrypted), (1, 1));
+    assert_eq!(plain[0].1, udp(30, 1));
+    let other = "pmk:".to_owned() + &"00".repeat(32);
+    assert_eq!(report(&frames, &[other]).0.undecrypted["no FILS keys"], 1);
+}
+
+#[test]
+fn macs_of_group_management_frames_are_checked() {
+    use airtoll_security::link::bip::BipKey;
+    use airtoll_wire::MacAddress;
+    use airtoll_wire::ieee80211::{FrameControl, HeaderRepr, Kind};
+    for (suite, octets) in [
+        (CipherSuite::BipCmac128, 16),
+        (CipherSuite::BipGmac128, 16),
+        (CipherSuite::BipGmac256, 32),
+    ] {
+        let igtk = vec![0x77; octets];
+        let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+        link.igtk = Some(igtk.clone());
+        let mut frames = start(&mut link);
+        let mut leave = Vec::new();
+        HeaderRepr {
+            control: FrameControl::new(Kind::Management, subtype::DEAUTHENTICATION),
+            duration: 0,
+            address1: MacAddress::BROADCAST,
+            address2: link.ap,
+            address3: link.ap,
+            sequence_control: 0x7770,
+            address4: None,
+            qos_control: None,
+            ht_control: None,
+        }
+        .emit(&mut leave);
+        ManagementRepr::Leave(3).emit(&mut leave);
+        let key = BipKey::new(suite, &igtk).unwrap();
+        key.protect(&mut leave, 1, 4).unwrap();
+        let mut forged = leave.clone();
+        forged[24] ^= 1;
+        frames.push(leave);
+        frames.push(forged);
+        let (known, _) = report(&frames, &[link.key_text()]);
+        let checked = &known.group_management;
+        assert_eq!((checked["MIC fits"], checked["MIC failure"]), (1, 1));
+        let (unknown, _) = report(&frames, &[]);
+        assert_eq!(unknown.group_management["no key"], 2);
     }
 }
 

@@ -20,6 +20,7 @@ use airtoll_wire::llc::SnapRepr;
 use airtoll_wire::radius::RadiusRepr;
 use airtoll_wire::udp::UdpRepr;
 use network::{AP, Link, START_NS, STATION, on_air, request, start, udp, written};
+use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
@@ -773,4 +774,34 @@ fn a_flood_stays_within_the_tables() {
     let request = airtoll_capture::Request::default();
     watch(&request, Box::new(Cursor::new(octets)), &mut tell).unwrap();
     assert_eq!(told, 20_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn mutated_captures_are_read(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..24),
+    ) {
+        let mut link = Link::new(AkmSuite::Ieee8021x, CipherSuite::Ccmp128);
+        let mut frames = start(&mut link);
+        for (up, packet) in wired_join(&mut link) {
+            frames.push(link.eapol(up, &packet));
+        }
+        for message in link.group_rekey(vec![7; 16], 2) {
+            frames.push(link.eapol(false, &message));
+        }
+        frames.push(link.data(false, true, &lease(STATION)));
+        let mut octets = std::fs::read(air(&from(0, frames)).path()).unwrap();
+        for (index, value) in changes {
+            let at = index.index(octets.len() - 64) + 64;
+            octets[at] = value;
+        }
+        let mut given = airtoll_capture::keys::Keys::default();
+        given.add_texts(&[link.key_text(), "radius:secret".to_owned()]).unwrap();
+        let request = airtoll_capture::Request { keys: given, ..Default::default() };
+        if let Ok(report) = airtoll_capture::analyse_octets(&request, &octets) {
+            prop_assert!(report.to_json().len() > 100);
+        }
+    }
 }

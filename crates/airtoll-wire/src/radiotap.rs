@@ -26,6 +26,17 @@ pub const MCS: u8 = 19;
 pub const VHT: u8 = 21;
 /// Number of the HE field.
 pub const HE: u8 = 23;
+/// Type of the EHT field, which is written as type, length and value.
+pub const EHT: u8 = 34;
+
+/// Presence bit: fields of type, length and value follow the fixed ones.
+const TLV: usize = 28;
+/// Type of the U-SIG field (radiotap.org).
+const U_SIG: u16 = 33;
+/// U-SIG common word: bits 15 to 17 name the bandwidth.
+const U_SIG_BANDWIDTH_KNOWN: u32 = 1 << 1;
+/// EHT user word: bits 20 to 23 name the MCS, bits 24 to 27 the streams less one.
+const EHT_MCS_KNOWN: u32 = 1 << 1;
 
 /// How the frame was modulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +80,17 @@ pub enum Modulation {
         /// Guard interval in ns: 800, 1600 or 3200.
         gi_ns: u16,
     },
+    /// EHT (802.11be), first user.
+    Eht {
+        /// MCS index, 0 to 15.
+        mcs: u8,
+        /// Spatial streams, 1 to 8.
+        streams: u8,
+        /// 20, 40, 80, 160 or 320 MHz.
+        bandwidth_mhz: u16,
+        /// Guard interval in ns: 800, 1600 or 3200.
+        gi_ns: u16,
+    },
 }
 
 impl Modulation {
@@ -81,6 +103,7 @@ impl Modulation {
             Self::Ht { .. } => Some(MCS),
             Self::Vht { .. } => Some(VHT),
             Self::He { .. } => Some(HE),
+            Self::Eht { .. } => Some(EHT),
         }
     }
 }
@@ -204,21 +227,18 @@ impl RadiotapRepr {
                 break;
             }
         }
+        let first = word(4).unwrap_or(0);
+        if words > 0 && first >> TLV & 1 == 1 {
+            if repr.take_all(octets, &mut at, first) {
+                repr.type_length_values(octets, at);
+            }
+            return repr;
+        }
         let mut default_namespace = true;
         for index in 0..words {
             let present = word(4 + 4 * index).unwrap_or(0);
-            if default_namespace {
-                for (bit, (align, size)) in FIELDS.into_iter().enumerate() {
-                    if present >> bit & 1 == 0 {
-                        continue;
-                    }
-                    at = at.next_multiple_of(usize::from(align));
-                    let Some(field) = octets.get(at..at + usize::from(size)) else {
-                        return repr;
-                    };
-                    repr.take(bit, field);
-                    at += usize::from(size);
-                }
+            if default_namespace && !repr.take_all(octets, &mut at, present) {
+                return repr;
             }
             if present >> 30 & 1 == 1 {
                 at = at.next_multiple_of(2);
@@ -236,6 +256,79 @@ impl RadiotapRepr {
             }
         }
         repr
+    }
+
+    /// Reads the fields of a presence word; `false` where the header ends before them.
+    fn take_all(&mut self, octets: &[u8], at: &mut usize, present: u32) -> bool {
+        for (bit, (align, size)) in FIELDS.into_iter().enumerate() {
+            if present >> bit & 1 == 0 || bit == TLV {
+                continue;
+            }
+            *at = at.next_multiple_of(usize::from(align));
+            let Some(field) = octets.get(*at..*at + usize::from(size)) else {
+                return false;
+            };
+            self.take(bit, field);
+            *at += usize::from(size);
+        }
+        true
+    }
+
+    /// Reads the fields behind the fixed ones: type, length, value, padded to four octets. EHT
+    /// names MCS, streams and guard interval, U-SIG the bandwidth.
+    fn type_length_values(&mut self, octets: &[u8], at: usize) {
+        let mut rest = octets.get(at.next_multiple_of(4)..).unwrap_or(&[]);
+        let word = |value: &[u8], at: usize| {
+            value
+                .get(at..at + 4)
+                .map_or(0, |w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+        };
+        let mut bandwidth_mhz = 20;
+        let mut eht = None;
+        while let [t0, t1, l0, l1, after @ ..] = rest {
+            let len = usize::from(u16::from_le_bytes([*l0, *l1]));
+            let Some(value) = after.get(..len) else {
+                break;
+            };
+            match u16::from_le_bytes([*t0, *t1]) {
+                U_SIG => {
+                    let common = word(value, 0);
+                    if common & U_SIG_BANDWIDTH_KNOWN != 0 {
+                        bandwidth_mhz = match common >> 15 & 7 {
+                            0 => 20,
+                            1 => 40,
+                            2 => 80,
+                            3 => 160,
+                            _ => 320,
+                        };
+                    }
+                }
+                kind if kind == u16::from(EHT) && len >= 44 => {
+                    let (data0, user) = (word(value, 4), word(value, 40));
+                    if user & EHT_MCS_KNOWN != 0 {
+                        eht = Some((
+                            (user >> 20 & 15) as u8,
+                            (user >> 24 & 15) as u8 + 1,
+                            match data0 >> 7 & 3 {
+                                1 => 1600,
+                                2 => 3200,
+                                _ => 800,
+                            },
+                        ));
+                    }
+                }
+                _ => {}
+            }
+            rest = after.get(len.next_multiple_of(4)..).unwrap_or(&[]);
+        }
+        if let Some((mcs, streams, gi_ns)) = eht {
+            self.modulation = Modulation::Eht {
+                mcs,
+                streams,
+                bandwidth_mhz,
+                gi_ns,
+            };
+        }
     }
 
     fn take(&mut self, bit: usize, field: &[u8]) {
@@ -493,5 +586,37 @@ mod tests {
         octets[4..8].copy_from_slice(&(1u32 << 31 | 1 << 29 | 2).to_le_bytes());
         let repr = RadiotapRepr::parse(&Radiotap::new(&octets).unwrap());
         assert!(repr.has_fcs());
+    }
+
+    #[test]
+    fn eht_and_u_sig_follow_the_fixed_fields() {
+        let mut octets = vec![0, 0, 0, 0];
+        octets.extend((1u32 << 28 | 1 << 1).to_le_bytes());
+        octets.extend([0x10, 0, 0, 0]);
+        octets.extend([33, 0, 12, 0]);
+        octets.extend((1u32 << 1 | 4 << 15).to_le_bytes());
+        octets.extend([0; 8]);
+        octets.extend([34, 0, 44, 0]);
+        octets.extend([0; 4]);
+        octets.extend((1u32 << 7).to_le_bytes());
+        octets.extend([0; 32]);
+        octets.extend((1u32 << 1 | 13 << 20 | 1 << 24).to_le_bytes());
+        octets[2] = octets.len() as u8;
+        let repr = RadiotapRepr::parse(&Radiotap::new(&octets).unwrap());
+        assert!(repr.has_fcs());
+        assert_eq!(
+            repr.modulation,
+            Modulation::Eht {
+                mcs: 13,
+                streams: 2,
+                bandwidth_mhz: 320,
+                gi_ns: 1600,
+            }
+        );
+        for len in 8..octets.len() {
+            let mut cut = octets[..len].to_vec();
+            cut[2] = len as u8;
+            let _ = RadiotapRepr::parse(&Radiotap::new(&cut).unwrap());
+        }
     }
 }

@@ -86,6 +86,9 @@ impl Keyring {
                         };
                         self.add_gtk(bssid, key_id, &key, choice.group);
                     }
+                    if let Some(key) = fte.igtk.and_then(|igtk| unwrap_ft_igtk(ptk.kek(), igtk)) {
+                        self.add_igtk(bssid, &key);
+                    }
                     let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version_of(choice)) else {
                         continue;
                     };
@@ -139,4 +142,15 @@ fn unwrap_ft_gtk(kek: &[u8], gtk: &[u8]) -> Option<(u8, Zeroizing<Vec<u8>>)> {
     }
     key.truncate(len);
     Some((key_id, key))
+}
+
+/// IGTK subelement of an FTE: key ID, packet number, key length, wrapped key.
+fn unwrap_ft_igtk(kek: &[u8], igtk: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let len = usize::from(*igtk.get(8)?);
+    let mut key = wrap::unwrap(kek, igtk.get(9..)?).ok()?;
+    if key.len() < len {
+        return None;
+    }
+    key.truncate(len);
+    Some(key)
 }

@@ -345,8 +345,12 @@ impl Keyring {
             return;
         }
         for item in key_data::iterate(&data) {
-            if let KeyData::Gtk { key_id, key, .. } = item {
-                self.add_gtk(authenticator, key_id, key, proven.group);
+            match item {
+                KeyData::Gtk { key_id, key, .. } => {
+                    self.add_gtk(authenticator, key_id, key, proven.group);
+                }
+                KeyData::Igtk { key, .. } => self.add_igtk(authenticator, key),
+                _ => {}
             }
         }
     }

@@ -6,6 +6,7 @@
 
 use airtoll_security::CipherSuite;
 use airtoll_security::keys::psk;
+use airtoll_security::link::bip::BipKey;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::id;
 use airtoll_wire::ieee80211::ft::MdeRepr;
@@ -14,6 +15,7 @@ use airtoll_wire::ieee80211::{Elements, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
 use super::Undecrypted;
+use super::fils::Nonces;
 use super::ft::FtHolder;
 use super::handshake::Handshake;
 use super::replay::Replays;
@@ -46,6 +48,8 @@ pub struct Pair {
     /// Newest or last successful first.
     pub(crate) keys: Vec<TrafficKey>,
     pub(crate) handshake: Handshake,
+    /// Nonces of FILS.
+    pub(crate) fils: Nonces,
     /// Why their keys cannot be derived, if so.
     pub(crate) unsupported: Option<Undecrypted>,
 }
@@ -58,6 +62,8 @@ pub struct Keyring {
     pub(crate) bss: FxHashMap<u64, Bss>,
     pub(crate) pairs: FxHashMap<(u64, u64), Pair>,
     pub(crate) groups: FxHashMap<u64, Vec<TrafficKey>>,
+    /// Integrity keys of group management frames, with their octets.
+    pub(super) igtks: FxHashMap<u64, Vec<(Secret, BipKey)>>,
     fixed: Vec<TrafficKey>,
     generation: u64,
     pub(crate) replays: Replays,
@@ -159,6 +165,13 @@ impl Keyring {
             return None;
         }
         Some(self.pairs.entry(key).or_default())
+    }
+
+    /// Adds a master session key that a RADIUS packet carries.
+    pub(crate) fn add_msk(&mut self, msk: Secret) {
+        if self.given.msks.len() < MAX_ENTRIES && !self.given.msks.contains(&msk) {
+            self.given.msks.push(msk);
+        }
     }
 
     /// FT holders that an association response announced to a station.

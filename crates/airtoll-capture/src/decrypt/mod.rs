@@ -2,12 +2,14 @@
 //! reason why not.
 //!
 //! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
-//! with the suites of [`choices`], [`ft`] those of fast transitions, [`dynamic_wep`] those of
+//! with the suites of [`choices`], [`ft`] those of fast transitions, [`fils`] those of FILS, [`dynamic_wep`] those of
 //! 802.1X with WEP, [`tdls`] those of direct links; [`traffic`] applies them, [`replay`] knows
-//! which packet numbers were there. Never guesses a passphrase.
+//! which packet numbers were there, [`bip`] checks group management frames. Never guesses a passphrase.
 
+pub mod bip;
 mod choices;
 mod dynamic_wep;
+pub mod fils;
 pub mod ft;
 pub mod handshake;
 pub mod keyring;
@@ -27,7 +29,7 @@ pub enum Undecrypted {
     NoHandshake,
     /// The handshake was seen, and no given key makes its MIC: another passphrase or PMK.
     WrongKey,
-    /// The station chose FILS, whose keys are not derived here.
+    /// The station chose FILS, and no frame with the nonces of a shared-key exchange was seen.
     Fils,
     /// The station associated on several links, whose keys are not derived here.
     MultiLink,
@@ -58,7 +60,7 @@ impl Undecrypted {
             Self::NoKey => "no key",
             Self::NoHandshake => "no handshake seen",
             Self::WrongKey => "no key fits the handshake",
-            Self::Fils => "FILS is not supported",
+            Self::Fils => "no FILS keys",
             Self::MultiLink => "multi-link is not supported",
             Self::MicFailure => "MIC failure",
             Self::CutShort => "cut short",

@@ -157,7 +157,14 @@ impl Frames<'_> {
         ends: Option<(IpAddr, IpAddr)>,
     ) -> Option<Protocol> {
         let (protocol, octets) = match content {
-            Content::Ike(octets) => (ike_version(octets)?, octets),
+            Content::Esp(octets) => {
+                self.tunnels.esp(octets, ends);
+                return None;
+            }
+            Content::Ike(octets) => {
+                self.tunnels.ike(octets);
+                (ike_version(octets)?, octets)
+            }
             // Initiation, response and cookie reply (WireGuard paper, section 5.4).
             Content::WireGuard(octets @ [1..=3, 0, 0, 0, ..]) => (Protocol::WireGuard, octets),
             // Registration request and reply (RFC 5944 sections 3.3 and 3.4).
@@ -209,7 +216,10 @@ impl Frames<'_> {
         }
     }
 
-    fn radius(&mut self, slot: &Slot, packet: &RadiusPacket, _octets: &[u8]) {
+    fn radius(&mut self, slot: &Slot, packet: &RadiusPacket, octets: &[u8]) {
+        if let Some(msk) = self.tunnels.radius(packet, octets) {
+            self.keyring.add_msk(msk);
+        }
         self.sessions.radius(slot.time_ns, slot.frame, packet);
     }
 
@@ -280,6 +290,7 @@ impl Frames<'_> {
             } => {
                 self.keyring.learn_bss(bssid, None, &elements);
                 self.keyring.learn_choice(station, bssid, &elements);
+                self.keyring.learn_fils_association(station, bssid);
                 self.keyring.learn_ft_association(station, bssid, &elements);
                 let (choice, wpa) = suites(&elements).unzip();
                 Step::AssociationRequest {
@@ -299,8 +310,12 @@ impl Frames<'_> {
                 algorithm,
                 transaction,
                 status,
-                ..
-            } => Step::Authentication(algorithm, transaction, status),
+                rest,
+            } => {
+                self.keyring
+                    .learn_fils(station, bssid, algorithm, from_station, rest);
+                Step::Authentication(algorithm, transaction, status)
+            }
             Management::Leave { reason } => Step::Leave(kind == subtype::DEAUTHENTICATION, reason),
             Management::Action {
                 category: category::FT,

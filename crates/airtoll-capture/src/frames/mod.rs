@@ -26,6 +26,7 @@ use crate::link::Radio;
 use crate::report::{Counts, Report};
 use crate::selection::{Listed, Selection};
 use crate::session::{DataFrame, SessionReport, Sessions};
+use crate::tunnels::Tunnels;
 
 /// Outcome of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +84,10 @@ pub struct Frames<'w> {
     datagrams: Datagrams,
     /// Stations that asked for a router, with their BSS.
     solicitors: Vec<(MacAddress, MacAddress)>,
+    tunnels: Tunnels,
     window: Window,
+    /// The window is not the whole capture.
+    windowed: bool,
     /// Counts of the frames on the other side of the window's bounds.
     aside: (Counts, Ledger),
     inside: bool,
@@ -159,7 +163,9 @@ impl<'w> Frames<'w> {
             fragments: Fragments::default(),
             datagrams: Datagrams::default(),
             solicitors: Vec::new(),
+            tunnels: Tunnels::new(&request.keys),
             window: request.window,
+            windowed: request.window.from_ns.is_some() || request.window.until_ns.is_some(),
             aside: (Counts::default(), Ledger::default()),
             inside: true,
             selection: request.selection.clone(),
@@ -228,6 +234,9 @@ impl<'w> Frames<'w> {
     /// Counts frames outside of the window apart.
     #[inline]
     fn turn_aside(&mut self, time_ns: u64) {
+        if !self.windowed {
+            return;
+        }
         let origin_ns = self.first_ns.unwrap_or(time_ns);
         if self.window.holds(time_ns, origin_ns) != self.inside {
             self.inside = !self.inside;
@@ -340,6 +349,11 @@ impl<'w> Frames<'w> {
         let airtime_ns = on_air.measured.time_ns();
         if !control.protected() {
             if let Ok(frame) = &frame {
+                if !on_air.cut_short()
+                    && let Some(outcome) = self.keyring.check_bip(frame)
+                {
+                    *self.counts.bip.entry(outcome).or_default() += 1;
+                }
                 self.management(slot, frame, frame.body(), airtime_ns);
             }
             return Status::Clear;
@@ -522,6 +536,7 @@ impl<'w> Frames<'w> {
             std::mem::swap(&mut self.counts, &mut self.aside.0);
             std::mem::swap(&mut self.ledger, &mut self.aside.1);
         }
+        self.counts.tunnels = self.tunnels.report;
         let mut sessions = self.sessions.report(first_ns);
         let window = self.window;
         sessions.retain(|session| window.holds(session.first_ns(), first_ns));

@@ -35,6 +35,15 @@ pub(super) fn pack(modulation: Modulation) -> Modulation8 {
             let width = (bandwidth_mhz / 20) as u8;
             [4, mcs, streams, width, (gi_ns / 400) as u8, 0, 0, 0]
         }
+        Modulation::Eht {
+            mcs,
+            streams,
+            bandwidth_mhz,
+            gi_ns,
+        } => {
+            let width = (bandwidth_mhz / 20) as u8;
+            [5, mcs, streams, width, (gi_ns / 400) as u8, 0, 0, 0]
+        }
     }
 }
 
@@ -59,6 +68,12 @@ pub(super) fn unpack(packed: Modulation8) -> Modulation {
             bandwidth_mhz: u16::from(c) * 20,
             gi_ns: u16::from(d) * 400,
         },
+        5 => Modulation::Eht {
+            mcs: a,
+            streams: b,
+            bandwidth_mhz: u16::from(c) * 20,
+            gi_ns: u16::from(d) * 400,
+        },
         _ => Modulation::Unknown,
     }
 }
@@ -78,6 +93,12 @@ pub(super) fn rate_name(modulation: Modulation) -> String {
             ..
         }
         | Modulation::He {
+            mcs,
+            streams,
+            bandwidth_mhz,
+            ..
+        }
+        | Modulation::Eht {
             mcs,
             streams,
             bandwidth_mhz,
@@ -126,6 +147,12 @@ pub(super) fn vector_of(
             short_gi,
         } => (mcs, streams, bandwidth_mhz, guard(short_gi)),
         Modulation::He {
+            mcs,
+            streams,
+            bandwidth_mhz,
+            gi_ns,
+        }
+        | Modulation::Eht {
             mcs,
             streams,
             bandwidth_mhz,

@@ -48,6 +48,8 @@ pub struct Link {
     pub snonce: [u8; 32],
     pub gtk: Vec<u8>,
     pub gtk_id: u8,
+    /// Integrity key of group management frames, delivered in message 3.
+    pub igtk: Option<Vec<u8>>,
     pub pn: u64,
     pub sequence: u16,
     pub replay: u64,
@@ -68,6 +70,7 @@ impl Link {
             snonce: [0xb2; 32],
             gtk: vec![0xc3; cipher.key_octets()],
             gtk_id: 1,
+            igtk: None,
             pn: 1,
             sequence: 0,
             replay: 1,
@@ -268,6 +271,14 @@ impl Link {
                 key: &self.gtk,
             };
             kde.emit(&mut data);
+            if let Some(igtk) = &self.igtk {
+                let kde = KeyData::Igtk {
+                    key_id: 4,
+                    ipn: [0; 6],
+                    key: igtk,
+                };
+                kde.emit(&mut data);
+            }
             (
                 pairwise | Info::ACK | Info::MIC | Info::INSTALL | Info::SECURE | Info::ENCRYPTED,
                 self.wrapped(data),

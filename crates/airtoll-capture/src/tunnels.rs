@@ -1,0 +1,255 @@
+//! Protected packets of wires: takes ESP, IKEv2 and RADIUS packets with keys, counts those whose
+//! authenticator fits, and gives the MSK that an Access-Accept carries.
+//!
+//! Source: RFC 4303 (ESP), RFC 7296 section 3.14 (IKEv2), RFC 2865 section 3 and RFC 3579 section
+//! 3.2 (RADIUS), RFC 2548 section 2.4 (keys in it). Packets without a key are counted apart.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use airtoll_security::esp::EspKey;
+use airtoll_security::keys::mic::KeyMic;
+use airtoll_wire::isakmp::{HEADER_OCTETS, payload};
+use airtoll_wire::radius::{RadiusRepr, RadiusView, VENDOR_MICROSOFT, attribute, code};
+use md5::{Digest, Md5};
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::dissect::RadiusPacket;
+use crate::keys::{EspSa, IkeSa, Keys, Secret};
+
+/// Most requests whose answer is waited for.
+const MAX_REQUESTS: usize = 1 << 16;
+/// Length of a RADIUS authenticator.
+const AUTHENTICATOR: usize = 16;
+
+/// Packets of one protocol by the outcome of their check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Checked {
+    /// The authenticator fits; ESP packets were decrypted.
+    pub verified: u64,
+    /// A key is there, and the authenticator does not fit.
+    pub failed: u64,
+    /// No key was given, or a response without its request.
+    pub no_key: u64,
+}
+
+impl Checked {
+    fn count(&mut self, outcome: Option<bool>) {
+        *match outcome {
+            Some(true) => &mut self.verified,
+            Some(false) => &mut self.failed,
+            None => &mut self.no_key,
+        } += 1;
+    }
+}
+
+/// Checks of all protocols.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TunnelReport {
+    /// ESP packets.
+    pub esp: Checked,
+    /// Encrypted IKEv2 messages.
+    pub ikev2: Checked,
+    /// RADIUS packets.
+    pub radius: Checked,
+    /// Octets of the packets inside ESP, padding not counted.
+    pub esp_inner_octets: u64,
+}
+
+/// Keys of tunnels and the state that checks need.
+pub(crate) struct Tunnels {
+    esp: FxHashMap<u32, Vec<(EspSa, EspKey)>>,
+    ike: Vec<IkeSa>,
+    secrets: Vec<Secret>,
+    requests: FxHashMap<(u16, u8), [u8; AUTHENTICATOR]>,
+    pub(crate) report: TunnelReport,
+}
+
+impl Tunnels {
+    pub(crate) fn new(keys: &Keys) -> Self {
+        let mut esp: FxHashMap<u32, Vec<(EspSa, EspKey)>> = FxHashMap::default();
+        for sa in &keys.esp {
+            if let Ok(key) = EspKey::new(sa.suite, sa.spi, &sa.encryption, &sa.integrity) {
+                esp.entry(sa.spi).or_default().push((sa.clone(), key));
+            }
+        }
+        Self {
+            esp,
+            ike: keys.ike.clone(),
+            secrets: keys.radius.clone(),
+            requests: FxHashMap::default(),
+            report: TunnelReport::default(),
+        }
+    }
+
+    /// Checks and opens an ESP packet, from its SPI on.
+    pub(crate) fn esp(&mut self, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) {
+        let spi = octets
+            .first_chunk::<4>()
+            .map(|four| u32::from_be_bytes(*four));
+        let keys = spi.and_then(|spi| self.esp.get(&spi)).into_iter().flatten();
+        let mut outcome = None;
+        for (sa, key) in keys {
+            let meant = |end: Option<IpAddr>, at: Option<IpAddr>| end.is_none() || end == at;
+            if !meant(sa.source, ends.map(|(from, _)| from))
+                || !meant(sa.destination, ends.map(|(_, to)| to))
+            {
+                continue;
+            }
+            let mut packet = octets.to_vec();
+            match key.decapsulate(&mut packet) {
+                Ok(opened) => {
+                    self.report.esp_inner_octets += opened.inner.len() as u64;
+                    outcome = Some(true);
+                    break;
+                }
+                Err(_) => outcome = Some(false),
+            }
+        }
+        self.report.esp.count(outcome);
+    }
+
+    /// Checks the integrity of an encrypted IKEv2 message, from its header on.
+    pub(crate) fn ike(&mut self, octets: &[u8]) {
+        let Some(header) = octets.get(..HEADER_OCTETS) else {
+            return;
+        };
+        if header[17] >> 4 != 2 || header[16] != payload::ENCRYPTED {
+            return;
+        }
+        let declared = u32::from_be_bytes([header[24], header[25], header[26], header[27]]);
+        let message = octets.get(..declared as usize).unwrap_or(octets);
+        let sa = self
+            .ike
+            .iter()
+            .find(|sa| header[..8] == sa.initiator && header[8..16] == sa.responder);
+        let by_initiator = header[19] & airtoll_wire::isakmp::flag::INITIATOR != 0;
+        self.report
+            .ikev2
+            .count(sa.map(|sa| sa.fits(by_initiator, message)));
+    }
+
+    /// Checks a RADIUS packet; gives the MSK that an Access-Accept carries.
+    pub(crate) fn radius(&mut self, packet: &RadiusPacket, octets: &[u8]) -> Option<Secret> {
+        let view = RadiusView::new(octets).ok()?;
+        let length = HEADER.max(usize::from(u16::from_be_bytes([octets[2], octets[3]])));
+        let octets = octets.get(..length)?;
+        let place = (packet.client_port, packet.identifier);
+        if packet.code == code::ACCESS_REQUEST {
+            let own: [u8; AUTHENTICATOR] = view.authenticator().try_into().ok()?;
+            if self.requests.len() < MAX_REQUESTS {
+                self.requests.insert(place, own);
+            }
+            let at = view.message_authenticator_at();
+            let fits = |secret: &Secret| at.map(|at| mac_fits(secret, octets, at, None));
+            let outcome = self
+                .secrets
+                .iter()
+                .map(fits)
+                .find(|fit| *fit != Some(false));
+            let outcome = outcome.unwrap_or((!self.secrets.is_empty()).then_some(false));
+            self.report.radius.count(outcome);
+            return None;
+        }
+        let Some(request) = self.requests.get(&place).copied() else {
+            self.report.radius.count(None);
+            return None;
+        };
+        let secret = self.secrets.iter().find(|secret| {
+            let at = view.message_authenticator_at();
+            response_fits(secret, octets, &request)
+                && at.is_none_or(|at| mac_fits(secret, octets, at, Some(&request)))
+        });
+        let known = !self.secrets.is_empty();
+        self.report.radius.count(known.then_some(secret.is_some()));
+        if packet.code != code::ACCESS_ACCEPT {
+            return None;
+        }
+        master_key(secret?, octets, &request)
+    }
+}
+
+const HEADER: usize = airtoll_wire::radius::HEADER_OCTETS;
+
+/// Message-Authenticator: HMAC-MD5 over the packet with the attribute zeroed, and in a response with
+/// the request's authenticator (RFC 3579 section 3.2).
+fn mac_fits(secret: &[u8], octets: &[u8], at: usize, request: Option<&[u8; 16]>) -> bool {
+    let mut zeroed = octets.to_vec();
+    zeroed[at..at + 16].fill(0);
+    if let Some(request) = request {
+        zeroed[4..HEADER].copy_from_slice(request);
+    }
+    KeyMic::HmacMd5
+        .compute(secret, &[&zeroed])
+        .is_ok_and(|mac| mac.as_slice() == &octets[at..at + 16])
+}
+
+/// Response Authenticator: MD5 over the packet with the request's authenticator, then the secret
+/// (RFC 2865 section 3).
+fn response_fits(secret: &[u8], octets: &[u8], request: &[u8; 16]) -> bool {
+    let mut hash = Md5::new();
+    hash.update(&octets[..4]);
+    hash.update(request);
+    hash.update(&octets[HEADER..]);
+    hash.update(secret);
+    hash.finalize()[..] == octets[4..HEADER]
+}
+
+/// MSK of an Access-Accept: MS-MPPE-Recv-Key, then MS-MPPE-Send-Key.
+fn master_key(secret: &[u8], octets: &[u8], request: &[u8; 16]) -> Option<Secret> {
+    let packet = RadiusRepr::parse(octets).ok()?;
+    let mut keys = BTreeMap::new();
+    for (kind, value) in &packet.attributes {
+        if *kind == attribute::VENDOR_SPECIFIC
+            && let [a, b, c, d, kind, length, rest @ ..] = &value[..]
+            && u32::from_be_bytes([*a, *b, *c, *d]) == VENDOR_MICROSOFT
+            && let Some(sealed) = rest.get(..usize::from(*length).saturating_sub(2))
+        {
+            keys.insert(*kind, opened(secret, request, sealed)?);
+        }
+    }
+    let mut msk = keys.remove(&attribute::MS_MPPE_RECV_KEY)?;
+    msk.extend_from_slice(&keys.remove(&attribute::MS_MPPE_SEND_KEY)?);
+    (msk.len() >= 32).then_some(msk)
+}
+
+/// Salt and encrypted key of an MS-MPPE attribute (RFC 2548 section 2.4.2).
+fn opened(secret: &[u8], request: &[u8; 16], value: &[u8]) -> Option<Secret> {
+    let (salt, sealed) = value.split_first_chunk::<2>()?;
+    let mut previous = [&request[..], salt].concat();
+    let mut plain = Secret::default();
+    for block in sealed.chunks(16) {
+        let mut hash = Md5::new();
+        hash.update(secret);
+        hash.update(&previous);
+        plain.extend(block.iter().zip(hash.finalize()).map(|(a, b)| a ^ b));
+        previous = block.to_vec();
+    }
+    let length = usize::from(*plain.first()?);
+    plain.get(1..=length).map(|key| Secret::new(key.to_vec()))
+}
+
+impl IkeSa {
+    /// Whether the integrity checksum of an encrypted message fits.
+    fn fits(&self, by_initiator: bool, message: &[u8]) -> bool {
+        let key = if by_initiator {
+            &self.integrity.0
+        } else {
+            &self.integrity.1
+        };
+        let Some(at) = message.len().checked_sub(self.icv) else {
+            return false;
+        };
+        let (covered, icv) = message.split_at(at);
+        let mac = match (key.len(), self.icv) {
+            (16, 12) => KeyMic::HmacMd5,
+            (20, 12) => KeyMic::HmacSha1,
+            (32, 16) => KeyMic::HmacSha256,
+            _ => return false,
+        };
+        mac.compute(key, &[covered])
+            .is_ok_and(|mac| mac.as_slice().get(..self.icv) == Some(icv))
+    }
+}

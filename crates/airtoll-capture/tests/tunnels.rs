@@ -1,0 +1,242 @@
+//! Protected packets of made-up wires: ESP, IKEv2 and RADIUS with keys in Wireshark's tables.
+
+mod network;
+
+use airtoll_capture::keys::Keys;
+use airtoll_capture::tunnels::Checked;
+use airtoll_capture::{Report, Request, analyse};
+use airtoll_security::esp::EspKey;
+use airtoll_security::keys::mic::KeyMic;
+use airtoll_security::{AkmSuite, CipherSuite, TunnelSuite};
+use airtoll_wire::ipv4::Ipv4Repr;
+use airtoll_wire::radius::RadiusRepr;
+use airtoll_wire::udp::UdpRepr;
+use md5::{Digest, Md5};
+use network::{Link, START_NS, on_air, start, udp, written};
+
+const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+
+fn packet(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    Ipv4Repr::new(ENDS.0.into(), ENDS.1.into(), protocol, payload).emit(&mut octets);
+    octets
+}
+
+fn datagram(ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
+    let mut segment = Vec::new();
+    UdpRepr {
+        source: ports.0,
+        destination: ports.1,
+        payload,
+    }
+    .emit(
+        std::net::IpAddr::from(ENDS.0),
+        std::net::IpAddr::from(ENDS.1),
+        &mut segment,
+    );
+    packet(17, &segment)
+}
+
+fn keys(lines: &[&str]) -> Keys {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines.join("\n")).unwrap();
+    let mut keys = Keys::default();
+    keys.add_log(file.path()).unwrap();
+    keys
+}
+
+fn read(packets: Vec<Vec<u8>>, keys: Keys) -> Report {
+    let timed: Vec<_> = (0u64..)
+        .zip(packets)
+        .map(|(index, octets)| (START_NS + index * 1_000_000, octets))
+        .collect();
+    let file = written(101, &timed);
+    let request = Request {
+        files: vec![file.path().to_path_buf()],
+        keys,
+        ..Request::default()
+    };
+    analyse(&request, None).unwrap()
+}
+
+const fn checked(verified: u64, failed: u64, no_key: u64) -> Checked {
+    Checked {
+        verified,
+        failed,
+        no_key,
+    }
+}
+
+#[test]
+fn esp_opens_with_a_row_of_wiresharks_table() {
+    let key = EspKey::new(TunnelSuite::EspAesCbcSha1, 0x1234, &[7; 16], &[9; 20]).unwrap();
+    let inner = packet(17, &[0; 40]);
+    let sealed = |sequence: u32| {
+        let mut octets = Vec::new();
+        key.encapsulate(sequence, &[3; 16], &inner, 4, &mut octets)
+            .unwrap();
+        octets
+    };
+    let mut damaged = sealed(2);
+    damaged[30] ^= 1;
+    let packets = vec![
+        packet(50, &sealed(1)),
+        packet(50, &damaged),
+        // Behind NAT, in UDP.
+        datagram((4500, 4500), &sealed(3)),
+        packet(50, &[0, 0, 0x99, 0x99, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ];
+    let row = format!(
+        "\"IPv4\",\"10.0.0.1\",\"10.0.0.2\",\"0x00001234\",\"AES-CBC [RFC3602]\",\"0x{}\",\"HMAC-SHA-1-96 [RFC2404]\",\"0x{}\"",
+        "07".repeat(16),
+        "09".repeat(20)
+    );
+    let report = read(packets, keys(&[&row]));
+    assert_eq!(report.tunnels.esp, checked(2, 1, 1));
+    assert_eq!(report.tunnels.esp_inner_octets, 2 * inner.len() as u64);
+    let elsewhere = row.replace("10.0.0.2", "10.0.0.3");
+    let report = read(vec![packet(50, &sealed(1))], keys(&[&elsewhere]));
+    assert_eq!(report.tunnels.esp, checked(0, 0, 1));
+}
+
+#[test]
+fn ikev2_checksums_are_checked_with_a_row_of_wiresharks_table() {
+    let message = |initiator: bool, key: &[u8]| {
+        let mut octets = vec![0x11; 8];
+        octets.extend([0x22; 8]);
+        octets.extend([46, 0x20, 35, if initiator { 8 } else { 0 }, 0, 0, 0, 1]);
+        octets.extend(80u32.to_be_bytes());
+        octets.extend([35, 0, 0, 52]);
+        octets.extend([0x5a; 36]);
+        let mac = KeyMic::HmacSha1.compute(key, &[&octets]).unwrap();
+        octets.extend(&mac.as_slice()[..12]);
+        octets
+    };
+    let (ai, ar) = ([1; 20], [2; 20]);
+    let row = format!(
+        "{},{},{k},{k},\"AES-CBC-128 [RFC3602]\",{},{},\"HMAC_SHA1_96 [RFC2404]\"",
+        "11".repeat(8),
+        "22".repeat(8),
+        "01".repeat(20),
+        "02".repeat(20),
+        k = "00".repeat(16),
+    );
+    let packets = || {
+        vec![
+            datagram((500, 500), &message(true, &ai)),
+            datagram((500, 500), &message(false, &ar)),
+            datagram((500, 500), &message(true, &ar)),
+        ]
+    };
+    assert_eq!(
+        read(packets(), keys(&[&row])).tunnels.ikev2,
+        checked(2, 1, 0)
+    );
+    assert_eq!(read(packets(), keys(&[])).tunnels.ikev2, checked(0, 0, 3));
+}
+
+const SECRET: &[u8] = b"testing123";
+
+/// A packet with its Message-Authenticator; of a response also the Response Authenticator.
+fn radius(code: u8, attributes: Vec<(u8, Vec<u8>)>, request: Option<[u8; 16]>) -> Vec<u8> {
+    let mut attributes = attributes;
+    attributes.push((80, vec![0; 16]));
+    let mut octets = Vec::new();
+    RadiusRepr {
+        code,
+        identifier: 7,
+        authenticator: request.unwrap_or([0x42; 16]),
+        attributes,
+    }
+    .emit(&mut octets);
+    let at = octets.len() - 16;
+    let mac = KeyMic::HmacMd5.compute(SECRET, &[&octets]).unwrap();
+    octets[at..].copy_from_slice(mac.as_slice());
+    if request.is_some() {
+        let digest = Md5::new().chain_update(&octets).chain_update(SECRET);
+        octets[4..20].copy_from_slice(&digest.finalize());
+    }
+    octets
+}
+
+/// An MS-MPPE attribute (RFC 2548 section 2.4.2).
+fn sealed(kind: u8, request: &[u8; 16], key: &[u8]) -> (u8, Vec<u8>) {
+    let salt = [0x80 | kind, 1];
+    let mut plain = vec![key.len() as u8];
+    plain.extend(key);
+    plain.resize(plain.len().next_multiple_of(16), 0);
+    let mut value = vec![0, 0, 1, 55, kind, (4 + plain.len()) as u8];
+    value.extend(salt);
+    let mut previous = [&request[..], &salt].concat();
+    for block in plain.chunks(16) {
+        let stream = Md5::new().chain_update(SECRET).chain_update(&previous);
+        previous = block
+            .iter()
+            .zip(stream.finalize())
+            .map(|(a, b)| a ^ b)
+            .collect();
+        value.extend(&previous);
+    }
+    (26, value)
+}
+
+#[test]
+fn radius_with_the_secret_is_checked_and_opens_the_air() {
+    let request = [0x42; 16];
+    let mut link = Link::new(AkmSuite::Ieee8021x, CipherSuite::Ccmp128);
+    // The PMK is the first half of the MSK (IEEE 802.11-2020, 12.7.1.3).
+    link.pmk = vec![0x5a; 32];
+    let accept = radius(
+        2,
+        vec![
+            (79, vec![3, 1, 0, 4]),
+            sealed(17, &request, &[0x5a; 32]),
+            sealed(16, &request, &[0x5b; 32]),
+        ],
+        Some(request),
+    );
+    let asked = radius(1, vec![(79, vec![2, 1, 0, 6, 1, 65])], None);
+    let mut forged = accept.clone();
+    *forged.last_mut().unwrap() ^= 1;
+    let wire = vec![
+        datagram((40_000, 1812), &asked),
+        datagram((1812, 40_000), &forged),
+        datagram((1812, 40_000), &accept),
+    ];
+    let text = "radius:testing123".to_owned();
+    let mut given = Keys::default();
+    given.add_texts(std::slice::from_ref(&text)).unwrap();
+    assert_eq!(
+        read(wire.clone(), given.clone()).tunnels.radius,
+        checked(2, 1, 0)
+    );
+    assert_eq!(
+        read(wire.clone(), Keys::default()).tunnels.radius,
+        checked(0, 0, 3)
+    );
+    let mut wrong = Keys::default();
+    wrong.add_texts(&["radius:other".to_owned()]).unwrap();
+    assert_eq!(read(wire.clone(), wrong).tunnels.radius, checked(0, 3, 0));
+    // The same exchange beside the air: its MSK opens the station's data.
+    let mut writer = airtoll_capture::file::PcapNgWriter::new(Vec::new()).unwrap();
+    let (air, ip) = (
+        writer.add_interface(127, "air").unwrap(),
+        writer.add_interface(101, "wire").unwrap(),
+    );
+    for (index, octets) in (0u64..).zip(&wire) {
+        writer.write_packet(ip, START_NS + index, octets).unwrap();
+    }
+    let mut frames = start(&mut link);
+    let data = link.data(true, false, &udp(60, 1));
+    frames.push(link.protect(data, false));
+    for (index, frame) in (0u64..).zip(&frames) {
+        let time_ns = START_NS + 1_000_000 + index * 1_000_000;
+        writer
+            .write_packet(air, time_ns, &on_air(108, frame))
+            .unwrap();
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), writer.finish().unwrap()).unwrap();
+    let report = analyse(&network::request(&file, &[text]), None).unwrap();
+    assert_eq!((report.protected, report.decrypted), (1, 1));
+}
