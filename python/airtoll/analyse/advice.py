@@ -371,7 +371,7 @@ def _trials_to_decide(room: float, half: float, n: int, level: float) -> int | N
 
 @frozen
 class Choice:
-    """What a published study would choose, beside ours, for one scenario and transport."""
+    """The choice of a published study beside ours, for one scenario and transport."""
 
     scenario: str
     traffic: str
@@ -486,7 +486,7 @@ def hybrids(analysis: Analysis) -> list[Composition]:
 
 
 def _of_stations(analysis: Analysis, cell: str) -> dict[str, Estimate]:
-    """What getting on takes, where it was measured station by station: the slowest station's."""
+    """Join and hand-over times that were measured per station: those of the slowest station."""
     rows = analysis.estimates.filter(
         (pl.col("cell") == cell) & pl.col("metric").is_in(_PER_STATION) & pl.col("flow").is_null()
     ).filter(pl.col("station").is_not_null())

@@ -33,6 +33,7 @@ from airtoll.analyse.pairing import (
     paired_rows,
     paired_tost,
 )
+from airtoll.analyse.percentiles import OF_TRIALS, PERCENTILES, pooled
 from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
@@ -187,11 +188,16 @@ def analyse(
     margin: float | None = None,
     paired: bool = False,
     answers: Sequence[str] = DEFAULT_ANSWERS,
+    sketches: pl.DataFrame | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
 
     ``paired``: overheads and comparisons are taken over pairs of trials of equal number (see
     ``pairing``); estimates are not. ``answers``: the primary metrics (see ``families``).
+
+    ``sketches``: distributions over packets, by trial (``airtoll.observe.tables.SKETCHES``);
+    percentiles are then those of all packets (see ``percentiles``). Their comparisons stay on the
+    trials' own percentiles.
 
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
@@ -216,6 +222,7 @@ def analyse(
         rows = kept
     times = time_rows(rows, by, level)
     estimates = _with_times(_estimates(rows, kept, by, level, name if by_rule else None), times, by)
+    estimates = _with_percentiles(estimates, sketches, rows, level)
     estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
     if paired:
         pairs = paired_rows(rows, _SAME, [*_CELL, *_PART], baseline)
@@ -317,6 +324,37 @@ def _with_times(estimates: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> 
         .then(pl.col("method").str.replace(", t$", ", BCa"))
         .otherwise(pl.col("method")),
     ).drop("mean_low", "mean_high")
+
+
+def _with_percentiles(
+    estimates: pl.DataFrame, sketches: pl.DataFrame | None, rows: pl.DataFrame, level: float
+) -> pl.DataFrame:
+    """Percentiles of all packets where there are sketches; elsewhere their method says so.
+
+    ``value_all`` keeps the mean of the trials' percentiles, on which comparisons rest.
+    """
+    wanted = pl.col("metric").is_in(list(PERCENTILES))
+    frame = estimates.with_columns(
+        method=pl.when(wanted & (pl.col("method") == "mean, t"))
+        .then(pl.lit(OF_TRIALS))
+        .otherwise(pl.col("method"))
+    )
+    if sketches is None or sketches.is_empty():
+        return frame
+    counted = rows.filter(wanted).select("cell", "trial", "attempt").unique()
+    found = pooled(sketches.join(counted, on=["cell", "trial", "attempt"], how="semi"), level)
+    frame = frame.join(
+        found, on=["cell", "flow", "station", "metric"], how="left", nulls_equal=True
+    )
+    there = pl.col("pooled").is_not_null()
+    return frame.with_columns(
+        value=pl.coalesce("pooled", "value"),
+        low=pl.when(there).then("pooled_low").otherwise("low"),
+        high=pl.when(there).then("pooled_high").otherwise("high"),
+        method=pl.when(there)
+        .then(pl.format("all packets of {} trials, bootstrap of trials", "pooled_n"))
+        .otherwise(pl.col("method")),
+    ).drop("pooled", "pooled_low", "pooled_high", "pooled_n")
 
 
 def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:

@@ -68,7 +68,7 @@ class Change:
 
 
 def changes(first: Analysis, second: Analysis) -> list[Change]:
-    """What differs from the first to the second run, in the order of the first."""
+    """The changes from the first to the second run, in the order of the first."""
     wanted = pl.col("metric").is_in(METRICS)
     rank = {name: place for place, name in enumerate(METRICS)}
     pairs = first.estimates.filter(wanted).join(

@@ -1,8 +1,8 @@
-"""Two captures taken apart: what the air was spent on per bit, without and with security.
+"""Two captures taken apart: the use of the air per bit, without and with security.
 
-Takes the reports of two captures of the same traffic; gives the parts of the difference. What a
-frame carries is read from it; what no frame carries (back-off, spaces, acknowledgements whose rate
-is not in the capture, hosts) stays in the unexplained remainder. Never guesses a part.
+The reports of two captures of the same traffic give the parts of the difference. Times that no
+frame shows (back-off, spaces, acknowledgements whose rate is not in the capture, hosts) stay in the
+unexplained remainder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECURED: Final = "secured"
 
 @frozen
 class CapturedOverhead:
-    """What two captures say: payload rates in bit/s, and the parts of the overhead.
+    """Comparison of two captures: payload rates in bit/s, and the parts of the overhead.
 
     ``parts``: rows of ``part``, ``meaning`` and ``value`` (fraction, by ``definition``), the last
     one unexplained; they add up to ``overhead``.
@@ -62,7 +62,7 @@ def take_apart(
         rows += [_row(name, metric, value) for metric, value in values.items()]
     spans = {name: report.data["duration_s"] for name, report in pairs}
     frame = decompose(pl.DataFrame(rows), spans, baseline=_BASELINE, definition=definition)
-    # What is no frame is idle to a capture, whatever it was: it explains nothing.
+    # A capture shows time without frames as idle air, which explains nothing.
     rest = frame.filter(pl.col("part").is_in(["airtime_idle_s", "unexplained"]))["value"].sum()
     parts = frame.filter(~pl.col("part").is_in(["airtime_idle_s", "unexplained"])).select(
         "part", "meaning", "value"

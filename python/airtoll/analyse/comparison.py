@@ -1,8 +1,8 @@
-"""Differences: is one policy slower than another, and can these readings tell?
+"""Differences between two policies: test, effect size and verdict in words.
 
-Takes two samples (or arrays of summaries); gives a test, an effect size and a verdict in words.
-A family of tests is corrected by Holm (1979). Never says "no difference": either one was found,
-or none was detectable at this n, or the two are equivalent within a stated margin.
+Inputs are two samples or arrays of summaries. A family of tests is corrected by Holm (1979) or by
+the false discovery rate. No verdict says "no difference": a difference was found, or none was
+detectable at this n, or both are equivalent within a stated margin, or both are deterministic.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Why, not only how much: what an overhead is made of.
+"""The parts of an overhead.
 
-Takes observations with a ledger of the air (``airtime_*_s`` of the whole cell), throughputs, and
-how long each trial was measured; gives, per secured cell, how much each part of the ledger adds to
-the time that one delivered bit takes. Never explains what the ledger does not show: the rest is a
-row of its own, from the trial's own length and throughput.
+Observations with a ledger of the air (``airtime_*_s`` of the whole cell), throughputs, and the
+measured length of each trial give, per secured cell, the time that each part of the ledger adds to
+one delivered bit. Time that the ledger does not show is a row of its own, computed from the trial's
+length and throughput.
 
 A trial of D seconds delivers B = T D bits, a bit takes 1 / T seconds, and part i of the ledger
 takes a_i / B of them. Hence (T1 - T2) / T2 = T1 (1 / T2 - 1 / T1), and part i has the share
-T1 (a_i2 / B2 - a_i1 / B1) of it: ``of_secured``; times T2 / T1 the shares of ``of_baseline``. What
-these shares do not add up to is unexplained. With several channels the ledger is their mean. Of a
+T1 (a_i2 / B2 - a_i1 / B1) of it: ``of_secured``; times T2 / T1 the shares of ``of_baseline``. The
+rest of the overhead is unexplained. With several channels the ledger is their mean. Of a
 finite transfer only the time until its end counts, since its throughput does so too.
 """
 
@@ -38,7 +38,7 @@ PARTS: Final[dict[str, str]] = {
     "crypto_exposed_s": "crypto time that the air does not hide: it stands idle meanwhile",
     "airtime_idle_s": "idle air otherwise: hosts, wires, the application",
 }
-#: What the whole of the air's time is booked to; ``crypto_exposed_s`` is a part of the idle time.
+#: The parts that add up to the time of the air; ``crypto_exposed_s`` is a part of the idle time.
 _WHOLE: Final = tuple(name for name in PARTS if name.startswith("airtime_"))
 REMAINDER: Final = "unexplained"
 

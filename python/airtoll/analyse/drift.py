@@ -1,8 +1,7 @@
-"""Drift over the rounds of a watched link, and what the rounds say together.
+"""Drift over the rounds of a watched link, and the mean over rounds.
 
-Takes one value per round; gives the slope per hour with its interval, and the mean over rounds.
-Rounds are taken as independent; their scatter, not that of the trials within one, is the spread.
-Never reads a clock.
+One value per round gives the slope per hour with its interval. Rounds count as independent; the
+spread is that between rounds, not that of the trials within one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Overhead and other ratios, with intervals.
 
-Takes readings or summary statistics (mean, sample standard deviation, n) without and with
-security; gives :class:`Estimate`. T1 is the throughput without, T2 with security:
+Inputs are readings or summary statistics (mean, sample standard deviation, n) without and with
+security; results are :class:`Estimate`. T1 is the throughput without, T2 with security:
 
     of_baseline      (T1 - T2) / T1     unit 1
     of_secured       (T1 - T2) / T2     unit 1

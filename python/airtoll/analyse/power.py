@@ -1,8 +1,8 @@
 """How many trials: the smallest effect that n trials show, and the n that an effect needs.
 
-Takes deviations from pilot readings; gives differences in the unit of the readings or numbers of
-trials per cell. Two-sided test at ``1 - level`` with the given power, noncentral t (Cohen 1988,
-section 2.4), equal n on both sides. Never guesses a deviation.
+Deviations come from pilot readings; results are differences in the unit of the readings, or numbers
+of trials per cell. Two-sided test at ``1 - level`` with the given power, noncentral t (Cohen 1988,
+section 2.4), equal n on both sides.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Our estimates beside printed ones.
 
-Takes an analysis, a published data set and which cells answer to which readings; gives one
-:class:`Comparison` per quantity that both have. Never converts one overhead definition into
-another silently: ours is recomputed by the study's own definition.
+An analysis, a published data set and the cells that answer to its readings give one
+:class:`Comparison` per quantity that both have. Our overhead is recomputed by the study's own
+definition.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Correspondence(Protocol):
 
     @property
     def caveat(self) -> str:
-        """What to know about these readings."""
+        """A caveat about these readings."""
 
 
 @frozen

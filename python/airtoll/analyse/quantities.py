@@ -1,7 +1,4 @@
-"""Quantities as people read them: a number, its unit, its interval.
-
-Takes values in SI units; gives short text. Never rounds a value that is stored.
-"""
+"""Short text for values in SI units: number, unit, interval."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The re-run rule as a runner asks for it: whether to run a trial again, and why in words.
+"""The re-run rule for a runner: the reason to run a trial again, or none.
 
-Takes the value of a trial and the values of the trials accepted before; gives the reason to run it
-again, or nothing. Never runs a trial. The rule itself is ``selection.needs_rerun`` (McCarter 2006,
-section 5.4.1.3), so that a run and a later selection judge alike.
+It compares the value of a trial with those of the trials accepted before. The rule itself is
+``selection.needs_rerun`` (McCarter 2006, section 5.4.1.3), so that a run and a later selection
+judge alike.
 """
 
 from __future__ import annotations

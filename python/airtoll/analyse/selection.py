@@ -1,4 +1,4 @@
-"""Which trials count: the selection rules of the published studies, as named functions.
+"""The selection rules of the published studies, as named functions.
 
 A rule takes readings in the order of their trials and returns a Boolean mask of the same length
 (True: counts). The rules of ``LOOKS_AT_VALUES`` keep readings by their values, so that an interval
@@ -163,7 +163,7 @@ def select_rows(
 
 @frozen
 class RuleBias:
-    """What a rule does to the interval of a mean, by simulation of normal readings.
+    """The effect of a rule on the interval of a mean, by simulation of normal readings.
 
     ``coverage``: share of nominal ``level`` t intervals over the selected readings that hold
     the true mean. ``width_ratio``: their mean width over that of all readings. ``bias``: mean
@@ -181,7 +181,7 @@ class RuleBias:
 def bias_of_rule(
     rule: Rule, n: int, rng: np.random.Generator, level: float = 0.95, simulations: int = 2000
 ) -> RuleBias:
-    """Simulate ``n`` standard normal readings and see what the rule's interval is worth."""
+    """Simulate ``n`` standard normal readings and measure the coverage of the rule's interval."""
     hits, width, full, error, counted = 0, 0.0, 0.0, 0.0, 0
     for row in rng.standard_normal((simulations, n)):
         kept = row[rule(row)]

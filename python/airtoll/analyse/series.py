@@ -1,7 +1,7 @@
 """Series of one run: its readings are not independent trials.
 
-Takes the per-second (or per-point) values of one trial in order; gives the warm-up to cut and a
-mean whose interval allows for correlation. Never treats points of one run as repetitions.
+The per-second (or per-point) values of one trial, in order, give the warm-up to cut and a mean
+whose interval allows for correlation. Points of one run are not repetitions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Student's t distribution and the normal one: quantiles and tails.
 
-Takes probabilities or values, and degrees of freedom; gives what ``scipy.stats.t`` and
-``scipy.stats.norm`` give, from the special functions under them: ``scipy.stats`` takes longer to
-load than most studies take to analyse. Never raises: what has no answer is NaN.
+The functions equal ``scipy.stats.t`` and ``scipy.stats.norm``, by the special functions that these
+use: ``scipy.stats`` takes longer to load than most studies take to analyse. Results without an
+answer are NaN.
 """
 
 from __future__ import annotations

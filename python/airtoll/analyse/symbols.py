@@ -1,7 +1,7 @@
-"""What added octets cost one frame on the air: whole OFDM symbols, not octets.
+"""The cost of added octets for one frame on the air: whole OFDM symbols, not octets.
 
-Takes PHY, rate and octets; gives symbols and microseconds of one PPDU. The frame is the full-size
-data frame of a flow. Never simulates: what several frames cost together is the ledger's matter.
+PHY, rate and octets give symbols and microseconds of one PPDU, the full-size data frame of a flow.
+The cost of several frames together is in the ledger.
 
 Airtimes: IEEE 802.11-2020 equation 17-29 (OFDM, ERP-OFDM), clause 16.2.3.5 (DSSS, HR/DSSS).
 """

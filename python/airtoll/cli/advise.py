@@ -45,7 +45,7 @@ from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
 from airtoll.study import Level, Study, load, shipped
 
-#: What is compared unless --policy says otherwise: today's choices and, for scale, two broken ones.
+#: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
 CANDIDATES = (
     "open",
     "wep-104",
@@ -75,7 +75,7 @@ def advise_command(
     min_throughput: Annotated[str | None, typer.Option(help="bit/s: 20M, 500k.")] = None,
     max_overhead: Annotated[str | None, typer.Option(help="Share of throughput: 5%.")] = None,
     max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
-    max_negotiation: Annotated[str | None, typer.Option(help="Time to get on: 300ms.")] = None,
+    max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None,
     max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
     credential: Annotated[
         str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
@@ -107,7 +107,7 @@ def advise_command(
     trials: Annotated[int, typer.Option(help="Trials per cell when it has to run.")] = 5,
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
     compared_with: Annotated[
-        str | None, typer.Option("--against", help="Data set whose choices stand beside ours.")
+        str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -262,12 +262,12 @@ def _print(
                 "meets",
                 "overhead",
                 "throughput",
-                "to get on",
+                "join time",
                 "front",
                 "services",
                 "why not",
             ],
-            right=["overhead", "throughput", "to get on"],
+            right=["overhead", "throughput", "join time"],
         )
         for option in advice.options:
             view.add_row(*_row(option))
@@ -324,7 +324,7 @@ def _row(option: Option) -> list[str]:
 
     overhead = option.figures.get("overhead")
     reasons = [f"{c.need}: {c.figure}" for c in option.checks if c.verdict in ("no", "unknown")]
-    # Who showed it stands in the sentences below.
+    # The source is in the sentences below the table.
     reasons += [f"broken: {option.broken[0].split(' (')[0]}"] if option.broken else []
     return [
         option.policy,

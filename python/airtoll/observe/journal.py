@@ -19,6 +19,10 @@ from attrs import frozen
 
 from airtoll.errors import StorageError
 
+#: Distribution of a metric over the packets of one flow: metric, flow, station, bin middles in
+#: nanoseconds upwards, and the values counted in each bin. Equal bins add up over trials.
+SketchTuple = tuple[str, str | None, str | None, tuple[int, ...], tuple[int, ...]]
+
 #: An observed value: metric, flow, station, second, value, unit.
 RowTuple = tuple[str, str | None, str | None, int | None, float, str]
 
@@ -37,6 +41,7 @@ class Record:
     reason: str | None
     caveats: tuple[str, ...]
     rows: tuple[RowTuple, ...]
+    sketches: tuple[SketchTuple, ...] = ()
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -163,6 +168,7 @@ def _encode(record: Record) -> bytes:
         "reason": record.reason,
         "caveats": record.caveats,
         "rows": record.rows,
+        "sketches": record.sketches,
     }
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
@@ -178,6 +184,9 @@ def _decode(line: bytes) -> Record:
         reason=data["reason"],
         caveats=tuple(data["caveats"]),
         rows=tuple((m, f, s, n, float(v), u) for m, f, s, n, v, u in data["rows"]),
+        sketches=tuple(
+            (m, f, s, tuple(ns), tuple(counts)) for m, f, s, ns, counts in data.get("sketches", ())
+        ),
     )
 
 

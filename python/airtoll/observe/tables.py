@@ -21,6 +21,20 @@ from airtoll.observe.schema import NOT_RADIO, OBSERVATIONS, SCHEMA_VERSION, TRIA
 
 _SLICE_TRIALS = 2000
 
+SKETCHES_FILE = "sketches.parquet"
+
+#: Distributions over the packets of a trial (see ``journal.SketchTuple``).
+SKETCHES: dict[str, pl.DataType] = {
+    "cell": pl.String(),
+    "trial": pl.UInt32(),
+    "attempt": pl.UInt32(),
+    "metric": pl.String(),
+    "flow": pl.String(),
+    "station": pl.String(),
+    "nanoseconds": pl.List(pl.Int64()),
+    "counts": pl.List(pl.UInt32()),
+}
+
 
 @frozen
 class CellLabels:
@@ -47,7 +61,7 @@ def write_tables(
     trials_path = folder / "trials.parquet"
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".compact-") as scratch:
-            parts, trial_parts = [], []
+            parts, trial_parts, sketch_parts = [], [], []
             pending = iter(first.values())
             number = 0
             while chunk := list(islice(pending, _SLICE_TRIALS)):
@@ -58,9 +72,13 @@ def write_tables(
                 part = Path(scratch) / f"t{number:06}.parquet"
                 trials_frame(records, study, testbed, cells).write_parquet(part)
                 trial_parts.append(part)
+                part = Path(scratch) / f"s{number:06}.parquet"
+                sketches_frame(records).write_parquet(part)
+                sketch_parts.append(part)
                 number += 1
             _join(parts, folder / "observations.parquet", OBSERVATIONS)
             _join(trial_parts, trials_path, TRIALS)
+            _join(sketch_parts, folder / SKETCHES_FILE, SKETCHES)
     except OSError as error:
         raise storage_error(folder, error) from error
     except pl.exceptions.PolarsError as error:
@@ -123,6 +141,22 @@ def trials_frame(
             }
         )
     return pl.DataFrame(rows, schema=TRIALS)
+
+
+def sketches_frame(records: Iterable[Record]) -> pl.DataFrame:
+    """One row per sketch of some records, in the order of its names."""
+    rows = [
+        (record.cell, record.trial, record.attempt, *sketch)
+        for record in records
+        for sketch in sorted(record.sketches, key=lambda s: (s[0], s[1] or "", s[2] or ""))
+    ]
+    return pl.DataFrame(rows, schema=SKETCHES, orient="row")
+
+
+def read_sketches(folder: Path) -> pl.DataFrame:
+    """The sketches of a run folder; no row for runs and testbeds without any."""
+    path = folder / SKETCHES_FILE
+    return _read(path) if path.exists() else pl.DataFrame(schema=SKETCHES)
 
 
 def read_observations(folder: Path) -> pl.DataFrame:

@@ -29,7 +29,7 @@ from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.schema import NOT_RADIO
-from airtoll.observe.tables import counted, not_radio, read_observations, read_trials
+from airtoll.observe.tables import counted, not_radio, read_observations, read_sketches, read_trials
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
@@ -350,6 +350,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing
         ),
         answers=plan.study.answers,
+        sketches=read_sketches(path),
     )
     comparisons: list[Comparison] = []
     named = dict.fromkeys(entry.dataset for entry in plan.study.compare)

@@ -208,6 +208,7 @@ class _Run:
             reason=reason,
             caveats=measured.caveats,
             rows=rows,
+            sketches=measured.sketches,
         )
         self.journal.append(record)
         self.counts[status] += 1

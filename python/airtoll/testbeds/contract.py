@@ -18,6 +18,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from airtoll.border.answers import AnalyticColumns, Columns
+from airtoll.observe.journal import SketchTuple
 from airtoll.plan import Cell, Trial
 
 
@@ -49,6 +50,7 @@ class Measured:
     """
 
     rows: tuple[Row, ...] = ()
+    sketches: tuple[SketchTuple, ...] = ()
     failure: str | None = None
     caveats: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=())

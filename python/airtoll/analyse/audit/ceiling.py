@@ -52,7 +52,7 @@ def ceiling_bps(
         return _aggregated(phy, rate, size, added, link.get("counts") == "ip") / hops
     frame = _MAC + _LLC + _IP_UDP + size + added
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
-    # Whoever forwards (the AP, at more than one hop) contends as well.
+    # A forwarding node (the AP, at more than one hop) contends as well.
     most = int(link.get("senders", 1)) + (hops - 1)
     per_frame = min(
         frame_time_us(phy, rate, str(link.get("preamble", "short")), frame, n)

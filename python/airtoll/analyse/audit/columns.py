@@ -1,8 +1,8 @@
 """Columns of readings and printed figures, as the rules look at them.
 
-Takes the figures of a data set; gives columns (ordered readings of one setting) and look-ups of
-what is printed or can be recomputed for a setting. Empty keys match anything, as in the prose
-rows of the published data. Never judges and never rounds.
+The figures of a data set become columns (ordered readings of one setting) and look-ups of printed
+or recomputed figures by setting. Empty keys match anything, as in the prose rows of the published
+data. Nothing is rounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from airtoll.observe.datasets import Dataset
 
 Row = dict[str, Any]
 
-#: What distinguishes one setting from another, beside the table.
+#: Columns that distinguish one setting from another, beside the table.
 SETTING: Final = (
     "configuration",
     "security",
@@ -75,7 +75,7 @@ class Figures:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What the study says of itself."""
+        """Statements of the study about itself."""
         return self.dataset.meta
 
     @property

@@ -37,7 +37,7 @@ def unsupported_differences(figures: Figures) -> list[Finding]:
         baseline = _summary(figures, {**setting, "security": figures.baseline}, row["table"])
         if secured and baseline and row["security"] != figures.baseline:
             tables.setdefault(row["table"], []).append((row, secured, baseline))
-    # What the text repeats of a table is judged there.
+    # Figures that the text repeats from a table are judged in the table.
     settings = {
         tuple(setting_map(row).values())
         for table, rows in tables.items()

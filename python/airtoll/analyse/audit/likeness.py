@@ -259,7 +259,7 @@ def copied_figures(figures: Figures) -> list[Finding]:
                     "",
                     "warning",
                     f"{names} have the same figure to the last digit, and {repeats} such "
-                    "repetitions stand in this row: one was copied from the other",
+                    "repetitions are in this row: one was copied from the other",
                 )
             )
     return found

@@ -109,7 +109,7 @@ def _configurations(link: Mapping[str, Any]) -> list[str]:
 
 
 def _rank(label: str) -> tuple[tuple[str, ...], int] | None:
-    """What a policy has beside its key length, and the rank of that length."""
+    """The traits of a policy apart from its key length, and the rank of that length."""
     try:
         policy = resolve(label)
     except PolicyError:

@@ -1,8 +1,7 @@
 """Audit of a run: the rules that apply to observations instead of printed figures.
 
-Takes the tables of a run and its study; gives findings. What a deterministic testbed repeats by
-nature (constant metrics, a load that is always met) is no finding.
-Never reads a file and never runs a trial.
+The tables of a run and its study give findings. Repetitions of a deterministic testbed (constant
+metrics, a load that is always met) are no finding.
 """
 
 from __future__ import annotations

@@ -1,0 +1,329 @@
+"""How often each interval of the analysis holds the true value, on synthetic runs.
+
+Each line draws runs of a known distribution, asks the analysis for its interval, and counts how
+often the interval holds the truth. Lines on tests count how often a run without any difference
+reports one. The table in docs/statistics.md is written from the result.
+
+    python benchmarks/coverage_suite.py --out benchmarks/results/coverage.json \
+        --page docs/statistics.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from airtoll.analyse.analysis import Analysis, analyse
+from airtoll.analyse.estimate import median_ranks
+from airtoll.analyse.overhead import fieller_ends
+from airtoll.analyse.percentiles import percentile
+from airtoll.analyse.times import FEWEST_RETRIES, bca_of_means, shifts, wilson
+from airtoll.observe.schema import OBSERVATIONS
+from airtoll.run.precision import next_repetitions
+
+START, END = "<!-- coverage -->\n", "<!-- end of coverage -->\n"
+LEVEL = 0.95
+Rng = np.random.Generator
+
+
+class Closest:
+    """The selection rule of Tripathi and Damani."""
+
+    rule, keep, count, ratio = "closest_to_mean", 5, None, None
+
+
+def observations(values: dict[str, np.ndarray], metric: str, unit: str) -> pl.DataFrame:
+    """Observations of many runs at once: policy -> runs x trials; a run is a scenario."""
+    frames = []
+    for policy, table in values.items():
+        runs, trials = table.shape
+        names = np.repeat(np.array([f"r{i}" for i in range(runs)]), trials)
+        frames.append(
+            pl.DataFrame(
+                {
+                    "scenario": names,
+                    "trial": np.tile(np.arange(1, trials + 1), runs),
+                    "value": table.ravel(),
+                }
+            ).with_columns(
+                policy=pl.lit(policy),
+                cell=pl.col("scenario") + f"/{policy}/udp",
+                metric=pl.lit(metric),
+                unit=pl.lit(unit),
+                traffic=pl.lit("udp"),
+                factors=pl.lit("{}"),
+                attempt=pl.lit(1),
+            )
+        )
+    frame = pl.concat(frames)
+    return frame.with_columns(
+        pl.lit(None, kind).alias(name)
+        for name, kind in OBSERVATIONS.items()
+        if name not in frame.columns
+    )
+
+
+def inside(frame: pl.DataFrame, truth: float, low: str = "low", high: str = "high") -> float:
+    """Share of rows whose interval holds the truth; rows without an interval are left out."""
+    known = frame.filter(pl.col(low).is_not_nan() & pl.col(low).is_not_null())
+    return float(((known[low] <= truth) & (known[high] >= truth)).mean())  # type: ignore[arg-type]
+
+
+def analysed(rng: Rng, runs: int, n: int, draw: str, select: Any = None) -> Analysis:
+    """Runs of two policies; true means 1 and 0.95."""
+
+    def one(mean: float) -> np.ndarray:
+        if draw == "normal":
+            return mean * (1 + 0.02 * rng.standard_normal((runs, n)))
+        return mean * rng.gamma(100.0, 0.01, (runs, n))
+
+    rows = observations(
+        {"open": 1e7 * one(1.0), "wep-40": 1e7 * one(0.95)}, "throughput_bps", "bit/s"
+    )
+    return analyse(rows, select=select)
+
+
+def throughput(n: int, draw: str) -> Callable[[Rng, int], float]:
+    return lambda rng, runs: inside(
+        analysed(rng, runs, n, draw).estimates.filter(policy="open"), 1e7
+    )
+
+
+def overhead(n: int, draw: str) -> Callable[[Rng, int], float]:
+    return lambda rng, runs: inside(analysed(rng, runs, n, draw).overheads, 0.05)
+
+
+def selected(what: str) -> Callable[[Rng, int], float]:
+    def line(rng: Rng, runs: int) -> float:
+        result = analysed(rng, runs, 20, "normal", Closest())
+        if what == "mean":
+            return inside(result.estimates.filter(policy="open"), 1e7)
+        return inside(result.overheads, 0.05)
+
+    return line
+
+
+def paired(rng: Rng, runs: int) -> float:
+    """Overhead of pairs that share a drift of 5 %."""
+    drift = 1 + 0.05 * rng.standard_normal((runs, 10))
+    own = 1 + 0.01 * rng.standard_normal((2, runs, 10))
+    rows = observations(
+        {"open": 1e7 * drift * own[0], "wep-40": 0.95e7 * drift * own[1]}, "throughput_bps", "bit/s"
+    )
+    return inside(analyse(rows, paired=True).overheads, 0.05)
+
+
+def until(precision: float) -> Callable[[Rng, int], float]:
+    """Overhead of 5 % at the end of --until-precision; readings vary by 2 %."""
+
+    def line(rng: Rng, runs: int) -> float:
+        hits = 0
+        for _ in range(runs):
+            a, b = np.empty(0), np.empty(0)
+            n: int | None = 5
+            while n is not None:
+                a = np.r_[a, rng.normal(1.0, 0.02, n - a.size)]
+                b = np.r_[b, rng.normal(0.95, 0.019, n - b.size)]
+                means = (b.mean(), a.mean(), b.var(ddof=1) / n, a.var(ddof=1) / n, n, n)
+                low, high = fieller_ends(*(np.array([x]) for x in means), LEVEL)
+                n = next_repetitions(a.size, float(high[0] - low[0]) / 2, precision, 10_000)
+            hits += bool(low[0] <= 0.95 <= high[0])
+        return hits / runs
+
+    return line
+
+
+def retried(rng: Rng, shape: tuple[int, ...], share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times of joins of which a share are retried after a second, and which are."""
+    slow = rng.random(shape) < share
+    return 0.010 + rng.exponential(1e-3, shape) + slow, slow
+
+
+def median(n: int, share: float) -> Callable[[Rng, int], float]:
+    def line(rng: Rng, runs: int) -> float:
+        ranks = median_ranks(n, LEVEL)
+        assert ranks is not None
+        times, _ = retried(rng, (runs, n), share)
+        times.sort(axis=1)
+        truth = 0.010 - 1e-3 * np.log(1 - 0.5 / (1 - share))
+        return float(((times[:, ranks[0] - 1] <= truth) & (truth <= times[:, ranks[1] - 1])).mean())
+
+    return line
+
+
+def median_exact(n: int) -> float:
+    ranks = median_ranks(n, LEVEL)
+    assert ranks is not None
+    return ranks[2]
+
+
+def share_of_retries(n: int, share: float) -> Callable[[Rng, int], float]:
+    def line(rng: Rng, runs: int) -> float:
+        low, high = wilson(rng.binomial(n, share, runs), np.full(runs, n), LEVEL)
+        return float(((low <= share) & (share <= high)).mean())
+
+    return line
+
+
+def wilson_exact(n: int, share: float) -> float:
+    """Wilson's own coverage at a share, from the binomial distribution."""
+    from scipy import stats
+
+    k = np.arange(n + 1)
+    low, high = wilson(k, np.full(n + 1, n), LEVEL)
+    return float(stats.binom.pmf(k, n, share)[(low <= share) & (share <= high)].sum())
+
+
+def mean_bca(n: int, share: float) -> Callable[[Rng, int], float]:
+    """The mean of retried joins in runs without the warning."""
+
+    def line(rng: Rng, runs: int) -> float:
+        times, slow = retried(rng, (runs, n), share)
+        spoken = slow.sum(axis=1) >= FEWEST_RETRIES
+        low, high = bca_of_means(times[spoken], LEVEL)
+        truth = 0.011 + share
+        return float(((low <= truth) & (truth <= high)).mean())
+
+    return line
+
+
+def shift(n: int) -> Callable[[Rng, int], float]:
+    """Hodges-Lehmann's shift of 2 ms between two policies' joins."""
+
+    def line(rng: Rng, runs: int) -> float:
+        first, _ = retried(rng, (runs, n), 0.05)
+        second, _ = retried(rng, (runs, n), 0.05)
+        _, low, high, _ = shifts(first, second + 0.002, LEVEL)
+        return float(((low <= 0.002) & (high >= 0.002)).mean())
+
+    return line
+
+
+def p99(n: int, packets: int) -> Callable[[Rng, int], float]:
+    """99th percentile of exponential delays whose mean varies by 10 % between trials."""
+
+    def line(rng: Rng, runs: int) -> float:
+        # Truth: the share above q is the mean over trials of exp(-q / scale).
+        scales = 1e-3 * np.exp(0.1 * np.random.default_rng(1).standard_normal(400_000))
+        low_q, high_q = 1e-3, 1e-2
+        for _ in range(60):
+            middle = (low_q + high_q) / 2
+            low_q, high_q = (
+                (middle, high_q) if np.exp(-middle / scales).mean() > 0.01 else (low_q, middle)
+            )
+        width = 2.0 ** (1 / 64)
+        edges = 1e-6 * width ** np.arange(1400)
+        hits = 0
+        for _ in range(runs):
+            scale = 1e-3 * np.exp(0.1 * rng.standard_normal((n, 1)))
+            delays = scale * rng.exponential(1.0, (n, packets))
+            counts = np.stack([np.histogram(row, edges)[0] for row in delays])
+            used = np.flatnonzero(counts.sum(axis=0))
+            middles = np.sqrt(edges[:-1] * edges[1:])[used]
+            _, low, high = percentile(middles, counts[:, used], 0.99, LEVEL)
+            hits += bool(low / width**0.5 <= low_q <= high * width**0.5)
+        return hits / runs
+
+    return line
+
+
+def family(metrics: int, answers: int) -> Callable[[Rng, int], float]:
+    """Runs without any difference in which a primary comparison reports one."""
+
+    def line(rng: Rng, runs: int) -> float:
+        names = [f"m{i}" for i in range(metrics)]
+        told = 0
+        for _ in range(runs):
+            frames = [
+                observations(
+                    {"open": rng.normal(1, 0.1, (1, 10)), "wep-40": rng.normal(1, 0.1, (1, 10))},
+                    name,
+                    "1",
+                )
+                for name in names
+            ]
+            found = analyse(pl.concat(frames), answers=names[:answers]).comparisons
+            told += (
+                found.filter((pl.col("family") == "primary") & (pl.col("p_adjusted") < 0.05)).height
+                > 0
+            )
+        return told / runs
+
+    return line
+
+
+#: line -> (nominal or exact coverage, the line, kind)
+LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
+    "mean throughput, n = 5, normal": (0.95, throughput(5, "normal"), "interval"),
+    "mean throughput, n = 20, skewed (gamma)": (0.95, throughput(20, "gamma"), "interval"),
+    "overhead, n = 5, normal": (0.95, overhead(5, "normal"), "interval"),
+    "overhead, n = 10, skewed (gamma)": (0.95, overhead(10, "gamma"), "interval"),
+    "overhead in pairs, drift of 5 %, n = 10": (0.95, paired, "interval"),
+    "mean with closest 5 of 20": (0.95, selected("mean"), "interval"),
+    "overhead with closest 5 of 20": (0.95, selected("overhead"), "interval"),
+    "overhead until 0.5 %": (0.95, until(0.005), "interval"),
+    "overhead until 1 %": (0.95, until(0.01), "interval"),
+    "overhead until 2 %": (0.95, until(0.02), "interval"),
+    "mean time, retries 20 %, n = 100, no warning": (0.95, mean_bca(100, 0.2), "interval"),
+    "mean time, retries 40 %, n = 50, no warning": (0.95, mean_bca(50, 0.4), "interval"),
+    "shift of two times, retries 5 %, n = 20": (0.95, shift(20), "interval"),
+    "99th percentile, 10 trials of 2,000 packets": (0.95, p99(10, 2000), "interval"),
+    "99th percentile, 20 trials of 2,000 packets": (0.95, p99(20, 2000), "interval"),
+    "median time, retries 5 %, n = 6": (median_exact(6), median(6, 0.05), "exact"),
+    "median time, retries 5 %, n = 20": (median_exact(20), median(20, 0.05), "exact"),
+    "share of retries, 5 %, n = 20": (wilson_exact(20, 0.05), share_of_retries(20, 0.05), "exact"),
+    "share of retries, 2 %, n = 100": (
+        wilson_exact(100, 0.02),
+        share_of_retries(100, 0.02),
+        "exact",
+    ),
+    "a primary difference in a null run, 10 metrics, 1 primary": (0.05, family(10, 1), "error"),
+    "a primary difference in a null run, 10 metrics, 3 primary": (0.05, family(10, 3), "error"),
+}
+
+
+def table(result: dict[str, Any]) -> str:
+    """The lines as a Markdown table."""
+    lines = ["| line | should be | is |", "|---|---|---|"]
+    for name, entry in result["lines"].items():
+        bound = "at most " if entry["kind"] == "error" else ""
+        lines.append(
+            f"| {name} | {bound}{100 * entry['nominal']:.1f} % | {100 * entry['is']:.1f} % |"
+        )
+    lines += ["", f"{result['runs']} runs per line, seed {result['seed']}."]
+    return "\n".join(lines) + "\n"
+
+
+def measure(runs: int, seed: int) -> dict[str, Any]:
+    """Coverage or error of every line."""
+    lines = {}
+    for number, (name, (nominal, line, kind)) in enumerate(LINES.items()):
+        value = line(np.random.default_rng([seed, number]), runs)
+        lines[name] = {"nominal": nominal, "kind": kind, "is": value}
+    return {"runs": runs, "seed": seed, "lines": lines}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path)
+    args = parser.parse_args()
+    result = measure(args.runs, args.seed)
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=2) + "\n")
+    if args.page:
+        head, _, rest = args.page.read_text().partition(START)
+        args.page.write_text(head + START + table(result) + END + rest.partition(END)[2])
+    print(table(result))
+
+
+if __name__ == "__main__":
+    main()

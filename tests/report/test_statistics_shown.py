@@ -1,0 +1,88 @@
+"""Page, terminal and JSON show the figures by the rule and those of all trials, and both sums."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.cli.reporting import print_run
+from airtoll.report import write_report
+from airtoll.report.summary import summarise
+from airtoll.run import open_run, run
+
+VALUES = {
+    "grid.traffic": ["tcp"],
+    "grid.policy": ["open", "wpa2-psk-ccmp"],
+    "traffic.tcp.duration_s": 0.5,
+    "trials.select": {"rule": "closest_to_mean", "keep": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    place = tmp_path_factory.mktemp("shown") / "run"
+    return run("quickstart", out=place, trials=6, values=VALUES).path
+
+
+@pytest.fixture(scope="module")
+def cell(finished):
+    analysis = summarise(finished).analysis
+    name = "home/wpa2-psk-ccmp/tcp"
+    return analysis.overhead(name), analysis.overhead_of_all(name)
+
+
+def test_the_page_shows_both(finished, cell):
+    page = write_report([finished]).read_text()
+    by_rule, of_all = cell
+    assert "overhead (rule)" in page
+    assert page.count("all trials</th>") == 2
+    assert f"{100 * by_rule.value:.2f} %" in page
+    assert f"{100 * of_all.value:.2f} ± {100 * of_all.half_width:.2f} %" in page
+    assert "2 of 6" in page
+
+
+def test_the_terminal_table_shows_both(finished, cell, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    print_run(open_run(finished), json=False)
+    text = capsys.readouterr().out
+    by_rule, of_all = cell
+    assert "rule closest_to_mean(2), intervals from all trials" in text
+    assert f"{100 * by_rule.value:.2f} %" in text
+    assert f"{100 * of_all.value:.2f} ± {100 * of_all.half_width:.2f} %" in text
+
+
+def test_json_holds_both(finished, cell):
+    result = CliRunner().invoke(app, ["report", str(finished), "--json"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    (overhead,) = [o for o in data["overheads"] if o["station"] is None and o["flow"] is None]
+    by_rule, of_all = cell
+    assert overhead["value"] == pytest.approx(by_rule.value)
+    assert overhead["value_all"] == pytest.approx(of_all.value)
+    assert data["selection"] == "closest_to_mean(2)"
+    assert data["answers"] == ["throughput_bps"]
+    assert data["question"].endswith("?")
+
+
+def test_the_overhead_of_means_stands_beside_the_decompositions_sum(finished, cell):
+    page = write_report([finished]).read_text()
+    assert "overhead of means" in page
+    assert "the mean of 1 / T is larger than 1 / mean of T" in page
+    row = re.search(r'wpa2-psk-ccmp/tcp</th>.*?<b>([^<]+)</b></td><td class="n">([^<]+)</td>', page)
+    assert row
+    decomposed, of_means = (float(value) for value in row.groups())
+    assert of_means == pytest.approx(100 * cell[1].value, abs=0.006)
+    # Both are taken over all trials; the first is the overhead of mean times per bit.
+    rates = {
+        policy: np.array(table["value"])
+        for (policy,), table in summarise(finished)
+        .observations.filter((pl.col("metric") == "throughput_bps") & pl.col("flow").is_null())
+        .filter(pl.col("second").is_null())
+        .group_by(["policy"])
+    }
+    times = {policy: float((1 / values).mean()) for policy, values in rates.items()}
+    assert decomposed == pytest.approx(100 * (1 - times["open"] / times["wpa2-psk-ccmp"]), abs=0.02)
