@@ -1,8 +1,8 @@
-//! The discrete-event engine: what happens when, and with which random numbers.
+//! The discrete-event engine: an event queue, named random streams and a trace.
 //!
-//! Takes events of any type with the instant at which they happen, gives them back in a total
-//! order; gives named random streams that depend on nothing but seed and name; passes trace
-//! records to whoever listens. Never reads a clock and knows nothing of networks.
+//! Events of any type come back in a total order of their instants. A random stream depends on
+//! its seed and its name alone. Trace records go to a sink that the caller gives. The engine
+//! reads no clock and knows nothing of networks.
 
 mod event_queue;
 mod stream;

@@ -35,7 +35,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// The generator itself, for whoever draws keys and nonces.
+    /// The generator itself, for keys and nonces.
     #[must_use]
     pub fn into_generator(self) -> Box<dyn CryptoRng> {
         Box::new(self.generator)

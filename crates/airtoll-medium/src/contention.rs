@@ -43,7 +43,7 @@ impl Class {
     }
 }
 
-/// What a contender does.
+/// State of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// No frame; its post-back-off may still count.
@@ -81,7 +81,7 @@ struct Rules {
     edca: bool,
 }
 
-/// What one radio senses of one channel.
+/// Carrier sense of one radio on one channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ear {
     /// Transmissions that it hears now.
@@ -272,7 +272,7 @@ mod tests {
         c.slots = 10;
         let mut ear = Ear::new(Instant::ZERO);
         assert_eq!(c.access(&ear), Some(micros(50 + 200)));
-        // Three slots and a half pass before somebody else begins.
+        // Three slots and a half pass before another radio begins.
         c.freeze(micros(50 + 70), &ear, &mut draws);
         ear.heard = 1;
         assert_eq!(c.access(&ear), None);

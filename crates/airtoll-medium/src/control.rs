@@ -1,16 +1,15 @@
-//! What the caller asks of a running medium: one JSON object a line, one a line back.
-//!
-//! Takes and gives lines; never touches a socket.
+//! Requests to a running medium and their answers: one JSON object in a line each. The caller
+//! owns the socket.
 //!
 //! | request | answer |
 //! |---|---|
-//! | `{"op": "begin", "settings": {...}}` | `{}`: a new air from now on; what waited is given up |
-//! | `{"op": "statistics", "forget": false}` | counts since the beginning or the last forgetting |
+//! | `{"op": "begin", "settings": {...}}` | `{}`: a new air from now on; waiting frames are dropped |
+//! | `{"op": "statistics", "forget": false}` | counts since the beginning or the last reset |
 //! | `{"op": "airtime", "on": true}` | `{}` |
 //! | `{"op": "level", "radios": ["A", "B"], "dbm": -70}` | `{}` |
 //! | `{"op": "stop"}` | counts; then the medium ends |
 //!
-//! A request that cannot be meant is answered by `{"error": "..."}`.
+//! The answer to an invalid request is `{"error": "..."}`.
 
 use airtoll_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -29,7 +28,7 @@ pub enum Request {
         /// As [`Settings::from_json`] takes them.
         settings: Value,
     },
-    /// What was counted.
+    /// Asks for the counts.
     Statistics {
         /// Whether to begin anew after this answer.
         #[serde(default)]
@@ -51,7 +50,7 @@ pub enum Request {
     Stop,
 }
 
-/// What the program around the medium counts.
+/// Counts of the program around the medium.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Service {
     /// How late deliveries and reports were.

@@ -1,4 +1,4 @@
-//! Who receives whom, how strongly, and when: levels, positions, movement.
+//! Received levels between radios over time: levels, positions, movement.
 //!
 //! Takes [`Settings`] and the time since the medium began; gives received powers, what is sensed,
 //! and signal-to-noise ratios. Path loss, walls and noise are those of the simulator.

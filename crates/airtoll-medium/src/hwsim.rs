@@ -70,7 +70,7 @@ pub struct Sent {
     pub frequency_mhz: u32,
 }
 
-/// What came from the kernel.
+/// A message from the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     /// A radio sends a frame.

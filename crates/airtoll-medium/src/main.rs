@@ -59,7 +59,7 @@ fn run() -> Result<(), String> {
 }
 
 fn remove(path: &Path) {
-    // Nobody is left to be told if it is gone already.
+    // A file that is gone already needs no message.
     let _ = std::fs::remove_file(path);
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Takes frames with the instant at which mac80211 gave them, and the instant up to which the
 //! air is to be played; gives deliveries and transmit reports, each with the instant at which it
-//! happened. Does no input or output and reads no clock: whoever calls brings the time, and a
-//! caller that comes late gets what happened meanwhile, at the instants at which it happened.
-//! Never delivers a unicast frame to anybody but its receiver.
+//! happened. It does no input or output and reads no clock: the caller brings the time, and a
+//! late caller gets the events since its last call at their own instants. A unicast frame goes
+//! to its receiver alone.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -43,11 +43,11 @@ pub struct Offer {
     pub chain: [Step; STEPS],
     /// Whether mac80211 wants no acknowledgement.
     pub no_ack: bool,
-    /// What the caller wants back in the report.
+    /// Number that the report returns to the caller.
     pub ticket: u64,
 }
 
-/// What happened.
+/// An event for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// A frame reached a radio.
@@ -175,7 +175,7 @@ impl Medium {
         self.field.set_level(pair, dbm);
     }
 
-    /// From now on airtime is taken or not; what is on the air already goes its way.
+    /// Switches airtime on or off; transmissions on the air end as they began.
     pub fn set_airtime(&mut self, on: bool) {
         self.settings.airtime = on;
     }

@@ -1,6 +1,6 @@
-//! What a medium is told: radios, where they are, how they move, and the rules of the BSS.
+//! Settings of a medium: radios, their positions and movement, and the rules of the BSS.
 //!
-//! Takes JSON, gives checked values. Names are those that the caller chose for its radios;
+//! They are read from JSON and checked. Names are those that the caller chose for its radios;
 //! times are seconds since the medium began, positions metres, powers dBm, losses dB.
 
 use airtoll_phy::{Band, BasicRates, Generation, Preamble, TimingSet};
@@ -146,7 +146,7 @@ pub enum SettingsError {
     Order {
         /// Which list.
         key: &'static str,
-        /// Whose.
+        /// The radio, or the pair.
         name: String,
     },
     /// A queue that holds nothing.
@@ -270,8 +270,8 @@ const fn tx_power() -> f64 {
     16.0
 }
 
-/// What fits into the kernel's own list of frames under way with some to spare, and holds what a
-/// socket of the default size sends before it waits.
+/// Fewer frames than the kernel's own list of frames under way holds, and more than a socket of
+/// the default size sends before it waits.
 const fn queue_frames() -> usize {
     100
 }

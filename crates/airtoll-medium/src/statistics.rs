@@ -1,6 +1,6 @@
-//! What the medium counts: per radio, per channel, and how late the machine was.
+//! Counts of the medium: per radio, per channel, and the delay of the machine.
 //!
-//! Takes happenings, gives a JSON value. Counts begin when the medium begins or is asked to
+//! Counts begin when the medium begins or is asked to
 //! forget; times are seconds. A frame dropped at a full queue is a drop here, whatever mac80211
 //! is told.
 

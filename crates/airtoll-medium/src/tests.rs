@@ -296,8 +296,8 @@ fn given() -> impl Strategy<Value = Given> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is offered: every frame is reported once; a frame reported as acknowledged was
-    /// delivered or dropped at a full queue; nobody transmits more than time has; time never
+    /// Under any load: every frame is reported once; a frame reported as acknowledged was
+    /// delivered or dropped at a full queue; no radio transmits longer than the time; time never
     /// runs backwards.
     #[test]
     fn nothing_is_lost_or_doubled(all in prop::collection::vec(given(), 1..120), dbm in -95f64..-40.0) {

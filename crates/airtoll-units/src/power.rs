@@ -1,8 +1,7 @@
 //! Powers and ratios in decibels.
 //!
-//! Takes and gives `f64`; adding a gain to a power gives a power, the difference of two powers
-//! is a gain. Conversion to milliwatts needs a power of ten and stands in the PHY crate, which
-//! has `libm`.
+//! A power plus a gain is a power; the difference of two powers is a gain. The PHY crate, which
+//! has `libm`, converts to milliwatts.
 
 use core::ops::{Add, Neg, Sub};
 

@@ -1,8 +1,8 @@
-"""Drawings into files: several processes at once, since that is most of a report's time.
+"""Drawings into files, in several processes at once: they take most of a report's time.
 
-Takes pictures; gives them developed, each panel laid out once and written in every form. The same
-pictures give the same octets, whatever the number of processes. Never starts more processes than
-there are processors, and none for a handful of panels.
+Each panel is laid out once and written in every form. The same pictures give the same octets with
+any number of processes. There are at most as many processes as processors, and one for a handful
+of panels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from airtoll.drawing.plate import Developed, Picture, Plate, drawn, printed
 
 #: A panel to print: its number, what is drawn, its stem, the forms of its files.
 Job = tuple[int, Plate, str, tuple[str, ...]]
-#: What became of it: its form in the page, its files' contents by name.
+#: A printed panel: its form in the page, its files' contents by name.
 Print = tuple[str, dict[str, bytes]]
 
 #: Panels that one process prints in about the time that a second one takes to start.
@@ -53,7 +53,7 @@ def develop(
 
 def child() -> None:
     """Print jobs from stdin, one by one, until it ends; what became of each goes to stdout."""
-    # Most of what drawing makes lives on: looking for the dead among it took a twentieth of it.
+    # Most objects of a drawing live on: garbage collection took a twentieth of the time.
     gc.set_threshold(100_000)
     while True:
         try:
@@ -78,7 +78,7 @@ class _Press:
             feeder.start()
 
     def take(self, job: Job) -> None:
-        """Have a job printed as soon as somebody is free."""
+        """Have a job printed as soon as a process is free."""
         self._waiting.put(job)
 
     def finish(self) -> dict[int, Print]:
@@ -88,7 +88,7 @@ class _Press:
             self._waiting.put(None)
         for feeder in self._feeders:
             feeder.join()
-        # What a child took and died over was put back.
+        # A child that died put its job back.
         self._print_waiting()
         return self._prints
 

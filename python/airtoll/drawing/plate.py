@@ -1,8 +1,7 @@
-"""What every figure shares: its style, its marks' texts, its files, its form inside the page.
+"""Common parts of every figure: style, texts of marks, files, form inside the page.
 
-Takes matplotlib figures; gives files fit for a paper (PNG, SVG, PDF) and SVG elements that take
-the page's ink, in light and dark. Never analyses. Files carry no date, so equal runs give equal
-figures.
+A matplotlib figure becomes files fit for a paper (PNG, SVG, PDF) and SVG elements that take the
+page's ink, in light and dark. Files carry no date, so equal runs give equal figures.
 """
 
 from __future__ import annotations
@@ -79,8 +78,8 @@ class Panel:
 class Picture:
     """One question and the panels that answer it.
 
-    ``name`` is the stem of its files, ``section`` the part of the report where it stands.
-    ``open_panels`` stand open and have files of their own, the others stand behind a fold.
+    ``name`` is the stem of its files, ``section`` its part of the report.
+    ``open_panels`` are open in the page and have files of their own; the others are folded.
     """
 
     name: str
@@ -113,7 +112,7 @@ def new_plate(height: float, title: str) -> tuple[Plate, Axes]:
 class Developed:
     """A picture, drawn: its panels for the page, and its files' contents by name.
 
-    Only panels that stand open in the page have files of their own.
+    Only panels that are open in the page have files of their own.
     """
 
     picture: Picture

@@ -37,7 +37,7 @@ pub(super) struct Transmission {
     end: Instant,
     /// For how long after its end the exchange goes on.
     protects: Duration,
-    /// Who hears it, one bit each.
+    /// Radios that hear it, one bit each.
     ears: u64,
     /// Overlapping transmissions: sender and start.
     clashes: Vec<(usize, Instant)>,
@@ -73,7 +73,7 @@ impl Medium {
             Event::TimeOut { contender } => self.failed(contender, now),
         }
     }
-    /// Whoever's counter ends at the present instant transmits.
+    /// Every contender whose counter ends at the present instant transmits.
     pub(super) fn grant(&mut self) {
         let now = self.events.now();
         let mut winners: Vec<usize> = (0..self.contenders.len())
@@ -388,9 +388,10 @@ impl Medium {
         p > 1.0 - 1e-9 || self.noise.unit() < p
     }
 
-    /// Until when virtual carrier sense or EIFS keeps a radio silent that heard `t` (10.3.2.4,
-    /// 10.3.2.3.7): whoever heard nothing else honours its duration field; whoever had decoded
-    /// its header when others came waits EIFS; the two ends of the exchange go by its outcome.
+    /// Instant until which virtual carrier sense or EIFS keeps a radio silent that heard `t`
+    /// (10.3.2.4, 10.3.2.3.7). A radio that heard nothing else honours its duration field. A radio
+    /// that had decoded its header when others came waits EIFS. The two ends of the exchange go by
+    /// its outcome.
     fn reserved(&self, t: &Transmission, radio: usize, eifs_extra: Duration) -> Instant {
         let since = t.start - self.began;
         if radio == t.radio || Some(radio) == self.target(t.contender) {

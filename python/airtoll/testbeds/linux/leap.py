@@ -1,8 +1,8 @@
 """A small LEAP server: both halves of the exchange, and the keys that follow from it.
 
-Takes a user, a password and a RADIUS secret; answers RADIUS requests (RFC 2865, 3579) on the AP,
-and the station's own challenge, which hostapd does not relay, on a packet socket. FreeRADIUS has
-no LEAP any more. Never serves anybody but the one user of the run; LEAP itself is broken.
+The server answers RADIUS requests (RFC 2865, 3579) on the AP. hostapd does not relay the station's
+own challenge, so the server answers that challenge on a packet socket. It knows the one user of the
+run. FreeRADIUS has no LEAP any more. LEAP itself is broken.
 
 LEAP as analysed by C. Macnally, "Cisco LEAP protocol description", 2001; the challenge response
 is MS-CHAP's (RFC 2433, appendix A); EAPOL-Key with RC4 is IEEE 802.1X-2001 clause 7.6.
@@ -307,7 +307,7 @@ class Server:
 
 
 def serve(settings: dict[str, str]) -> None:
-    """Answer for ever; ends with its process."""
+    """Answer until the process ends."""
     server = Server(settings)
     radius = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     radius.bind(("127.0.0.1", PORT))

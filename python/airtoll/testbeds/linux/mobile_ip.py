@@ -1,8 +1,8 @@
 """Mobile IPv4 agents: home agent, foreign agent and mobile node, each a small program.
 
-Takes addresses, interfaces and a shared key; gives registrations, and IP-in-IP tunnels of the
-kernel that carry a mobile node's traffic. Never accepts a registration whose authenticator or
-identification is wrong, and never advertises unasked (section 2.3 allows it).
+A registration makes IP-in-IP tunnels of the kernel that carry a mobile node's traffic. The agents
+refuse a registration whose authenticator or identification is wrong, and advertise only on
+solicitation (section 2.3 allows it).
 
 RFC 5944: agent discovery (section 2), registration (section 3), authentication extension
 (section 3.5.2, HMAC-MD5 with a 128-bit key), timestamps against replay (section 5.7.1). RFC 3024:
@@ -58,7 +58,7 @@ _HOME_FLAGS: Final = 0x2000 | 0x0100
 
 
 class MobileIpError(TestbedError):
-    """A registration that did not come about."""
+    """A failed registration."""
 
 
 @frozen
@@ -90,7 +90,7 @@ class Registration:
 
 
 def parse(message: bytes) -> Registration:
-    """A registration message; its authenticator is not looked at (see :func:`authentic`).
+    """A registration message; :func:`authentic` checks its authenticator.
 
     Raises ``ValueError`` for a message of another type or one that is cut short.
     """
@@ -338,8 +338,8 @@ def serve_home(settings: dict[str, Any]) -> None:
 def serve_foreign(settings: dict[str, Any]) -> None:
     """Answer solicitations, relay requests and replies, and be the care-of end of the tunnel.
 
-    What comes out of the tunnel is delivered on the link. With reverse tunnelling (RFC 3024) what
-    a visitor sends goes into it, but for what is on this agent's own link (``local``).
+    Packets out of the tunnel are delivered on the link. With reverse tunnelling (RFC 3024) a
+    visitor's packets go into it, except those for this agent's own link (``local``).
     """
     own, care_of, interface = settings["address"], settings["care_of"], settings["interface"]
     visitors = _listening(own)
