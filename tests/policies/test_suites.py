@@ -115,6 +115,8 @@ def test_python_has_no_second_table() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}: {fault}"
         for path in sorted(PACKAGE.rglob("*.py"))
+        # Generated from the table: `make lint` fails where it differs.
+        if path.parent.name != "border"
         for fault in _faults(
             path.read_text(), mapping=str(path.relative_to(PACKAGE)) in METHOD_MAPPINGS
         )
