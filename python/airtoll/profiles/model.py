@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Engine = Literal["inline", "coprocessor", "cpu"]
+TcpSystem = Literal["linux", "linux-2.4", "linux-2.6", "windows-xp", "windows-7", "windows-8"]
 
 
 class _Table(BaseModel):
@@ -100,7 +101,7 @@ class Profile(_Table):
     name: str
     about: str
     clock_hz: Number
-    tcp: str = Field("linux", description="preset of the transport: operating system")
+    tcp: TcpSystem = Field("linux", description="preset of the transport: operating system")
     host: Host = Host()
     radio: Radio = Radio()
     cipher: dict[str, CipherCost] = Field(default_factory=dict)

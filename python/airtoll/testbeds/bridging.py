@@ -1,8 +1,6 @@
 """Wireless bridges: stations whose frames have four addresses, and the hosts behind them.
 
-Takes a cell and the resolved node of a station; gives the node as a bridge, its host and the link
-between the two (field by field in ``crates/airtoll-wlan/src/scenario/node.rs``). Never runs
-anything.
+A station of the study becomes a bridge, a host behind it and the link between the two.
 
     host -- station ))) AP -- server
 """
@@ -28,7 +26,7 @@ def end_of(settings: Scenario, station: Station) -> str:
 
 
 def why_not(cell: Cell, *, real: bool = False) -> str | None:
-    """Why the cell's bridges cannot be meant, or cannot be carried out by ``real`` daemons."""
+    """Why the cell's bridges are invalid, or why ``real`` daemons cannot carry them out."""
     settings = cell.settings
     bridges = [station for station in settings.stations if settings.bridges(station)]
     if not bridges:
@@ -38,7 +36,7 @@ def why_not(cell: Cell, *, real: bool = False) -> str | None:
         if host_behind(station.name) in names:
             return f"the host behind {station.name} has the name of another station"
     if settings.handover is not None:
-        return "a wireless bridge does not change its access point: who is behind it would be lost"
+        return "a wireless bridge does not change its access point: its host would lose the link"
     if settings.authenticate and settings.join.mobile_ip != "off":
         return "a wireless bridge joins one subnet: it registers with no Mobile IP agent"
     return _no_daemon(cell) if real else None

@@ -1,10 +1,10 @@
-"""What every testbed promises.
+"""The contract of every testbed.
 
 Takes nothing; gives the :class:`Testbed` protocol and the values that cross it. Never measures.
 
 A testbed checks every cell before the first trial: a cell that it cannot carry out is a
-:class:`Skip` with a reason, never an error in mid-run and never a zero. ``measure`` returns what
-was seen, or a failure by name (for example "did not authenticate: MIC failure, reason 23").
+:class:`Skip` with a reason, never an error during the run and never a zero. ``measure`` returns
+observations, or a failure by name (for example "did not authenticate: MIC failure, reason 23").
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Row:
 
 @frozen
 class Measured:
-    """What became of a trial.
+    """The result of a trial.
 
     ``failure`` is ``None`` when the policy and the traffic came about; otherwise one line that
     names the state reached. ``caveats`` say what the values must not be taken for.

@@ -1,8 +1,7 @@
 """Stations that join in simulated time: the RADIUS server, and what each station negotiates.
 
-Takes a cell and its resolved nodes and links; gives them with the RADIUS server, a controller if
-there is one, and the associations that the native code carries out (field by field in
-``crates/airtoll-wlan/src/scenario/association.rs``). Never runs anything.
+A resolved scenario gets the RADIUS server, a controller if the study has one, and the associations
+that the native code carries out (``airtoll.border.Association``).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _AT_HOME = DOMAINS["n1"]
 
 @frozen
 class Parties:
-    """Nodes that take part beside a station and its AP; ``None`` where there is none.
+    """Nodes that a station negotiates with besides its AP; ``None`` where there is none.
 
     ``host``: the one behind a wireless bridge, which negotiates the tunnels.
     """
@@ -40,7 +39,7 @@ class Parties:
 
 
 def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
-    """Why the join of the cell cannot be meant with any of these policies, or None."""
+    """Why the join of the cell is invalid with all of these policies, or None."""
     join = cell.settings.join
     abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
     if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
@@ -54,7 +53,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         if not cell.settings.authenticate:
             return "new group keys need authenticate = true"
         if join.group_rekey_on_leave and cell.settings.handover is None:
-            return "group_rekey_on_leave needs a hand-over: nobody leaves"
+            return "group_rekey_on_leave needs a hand-over: no station leaves"
         for policy in policies:
             if policy.link.akm is None:
                 return f"{policy.name} has no group key handshake to renew a key with"
@@ -106,7 +105,7 @@ def _no_cookie(cell: Cell, policies: Sequence[Policy]) -> str | None:
 
 
 def _no_agents(cell: Cell) -> str | None:
-    """Why the agents of Mobile IP cannot be meant as the study has them, or None."""
+    """Why the study's agents of Mobile IP are invalid, or None."""
     join, handover = cell.settings.join, cell.settings.handover
     if join.advertisement_s is not None and (
         join.mobile_ip == "off" or not cell.settings.authenticate

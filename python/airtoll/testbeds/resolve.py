@@ -13,7 +13,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
-from airtoll.profiles import CipherCost, Number, Profile, load
+from airtoll.profiles import CipherCost, Number, Profile, TcpSystem, load
 from airtoll.study import Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.testbeds.bridging import bridged, end_of
@@ -34,7 +34,8 @@ _CONGESTION_CONTROLS = {"newreno": _NEW_RENO, "cubic": border.CongestionControl.
 #: Free-space loss at one metre, dB (Friis, 2437 MHz and 5180 MHz).
 _REFERENCE_DB = {"2.4": 40.2, "5": 46.7}
 # Operating system -> TCP options; windows are what a default socket offers at the receiver.
-_TCP_PRESETS = {
+_TCP_PRESETS: dict[TcpSystem, border.TransportTcp] = {
+    "linux": border.TransportTcp(),
     "linux-2.4": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=2),
     "linux-2.6": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=3),
     "windows-xp": border.TransportTcp(
@@ -470,10 +471,9 @@ def _transport(traffic: Traffic, source: Profile, destination: Profile) -> borde
         buffer = traffic.socket_buffer_kbytes
         octets = None if buffer is None else int(buffer * 1024)
         return border.TransportUdp(socket_buffer_octets=octets)
-    usual = border.TransportTcp()
-    receiver = _TCP_PRESETS.get(destination.tcp, usual)
+    receiver = _TCP_PRESETS[destination.tcp]
     tcp = evolve(
-        _TCP_PRESETS.get(source.tcp, usual),
+        _TCP_PRESETS[source.tcp],
         mss_octets=traffic.mss_bytes,
         window_octets=receiver.window_octets,
         delayed_ack_timeout_ms=receiver.delayed_ack_timeout_ms,

@@ -36,7 +36,7 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
     if not cell.settings.authenticate:
         return "a hand-over needs authenticate = true"
     if cell.settings.topology[0] in "nr":
-        return "the two-domain topologies have no hand-over in mid-trial"
+        return "the two-domain topologies have no hand-over during a trial"
     if any(old == new for old, new in pairwise((1, *handover.path))):
         return "handover.path: a station moves to another AP than it is at, and begins at 1"
     looks = handover.scan_ms > 0 or handover.scan is not None
@@ -49,7 +49,7 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         if last_s >= cell.load.duration_s:
             return f"the hand-over at {last_s:g} s comes after the traffic's end"
     if handover.scan_ms > 0 and handover.scan is not None:
-        return "scan_ms and scan are two answers to one question: leave one of them out"
+        return "scan_ms and scan exclude each other: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
         return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
     if handover.method.startswith("fast-transition") and not link.fast_transition:
@@ -248,9 +248,9 @@ def _no_walk(cell: Cell) -> str | None:
     if station.rssi_dbm is not None or cell.settings.rssi_dbm is not None:
         return f"station {station.name} walks: its level follows its position, without rssi_dbm"
     if station.walls:
-        return f"station {station.name} walks: walls that move with it cannot be meant"
+        return f"station {station.name} walks: a walking station cannot have walls"
     if handover is not None and handover.method == "pre-authentication":
-        return "who walks does not know when it leaves: no pre-authentication ahead of that"
+        return "a station that walks cannot plan when it leaves: no pre-authentication"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What every guest is, whatever carries it: a machine with an agent behind a stream.
+"""The contract of every guest: a machine with an agent behind a stream.
 
 Takes what a driver starts (QEMU, User-Mode-Linux); gives commands, calls and a shell in it. Never
 leaves a machine behind: its agent powers off when the stream closes, and :func:`clean` ends what a
@@ -60,7 +60,7 @@ class Guest(abc.ABC):
     ``share``: folder on the host that the guest sees, writable, at ``SHARE_IN_GUEST``.
     """
 
-    #: What runs the guest's code: kvm, tcg, tcg-icount or uml.
+    #: The emulator or hypervisor: kvm, tcg, tcg-icount or uml.
     accelerator: str
     #: How long it may take from the start to the agent's first word, seconds.
     boot_limit_s: float
@@ -85,7 +85,7 @@ class Guest(abc.ABC):
     def _launch(self, folder: Path, console: Path) -> socket.socket:
         """Start the machine by :meth:`_spawn`; give the stream to its agent.
 
-        ``folder`` lives as long as the guest. What the machine prints goes to ``console``.
+        ``folder`` lives as long as the guest. The machine's output goes to ``console``.
         """
 
     @property
@@ -100,7 +100,7 @@ class Guest(abc.ABC):
 
     @property
     def clock(self) -> str:
-        """Whose clock and whose CPU times in this guest belong to, for the run's record."""
+        """The owner of this guest's clock and CPU times, for the run's record."""
         return "the host's"
 
     @property
@@ -170,7 +170,7 @@ class Guest(abc.ABC):
                 lines = path.read_text(errors="replace").strip().splitlines()
                 if lines:
                     return lines[-1].strip()
-        return "it said nothing"
+        return "no output"
 
     def _listen(self) -> None:
         stream = self._stream
@@ -333,7 +333,7 @@ def clean() -> list[str]:
 
 
 def start_script(console: str, port: str | None = None) -> str:
-    """What a guest's first shell runs: the agent, talking to a port, its own errors to a console.
+    """The script of a guest's first shell: it starts the agent on a port, with errors to a console.
 
     ``console``: a device of the guest. ``port``: a serial line of the guest; None: the
     virtio-serial port of the agent's name.
