@@ -101,6 +101,16 @@ def test_resuming_with_another_option_is_refused_with_the_difference(tmp_path, m
 SHORT = ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
 
 
+def test_the_expected_time_includes_joins_and_the_report():
+    study = ["check", "reauthentication-storm", "--json"]
+    found = json.loads(CliRunner().invoke(app, study).stdout)
+    # Measured: 16.3 s of CPU time for one trial of each cell with 50 clients or more.
+    joins = found["expected_s"] - found["expected_report_s"]
+    assert 30 < joins < 120
+    assert 4 < found["expected_report_s"] < 10
+    assert joins == pytest.approx(sum(cell["expected_s"] for cell in found["cells"]))
+
+
 def test_check_warns_of_a_level_that_the_rate_cannot_use():
     level = ["--set", "scenario.home.rssi_dbm=-85", "--set", 'scenario.home.stations=[{name="A"}]']
     result = CliRunner().invoke(app, ["check", "quickstart", "--json", *level])

@@ -37,6 +37,9 @@ from airtoll.run import run as run_study
 from airtoll.run.outcome import why_no_result
 from airtoll.testbeds.contract import Testbed
 
+#: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
+_REPORT_S, _REPORT_CELL_S = 4.0, 0.03
+
 StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
 ]
@@ -187,7 +190,8 @@ def check(
         values=parse_values(set_ or []),
     )
     repetitions = plan.repetitions
-    total = sum(c.expected_s for c in cells if c.skip is None) * repetitions
+    run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
+    total = run_s + _REPORT_S + _REPORT_CELL_S * len(cells)
     if json:
         emit_json(
             {
@@ -195,6 +199,7 @@ def check(
                 "testbed": on,
                 "repetitions": repetitions,
                 "expected_s": total,
+                "expected_report_s": total - run_s,
                 "cells": [
                     {
                         "cell": c.cell.name,

@@ -6,7 +6,6 @@ interpreter lock and ends early when asked. Never uses a seed but the trial's ow
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,7 +27,11 @@ from airtoll.testbeds.contract import (
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 #: For estimates of how long a run takes, all of them rough.
-_SIMULATED_S_PER_S = 300.0
+_SIMULATED_S_PER_S = 700.0
+_STATIONS_AT_HALF_SPEED = 50
+_AGGREGATION_SLOWDOWN = 4.0
+#: CPU seconds of one station's join: without and with public-key operations, and of a tunnel.
+_JOIN_S, _PUBLIC_KEY_S, _TUNNEL_S = 0.0004, 0.0025, 0.0027
 _COMMON_RATE_MBPS = 54.0
 _SHARE_OF_RATE = 0.4
 
@@ -85,7 +88,10 @@ class Simulator:
             rate = 1e6 * (cell.settings.rate_mbps or _COMMON_RATE_MBPS)
             air_s = 8 * cell.load.transfer_bytes * stations / (_SHARE_OF_RATE * rate)
             simulated_s = min(simulated_s, air_s)
-        return simulated_s / _SIMULATED_S_PER_S * math.sqrt(stations)
+        slowdown = 1 + stations / _STATIONS_AT_HALF_SPEED
+        if cell.settings.phy in ("802.11n", "802.11ac", "802.11ax", "802.11be"):
+            slowdown *= _AGGREGATION_SLOWDOWN
+        return simulated_s / _SIMULATED_S_PER_S * slowdown + stations * _join_s(cell)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Simulate one trial; in ``captures`` it gets a folder named by cell and trial.
@@ -122,6 +128,18 @@ class Simulator:
 
     def close(self) -> None:
         """Nothing to stop."""
+
+
+def _join_s(cell: Cell) -> float:
+    """CPU time of one station's join, seconds."""
+    if not cell.settings.authenticate:
+        return 0.0
+    policy, join = cell.security, cell.settings.join
+    method = policy.link.eap_method
+    tls = method is not None and method.uses_tls and not join.tls_resumption
+    public_key = not join.cached_pmk and (tls or str(policy.link.akm) in ("sae", "owe"))
+    spent = _JOIN_S + (_PUBLIC_KEY_S if public_key else 0.0)
+    return spent + _TUNNEL_S * len(policy.tunnels)
 
 
 def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
