@@ -68,7 +68,7 @@ def test_json_holds_both(finished, cell):
     assert data["question"].endswith("?")
 
 
-def test_the_overhead_of_means_stands_beside_the_decompositions_sum(finished, cell):
+def test_the_overhead_of_means_is_next_to_the_decompositions_sum(finished, cell):
     page = write_report([finished]).read_text()
     assert "overhead of means" in page
     assert "the mean of 1 / T is larger than 1 / mean of T" in page
