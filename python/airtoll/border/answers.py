@@ -14,6 +14,7 @@ __all__ = [
     "ByKindOfuint64",
     "Carrier",
     "CarrierUdp",
+    "Checked",
     "Code",
     "CodeIke",
     "CodeMobileIp",
@@ -74,6 +75,7 @@ __all__ = [
     "Step",
     "StepColumns",
     "Sums",
+    "TunnelReport",
     "Waits",
 ]
 
@@ -1011,6 +1013,35 @@ RoamReport = TypedDict(
 )
 
 
+class Checked(TypedDict):
+    """Packets of one protocol by the outcome of their check."""
+
+    verified: int
+    """The authenticator fits; ESP packets were decrypted."""
+
+    failed: int
+    """A key is there, and the authenticator does not fit."""
+
+    no_key: int
+    """No key was given, or a response without its request."""
+
+
+class TunnelReport(TypedDict):
+    """Checks of all protocols."""
+
+    esp: Checked
+    """ESP packets."""
+
+    ikev2: Checked
+    """Encrypted IKEv2 messages."""
+
+    radius: Checked
+    """RADIUS packets."""
+
+    esp_inner_octets: int
+    """Octets of the packets inside ESP, padding not counted."""
+
+
 class ByKindOfuint64(TypedDict):
     """One value for each kind."""
 
@@ -1260,6 +1291,12 @@ class Report(TypedDict):
 
     roams: list[RoamReport]
     """Roams."""
+
+    group_management: dict[str, int]
+    """Group management frames with a MIC (BIP), by the outcome of its check."""
+
+    tunnels: TunnelReport
+    """Protected packets of wires, by the outcome of their check."""
 
     ledger: LedgerReport
     """Airtime and octets."""
