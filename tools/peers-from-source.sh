@@ -19,7 +19,11 @@ work="$(mktemp -d)" || without "no temporary folder"
 trap 'rm -rf "$work"' EXIT
 # Lists and sources of its own: those of the machine stay as they are.
 mkdir -p "$work/lists/partial"
-echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $codename main" >"$work/sources.list"
+# The archive that this machine already takes Debian's packages from.
+archive="$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null \
+  | awk -v name="$codename" '$2 == name && $3 == "main" { print $1; exit }')"
+[ -n "$archive" ] || without "apt has no archive of $codename; run apt-get update"
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $codename main" >"$work/sources.list"
 set -- -qq -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$work/lists" \
   -o "Dir::Cache::srcpkgcache=" -o "Dir::Cache::pkgcache=" -o APT::Sandbox::User=
 (cd "$work" && apt-get "$@" update && apt-get "$@" source wpa) >"$work/log" 2>&1 || without "no source package: $(tail -n 1 "$work/log")"
