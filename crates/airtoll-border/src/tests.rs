@@ -1,4 +1,4 @@
-//! Unknown fields are refused wherever an object can stand in a request.
+//! Unknown fields are refused in every object of a request.
 
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
@@ -51,7 +51,7 @@ fn examples(schema: &Value, definitions: &Map<String, Value>) -> Vec<Value> {
     }
 }
 
-/// The properties that stand beside a `$ref`.
+/// The properties next to a `$ref`.
 fn object_part(schema: &Value) -> Option<Value> {
     let properties = schema.get("properties")?;
     Some(json!({"type": "object", "properties": properties}))

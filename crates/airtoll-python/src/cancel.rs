@@ -22,7 +22,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Whether somebody asked to stop.
+    /// Whether the caller asked to stop.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)

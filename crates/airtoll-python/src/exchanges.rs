@@ -41,7 +41,7 @@ impl Handshake {
         })
     }
 
-    /// Lets whoever speaks first do so.
+    /// Gives the messages of the party that speaks first.
     fn start(&mut self) -> Vec<Sent> {
         sent(self.exchange.start())
     }
@@ -80,7 +80,8 @@ impl Handshake {
         Ok(())
     }
 
-    /// What a party has agreed on so far, with what it remembers for later (`tls-session`).
+    /// The secrets that a party has agreed on so far, and those that it keeps for a later session
+    /// (`tls-session`).
     fn agreed(&self, party: &str) -> PyResult<Vec<(String, Vec<u8>)>> {
         let secrets = self.exchange.agreed(named(party)?).into_iter();
         Ok(secrets.map(|(name, value)| (text(&name), value)).collect())

@@ -20,7 +20,7 @@ const AIR: &str = "air.pcapng";
 const WIRE: &str = "wire.pcapng";
 const KEYS: &str = "keys.json";
 
-/// What came of a recording, shared with whoever asked for it.
+/// Outcome of a recording, shared with the caller: the first error, if there was one.
 pub type Verdict = Arc<Mutex<Option<io::Error>>>;
 
 /// Writes one trial.

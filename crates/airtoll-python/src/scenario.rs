@@ -4,7 +4,7 @@ use airtoll_wlan::Scenario;
 use airtoll_wlan::analytic::weak_links;
 use pyo3::prelude::*;
 
-/// What is wrong with a scenario, in one line, or `None`.
+/// The problem of a scenario, in one line, or `None`.
 #[pyfunction]
 fn check_scenario(py: Python<'_>, scenario_json: &str) -> Option<String> {
     py.detach(|| {

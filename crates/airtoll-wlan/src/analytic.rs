@@ -2,8 +2,8 @@
 //!
 //! Takes the octets, rates and interframe spaces of a link, or a whole [`Scenario`](crate::Scenario);
 //! gives throughputs, bounds and the saturation models they come from. Shares with the simulator
-//! the PHY arithmetic and the scenario, never an event: an independent third answer. What has no
-//! closed form says so ([`Cannot`]) and is never a number.
+//! the PHY arithmetic and the scenario, never an event: an independent third answer. A case without
+//! a closed form is [`Cannot`], never a number.
 
 mod answer;
 mod atheros;

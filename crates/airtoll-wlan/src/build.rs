@@ -1,5 +1,5 @@
 //! From a scenario to a world: nodes, channels and contenders here; links, wires and flows in the
-//! rooms below.
+//! modules of this folder.
 
 mod flows;
 mod joins;
@@ -30,7 +30,7 @@ use crate::scenario::{AddressResolution, Bss, Role, Scenario, ScenarioError, Sta
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 
-/// What the PHY of a BSS says, for the links in it.
+/// PHY parameters of a BSS, for the links in it.
 struct BssPhy {
     timing: TimingSet,
     basic: BasicRates,

@@ -1,9 +1,9 @@
-//! What every subsystem is given with a call: the clock and its queue of events, the packets, the
-//! outbox, and the observers.
+//! The context that every subsystem gets with a call: the clock and its queue of events, the
+//! packets, the outbox, and the observers.
 //!
-//! A subsystem calls those below it, and writes into the outbox what concerns those above it.
-//! `world` carries the actions of the outbox out, in the order in which they were written, and what
-//! an action causes before the next one.
+//! A subsystem calls those below it, and writes actions for those above it into the outbox.
+//! `world` carries out the actions of the outbox in the order in which they were written, and the
+//! actions that an action causes before the next one.
 
 use airtoll_engine::EventQueue;
 use airtoll_units::Instant;
@@ -12,11 +12,11 @@ use crate::event::{Event, HandoverId, PipeKind};
 use crate::observe::Observers;
 use crate::packet::{Packet, PacketId, Slab};
 
-/// What a subsystem asks of those above it, or of itself once these are done.
+/// A request of a subsystem to those above it, or to itself once these are done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
-    /// MAC: the frames of a contender's exchange are over. What its node has ready for the radio goes
-    /// into the transmit queues, and then the exchange goes on.
+    /// MAC: the frames of a contender's exchange are over. Packets that its node has ready for the
+    /// radio go into the transmit queues, and then the exchange goes on.
     Ended { contender: u32, step: Step },
     /// MAC: a transmit queue is empty, so that the next packet for it is an event.
     Arm { node: u32 },
@@ -72,7 +72,7 @@ pub(crate) enum Step {
     Failed,
     /// The contender finishes its exchange.
     Finish,
-    /// What expired is dropped: the contender backs off.
+    /// The expired frames are dropped: the contender backs off.
     BackOff,
 }
 

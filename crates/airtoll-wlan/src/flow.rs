@@ -1,7 +1,7 @@
 //! Flows: applications that make data and take it, and the transport between them.
 //!
-//! What a flow sends and when is in `application`, TCP's part in `connection`; here are the flow's
-//! state, the making of packets and the counting of those that arrive or are lost.
+//! `application` decides the octets and times of a flow, and `connection` holds TCP's part. This
+//! module holds the flow's state, makes packets, and counts those that arrive or are lost.
 
 mod application;
 mod connection;

@@ -39,8 +39,8 @@ pub use scenario::{Scenario, ScenarioError};
 /// `interrupt` is asked every few thousand events whether to stop.
 ///
 /// # Errors
-/// [`ScenarioError::Invalid`] where the scenario cannot be meant, [`ScenarioError::Interrupted`]
-/// where `interrupt` said so.
+/// [`ScenarioError::Invalid`] for a scenario that is invalid, [`ScenarioError::Interrupted`] if
+/// `interrupt` returned true.
 pub fn run(
     scenario: &Scenario,
     seed: u64,

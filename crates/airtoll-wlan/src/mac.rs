@@ -41,7 +41,7 @@ pub(crate) use link::{Mpdu, TxLink, mac_octets};
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing};
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 
-/// What the MAC has of a node.
+/// State of the MAC of a node.
 #[derive(Debug)]
 struct Node {
     /// Its contenders by access category; under DCF four times the same.

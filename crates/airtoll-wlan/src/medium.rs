@@ -209,7 +209,7 @@ impl Medium {
         self.channels[channel as usize].end(transmission)
     }
 
-    /// What followed from a transmission is done.
+    /// Drops a transmission whose effects have been carried out.
     #[inline]
     pub fn forget(&mut self, channel: u32, transmission: u32, ended: Transmission) {
         self.channels[channel as usize].forget(transmission, ended.clashes);

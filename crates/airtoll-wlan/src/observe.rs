@@ -9,7 +9,7 @@ use airtoll_units::Duration;
 
 use ledger::Ledger;
 
-/// What is counted of a node's radio.
+/// Counts of a node's radio.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub energy: Option<crate::scenario::Energy>,

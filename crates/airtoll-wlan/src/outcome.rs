@@ -1,4 +1,4 @@
-//! What a simulated trial gives: rows of metric, flow, station, second, value and unit.
+//! Result of a simulated trial: rows of metric, flow, station, second, value and unit.
 //!
 //! Metric names and units are those of the observation schema. A metric that cannot be measured
 //! (the delay of a flow that delivered nothing) has no row; it is never zero.

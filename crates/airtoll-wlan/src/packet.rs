@@ -11,7 +11,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Access category of what no application asks another for.
 pub(crate) const BEST_EFFORT: u8 = 1;
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carries {
     /// A UDP datagram of a flow, with its sequence number.
@@ -59,7 +59,7 @@ pub(crate) struct Packet {
     pub entered: u32,
     /// Number of that tunnel among the node's.
     pub tunnel: u32,
-    /// What it was before, or [`NONE`].
+    /// The layer before this tunnel, or [`NONE`].
     pub under: u32,
     /// How many packets that tunnel had taken with it.
     pub number: u32,

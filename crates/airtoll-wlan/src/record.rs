@@ -1,8 +1,8 @@
-//! Recording: what the simulated air and wires carried, as octets, to whoever keeps it.
+//! Recording: the octets that the simulated air and wires carried, for a [`Sink`].
 //!
 //! Takes the transmissions and packets of a trial as they end; gives every one with its octets to a
-//! [`Sink`], and the keys that open them. A trial without a sink composes nothing. Never changes
-//! what happens: a trial with a sink and one without give the same rows.
+//! sink, and the keys that open them. A trial without a sink composes nothing. Never changes the
+//! trial: a trial with a sink and one without give the same rows.
 //!
 //! The view of the air is that of a monitor beside each frame's receiver: the signal is what that
 //! receiver hears, and frames that others overlapped beyond decoding are not there.
@@ -35,7 +35,7 @@ use crate::packet::{Packet, PacketId};
 use crate::roam::Roam;
 use crate::stack::Stack;
 
-/// What carries an interface's packets.
+/// Medium of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// Radiotap header, 802.11 frame, FCS.
@@ -78,7 +78,7 @@ pub enum Key {
     Pmk {
         /// The key.
         key: String,
-        /// Whose it is.
+        /// The station that has the key.
         station: String,
         /// At which access point.
         bssid: String,
@@ -89,7 +89,7 @@ pub enum Key {
     Tk {
         /// The key.
         key: String,
-        /// Whose it is.
+        /// The station that has the key.
         station: String,
         /// At which access point.
         bssid: String,
@@ -102,7 +102,7 @@ pub enum Key {
         index: String,
         /// The key.
         key: String,
-        /// Whose it is.
+        /// The BSS that has the key.
         bssid: String,
     },
     /// An integrity group temporal key.
@@ -111,7 +111,7 @@ pub enum Key {
         index: String,
         /// The key.
         key: String,
-        /// Whose it is.
+        /// The BSS that has the key.
         bssid: String,
     },
     /// One direction of an ESP tunnel.

@@ -86,7 +86,7 @@ pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
     }
 }
 
-/// What the traffic came to.
+/// Rows of the traffic of a trial.
 struct Traffic<'a> {
     stack: &'a Stack,
 }

@@ -425,7 +425,7 @@ fn fragments_are_tried_again_for_themselves() {
         );
         assert!(total(&outcome, "packets_received") > 100.0, "{stations}");
         assert!(total(&outcome, "octets_retry") > 10_000.0, "{stations}");
-        // What arrived is booked once: 1472 octets of each datagram, and what is under way.
+        // Delivered octets are booked once: 1472 octets of each datagram, and those under way.
         let delivered = total(&outcome, "octets_payload");
         let counted = 1472.0 * total(&outcome, "packets_received");
         let under_way = 1472.0 * (stations as f64 + total(&outcome, "packets_lost"));
@@ -478,7 +478,7 @@ fn an_unanswered_rts_is_forgotten() {
         .collect();
     assert!(gaps.len() > 50);
     // Two SIFS of 10 us, a CTS of 248, aRxPHYStartDelay 192, two slots of 20, then DIFS of 50 and
-    // at least the one slot without which both had sent at once; the reservation alone would be
+    // at least one slot; otherwise both would transmit together. The reservation alone would be
     // 10 + 248 + 10 + 1310 + 10 + 248.
     let least = gaps.iter().min().copied();
     assert_eq!(least, Some(20 + 248 + 192 + 40 + 50 + 20));

@@ -177,7 +177,7 @@ impl World {
         let Stack { lower, net, flow } = &mut self.stack;
         match action {
             Action::Ended { contender, step } => {
-                // What became ready during the exchange found the queue as it was then.
+                // Packets that became ready during the exchange saw the queue as it was then.
                 let before = lower.cx.outbox.len();
                 let node = lower.mac.node_of(contender);
                 net.drain(lower, node);

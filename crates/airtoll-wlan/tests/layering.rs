@@ -75,7 +75,7 @@ fn modules_import_one_another_without_a_cycle() {
     for (own, others) in &mut graph {
         others.retain(|o| modules.contains(o) && o != own);
     }
-    // What imports nothing that is left goes, until nothing is left.
+    // Modules that import none of the rest are removed, until none is left.
     loop {
         let done: Vec<String> = graph
             .iter()

@@ -189,7 +189,7 @@ def _write(folder: Path, observations: pl.DataFrame) -> None:
 
 
 def _note(folder: Path, manifest: dict[str, Any]) -> None:
-    """Remember which files the folder holds, and what a report of it stands beside."""
+    """Record the files of the folder, and the data set that its report is compared with."""
     try:
         (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", "utf-8")
     except OSError as error:

@@ -30,7 +30,7 @@ pub struct PublishedMaximum {
     pub udp_as_printed_bps: f64,
     /// Ours with the same reading for TCP: acknowledgements wait their own full back-off.
     pub tcp_as_printed_bps: f64,
-    /// What that reading is.
+    /// Description of that reading.
     pub reading: &'static str,
 }
 

@@ -10,7 +10,7 @@
 
 use super::exchange::Exchange;
 
-/// What a collision costs.
+/// Time that a collision takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollisionTime {
     /// The frames and the interframe space: bystanders wait no longer (Bianchi's own choice).

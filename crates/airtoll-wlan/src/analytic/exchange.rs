@@ -22,7 +22,7 @@ pub struct Exchange {
     pub cw_max: u32,
     /// RTS, CTS and their SIFS, or CTS-to-self and its SIFS; zero without protection.
     pub protection: Duration,
-    /// What a collision wastes: the RTS, or CTS-to-self and data, or the data alone.
+    /// Frames that a collision wastes: the RTS, or CTS-to-self and data, or the data alone.
     pub first_frame: Duration,
     /// Data PPDU.
     pub data: Duration,
@@ -114,7 +114,7 @@ impl Exchange {
     }
 
     /// The same behind a CTS-to-self sent with `control` (10.3.2.14): a collision still costs the
-    /// data, because nobody answers a CTS.
+    /// data, because no station answers a CTS.
     #[must_use]
     pub fn with_cts_to_self(mut self, control: &TxVector, timing: &TimingSet) -> Self {
         self.protection = airtime(control, CTS_OCTETS) + timing.sifs;

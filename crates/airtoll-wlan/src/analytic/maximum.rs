@@ -18,7 +18,7 @@ pub fn saturated_bps(exchange: &Exchange, payload_octets: u32) -> f64 {
     bits / exchange.mean_cycle_s()
 }
 
-/// Share of time that beacons take from everybody: the beacon and the interframe space after
+/// Share of time that beacons take from every station: the beacon and the interframe space after
 /// which the interrupted back-off goes on, per interval.
 ///
 /// The access point's own back-off before a beacon overlaps with the station's, so it costs

@@ -1,9 +1,9 @@
 //! DCF and EDCA saturation station by station and slot by slot: the rules without a simulator.
 //!
 //! Takes an exchange, a number of stations and a seed; gives throughput with its standard error.
-//! Every station holds a back-off counter that freezes while the medium is busy; whoever
-//! collides waits for the time-out and then for the interframe space, bystanders decode nothing
-//! and wait the interframe space alone. The window doubles with every failure up to CWmax and
+//! Every station holds a back-off counter that freezes while the medium is busy. A station that
+//! collided waits for the time-out and then for the interframe space; the others decode nothing
+//! and wait for the interframe space alone. The window doubles with every failure up to CWmax and
 //! falls back after a success. A station's retry counter is its own and not its frame's: a frame
 //! is given up at the last allowed failure, the counter falls back only at the failure after it
 //! (10.23.2.2: QSRC below the limit is incremented, else it becomes 0), so the next frame starts
@@ -32,7 +32,7 @@ pub struct Rules {
     pub seed: u64,
 }
 
-/// What came out.
+/// Result of the simulated exchanges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonteCarlo {
     /// Successful exchanges of all stations per second.

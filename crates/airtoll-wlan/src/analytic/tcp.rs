@@ -27,7 +27,7 @@ pub struct TcpLink {
     pub segments_per_exchange: f64,
 }
 
-/// What a flow can reach, bit/s of application octets.
+/// Bounds of the throughput of a flow, bit/s of application octets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TcpBounds {
     /// Acknowledgements contend for nothing.

@@ -1,7 +1,7 @@
-//! Hosts: a CPU and cipher engines that work off one packet after the other.
+//! Hosts: a CPU and cipher engines that process one packet after the other.
 //!
 //! Both are queues served in the order of arrival, so the instant at which a packet is done is
-//! known when it arrives, and no event is needed for the work itself. What is done waits in a
+//! known when it arrives, and no event is needed for the work itself. Processed packets wait in a
 //! [`Pipe`] that has at most one event in the queue.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,7 +13,7 @@ use airtoll_units::{Duration, Instant};
 use crate::packet::PacketId;
 use crate::scenario::{Cost, CryptoEngine};
 
-/// Something that works off one job after the other.
+/// A server that processes one job after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Server {
     free_at: Instant,

@@ -1,4 +1,4 @@
-//! What applications send, and when.
+//! Applications: the octets that they send, and when.
 
 use airtoll_units::{Duration, Instant};
 
@@ -49,7 +49,7 @@ pub(crate) struct RequestResponse {
     pub began: Instant,
     /// The time of a round holds the waits for lost requests (UDP).
     pub counts_waits: bool,
-    /// What the application does when it is due next.
+    /// Action of the application when it is due next.
     pub next: Next,
     /// Octets that make the request and response under way complete (TCP).
     pub requested: u64,

@@ -16,7 +16,7 @@ use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
 pub(crate) struct Connection {
     /// Data from source to destination, and back.
     pub halves: [Half; 2],
-    /// What packets under way carry, with the number of the connection that sent them.
+    /// Segments of the packets under way, with the number of the connection that sent them.
     carried: Slab<(u32, Carried)>,
     /// Connections opened before this one by [`Self::reopen`].
     number: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Half {
     timers: [Instant; 2],
 }
 
-/// What a packet carries.
+/// TCP content of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Carried {
     /// Data, the acknowledgement of the other half's that rides on it, and how much of the other
@@ -77,7 +77,7 @@ impl Connection {
         self.carried.insert((self.number, carried))
     }
 
-    /// What the packet with this place among those under way carries.
+    /// TCP content of the packet with this place among those under way.
     pub fn carried(&self, place: u32) -> Carried {
         self.carried[place].1
     }

@@ -1,4 +1,4 @@
-//! What [`super::Join`] asks of the subsystems around it.
+//! Requests of [`super::Join`] to the subsystems around it.
 
 use airtoll_handshakes::{Message, Operation, Secrets};
 use airtoll_units::Instant;
@@ -9,7 +9,7 @@ use crate::packet::PacketId;
 /// Where the actions of an input go.
 pub(crate) type Outbox = Vec<Action>;
 
-/// What follows from work on a CPU.
+/// The step that follows work on a CPU.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Then {
     Nothing,

@@ -467,7 +467,7 @@ impl Join {
         }
     }
 
-    /// Rows of every station that was put off the network, by host, and rows of the whole cell.
+    /// Rows of every station that was deauthenticated, by host, and rows of the whole cell.
     pub fn rejoin_rows(&self) -> (Vec<(u32, Vec<JoinRow>)>, Vec<JoinRow>) {
         let rows = |ended: u32, gaps: &[f64]| {
             let mut rows: Vec<JoinRow> = vec![

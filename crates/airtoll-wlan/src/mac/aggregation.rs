@@ -1,5 +1,5 @@
-//! What is put into one PPDU: single MPDUs, A-MSDUs and A-MPDUs (IEEE 802.11-2020 clauses 9.3.2.2,
-//! 9.7 and 10.12).
+//! Contents of one PPDU: single MPDUs, A-MSDUs and A-MPDUs (IEEE 802.11-2020 clauses 9.3.2.2, 9.7
+//! and 10.12).
 
 use airtoll_phy as phy;
 use airtoll_units::Duration;
@@ -15,7 +15,7 @@ const SUBFRAME_HEADER: u32 = 14;
 /// MPDU delimiter (9.7.1).
 const DELIMITER: u32 = 4;
 
-/// What came of filling a PPDU.
+/// Result of filling a PPDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fill {
     /// The PPDU is ready.

@@ -72,7 +72,7 @@ pub(super) struct Domain {
     stale: bool,
 }
 
-/// What a contender does.
+/// State of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// No frame; its post-back-off may still count.
@@ -191,7 +191,7 @@ impl Class {
     }
 }
 
-/// What freezing needs of the channel, apart from the class itself.
+/// State of the channel that freezing needs, apart from the class itself.
 struct FreezeRules<'a> {
     kinds: &'a [AccessKind],
 }

@@ -233,8 +233,8 @@ impl Mac {
         }
     }
 
-    /// What follows from a transmission that ended, group-addressed frames aside: books its time,
-    /// and lets its exchange go on or fail.
+    /// A transmission that is not group-addressed ended: books its time, and continues or fails its
+    /// exchange.
     #[inline]
     pub fn sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
         let now = cx.now();
@@ -488,8 +488,8 @@ impl Mac {
         }
     }
 
-    /// What was acknowledged is settled: sends the next fragment or the next PPDU of the TXOP, or
-    /// finishes.
+    /// The acknowledged frames are settled: sends the next fragment or the next PPDU of the TXOP,
+    /// or finishes.
     #[inline]
     fn continue_txop(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
         let now = cx.now();

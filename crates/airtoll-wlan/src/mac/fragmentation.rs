@@ -11,14 +11,14 @@
 use super::Mpdu;
 use crate::observe::ledger::Octets;
 
-/// What each MPDU of a link has around its piece of an MSDU, and how long a piece may be.
+/// Overhead of each MPDU of a link around its fragment of an MSDU, and the largest fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Division {
     /// Octets of an MSDU in all pieces but the last; 0: nothing is divided.
     pub piece: u32,
     /// MAC header and FCS, octets.
     pub header: u32,
-    /// What the cipher adds to each MPDU, octets.
+    /// Octets that the cipher adds to each MPDU.
     pub cipher: u32,
 }
 

@@ -1,5 +1,5 @@
-//! What follows from received and acknowledged MPDUs: the receiver hands them up in sequence, the
-//! sender drops what is done or has had its last attempt.
+//! Settlement of received and acknowledged MPDUs: the receiver hands them up in sequence; the
+//! sender drops those that are acknowledged or have had their last attempt.
 
 use super::Mac;
 use crate::context::{Action, Context};

@@ -5,7 +5,7 @@ use airtoll_units::{Duration, Instant};
 use crate::observe::ciphers::CipherWork;
 use crate::observe::ledger::{Ledger, Unfinished};
 
-/// What a transmission is.
+/// Kind of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     Rts,

@@ -1,7 +1,8 @@
-//! Who receives whom, and how strongly.
+//! The nodes that receive each other, and the received powers.
 //!
 //! Takes positions, walls and explicit budgets; gives received powers, the hearing relation and
-//! its sensing classes. Where a station walks, levels follow its position; who senses whom stays.
+//! its sensing classes. Where a station walks, levels follow its position; the
+//! hearing relation stays.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,7 @@ pub(crate) struct Radio {
     places: Option<Places>,
 }
 
-/// What levels follow from, where somebody moves.
+/// Positions and walls that levels are computed from, in a scenario with moving stations.
 #[derive(Debug)]
 struct Places {
     positions: Vec<[f64; 3]>,
@@ -112,7 +113,7 @@ impl Radio {
         self.frame_capture
     }
 
-    /// Puts a node somewhere else, metres; does nothing where nobody moves.
+    /// Moves a node to `position`, metres; does nothing if no station of the scenario moves.
     pub fn place(&mut self, node: u32, position: [f64; 3]) {
         let Some(places) = &mut self.places else {
             return;

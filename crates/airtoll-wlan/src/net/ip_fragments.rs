@@ -48,7 +48,7 @@ impl Net {
             let data = body.min(per_fragment);
             body -= data;
             let ip_octets = header + extra + data;
-            // What only the first fragment carries: the headers inside.
+            // Only the first fragment carries the inner headers.
             let inner = if i > 0 {
                 0
             } else {

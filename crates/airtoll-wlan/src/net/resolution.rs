@@ -32,7 +32,7 @@ const HELD: usize = 3;
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux asks as often by ARP).
 const ATTEMPTS: u8 = 3;
-/// What a host knows of another's address.
+/// Entry of a host for another host's address.
 #[derive(Debug)]
 struct Entry {
     host: u32,
@@ -85,19 +85,19 @@ impl Resolution {
     }
 }
 
-/// What a question or an answer is about.
+/// Subject of a request or a reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    /// Who asks.
+    /// The host that asks.
     pub host: u32,
-    /// Whose address is asked for.
+    /// The host whose address is requested.
     pub target: u32,
     /// Neighbour Discovery instead of ARP.
     pub six: bool,
 }
 
 impl Net {
-    /// What a request or a reply of this entry is about.
+    /// Subject of a request or a reply of this entry.
     pub fn subject(&self, entry: u32) -> Subject {
         let entry = &self.resolution.entries[entry as usize];
         Subject {
@@ -277,8 +277,8 @@ impl Net {
         }
     }
 
-    /// The link that a request takes from a node: for group-addressed frames, or to a bridge. So do
-    /// the advertisements of agents.
+    /// The link that a request or an agent advertisement takes from a node: for group-addressed
+    /// frames, or to a bridge.
     #[inline]
     pub(super) fn group_or_bridge_link(
         &self,

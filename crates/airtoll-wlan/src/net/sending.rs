@@ -194,13 +194,13 @@ impl Net {
                 self.hand_over(lower, node, packet, now);
             }
         }
-        // What else is in the pipe follows once this packet has been dealt with.
+        // The rest of the pipe follows once this packet has been handled.
         if !lower.device.is_empty(node, kind) {
             lower.cx.act(Action::Pipe { node, pipe: kind });
         }
     }
 
-    /// A packet is gone, and what it was a fragment of.
+    /// Drops a packet, and the packet that it was a fragment of.
     pub fn lose(&mut self, cx: &mut Context, packet: PacketId) {
         let p = &mut cx.packets[packet];
         if std::mem::take(&mut p.held)

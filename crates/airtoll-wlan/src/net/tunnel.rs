@@ -1,8 +1,8 @@
-//! Tunnels: what a node puts into them, whether it made the packet itself or passes it on, and
-//! how it comes out again.
+//! Tunnels: encapsulation of the packets that a node sends or forwards, and decapsulation at the
+//! far end.
 //!
-//! A packet carries what its outermost tunnel did to it; what was before stands in a [`Layer`], so
-//! that tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two
+//! A packet carries the state of its outermost tunnel; a [`Layer`] holds the state before, so that
+//! tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two
 //! gateways. Never routes: `network` does.
 
 use airtoll_security::{OuterIp, Tunnel};
@@ -14,14 +14,14 @@ use crate::device::Price;
 use crate::lower::Lower;
 use crate::packet::{NONE, Packet, PacketId};
 
-/// Which packets an end of a tunnel takes.
+/// The packets that an end of a tunnel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// All that its node sends itself.
+    /// All packets that its node sends itself.
     Own,
-    /// What its node sends or passes on to this one: the far end of a host's tunnel.
+    /// Packets that its node sends or forwards to this one: the far end of a host's tunnel.
     For(u32),
-    /// What its node sends or passes on to these: a gateway. Its tunnel has one direction.
+    /// Packets that its node sends or forwards to these: a gateway. Its tunnel has one direction.
     Network(Vec<u32>),
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct TunnelEnd {
     /// `None`: IP in IP (RFC 2003).
     pub encapsulation: Option<Tunnel>,
     pub encrypt: Price,
-    /// What its peer spends.
+    /// Cost at its peer.
     pub decrypt: Price,
     /// Packets that it has taken.
     pub taken: u32,
@@ -56,7 +56,7 @@ pub(super) struct Layer {
 pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
 
 impl TunnelEnd {
-    /// Whether it takes a packet for `to` that its node passes on, or sends itself.
+    /// Whether it takes a packet for `to` that its node forwards, or sends itself.
     pub fn takes(&self, to: u32, own: bool) -> bool {
         match &self.takes {
             Takes::Own => own,

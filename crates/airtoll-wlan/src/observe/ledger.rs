@@ -27,7 +27,7 @@ pub(crate) struct Ledger {
     pub octets_control: u64,
 }
 
-/// What a frame was that the end of the trial cut off.
+/// Kind of a frame that the end of the trial cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     Management,

@@ -2,7 +2,7 @@
 
 use airtoll_units::{Duration, Instant};
 
-/// What was counted of one flow since the warm-up.
+/// Counts of one flow since the warm-up.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statistics {
     pub offered_octets: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Statistics {
     pub seconds: Vec<Second>,
 }
 
-/// What was counted in one second.
+/// Counts of one second.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Second {
     pub octets: u64,

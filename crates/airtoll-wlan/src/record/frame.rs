@@ -239,7 +239,7 @@ fn block_ack_head(
     out.extend_from_slice(&from.0);
 }
 
-/// What a beacon announces.
+/// Contents of a beacon.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     /// Network name.
@@ -278,7 +278,7 @@ impl Beacon<'_> {
         let (first, further) = self.rates.split_at(self.rates.len().min(8));
         add(id::SUPPORTED_RATES, first, room);
         add(id::DSSS_PARAMETER, &[self.channel], room);
-        // Traffic indication map: every beacon is a DTIM, nobody sleeps.
+        // Traffic indication map: every beacon is a DTIM, no station sleeps.
         add(5, &[0, 1, 0, 0], room);
         if !further.is_empty() {
             add(id::EXTENDED_RATES, further, room);

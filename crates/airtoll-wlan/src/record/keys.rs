@@ -83,7 +83,7 @@ impl Recorder {
                 continue;
             }
             match shared.get(&(node, suite)) {
-                // Everybody has the one key.
+                // All nodes have the one key.
                 Some(key) => self.install_group(view, node, suite, (0, key)),
                 None => {
                     let name = format!("group-key/{}", access_point.name);
@@ -209,7 +209,7 @@ impl Recorder {
             return;
         }
         let agreed = self.agreed_tunnels.entry(station).or_default();
-        // Who comes back agrees on all of them again.
+        // A station that rejoins agrees on all of them again.
         let number = *agreed % tunnels.len();
         *agreed += 1;
         let end = &tunnels[number];
@@ -316,8 +316,8 @@ impl Recorder {
     }
 }
 
-/// Node and number of the far end of a station's tunnel: those of its host stand in the order of its
-/// own.
+/// Node and number of the far end of a station's tunnel. The far node lists its tunnels to a host
+/// in the order in which the host lists its tunnels to that node.
 fn far_end(view: &View<'_>, station: u32, number: usize) -> (u32, u32) {
     let tunnels = view.net().tunnels(station);
     let (peer, host) = (tunnels[number].peer, view.net().identity(station));

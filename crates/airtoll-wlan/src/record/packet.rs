@@ -302,7 +302,7 @@ fn segment_options(connection: &Connection, segment: &Segment, scale: u32, out: 
         syn_options(connection, scale, (segment.sent_at, Instant::ZERO), out);
     } else if connection.config().timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
-        // What the sender would echo is not kept: its own time stands in.
+        // The value that the sender would echo is not kept: its own time replaces that.
         timestamps((segment.sent_at, segment.sent_at), out);
     }
 }

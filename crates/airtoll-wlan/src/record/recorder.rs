@@ -56,14 +56,14 @@ struct Composed {
     sent: usize,
 }
 
-/// What the beacons of an access point say.
+/// Contents of the beacons of an access point.
 struct Cell {
     network: Network,
     rates: Vec<u8>,
     beacons: u32,
 }
 
-/// What a frame on the air looks like from outside.
+/// A frame on the air as a monitor sees it.
 struct Heard {
     vector: TxVector,
     start: Instant,

@@ -26,8 +26,8 @@ const SOLICITED: u16 = 0x6000;
 const SOURCE_ADDRESS: u8 = 1;
 const TARGET_ADDRESS: u8 = 2;
 
-/// Where a question or an answer goes: a question to everybody, or to everybody with such an
-/// address.
+/// Destination of a request or a reply. A reply goes to the host that asked, an ARP request to the
+/// broadcast address, a Neighbour Solicitation to the solicited-node multicast address.
 pub(super) fn destination(view: &View<'_>, p: &Packet) -> MacAddress {
     let subject = view.net().subject(p.mark());
     if !p.asks() {
@@ -100,7 +100,7 @@ fn neighbour(view: &View<'_>, p: &Packet, (host, target): (u32, u32), out: &mut 
     }
     .emit_v6(from, to, &mut message);
     Ipv6Repr {
-        // So that nobody beyond the link can have sent it (section 7.1.1).
+        // No host beyond the link can have sent a packet with this limit (section 7.1.1).
         hop_limit: 255,
         ..Ipv6Repr::new(from, to, protocol::ICMPV6, &message)
     }

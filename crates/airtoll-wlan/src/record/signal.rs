@@ -18,7 +18,7 @@ const EAPOL: u16 = 0x888e;
 const PREAUTHENTICATION: u16 = 0x88c7;
 /// EtherType of frames between access points (IEEE 802.11-2020, annex H).
 const REMOTE: u16 = 0x890d;
-/// Source port of whoever asks a server, where the protocol names none.
+/// Source port of a client, where the protocol names none.
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
 const RADIUS: u16 = 1812;

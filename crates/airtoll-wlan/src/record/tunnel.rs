@@ -41,7 +41,7 @@ impl TunnelDirection {
         self.ciphers.push((taken, cipher));
     }
 
-    /// What is in force.
+    /// The cipher in force.
     pub fn last(&self) -> Option<&TunnelCipher> {
         self.ciphers.last().map(|(_, cipher)| cipher)
     }

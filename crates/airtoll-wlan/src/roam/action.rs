@@ -1,4 +1,4 @@
-//! What [`super::Roam`] asks of the subsystems around it.
+//! Requests of [`super::Roam`] to the subsystems around it.
 
 use airtoll_handshakes::Message;
 use airtoll_units::{Duration, Instant};

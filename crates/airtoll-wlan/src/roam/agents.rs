@@ -1,7 +1,7 @@
 //! Mobility agents that advertise themselves (RFC 5944 section 2.3), and movement detection of the
 //! stations (section 2.4.2.1).
 //!
-//! Each agent sends one advertisement per period, which its access point sends to everybody as one
+//! Each agent sends one advertisement per period, which its access point sends as one
 //! group-addressed frame. A station that listens registers with the agent that it hears once the
 //! last advertisement of the previous agent has expired. A station that hears none by then sends a
 //! solicitation. The registration is part of the session.

@@ -25,7 +25,7 @@ const BROADCAST: MacAddress = MacAddress([0xff; 6]);
 /// The scans of a hand-over.
 pub(crate) struct Scanning {
     plan: Scan,
-    /// Link of the station for frames to everybody on the channel of the new access point.
+    /// Link of the station for broadcast frames on the channel of the new access point.
     link: u32,
     /// Rate of probe requests.
     vector: TxVector,

@@ -90,7 +90,7 @@ fn hosts_reach_one_another_over_bridges() {
         let received = world.stack.flow.all()[0].statistics.delivered_octets as f64;
         assert!(received > 1e6 / hops, "{from} {to}: {received}");
     }
-    // What stays on one side of a bridge leaves the air alone.
+    // Traffic that stays on one side of a bridge uses no airtime.
     let outcome = simulate(&with_flow(two, "h0", "s0"), 2);
     assert!(mbps(&outcome) > 900.0);
     assert_eq!(total(&outcome, "octets_payload"), 0.0);

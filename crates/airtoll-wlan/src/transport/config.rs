@@ -1,4 +1,4 @@
-//! What can be chosen about a TCP connection, as a scenario file writes it.
+//! Options of a TCP connection, as a scenario file writes them.
 //!
 //! Takes JSON (unknown fields are refused); gives [`TcpConfig`]. Never guesses: a field left out
 //! has the value of [`TcpConfig::default`], a Linux-like stack without timestamps.
@@ -29,7 +29,7 @@ pub enum Nagle {
     Minshall,
 }
 
-/// What the minimum time-out bounds.
+/// Quantity that the minimum time-out bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RtoFloor {
@@ -94,7 +94,7 @@ pub struct TcpConfig {
     pub duplicate_threshold: u32,
     /// Minimum time-out, ms (1000: RFC 6298; 200: Linux; 300: Windows).
     pub min_rto_ms: u32,
-    /// What the minimum bounds.
+    /// Quantity that the minimum bounds.
     pub rto_floor: RtoFloor,
     /// Time-out before the first sample, ms.
     pub initial_rto_ms: u32,
@@ -156,13 +156,14 @@ pub struct InvalidTcpConfig {
     pub field: &'static str,
     /// The value found.
     pub value: u64,
-    /// What is allowed.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 
 impl TcpConfig {
-    /// What a scenario's flow asks for, everything else as by default. `largest_mss` is what the path
-    /// allows, octets: MTU less IP and TCP headers; it holds where the scenario names no MSS.
+    /// The options that a scenario's flow names; all others have their defaults. `largest_mss` is
+    /// the MSS that the path allows, octets: MTU less IP and TCP headers. It holds where the
+    /// scenario names no MSS.
     pub fn from_options(options: &TcpOptions, largest_mss: u32) -> Self {
         let milliseconds = |value: f64| libm::round(value.clamp(0.0, 1e9)) as u32;
         Self {

@@ -23,7 +23,7 @@ pub(super) struct Congestion {
     cubic: Option<Cubic>,
     /// `None` when off or when slow start has once ended.
     hystart: Option<Hystart>,
-    /// What to return to when a reduction proves needless.
+    /// State to restore when a reduction proves needless.
     before: Option<(u64, u64, Option<Cubic>)>,
 }
 

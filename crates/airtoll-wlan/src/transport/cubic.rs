@@ -31,7 +31,7 @@ pub(super) struct Cubic {
     k: f64,
     /// The window Reno would have (W_est).
     w_est: f64,
-    /// What the last acknowledgements earned beyond whole octets of window.
+    /// Fraction of an octet of window that the last acknowledgements earned.
     earned: f64,
 }
 

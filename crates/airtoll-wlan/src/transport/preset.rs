@@ -13,7 +13,7 @@ pub struct Preset {
     pub name: &'static str,
     /// Where the values come from.
     pub source: &'static str,
-    /// What the real stack does and this preset leaves out.
+    /// Behaviour of the real stack that this preset leaves out.
     pub note: &'static str,
     build: fn() -> TcpConfig,
 }

@@ -10,7 +10,7 @@ use super::config::TcpConfig;
 use super::ranges::RangeSet;
 use super::segment::{Ack, SackBlocks, Segment, header_octets, syn_header_octets};
 
-/// What one arriving segment led to.
+/// Result of one arriving segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
     /// Octets that became available to the application, in order.

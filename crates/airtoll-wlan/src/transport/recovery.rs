@@ -1,4 +1,4 @@
-//! What acknowledgements and time-outs do to a sender: growth, loss detection, recovery, undo.
+//! Effects of acknowledgements and time-outs on a sender: growth, loss detection, recovery, undo.
 //!
 //! Takes acknowledgements; changes the sender's scoreboard, window and timer. Never sends: the next
 //! [`Sender::poll_transmit`] does.

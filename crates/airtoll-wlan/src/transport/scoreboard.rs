@@ -1,4 +1,4 @@
-//! What the sender knows of each outstanding octet: sacked, lost, sent again.
+//! The sender's state of each outstanding octet: sacked, lost, retransmitted.
 //!
 //! Takes cumulative and selective acknowledgements; gives the octets believed in flight ("pipe",
 //! RFC 6675 section 4) and the next range to send again. Never stores per-segment state: losses

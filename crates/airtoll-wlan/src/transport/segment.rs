@@ -1,4 +1,4 @@
-//! What travels between the two halves of a connection: data segments and acknowledgements.
+//! Packets between the two halves of a connection: data segments and acknowledgements.
 //!
 //! Gives the sizes of the TCP header with its options. Never holds payload octets.
 

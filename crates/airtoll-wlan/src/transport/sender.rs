@@ -51,7 +51,7 @@ pub(super) enum Phase {
     Established,
 }
 
-/// What one timer deadline means.
+/// Meaning of a timer deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timer {
     /// SYN or retransmission time-out (RFC 6298).
@@ -68,7 +68,7 @@ pub(super) struct RateReduction {
     pub(super) before: u64,
 }
 
-/// What is needed to see that the last reduction was needless.
+/// State to detect that the last reduction was needless.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Suspicion {
     pub(super) first_resent_at: Option<u64>,

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use airtoll_units::Instant;
 use airtoll_wlan::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
 
-/// What happens to one segment or acknowledgement at the bottleneck.
+/// Fate of one segment or acknowledgement at the bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Pass,

@@ -1,4 +1,4 @@
-"""Which guest: the drivers by name, what each needs, and the choice where nobody chose.
+"""Guest drivers by name, their requirements, and the default choice.
 
 Takes a driver's name or none; gives a guest that is ready to start. Never builds anything.
 """
@@ -61,13 +61,13 @@ def make(share: Path, driver: str | None = None, *, dilated: bool = False) -> Gu
 
 
 def is_emulated() -> bool:
-    """Whether the guest that nobody chose has an emulated CPU: ten times slower than the others."""
+    """Whether the guest chosen by default has an emulated CPU: ten times slower than the others."""
     asked = check_name(None)
     return asked != "uml" and not _kvm_is_there() and not (asked is None and _uml_is_best())
 
 
 def states() -> list[State]:
-    """What each driver has here, without starting anything that takes long."""
+    """The state of each driver on this host, read without starting anything that takes long."""
     return [_qemu(), _uml()]
 
 

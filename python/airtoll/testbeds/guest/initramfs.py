@@ -157,7 +157,7 @@ def _module_files(kernel: Kernel) -> list[Path]:
 
 
 def _libraries(program: str) -> list[tuple[str, int, bytes]]:
-    """What a dynamically linked program needs; nothing for a static one."""
+    """The libraries that a dynamically linked program needs; empty for a static one."""
     done = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return []

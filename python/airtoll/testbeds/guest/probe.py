@@ -1,7 +1,7 @@
 """Whether a guest boots here at all, asked once and remembered.
 
 Takes a command that boots a guest which powers off at once; gives whether it ended by itself in
-time. What a device or a permission promises is never taken for an answer: it is tried. The answer
+time. The presence of a device or of a permission is not an answer: the boot is tried. The answer
 holds for one boot of the host.
 """
 

@@ -34,8 +34,8 @@ class Qemu(Guest):
     ``accelerator``: kvm, tcg, or tcg-icount; None: KVM where it works, else TCG.
 
     tcg-icount dilates time: the guest's clock counts instructions, one a nanosecond, and stands
-    still while the host is busy elsewhere. Inside, the CPU is always equally fast, whatever else
-    the host does and however long it takes; while the guest idles, its clock is the host's.
+    still while the host runs other processes. In the guest, the speed of the CPU does not depend on
+    the load of the host; while the guest idles, its clock is the host's.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Qemu(Guest):
 
     @property
     def clock(self) -> str:
-        """Whose clock and whose CPU times in this guest belong to, for the run's record."""
+        """The clock and the CPU that times in this guest refer to, for the run's record."""
         return {
             "kvm": "the host's time; the host's CPU, virtualised",
             ICOUNT: "counts instructions: a made-up CPU of 10^9 instructions a second",

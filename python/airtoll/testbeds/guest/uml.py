@@ -4,7 +4,7 @@ Takes a built kernel and a share folder; gives a running :class:`Uml`. Never nee
 machine monitor or KVM: it needs ptrace(2), which some containers forbid.
 
 Guest processes are processes of this host that the kernel traces; they die with it. Its files are
-the host's (hostfs), with the rights of whoever started it.
+the host's (hostfs), with the rights of the user who started it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Uml(Guest):
 
     @property
     def clock(self) -> str:
-        """Whose clock and whose CPU times in this guest belong to, for the run's record."""
+        """The clock and the CPU that times in this guest refer to, for the run's record."""
         return (
             "the host's time; one CPU of the host, which other processes share, with system calls "
             "some microseconds dearer than on a kernel of its own"

@@ -61,9 +61,9 @@ class Edit:
 #: and untraced, unless they die with it (ptrace(2), PTRACE_O_EXITKILL).
 #:
 #: A serial line whose reader is a while behind (4096 octets) takes its descriptor out of the poll
-#: set and never puts it back: the line is dead. It is enough not to read for that while: the
-#: reader, once it has caught up, reads what came meanwhile. Whoever reads outside of the interrupt
-#: holds it off: two that read at once would lose octets.
+#: set and never puts it back: the line is dead. Not reading for that while is enough: the reader,
+#: once it has caught up, reads the octets that came meanwhile. A reader outside of the interrupt
+#: disables the interrupt: two readers at once would lose octets.
 EDITS: Final = (
     Edit(
         "arch/x86/um/user-offsets.c",
@@ -126,7 +126,7 @@ def configuration() -> Path:
 
 
 def digest() -> str:
-    """What a kernel was made of besides its source package."""
+    """Digest of the inputs of a kernel other than its source package."""
     parts = [configuration().read_text(), *(repr(asdict(edit)) for edit in EDITS)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
@@ -198,7 +198,10 @@ def apply(edit: Edit, source: Path) -> None:
 
 
 def configure(source: Path) -> None:
-    """Write .config: our lines, and everything else off. Every line of ours must have held."""
+    """Write .config: the lines of the configuration, and all other options off.
+
+    Raises ``EnvironmentProblem`` if a line is not in the result.
+    """
     _run(
         ["make", "ARCH=um", "allnoconfig"],
         "configure the kernel",

@@ -102,7 +102,7 @@ async def kernel(host: Host) -> dict[str, str]:
 
 
 async def problems(host: Host) -> list[Problem]:
-    """What keeps this host from carrying out trials, each with its remedy."""
+    """Problems that keep this host from carrying out trials, each with its remedy."""
     found: list[Problem] = []
     for tool, (package, _) in TOOLS.items():
         if (await host.run(["sh", "-c", f"command -v {tool}"], check=False)).status != 0:

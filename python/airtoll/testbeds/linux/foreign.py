@@ -43,7 +43,7 @@ async def set_up(stack: Stack, undo: contextlib.AsyncExitStack) -> None:
 
 
 async def part(server: Host, access_point: Host) -> None:
-    """Take the second AP off the switch and put a routed link in its place."""
+    """Replace the second AP's port on the switch by a routed link."""
     own = Address(FIRST_AP_NUMBER + 1)
     await _script(
         server,

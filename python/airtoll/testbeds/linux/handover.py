@@ -1,4 +1,4 @@
-"""Hand-overs of a study: the first station leaves for the other access point amid the traffic.
+"""Hand-overs of a study: the first station moves to the other access point during the traffic.
 
 Takes a trial's progress, or what its capture shows; gives the station on the other access point,
 the parts of the gap, and whether the way in was the one asked for. Never believes the daemons: the

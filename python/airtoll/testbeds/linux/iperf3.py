@@ -63,7 +63,7 @@ def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> 
     elif flow.direction == "both":
         argv.append("--bidir")
     if flow.transport == "udp":
-        # "as much as goes" is -b 0; iperf3's own default for UDP is 1 Mbit/s.
+        # -b 0 is unlimited; iperf3's own default for UDP is 1 Mbit/s.
         argv += ["-u", "-b", f"{flow.offered_bps or 0:.0f}"]
         default = 1472 if flow.ip == "ipv4" else 1452
         argv += ["-l", str(flow.payload_octets or default)]
@@ -146,9 +146,9 @@ def values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
 
 
 def server_values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
-    """What a server received of a client whose own report nobody has (direction up).
+    """The values that a server received, if the client's report is missing (direction up).
 
-    Datagrams lost behind the last that arrived are in no server's count, nor is what was offered.
+    The server counts neither the offered load nor datagrams lost behind the last that arrived.
     """
     received = report["end"]["sum_received"]
     found = [Value("throughput_bps", float(received["bits_per_second"]), "bit/s", flow, station)]
@@ -200,8 +200,8 @@ def series(report: dict[str, Any], flow: str, station: str) -> list[Value]:
 def _udp(report: dict[str, Any], sent: dict[str, Any], received: dict[str, Any],
          name: str, add: Any) -> None:  # fmt: skip
     length = report["start"]["test_start"]["blksize"]
-    # The receiver counts up to the highest number it saw; what was lost behind that is missing
-    # from its count but not from the sender's.
+    # The receiver counts up to the highest number it saw. Datagrams lost behind that number are
+    # missing from its count but not from the sender's.
     delivered = received["packets"] - received["lost_packets"]
     seconds = received["seconds"]
     add("packets_sent", sent["packets"], "1", name)

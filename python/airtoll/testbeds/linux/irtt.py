@@ -72,7 +72,7 @@ async def during(
     process = await host.start(_arguments(server, path, most_s, interval_s, 64), log=log)
     try:
         result = await work
-        # The first interrupt ends the test, and what was seen is reported.
+        # The first interrupt ends the test; irtt reports the replies so far.
         await process.signal(signal.SIGINT)
         with contextlib.suppress(TimeoutError):
             await process.wait(GRACE_S)

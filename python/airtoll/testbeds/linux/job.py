@@ -1,4 +1,4 @@
-"""What travels to the machine that carries out a trial, and what comes back: plain values.
+"""Jobs to the machine that carries out a trial, and their outcomes: plain values.
 
 Takes and gives JSON-able values, so that the same trial runs on this host, in the guest or
 beside a radio. Imports neither the study model nor the observation schema: in an emulated guest
@@ -48,21 +48,21 @@ class Job:
     """One trial.
 
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
-    signal (the first AP fades). ``handover``: none, or how the first station gets in at the
-    second AP amid the traffic (full, cached-pmk, fast-transition), ``handover_at_s`` after the
+    signal (the first AP fades). ``handover``: none, or how the first station joins the second
+    AP during the traffic (full, cached-pmk, fast-transition), ``handover_at_s`` after the
     traffic's start; ``roams`` then are the moves before it. ``mobile_ip``: the second AP is in
     another network, reached by Mobile IPv4. ``domains``: a home and a foreign domain, and which
     scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
     whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
     ``bridges``: stations with four addresses and a host on a cable behind them.
-    ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or what goes
-    wrong on purpose in a drill: password (the station's is wrong), radius (the server is stopped
-    before the station comes), hostapd (killed during the traffic), disk (the capture of the air
-    gets 16 KiB of room).
+    ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or the
+    injected fault: password (the station's is wrong), radius (the server is stopped before the
+    station joins), hostapd (killed during the traffic), disk (the capture of the air gets 16 KiB of
+    room).
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
-    ``hidden``: stations that never sense one another; ``queue_frames``: what waits per radio and
-    access category; ``seed`` of back-offs and losses.
+    ``hidden``: stations that never sense one another; ``queue_frames``: frames that wait per radio
+    and access category; ``seed`` of back-offs and losses.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Value:
 
 @frozen
 class Outcome:
-    """What became of a job.
+    """Outcome of a job.
 
     ``failure``: one line, or None. ``negotiated``: station -> what was read back. ``conditions``:
     radio and CPU. ``keys``: the key log. ``files``: names in the trial's folder. ``stations``:

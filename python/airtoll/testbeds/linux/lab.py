@@ -17,7 +17,7 @@ Takes a file; gives checked, frozen values. Never connects to anything: that is 
 
     [host.phone]
     role = "station"
-    by = "hand"                     # nobody can drive it: airtoll prompts, step by step
+    by = "hand"                     # airtoll cannot drive it: it prompts, step by step
     ip = "192.168.1.40"
 """
 

@@ -1,10 +1,10 @@
-"""Physical hosts in the place of namespaces: a stack over SSH.
+"""Physical hosts instead of namespaces: a stack over SSH.
 
 Takes a :class:`Lab`; gives the same trials on its access points, stations and server. Never makes
 an interface, a bridge or a namespace on a host, and ends only processes that carry its run id.
 
-What a laboratory lacks beside virtual radios: a monitor on the air (unless a host names one), one
-clock for one-way delays, and levels that move on command.
+Unlike virtual radios, a laboratory has no monitor on the air (unless a host names one), no common
+clock for one-way delays, and no levels that change on command.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Laboratory(Stack):
     """A stack on the hosts of a ``lab.toml``.
 
     ``options``: host name -> further options for asyncssh (keys, known hosts, a proxy command).
-    ``prompts``: where a person is told what to do on stations that nobody can drive; default: the
+    ``prompts``: where a person reads the steps for stations that airtoll cannot drive; default: the
     terminal.
     """
 

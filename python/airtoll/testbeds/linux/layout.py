@@ -52,7 +52,7 @@ class TunnelPlace:
 
 @frozen
 class Authenticator:
-    """What an access point needs to reach its RADIUS server: nodes, addresses, the network."""
+    """Path of an access point to its RADIUS server: nodes, addresses, the network."""
 
     server_node: str
     server: str

@@ -1,10 +1,10 @@
-"""What the air was spent on during a trial's traffic, as far as its capture tells.
+"""The airtime ledger of a trial's traffic, as far as its capture shows it.
 
 Takes a trial's capture of the air, its key log, when the traffic began and ended, and what a medium
-counted; gives rows of the ledger (``airtime_*_s``). Never books what no frame carries: back-off,
-spaces and hosts are not in it. Acknowledgements are where the capture tells their rate, or a medium
-has counted; virtual radios show a frame once however often the medium sent it, so that retries are
-then the medium's, at the mean airtime of an attempt.
+counted; gives rows of the ledger (``airtime_*_s``). Back-off, interframe spaces and hosts are not
+in it, because no frame carries them. Acknowledgements are in it where the capture shows their rate
+or a medium has counted them. Virtual radios show a frame once for any number of transmissions by
+the medium; the retries are then the medium's count, at the mean airtime of an attempt.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class Medium:
         await self.request("level", radios=[one, other], dbm=dbm)
 
     async def statistics(self, *, forget: bool = False) -> dict[str, Any]:
-        """What was counted since the beginning or the last forgetting."""
+        """The counts since the beginning or the last call with ``forget``."""
         return await self.request("statistics", forget=forget)
 
 

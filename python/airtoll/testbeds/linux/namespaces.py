@@ -95,7 +95,7 @@ async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) ->
 
 
 async def address(root: Host, host: LocalHost, interface: str, number: int) -> None:
-    """Give an interface its addresses, in the place of those that it has."""
+    """Replace the addresses of an interface."""
     with contextlib.suppress(HostError):
         await root.run(["ip", "-n", str(host.namespace), "addr", "flush", "dev", interface])
     await _batch(root, host, _addresses(Address(number), interface))

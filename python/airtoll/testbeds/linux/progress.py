@@ -1,7 +1,7 @@
-"""What a trial has set up and seen so far: the state that its parts share.
+"""Progress of a trial: the state that its parts share.
 
-Takes a stack, a job and a layout; gives one mutable value per trial. Never decides anything: what
-is done with it is in the parts (``association``, ``tunnelling``, ``moves``, ``traffic``).
+Takes a stack, a job and a layout; gives one mutable value per trial. Decides nothing; its
+parts do (``association``, ``tunnelling``, ``moves``, ``traffic``).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Progress:
     """One trial under way.
 
-    ``negotiated``: station -> what was read back; ``conditions``: radio and CPU; ``keys``: the key
+    ``negotiated``: station -> values read back; ``conditions``: radio and CPU; ``keys``: the key
     log; ``by_hand``: stations that a person drives; ``servers``: access point -> its RADIUS server;
-    ``undo``: what ends with the trial, the latest first.
+    ``undo``: clean-up at the end of the trial, the latest first.
     """
 
     stack: Stack
@@ -59,7 +59,7 @@ class Progress:
         return self.stack.radios[self.layout.nodes[name]].address
 
     def daemons(self) -> list[Process]:
-        """The processes without which there is no link."""
+        """The processes that the link depends on."""
         processes = [access_point.process for access_point in self.access_points]
         return processes + [station.process for station in self.stations.values()]
 

@@ -1,7 +1,7 @@
 """Prompts for a person: words on standard error, answers from standard input.
 
-Takes steps in words; gives what was answered. Never writes to standard output, which belongs to a
-command's result, and never asks where nobody can answer.
+Takes steps in words; gives the answers. Never writes to standard output, which belongs to a
+command's result, and never asks where standard input is no terminal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class SkippedError(TestbedError):
-    """Somebody answered that a step is to be skipped."""
+    """The user answered that a step is to be skipped."""
 
 
 class Prompts(Protocol):
@@ -35,7 +35,7 @@ class Prompts(Protocol):
 class Terminal:
     """Standard error and standard input of this process.
 
-    Raises ``EnvironmentProblem`` when standard input is no terminal: nobody would read the prompt.
+    Raises ``EnvironmentProblem`` when standard input is no terminal: no user would read the prompt.
     """
 
     def __init__(self, who: str, words: TextIO | None = None) -> None:

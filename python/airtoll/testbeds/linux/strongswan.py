@@ -126,7 +126,7 @@ async def start(host: Host, folder: str, limit_s: float = 90.0) -> Charon:
 
 
 async def load(connections: Sequence[Connection], secret: str) -> None:
-    """Tell every daemon of its connections, in the place of those that it has."""
+    """Replace the connections of every daemon."""
     of: dict[str, list[tuple[Connection, bool]]] = {}
     for connection in connections:
         of.setdefault(connection.near.name, []).append((connection, True))

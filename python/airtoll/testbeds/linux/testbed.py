@@ -55,7 +55,7 @@ MAX_STATIONS: Final = 2
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
 _WORKER: Final = "airtoll.testbeds.linux.worker:handle"
 _PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
-#: What only a model of the radio can do: neither the medium nor the kernel takes it as a setting.
+#: Settings of a model of the radio only: neither the medium nor the kernel takes them.
 _MODEL_ONLY: Final = (
     "mcs",
     "ampdu_max_octets",
@@ -75,7 +75,7 @@ _CALL_INTERVAL_S: Final = 0.02
 _LOOKUP: Final = (44, 60)
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
-#: A study's faults of the join, and what they are called in a drill.
+#: A study's faults of the join, and their names in a job.
 _FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 
 
@@ -195,7 +195,7 @@ class Linux:
         try:
             outcome = session.measure(job)
         except TestbedError:
-            # What is left of a broken stack must not shape the next trial.
+            # Remains of a broken stack must not affect the next trial.
             self.close()
             raise
         folder = results / job.name
@@ -282,7 +282,7 @@ class Linux:
         return None
 
     def missing(self) -> str | None:
-        """What this host lacks to carry out any trial, with the command that mends it, or None."""
+        """The tools that this host lacks, with the command that installs them, or None."""
         if self._lab is not None:
             return None  # the hosts have the tools; one that lacks its own is named by the trial
         absent = [tool for tool in environment.TOOLS if shutil.which(tool) is None]
@@ -499,13 +499,13 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
 
 
 def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> list[Value]:
-    """What the air was spent on, where the capture holds the traffic and there was an air."""
+    """The airtime ledger, where the capture holds the traffic and the trial had an air."""
     window = outcome.conditions.get("traffic_window")
     verdict = outcome.conditions.get("verdict", {})
     if not job.capture_traffic or window is None or outcome.conditions.get("skipped_by_hand"):
         return []
     if _NO_AIRTIME & set(outcome.caveats) or verdict.get("refusal") is not None:
-        return []  # what limited the traffic was not the air
+        return []  # the air did not limit the traffic
     if resolve(job.policy).tunnels:
         caveats.append("not taken apart: a capture of the air does not show what a tunnel adds")
         return []

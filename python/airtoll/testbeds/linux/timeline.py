@@ -37,7 +37,7 @@ class Timeline:
         return None
 
     def moves(self, station: str) -> list[Mapping[str, Any]]:
-        """The moves of a station to another access point, amid its data."""
+        """The moves of a station to another access point during its data."""
         return [roam for roam in self.report.data["roams"] if roam["station"] == station]
 
     def protected(self, station: str) -> tuple[int, int]:

@@ -94,10 +94,10 @@ async def _judge(progress: Progress, names: list[str], flow: Flow, counts: dict[
 
 
 async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: float) -> float:
-    """What the CPU carries of this traffic over the same medium without airtime, bit/s.
+    """Rate of this traffic that the CPU carries over the same medium without airtime, bit/s.
 
-    It is asked for somewhat more than the head-room over ``air_bps``, which the air let
-    through. Measured once per kind of traffic and policy, with the association that there is.
+    The offered load is somewhat more than the head-room over ``air_bps``, the rate that the air
+    carried. Measured once per kind of traffic and policy, with the association that there is.
     """
     stack, job = progress.stack, progress.job
     assert stack.medium is not None

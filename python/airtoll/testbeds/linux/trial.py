@@ -41,7 +41,7 @@ class Trial:
         self._captures: list[tcpdump.Capture] = []
         #: Path of a capture -> the packets that tcpdump took.
         self._taken: dict[str, int | None] = {}
-        #: The small disk of a drill.
+        #: The small disk of the injected fault ``disk``.
         self._small: str | None = None
         self._kept: list[tuple[Host, str]] = []
         self._target = stack.results / job.name
@@ -105,7 +105,7 @@ class Trial:
             await progress.stack.root.run(["umount", "-l", self._small], check=False)
 
     def outcome(self) -> Outcome:
-        """What became of the trial; to be asked after :meth:`finish`."""
+        """The outcome of the trial; valid after :meth:`finish`."""
         progress = self.progress
         stack, layout = progress.stack, progress.layout
         if stack.surveyed:

@@ -159,7 +159,7 @@ class TwoDomains(Layout):
         undo.push_async_callback(home.stop)
         if self.abroad:
             own = _AGENT["ha2"]
-            # What is on the agent's own link is not sent home first, as in the simulator.
+            # Packets for the agent's own link are not sent home first, as in the simulator.
             visited = {"address": own, "care_of": own, "interface": LAN, "local": [FOREIGN]}
             away = await mobile_ip.start(self.stack.hosts["ha2"], folder, "foreign", visited)
             undo.push_async_callback(away.stop)

@@ -1,4 +1,4 @@
-//! What address resolution sends, and what waits for it.
+//! Packets that address resolution sends, and packets that wait for a reply.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -206,7 +206,7 @@ fn captures_hold_it_and_change_nothing() {
         let without = run(&scenario, 1, &mut || false).unwrap();
         assert_eq!(format!("{with:?}"), format!("{without:?}"));
         let wired = heard.0.borrow();
-        // To everybody, and back from s1 to the server.
+        // Broadcast, and back from s1 to the server.
         assert_eq!(wired[0][0] & 1, 1);
         assert_eq!(wired[1][..6], [2, 0, 0, 0, 0, 4]);
         assert_eq!(wired[1][6..12], [2, 0, 0, 0, 0, 2]);

@@ -77,7 +77,7 @@ fn who_listens_finds_out_when_the_last_advertisement_has_run_out() {
     assert!(of("handover_mobile_ip_s") > movement);
     assert!(of("handover_mobile_ip_s") < movement + 0.02);
     assert!(of("handover_gap_s") > movement);
-    // Neither solicitation nor an answer to it, and what was said meanwhile is lost.
+    // No solicitation and no reply to one; packets sent meanwhile are lost.
     assert_eq!(of("handover_messages"), 12.0);
     assert!(of("handover_packets_lost") > 2.0 * 50.0 * (movement - 0.05));
     let sent = outcome.value("mobile_ip_advertisements", None).unwrap();
