@@ -45,7 +45,8 @@ fn analytic_columns<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound
     Ok(table)
 }
 
-/// Table 4-2 of McCarter's thesis beside ours: a list of `airtoll.border.PublishedMaximum`.
+/// Table 4-2 of McCarter's thesis, printed and recomputed: a list of
+/// `airtoll.border.PublishedMaximum`.
 #[pyfunction]
 #[pyo3(name = "published_maxima")]
 fn published_maxima_list(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {

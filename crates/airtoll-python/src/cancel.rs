@@ -42,7 +42,7 @@ impl Cancel {
     }
 }
 
-/// Adds this room to the module.
+/// Adds [`Cancel`] to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add(

@@ -48,9 +48,9 @@ fn cipher_subjects() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
 const PASSES: usize = 9;
 
 /// Microseconds per frame of one cipher: `rounds` rows with one value per payload length. In each
-/// round the lengths take turns in short slices of about `slice_us` microseconds, [`PASSES`] times;
-/// the value is the median of a length's slices, so that a slice that something else interrupted
-/// does not count.
+/// round the lengths take turns in short slices of about `slice_us` microseconds, [`PASSES`] times.
+/// The value is the median of a length's slices, so that a slice interrupted by other work does not
+/// count.
 #[pyfunction]
 fn measure_cipher(
     py: Python<'_>,
@@ -120,7 +120,7 @@ fn timed(work: &mut Workload, slice: Duration) -> Result<f64, usize> {
     Ok(elapsed.as_secs_f64() * 1e6 / frames as f64)
 }
 
-/// Time this thread has spent on a processor: what other programs do in between does not count.
+/// Processor time of this thread: the time of other programs in between does not count.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -138,7 +138,7 @@ fn processor_time() -> Duration {
     START.elapsed()
 }
 
-/// Adds this room to the module.
+/// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cipher_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(cipher_engines, module)?)?;

@@ -46,7 +46,7 @@ impl Handshake {
         sent(self.exchange.start())
     }
 
-    /// Hands a message over; gives what follows.
+    /// Delivers a message; gives the messages that the receiver sends.
     fn deliver(
         &mut self,
         sender: &str,
@@ -69,12 +69,13 @@ impl Handshake {
         Ok(sent(self.exchange.deliver(&message).emissions))
     }
 
-    /// Lets a party's timer run out; gives what follows.
+    /// Lets a party's timer run out; gives the messages that the party sends.
     fn time_out(&mut self, party: &str) -> PyResult<Vec<Sent>> {
         Ok(sent(self.exchange.time_out(named(party)?).emissions))
     }
 
-    /// Tells a party whether its host has too much to do to answer without asking first.
+    /// Tells a party whether its host is so busy that it must request a token or a cookie before it
+    /// answers.
     fn set_busy(&mut self, party: &str, busy: bool) -> PyResult<()> {
         self.exchange.set_busy(named(party)?, busy);
         Ok(())
@@ -130,7 +131,7 @@ fn link_elements(link_json: &str) -> PyResult<Vec<u8>> {
     Ok(link.elements(&[]))
 }
 
-/// Adds this room to the module.
+/// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Handshake>()?;
     module.add_function(wrap_pyfunction!(link_elements, module)?)

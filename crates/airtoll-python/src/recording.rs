@@ -1,4 +1,5 @@
-//! Recording to files: takes what a simulated trial carries, writes pcapng and a key log.
+//! Recording to files: takes the frames and packets of a simulated trial, writes pcapng and a key
+//! log.
 //!
 //! Packets go to the files as they come, so memory does not grow with the length of a trial.
 
@@ -35,7 +36,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Writes into `folder`, which is made where it is not there.
+    /// Writes into `folder`; creates it if it is missing.
     pub fn new(folder: &Path) -> io::Result<(Self, Verdict)> {
         std::fs::create_dir_all(folder)?;
         let verdict = Verdict::default();
@@ -82,7 +83,7 @@ impl Files {
         File::create(self.folder.join(KEYS))?.write_all(log.as_bytes())
     }
 
-    /// Remembers the first thing that went wrong.
+    /// Keeps the first error.
     fn note<T>(&self, result: io::Result<T>) -> Option<T> {
         result
             .map_err(|error| {

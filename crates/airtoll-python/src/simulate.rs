@@ -81,7 +81,7 @@ impl From<ScenarioError> for Failure {
     }
 }
 
-/// One trial, written to `folder` as it runs; ends early where nothing can be written any more.
+/// One trial, written to `folder` as it runs; ends early on a write error.
 fn record(
     scenario: &Scenario,
     seed: u64,

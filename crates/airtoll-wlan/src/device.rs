@@ -1,7 +1,8 @@
-//! Devices: the host CPU, cipher engines, and the pipes of packets that are done at a known instant.
+//! Devices: the host CPU, cipher engines, and the pipes of packets that are done at a known
+//! instant.
 //!
-//! Takes work of packets and of handshakes; gives the instant at which that is done. Knows nothing
-//! of a packet's way: `net` asks.
+//! Takes work of packets and of handshakes; gives the instant at which that is done. Routes no
+//! packets: `net` does.
 
 mod host;
 

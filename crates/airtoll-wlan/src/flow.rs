@@ -1,4 +1,4 @@
-//! Flows: applications that make data and take it, and the transport between them.
+//! Flows: sending and receiving applications, and the transport between them.
 //!
 //! `application` decides the octets and times of a flow, and `connection` holds TCP's part. This
 //! module holds the flow's state, makes packets, and counts those that arrive or are lost.
@@ -54,7 +54,7 @@ const IPV6_HEADER: u32 = 40;
 const UDP_HEADER: u32 = 8;
 
 impl Flow {
-    /// Moves everything that it does to `shift` later; called before it has begun.
+    /// Delays all of its actions by `shift`; called before it has begun.
     pub fn begin_later(&mut self, shift: Duration) {
         self.start += shift;
         if self.stop != Instant::MAX {
@@ -92,7 +92,7 @@ impl Flows {
         &self.flows[flow as usize]
     }
 
-    /// Everything that flows do begins `shift` later; called before they have begun.
+    /// Delays all actions of the flows by `shift`; called before they have begun.
     pub fn begin(&mut self, cx: &mut Context, shift: Duration) {
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.begin_later(shift);

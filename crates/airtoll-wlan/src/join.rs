@@ -112,7 +112,7 @@ impl Join {
         SessionId(self.sessions.len() as u32 - 1)
     }
 
-    /// Sets what is not a session. The sessions so far are those before the traffic.
+    /// Sets the parts that are not sessions. The sessions so far are those before the traffic.
     pub fn set_up(&mut self, setup: Setup) {
         self.initial = self.sessions.len();
         self.left = self.initial as u32;
@@ -259,7 +259,7 @@ impl Join {
         }
     }
 
-    /// Looks whether the present stage is over once its work is done.
+    /// Checks whether the present stage is over once its work is done.
     fn judge(&mut self, now: Instant, id: SessionId, done: Instant, out: &mut Outbox) {
         let session = &mut self.sessions[id.at()];
         if session.standing != Standing::Negotiating || session.advancing {
@@ -296,7 +296,7 @@ impl Join {
         let over = session.negotiation.stage();
         let took = now - session.stage_began;
         session.stages.extend(over.map(|stage| (stage, took)));
-        // The policy was read when the negotiation was made, so no error can come any more.
+        // The policy was read when the negotiation was made, so this cannot fail.
         let goes_on = session.negotiation.advance().unwrap_or(false);
         match over {
             Some(Stage::Keys | Stage::FastTransition) => self.tell_keys(id, out),

@@ -2,9 +2,9 @@
 //! rates, lifetimes and beacons.
 //!
 //! Takes packets for a next hop, and transmissions as they end; gives transmissions to the medium,
-//! and packets that arrived or were lost to the outbox. A packet's way through it: `queue` takes it,
+//! and packets that arrived or were lost to the outbox. The path of a packet: `queue` takes it,
 //! `contention` wins the medium, `aggregation` puts it into a PPDU, `exchange` sends that and waits
-//! for the response, `settlement` hands received MPDUs up and drops what is done.
+//! for the response, `settlement` hands received MPDUs up and drops finished ones.
 
 mod aggregation;
 mod beacon;
@@ -80,7 +80,7 @@ pub(crate) struct Mac {
     listeners: Vec<Listener>,
     /// The NAV of an RTS's receiver before that RTS.
     earlier_nav: Instant,
-    /// When RTSs ended, and until when they had reserved the medium, for those who may forget it.
+    /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
     reservations: Slab<(Instant, Instant)>,
     /// Contenders that won at the present instant.
     winners: Vec<u32>,
@@ -304,7 +304,7 @@ impl Mac {
         }
     }
 
-    /// The links of a node are not what they were: forgets the probabilities of success.
+    /// The links of a node changed: forgets the probabilities of success.
     pub fn forget_success(&mut self, node: u32) {
         for link in &mut self.links {
             if [link.from, link.peer].contains(&node) {
@@ -337,7 +337,7 @@ impl Mac {
 }
 
 impl Node {
-    /// Whether its access categories contend for themselves.
+    /// Whether its access categories contend separately.
     fn several_contenders(&self) -> bool {
         self.contenders[0] != self.contenders[1]
     }

@@ -1,7 +1,7 @@
-//! The medium: channels, who hears whom, transmissions, their overlap, and which frames survive.
+//! The medium: channels, the hearing relation, transmissions, their overlap, and reception.
 //!
-//! Takes transmissions as they begin and end; gives how each reached a node. Knows nothing of
-//! contention: `mac` asks it.
+//! Takes transmissions as they begin and end; gives how each reached a node. Contention is not its
+//! part: `mac` queries it.
 
 mod channel;
 mod radio;
@@ -242,7 +242,7 @@ impl Medium {
         }
     }
 
-    /// Books the air up to the end of the trial, and what the end cut off.
+    /// Books the air up to the end of the trial, and the transmissions that the end cut off.
     pub fn close_books(&mut self, cx: &mut Context) {
         for channel in 0..self.channels.len() as u32 {
             self.book(cx, channel);
@@ -253,7 +253,7 @@ impl Medium {
         }
     }
 
-    /// The warm-up ends: books the air so far, and forgets what was heard of the frames on it.
+    /// The warm-up ends: books the air so far, and forgets the state of the frames on it.
     pub fn restart(&mut self, cx: &mut Context) {
         for channel in 0..self.channels.len() as u32 {
             self.book(cx, channel);

@@ -1,9 +1,8 @@
 //! The network layer: host stacks, wires, routes, tunnels, IP fragments and address resolution.
 //!
 //! Takes packets of a host, and those that its radio or a wire received; gives them to the MAC or a
-//! wire, and to the outbox once they are through the stack of the host that they are for. A packet's
-//! way through it: `sending`, then per hop `receiving`, with `tunnel`, `ip_fragments` and
-//! `resolution` beside.
+//! wire, and to the outbox once they are through the stack of their destination host. The path of a
+//! packet: `sending`, then per hop `receiving`; both use `tunnel`, `ip_fragments` and `resolution`.
 
 mod advertising;
 mod ip_fragments;
@@ -23,14 +22,14 @@ use tunnel::Layer;
 pub(crate) use tunnel::{Takes, TunnelEnd};
 pub(crate) use wire::{ETHERNET_MINIMUM, Wire};
 
-/// Where a node sends packets for another.
+/// Next hop of a node's packets for another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     /// Over the air, to the radio neighbour with this number.
     Air { neighbour: u32 },
     /// Over a wire.
     Wire { wire: u32 },
-    /// Nowhere.
+    /// No next hop.
     None,
 }
 
@@ -124,7 +123,7 @@ impl Net {
         self.nodes[node as usize].mtu
     }
 
-    /// Where a node sends packets for another.
+    /// Next hop of a node's packets for another node.
     pub fn route(&self, from: u32, to: u32) -> Route {
         self.routes[from as usize][to as usize]
     }

@@ -52,7 +52,7 @@ impl Observers {
         }
     }
 
-    /// The warm-up ends: what was counted is forgotten.
+    /// The warm-up ends: resets the counts.
     pub fn restart(&mut self) {
         self.ledger = Ledger::default();
         self.crypto_time = Duration::ZERO;

@@ -8,7 +8,7 @@ pub(crate) type PacketId = u32;
 /// No packet, no segment, no fragment group.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Access category of what no application asks another for.
+/// Access category of packets for which no application requests another.
 pub(crate) const BEST_EFFORT: u8 = 1;
 
 /// Content of a packet.
@@ -47,7 +47,7 @@ pub(crate) struct Packet {
     pub offset: u32,
     /// Next packet of the same A-MSDU, or [`NONE`].
     pub next: PacketId,
-    /// When the application gave it away.
+    /// When the application wrote it.
     pub created: Instant,
     /// When the sending host was done with it.
     pub left: Instant,
@@ -67,7 +67,7 @@ pub(crate) struct Packet {
     pub ipv6: bool,
     /// Its receiver only counts it and never answers.
     pub only_counted: bool,
-    /// Still takes room in its sender's socket.
+    /// Still occupies its sender's socket.
     pub held: bool,
     /// Direction: `true` from the flow's destination back to its source.
     pub reverse: bool,
@@ -147,7 +147,7 @@ impl Packet {
         matches!(self.carries, Carries::Advertisement { .. })
     }
 
-    /// Number of what it carries among others of its kind.
+    /// Number of its content among others of the same kind.
     pub fn mark(&self) -> u32 {
         match self.carries {
             Carries::Datagram { number, .. } => number,

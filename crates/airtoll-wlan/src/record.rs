@@ -5,7 +5,7 @@
 //! trial: a trial with a sink and one without give the same rows.
 //!
 //! The view of the air is that of a monitor beside each frame's receiver: the signal is what that
-//! receiver hears, and frames that others overlapped beyond decoding are not there.
+//! receiver hears, and frames that overlap made undecodable are missing.
 
 mod advertising;
 mod cipher;
@@ -44,7 +44,7 @@ pub enum Medium {
     Wire,
 }
 
-/// Takes what a trial carries. Errors are the sink's own business: it remembers them.
+/// Takes the frames, packets and keys of a trial. The sink keeps its own errors.
 pub trait Sink {
     /// Describes an interface before its first packet; gives the number for [`Sink::packet`].
     fn interface(&mut self, medium: Medium, name: &str) -> u32;

@@ -1,8 +1,8 @@
 //! The world of a trial: it owns the subsystems, takes events out of the queue, and routes actions.
 //!
-//! A subsystem writes into the outbox what concerns those above it. The world carries actions out
-//! depth first: what an action causes comes before the actions that were written after it. It holds
-//! no rule of its own: which subsystem hears of what is all that it knows.
+//! A subsystem writes actions for those above it into the outbox. The world carries actions out
+//! depth first: the actions that an action causes come before those that were written after it. The
+//! world only assigns each event and action to a subsystem; it holds no rule of the network.
 
 use airtoll_units::{Duration, Instant};
 
@@ -48,7 +48,7 @@ impl World {
     /// Runs to the end of the trial.
     ///
     /// # Errors
-    /// [`ScenarioError::Interrupted`] as soon as `interrupt` says so.
+    /// [`ScenarioError::Interrupted`] as soon as `interrupt` returns true.
     pub fn run(&mut self, interrupt: &mut dyn FnMut() -> bool) -> Result<(), ScenarioError> {
         let mut until_look = EVENTS_PER_LOOK;
         loop {
@@ -62,7 +62,7 @@ impl World {
             let lower = &mut self.stack.lower;
             let (grant_at, channel) = lower.mac.next_grant();
             let event_at = lower.cx.events.next_at();
-            // Everything that happens at an instant is known before anyone transmits at it.
+            // All events of an instant are handled before any contender transmits at it.
             if grant_at < event_at {
                 if grant_at > lower.cx.end {
                     break;
@@ -142,10 +142,11 @@ impl World {
         }
     }
 
-    /// Carries out the actions above the first `base` of the outbox, and what follows from them.
+    /// Carries out the actions above the first `base` of the outbox, and the actions that they
+    /// cause.
     ///
-    /// The outbox doubles as the stack of what remains: what an action causes lies above the
-    /// actions that come after it.
+    /// The outbox doubles as the stack of the remaining actions: those that an action causes are
+    /// above those that come after it.
     #[inline]
     fn carry_out(&mut self, base: usize) {
         if self.stack.lower.cx.outbox.len() > base {
@@ -234,7 +235,7 @@ impl World {
             .lower
             .mac
             .take_winners(&self.stack.lower.cx, channel);
-        // All of them decide before any of them is heard.
+        // All winners choose their frames before any of them is heard.
         for winner in 0..winners {
             let Stack { lower, net, .. } = &mut self.stack;
             let Some(contender) = lower.mac.admit(&lower.cx, &lower.medium, winner) else {
@@ -280,7 +281,7 @@ impl World {
         medium.forget(channel, transmission, ended);
     }
 
-    /// A group-addressed frame left the air: the stations that it is for may have heard it.
+    /// A group-addressed frame left the air: its receivers may have heard it.
     #[cold]
     fn group_sent(&mut self, t: &Transmission) {
         let Stack { lower, net, .. } = &mut self.stack;
@@ -366,7 +367,7 @@ impl World {
             self.join.lost(signal);
             return;
         }
-        // A request that is lost is asked again, and advertisements go on.
+        // A lost request is repeated, and advertisements are periodic.
         if p.counted && p.payload > 0 && self.roam.anybody_moves() {
             self.roam.note_loss(self.ends_of(&p));
         }
@@ -394,7 +395,7 @@ impl World {
         }
     }
 
-    /// Forgets what was counted before the end of the warm-up.
+    /// Resets all counts at the end of the warm-up.
     fn warmed_up(&mut self) {
         let Stack { lower, flow, .. } = &mut self.stack;
         lower.medium.restart(&mut lower.cx);

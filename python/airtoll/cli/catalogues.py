@@ -1,4 +1,4 @@
-"""``airtoll studies|policies|profiles|datasets|scenarios list|show``: what there is.
+"""``airtoll studies|policies|profiles|datasets|scenarios list|show``: the catalogues.
 
 Takes names; gives tables or JSON. Never runs anything.
 """

@@ -40,7 +40,7 @@ def variants(policy: Policy) -> dict[str, NegotiatedTotals]:
 
 
 def variant_rows(totals: dict[str, NegotiatedTotals]) -> list[tuple[str, str]]:
-    """Rows for :func:`variants`: a resumed session spares the server's work most."""
+    """Rows for :func:`variants`: the work saved by a resumed session is mostly the server's."""
     rows = []
     for key, of in totals.items():
         rows.append(

@@ -17,7 +17,7 @@ from airtoll.testbeds.resolve import scenario_json
 
 
 class Analytic:
-    """Theoretical maximum throughput, Bianchi saturation and their like."""
+    """Theoretical maximum throughput, Bianchi saturation and other closed forms."""
 
     name = "analytic"
     parallel = True
@@ -40,7 +40,7 @@ class Analytic:
         return 0.01
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
-        """Work out one cell; the seed changes nothing."""
+        """Compute one cell; the seed changes nothing."""
         try:
             columns = _native.analytic(scenario_json(trial.cell))
         except ValueError as error:
@@ -52,7 +52,7 @@ class Analytic:
         return {"analytic": _native.__version__}
 
     def cancel(self) -> None:
-        """Nothing runs long."""
+        """Nothing to end: no computation takes long."""
 
     def close(self) -> None:
         """Nothing to stop."""

@@ -57,7 +57,7 @@ class Measured:
 
 
 class Testbed(Protocol):
-    """Something that can carry out trials."""
+    """A testbed carries out trials."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Stations that join in simulated time: the RADIUS server, and what each station negotiates.
+"""Stations that join in simulated time: the RADIUS server, and the negotiation of each station.
 
 A resolved scenario gets the RADIUS server, a controller if the study has one, and the associations
 that the native code carries out (``airtoll.border.Association``).

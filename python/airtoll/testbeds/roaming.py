@@ -1,4 +1,4 @@
-"""Hand-overs: the further access points, and what the station that moves negotiates there.
+"""Hand-overs: the further access points, and the negotiation of a moving station there.
 
 Takes a cell and its resolved scenario with associations; gives it with a switch, a second access
 point on a channel of its own and further ones, as well heard as the first unless the station
@@ -166,7 +166,7 @@ def _there(station: str, number: int) -> str:
 
 
 def _place(cell: Cell, number: int) -> tuple[float, float]:
-    """Where the AP with this number stands, metres: all of them in a row."""
+    """Position of the AP with this number, metres: all APs are in a row."""
     handover = cell.settings.handover
     assert handover is not None
     (x, y), (next_x, next_y) = cell.settings.ap.position_m, handover.next_ap_m
@@ -175,7 +175,7 @@ def _place(cell: Cell, number: int) -> tuple[float, float]:
 
 
 def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
-    """Where on its walk the station is nearest to an AP; past the last one the walk's end."""
+    """Point of the walk nearest to an AP; past the last AP the end of the walk."""
     handover, station = cell.settings.handover, cell.settings.stations[0]
     assert handover is not None
     assert handover.walk is not None

@@ -19,7 +19,7 @@ use crate::scenario::{Bss, Scenario, Standard};
 pub struct Answer {
     /// Name of the flow.
     pub flow: String,
-    /// Station that its results are filed under.
+    /// Station of its rows.
     pub station: Option<String>,
     /// Throughput of application octets, or the reason.
     pub throughput: Result<Throughput, Cannot>,
@@ -34,18 +34,18 @@ pub struct Throughput {
     pub lower_bps: f64,
     /// Not more than this, bit/s.
     pub upper_bps: f64,
-    /// Where it comes from.
+    /// The closed form that gave it.
     pub method: Method,
 }
 
-/// Which closed form.
+/// A closed form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Renewal process of one saturated sender.
     Maximum,
     /// Bianchi's chain, collision time without time-out.
     Bianchi,
-    /// Below saturation: what is offered is carried.
+    /// Below saturation: the offered load is carried.
     Offered,
     /// Bounds of one TCP flow.
     TcpBounds,

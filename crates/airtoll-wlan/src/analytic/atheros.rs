@@ -1,9 +1,9 @@
 //! The theoretical maxima printed as Table 4-2 of McCarter's thesis, recomputed.
 //!
-//! Takes nothing, gives the printed pairs with ours beside them and the reasons for the
-//! differences. The thesis (McCarter 2006, section 4.3.1, Table 4-2) takes them from an Atheros
-//! white paper ("802.11 Wireless LAN Performance", 2003). Printed figures stay printed: nothing
-//! here is fitted to them, and each reading of how they came about says what it assumes.
+//! Takes nothing; gives the printed and the recomputed pairs, and the reasons for the differences.
+//! The thesis (McCarter 2006, section 4.3.1, Table 4-2) takes them from an Atheros white paper
+//! ("802.11 Wireless LAN Performance", 2003). Printed figures stay printed: nothing here is fitted
+//! to them, and each reading of their origin states its assumption.
 
 use airtoll_phy::{
     Band, BasicRates, DsssRate, OfdmRate, Preamble, TimingSet, TxVector, control_response,

@@ -34,7 +34,7 @@ pub struct Link {
     pub rts_above_octets: Option<u32>,
     /// Fragments of MPDUs longer than this, octets; `None` under a block ack agreement.
     pub fragment_above_octets: Option<u32>,
-    /// MAC header and FCS, and what the cipher adds to each MPDU, octets.
+    /// MAC header and FCS, and the octets that the cipher adds to each MPDU.
     pub per_mpdu_octets: [u32; 2],
     /// Protection of OFDM frames.
     pub protection: Protection,

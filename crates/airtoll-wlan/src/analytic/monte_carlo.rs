@@ -16,7 +16,7 @@ use airtoll_units::Duration;
 
 use super::exchange::Exchange;
 
-/// How long to play and with which limits.
+/// Length and limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// Equal saturated stations.
@@ -62,7 +62,7 @@ struct Station {
     asks: bool,
 }
 
-/// Plays the game.
+/// Runs the exchanges of the stations.
 #[must_use]
 pub fn monte_carlo(exchange: &Exchange, rules: Rules) -> MonteCarlo {
     const BATCHES: u64 = 20;

@@ -1,4 +1,4 @@
-//! A flow's way over the air in closed form: its exchanges, its packets, its slowest stage.
+//! The path of a flow in closed form: its exchanges, its packets, its slowest stage.
 
 use airtoll_phy::{frame_success, noise_floor, ratio};
 use airtoll_units::Db;
@@ -13,7 +13,7 @@ use crate::scenario::{
     Transport,
 };
 
-/// One flow's way over the air.
+/// The path of one flow over the air.
 pub(super) struct Path {
     pub sender: String,
     pub downlink: bool,
@@ -206,8 +206,8 @@ pub(super) fn packets(datagram_octets: u32, ip: IpVersion, mtu: u32) -> Vec<u32>
     sizes
 }
 
-/// The station that carries what an end sends and gets: itself, or the one with four addresses on
-/// whose wires it is.
+/// The station that carries the traffic of an end: itself, or the bridging station (four addresses)
+/// that it is wired to.
 fn wireless_end<'s>(scenario: &'s Scenario, end: &'s Node) -> Option<&'s Node> {
     let mut seen = vec![end];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Flows: their applications, transports and the room in their senders' sockets.
+//! Flows: their applications, transports and the socket buffers of their senders.
 
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};

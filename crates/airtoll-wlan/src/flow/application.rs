@@ -126,7 +126,7 @@ impl RequestResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Ask,
-    /// The server has worked out its answer to the request with this number.
+    /// The server has computed its response to the request with this number.
     Answer,
     /// The response has not come (UDP): ask again.
     Retry,
@@ -158,7 +158,7 @@ impl Flows {
             if now >= state.stop {
                 return;
             }
-            // Set before sending: what is sent may be released at once.
+            // Set before sending: a packet may be released at once.
             state.blocked = true;
             if state.held >= state.room {
                 return;
@@ -239,7 +239,7 @@ impl Flows {
         self.originate(cx, carries, false, UDP_HEADER, payload);
     }
 
-    /// Counts what the application gave to the transport.
+    /// Counts octets that the application gave to the transport.
     pub(super) fn offer(&mut self, cx: &mut Context, flow: u32, octets: u64) {
         if cx.now() >= cx.warm_up {
             self.flows[flow as usize].statistics.offered_octets += octets;

@@ -176,7 +176,7 @@ impl Flows {
         }
     }
 
-    /// Sends what the windows allow, and keeps the timer.
+    /// Sends as many segments as the windows allow, and sets the timer.
     fn pump(&mut self, cx: &mut Context, flow: u32, half: u8) {
         let now = cx.now();
         loop {

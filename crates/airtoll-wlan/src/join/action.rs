@@ -6,7 +6,7 @@ use airtoll_units::Instant;
 use crate::event::{JoinEvent, SessionId};
 use crate::packet::PacketId;
 
-/// Where the actions of an input go.
+/// The actions of an input.
 pub(crate) type Outbox = Vec<Action>;
 
 /// The step that follows work on a CPU.

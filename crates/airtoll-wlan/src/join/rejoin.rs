@@ -237,7 +237,7 @@ impl Join {
             .collect()
     }
 
-    /// A message reached a station that may be off the network: the message may say so.
+    /// A message reached a station whose association may have ended: the message may show that.
     pub(super) fn note_leaving(
         &mut self,
         now: Instant,

@@ -27,8 +27,8 @@ pub(super) enum Standing {
 pub(crate) enum Purpose {
     /// To join at an access point.
     Entry,
-    /// Pre-authentication: the station is still elsewhere, and its EAPOL packets go as data through
-    /// the old access point and the distribution system.
+    /// Pre-authentication: the station is still at another access point, and its EAPOL packets go
+    /// as data through the old access point and the distribution system.
     Ahead,
     /// New group keys for the station of an association that stands.
     Renewal,
@@ -231,7 +231,7 @@ impl Join {
         self.sessions[id.at()].secrets()
     }
 
-    /// Tells a session which tunnels stand from before, and where their ends will be.
+    /// Tells a session which tunnels exist already, and where their ends will be.
     pub fn keep_tunnels(
         &mut self,
         id: SessionId,

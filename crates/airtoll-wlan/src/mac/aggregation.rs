@@ -20,7 +20,7 @@ const DELIMITER: u32 = 4;
 pub(super) enum Fill {
     /// The PPDU is ready.
     Ready,
-    /// Expired packets were dropped; the same again once that has been carried out.
+    /// Expired packets were dropped: fill again once the drops have been carried out.
     Dropped,
     /// There is nothing to send.
     Empty,
@@ -176,8 +176,8 @@ impl Mac {
         true
     }
 
-    /// Time from the end of the Ack of a lone MPDU to that of the next piece's; zero where none
-    /// follows.
+    /// Time from the end of the Ack of a lone MPDU to the end of the next fragment's Ack; zero
+    /// where no fragment follows.
     fn after_piece(&self, medium: &Medium, link: u32, mode: u32) -> Duration {
         let state = &self.links[link as usize];
         let lone = state.window.iter().find(|m| m.in_flight);
@@ -193,7 +193,7 @@ impl Mac {
         sifs + phy::airtime(&mode.vector, octets) + sifs + mode.ack
     }
 
-    /// Chooses the next piece of the MSDU that the contender is sending.
+    /// Chooses the next fragment of the MSDU that the contender is sending.
     pub(super) fn fill_next_piece(
         &mut self,
         cx: &mut Context,

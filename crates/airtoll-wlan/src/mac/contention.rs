@@ -127,7 +127,7 @@ impl Class {
         }
     }
 
-    /// A transmission begins to be heard at `now` where all was quiet: counters freeze.
+    /// A transmission begins to be heard at `now` on an idle medium: counters freeze.
     fn freeze(
         &mut self,
         now: Instant,
@@ -275,7 +275,7 @@ impl Domain {
     }
 
     /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
-    /// `until` let go of it.
+    /// `until` cancel it.
     pub(super) fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
         for class in &mut self.classes {
             if class.active == 0 && class.idle_since == heard && class.reference == until {
@@ -285,7 +285,7 @@ impl Domain {
         }
     }
 
-    /// Works out when the next contender may transmit.
+    /// Computes when the next contender may transmit.
     fn refresh(&mut self, all: &[Contender]) {
         let rules = FreezeRules { kinds: &self.kinds };
         let mut next = Instant::MAX;
@@ -588,7 +588,7 @@ impl Mac {
         contender.retries = 0;
     }
 
-    /// Whether the access categories of a node contend for themselves.
+    /// Whether the access categories of a node contend separately.
     #[inline]
     pub fn has_categories(&self, node: u32) -> bool {
         self.nodes[node as usize].several_contenders()

@@ -1,4 +1,4 @@
-//! Frame exchanges: protection, data, response, and what follows from their success or failure
+//! Frame exchanges: protection, data, response, and the steps after their success or failure
 //! (IEEE 802.11-2020 clauses 10.3.2 and 10.23.2).
 
 use airtoll_phy as phy;
@@ -13,7 +13,7 @@ use crate::medium::{FrameKind, Gap, Medium, Transmission};
 use crate::observe::ledger::Octets;
 use crate::scenario::Protection;
 
-/// Where the exchange of a contender stands.
+/// State of the exchange of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// RTS sent; its receiver owes a CTS.
@@ -98,8 +98,8 @@ impl Mac {
         self.beacon_of(id).is_some()
     }
 
-    /// A contender won: chooses what it sends. Gives whether to ask again, once expired packets are
-    /// dropped.
+    /// A contender won: chooses the frames that it sends. Gives whether to ask again, once expired
+    /// packets are dropped.
     #[inline]
     pub fn prepare(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) -> bool {
         let now = cx.now();
@@ -436,7 +436,7 @@ impl Mac {
         }
     }
 
-    /// A step of an exchange follows, now that what came before has been carried out.
+    /// A step of an exchange follows: the actions before it have been carried out.
     #[inline]
     pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, step: Step) {
         match step {
@@ -459,7 +459,7 @@ impl Mac {
         let state = &mut self.links[link as usize];
         state.request_due = false;
         if request {
-            // The bitmap tells of everything that the receiver holds.
+            // The bitmap acknowledges every MPDU that the receiver holds.
             for mpdu in &mut state.window {
                 mpdu.in_flight = mpdu.received && !mpdu.acknowledged;
             }
@@ -554,7 +554,7 @@ impl Mac {
         let exchange = &self.exchanges[id as usize];
         let (link, count, known_at) = (exchange.link, exchange.count, exchange.known_at);
         if !exchange.request {
-            // An RTS without CTS leaves nothing at the receiver to ask for.
+            // After an RTS without CTS no data was sent: a BlockAckReq is needless.
             let sent = exchange.stage == Stage::Response;
             self.links[link as usize].request_due |= exchange.aggregate && sent;
             self.report_rate(cx, link, count, count);
@@ -569,7 +569,7 @@ impl Mac {
         }
     }
 
-    /// Ends the exchange: drops what has expired, and then the contender backs off from `reference`
+    /// Ends the exchange: drops expired packets, and then the contender backs off from `reference`
     /// on.
     fn finish(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, reference: Instant) {
         let link = self.exchanges[id as usize].link;
@@ -584,7 +584,7 @@ impl Mac {
         }
     }
 
-    /// Backs off once what was dropped or handed up has been carried out.
+    /// Backs off once the drops and deliveries have been carried out.
     fn finish_later(&mut self, cx: &mut Context, _: &Medium, id: u32, reference: Instant) {
         let link = self.exchanges[id as usize].link;
         self.exchanges[id as usize].known_at = reference;

@@ -1,12 +1,12 @@
 //! MAC fragmentation: an MSDU in several MPDUs, sent SIFS apart after one contention
 //! (IEEE 802.11-2020, 10.4 and 10.5).
 //!
-//! All pieces but the last carry the same even number of octets. Each has a MAC header, an FCS
-//! and what the cipher adds to an MPDU; TKIP's Michael belongs to the MSDU and is divided with it.
-//! The threshold counts header and FCS but not what the cipher adds. Each piece is acknowledged
-//! and tried again for itself; the durations in a piece and its Ack reach to the Ack of the next
-//! one. Nothing is fragmented under a block ack agreement or in an A-MSDU. Never sends: `exchange`
-//! does.
+//! All fragments but the last carry the same even number of octets. Each has a MAC header, an FCS
+//! and the octets that the cipher adds to an MPDU; TKIP's Michael belongs to the MSDU and is
+//! divided with it. The threshold counts header and FCS but not the octets of the cipher. Each
+//! fragment is acknowledged and retried separately; the durations in a fragment and its Ack reach
+//! to the Ack of the next one. Nothing is fragmented under a block ack agreement or in an A-MSDU.
+//! Never sends: `exchange` does.
 
 use super::Mpdu;
 use crate::observe::ledger::Octets;
@@ -14,7 +14,7 @@ use crate::observe::ledger::Octets;
 /// Overhead of each MPDU of a link around its fragment of an MSDU, and the largest fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Division {
-    /// Octets of an MSDU in all pieces but the last; 0: nothing is divided.
+    /// Octets of an MSDU in all fragments but the last; 0: nothing is fragmented.
     pub piece: u32,
     /// MAC header and FCS, octets.
     pub header: u32,
@@ -22,22 +22,23 @@ pub(crate) struct Division {
     pub cipher: u32,
 }
 
-/// An MSDU that is sent in pieces.
+/// An MSDU that is sent in fragments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pieces {
     pub count: u32,
-    /// The piece at hand.
+    /// The present fragment.
     pub at: u32,
-    /// Pieces that its receiver has.
+    /// Fragments that its receiver has.
     pub heard: u32,
-    /// MSDU with Michael, octets: headers of IP and above, payload, then what security added.
+    /// MSDU with Michael, octets: headers of IP and above, payload, then the octets that security
+    /// added.
     whole: Octets,
 }
 
 impl Division {
     /// The division under a threshold; `None`: never.
     pub fn new(threshold: Option<u32>, header: u32, cipher: u32) -> Self {
-        // At least two octets travel in each piece, and the fragment number has four bits.
+        // A fragment carries at least two octets, and the fragment number has four bits.
         let piece = threshold.map_or(0, |t| (t.saturating_sub(header) / 2 * 2).max(2));
         Self {
             piece,
@@ -62,7 +63,7 @@ impl Division {
         })
     }
 
-    /// Length of the MPDU with a piece, header, FCS and cipher included, and what is in it.
+    /// Length of the MPDU with a fragment, header, FCS and cipher included, and the octets in it.
     pub fn mpdu(&self, pieces: &Pieces, at: u32) -> (u32, Octets) {
         let whole = &pieces.whole;
         let body = whole.total();

@@ -1,12 +1,11 @@
-//! MSDU lifetime: what waited too long is dropped instead of being sent (again).
+//! MSDU lifetime: packets that waited too long are dropped instead of being sent (again).
 //!
 //! A timer runs from the arrival of an MSDU in the queue (IEEE 802.11-2020, 10.3.4.5 and
-//! 10.23.2.12.1, dot11MaxTransmitMSDULifetime and dot11EDCATableMSDULifetime). It is looked at
+//! 10.23.2.12.1, dot11MaxTransmitMSDULifetime and dot11EDCATableMSDULifetime). It is checked
 //! when a packet comes into the queue, when an exchange ends and when a contender has won the
 //! medium and chooses its frames, as ns-3 does; a frame on the air is never cut
 //! off. Where a frame that was already sent under a block ack agreement is dropped, a BlockAckReq
-//! tells its receiver not to wait for it (10.25.6.3). Never decides what is sent: `aggregation`
-//! does.
+//! tells its receiver not to wait for it (10.25.6.3). Chooses no frames: `aggregation` does.
 
 use std::collections::VecDeque;
 
@@ -19,10 +18,10 @@ use crate::packet::{NONE as NO_PACKET, PacketId};
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
 
-/// When the packets of a queue came in that a saturated application keeps full.
+/// Arrival times of the packets in a queue that a saturated application keeps full.
 ///
 /// Such an application puts another packet in whenever one leaves, sent or dropped. Only the
-/// packets near the head are really made; of the others their arrivals are enough.
+/// packets near the head are made; of the others only the arrival times are kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Backlog {
     /// Instants of arrival, never decreasing, and how many packets arrived at each.

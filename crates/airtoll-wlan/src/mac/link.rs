@@ -25,7 +25,7 @@ pub(crate) struct Mpdu {
     /// Its fragments, where the MSDU is fragmented.
     pub pieces: Option<Pieces>,
     pub msdus: u16,
-    /// How many of its packets take room in the socket of which flow's sender.
+    /// The flow whose sender's socket its packets occupy, and the number of those packets.
     pub held: (u32, u16),
     pub attempts: u8,
     /// Part of the PPDU of the present exchange.

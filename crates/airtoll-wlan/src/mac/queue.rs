@@ -193,7 +193,7 @@ impl Mac {
         self.nodes[node as usize].discipline == Discipline::RoundRobin
     }
 
-    /// Takes the next packet of a link, dropping those that CoDel wants dropped.
+    /// Takes the next packet of a link; drops the packets that CoDel selects.
     pub(super) fn take_packet(
         &mut self,
         cx: &mut Context,

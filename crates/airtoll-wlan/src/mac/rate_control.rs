@@ -1,4 +1,4 @@
-//! Which rate a link sends with.
+//! Rate control: the rate of a link's data frames.
 
 mod aarf;
 mod minstrel;

@@ -6,7 +6,7 @@ use crate::context::{Action, Context};
 use crate::packet::NONE;
 
 impl Mac {
-    /// Hands up what the receiver has in sequence.
+    /// Hands up the MPDUs that the receiver has in sequence.
     #[inline]
     pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: u32) {
         let state = &mut self.links[link as usize];
@@ -41,8 +41,8 @@ impl Mac {
         }
     }
 
-    /// Removes what is done from the front of the window; counts failed attempts of the rest of
-    /// the PPDU and gives up what has had its last.
+    /// Removes finished MPDUs from the front of the window; counts failed attempts of the rest of
+    /// the PPDU and gives up those that have had their last attempt.
     #[inline]
     pub(super) fn settle(&mut self, cx: &mut Context, contender: u32, link: u32, answered: bool) {
         let state = &mut self.links[link as usize];

@@ -1,4 +1,4 @@
-//! One radio channel: the transmissions on it, and to what its time is booked.
+//! One radio channel: the transmissions on it, and the ledger entries of its time.
 
 use airtoll_units::{Duration, Instant};
 
@@ -47,7 +47,7 @@ pub(crate) struct Transmission {
     pub alone: Duration,
 }
 
-/// To what silence on the air is booked while an exchange pauses.
+/// Ledger entry of silence on the air while an exchange pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap {
     Open,
@@ -211,7 +211,7 @@ impl Channel {
                 }
             },
             [only] => self.transmissions[*only as usize].alone += span,
-            // Two frames over one another: the time is lost to at least one of them.
+            // Two frames overlap: the time is lost to at least one of them.
             _ => ledger.retry += span,
         }
     }

@@ -1,8 +1,8 @@
 //! The nodes that receive each other, and the received powers.
 //!
 //! Takes positions, walls and explicit budgets; gives received powers, the hearing relation and
-//! its sensing classes. Where a station walks, levels follow its position; the
-//! hearing relation stays.
+//! its sensing classes. The levels of a walking station follow its position; the hearing relation
+//! stays.
 
 use std::collections::HashMap;
 

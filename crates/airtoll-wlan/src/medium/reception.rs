@@ -31,12 +31,12 @@ impl Medium {
             let above = signal - self.radio.power(other, at);
             let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
             let survives = if start < t.start {
-                // The receiver is at work on the earlier frame.
+                // The receiver is receiving the earlier frame.
                 captures(self.radio.frame_capture())
             } else if start == t.start {
                 captures(self.radio.preamble_capture())
             } else {
-                // It is at work on this frame; the rest is a matter of power.
+                // It is receiving this frame; the ratio of powers decides.
                 self.radio.preamble_capture().is_some() || captures(self.radio.frame_capture())
             };
             if !survives {
@@ -107,7 +107,7 @@ impl Medium {
 
     #[inline]
     fn happens(&mut self, probability: f64) -> bool {
-        // Nothing is drawn for a link that is as good as perfect.
+        // Nothing is drawn for a link that loses practically no frame.
         probability > 1.0 - 1e-9 || self.noise.unit() < probability
     }
 }

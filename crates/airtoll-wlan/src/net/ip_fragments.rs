@@ -1,7 +1,7 @@
 //! IP fragments: packets that are longer than the MTU of the node that sends them.
 //!
-//! Takes a packet; gives its fragments, and the packet once the last of them is there. Never asks for
-//! a fragment again: a packet that lacks one is lost.
+//! Takes a packet; gives its fragments, and the packet once the last of them is there. Fragments
+//! are not retransmitted: a packet that lacks one is lost.
 
 use airtoll_units::Duration;
 
@@ -101,7 +101,7 @@ impl Net {
         Some(whole)
     }
 
-    /// A packet is gone, and the packet that it was a fragment of once its last fragment is.
+    /// Drops a packet, and the packet that it was a fragment of once its last fragment is dropped.
     pub(super) fn lose_whole(&mut self, cx: &mut Context, packet: PacketId) {
         let p = cx.packets[packet];
         self.drop_layers(&p);

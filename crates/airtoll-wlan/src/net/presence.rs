@@ -1,4 +1,4 @@
-//! Where hosts are: the node by which a host sends, and the routes to hosts that move.
+//! Presence of hosts: the node by which a host sends, and the routes to hosts that move.
 
 use airtoll_wire::MacAddress;
 

@@ -1,5 +1,5 @@
-//! Receiving: from the radio or a wire through cipher engine and CPU, out of tunnels, and up to the
-//! application or on to the next hop.
+//! Receiving: from the radio or a wire through cipher engine, CPU and decapsulation to the
+//! application or to the next hop.
 
 use airtoll_units::{Duration, Instant};
 

@@ -2,12 +2,12 @@
 //!
 //! All nodes are in one bridged subnet, so a host asks for the host that it sends to (the far end
 //! of a tunnel, where there is one). Takes packets that a host sends; holds them until their
-//! receiver's address is known, and sends the question and its answer. A question is a unicast
-//! frame from a station to its access point, which repeats it to its BSS as one group-addressed
-//! frame and passes it on over its wires, and to each wireless bridge as a frame with four addresses;
-//! a bridge does not take what has three, or it would have the question twice (as Linux's do).
-//! Addresses stay known for the whole trial; nothing is done where the scenario says that they are
-//! known from the start.
+//! receiver's address is known, and sends the request and its reply. A request is a unicast frame
+//! from a station to its access point. The access point repeats it to its BSS as one
+//! group-addressed frame, forwards it over its wires, and sends it to each wireless bridge as a
+//! frame with four addresses. A bridge ignores the frame with three addresses, as Linux does;
+//! otherwise it would receive the request twice. Addresses stay known for the whole trial. The
+//! module does nothing where the scenario says that they are known from the start.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -24,13 +24,13 @@ pub(crate) const ARP_OCTETS: u32 = 28;
 /// Neighbour Solicitation with source, or Advertisement with target link-layer address: IPv6 header
 /// 40, message 24, option 8 octets (RFC 4861 sections 4.3, 4.4 and 4.6.1).
 pub(crate) const NEIGHBOUR_OCTETS: u32 = 72;
-/// Packets held per unresolved address; a further one takes the oldest one's place (RFC 1122
+/// Packets held per unresolved address; a further one replaces the oldest (RFC 1122
 /// section 2.3.2.2 and RFC 4861 section 7.2.2 ask for at least one, Linux before 3.3 kept three).
 const HELD: usize = 3;
-/// A question is asked again after this (RFC 1122 section 2.3.2.1; RETRANS_TIMER, RFC 4861
+/// A request is repeated after this time (RFC 1122 section 2.3.2.1; RETRANS_TIMER, RFC 4861
 /// section 10).
 const AGAIN: Duration = Duration::from_secs(1);
-/// How often (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux asks as often by ARP).
+/// Number of requests (MAX_MULTICAST_SOLICIT, RFC 4861 section 10; Linux sends as many by ARP).
 const ATTEMPTS: u8 = 3;
 /// Entry of a host for another host's address.
 #[derive(Debug)]
@@ -116,7 +116,8 @@ impl Net {
         self.dispatch(lower, node, packet, work);
     }
 
-    /// Whether a host knows where a packet goes; keeps it and asks otherwise.
+    /// Whether a host knows the address that a packet goes to; otherwise keeps it and sends a
+    /// request.
     fn knows(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) -> bool {
         let p = lower.cx.packets[packet];
         let (own, whose) = (self.identity(node), self.identity(p.to));
@@ -189,7 +190,7 @@ impl Net {
             self.ask(lower, number);
             return;
         }
-        // The next packet asks anew.
+        // The next packet causes a new request.
         entry.attempts = 0;
         for (packet, ..) in std::mem::take(&mut entry.held) {
             lower.cx.lose(packet);

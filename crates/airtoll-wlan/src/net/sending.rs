@@ -105,7 +105,7 @@ impl Net {
         }
         lower.device.put(node, PipeKind::Transmit, ready, packet);
         let contender = lower.mac.contender(node, lower.cx.packets[packet].category);
-        // While the queue has frames it looks into the pipe by itself, whenever it builds one.
+        // While the queue has frames, it checks the pipe whenever it builds one.
         if lower.mac.rests(contender) || lower.mac.has_categories(node) {
             lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
         }
@@ -117,7 +117,7 @@ impl Net {
         lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
     }
 
-    /// Puts what is ready into the transmit queues.
+    /// Puts ready packets into the transmit queues.
     #[inline]
     pub fn drain(&mut self, lower: &mut Lower, node: u32) {
         while let Some(packet) = lower.device.take_done(&lower.cx, node, PipeKind::Transmit) {

@@ -2,8 +2,8 @@
 //! far end.
 //!
 //! A packet carries the state of its outermost tunnel; a [`Layer`] holds the state before, so that
-//! tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two
-//! gateways. Never routes: `network` does.
+//! tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two gateways.
+//! Chooses no routes: `net` does.
 
 use airtoll_security::{OuterIp, Tunnel};
 use airtoll_units::Duration;
@@ -114,7 +114,7 @@ impl Net {
     }
 
     /// Puts a packet into the tunnels that begin at a node, which sends it itself (`own`) or
-    /// passes it on; gives the CPU time that this takes.
+    /// forwards it; gives the CPU time that this takes.
     pub(super) fn encapsulate(
         &mut self,
         lower: &mut Lower,

@@ -19,7 +19,7 @@ pub(crate) struct Wire {
     rate: BitRate,
     delay: Duration,
     limit: u32,
-    /// Share of packets that it loses, and the stream that says which.
+    /// Share of packets that it loses, and the stream that draws them.
     loss: Option<(f64, Stream)>,
     free_at: Instant,
     /// When the packets at hand leave.

@@ -1,7 +1,7 @@
-//! When ciphers work: which of their time the air hides, and which it waits for.
+//! Cipher work over time: the part that the air hides, and the part that the air waits for.
 //!
 //! Takes intervals of cipher work as they are scheduled; gives how much of a stretch of time is
-//! covered by at least one of them. Never decides when work is done: that is `host`.
+//! covered by at least one of them. Schedules no work: `device` does.
 
 use airtoll_units::{Duration, Instant};
 

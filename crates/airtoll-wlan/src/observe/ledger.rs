@@ -95,8 +95,8 @@ impl Ledger {
     }
 
     /// Books `alone` ns of a data PPDU of `length`, sent at `bit_rate`: delivered octets by their
-    /// kind, octets that have to be sent again as retries, and what is left (preamble, padding to
-    /// the symbol, MAC octets) as MAC and PHY.
+    /// kind, octets that have to be sent again as retries, and the rest (preamble, padding to the
+    /// symbol, MAC octets) as MAC and PHY.
     #[inline]
     pub fn book_data(
         &mut self,

@@ -34,7 +34,7 @@ pub(crate) struct Second {
 }
 
 impl Statistics {
-    /// Forgets everything but what later values need.
+    /// Forgets everything except the state that later values need.
     pub fn restart(&mut self) {
         *self = Self {
             jitter: std::mem::take(&mut self.jitter),

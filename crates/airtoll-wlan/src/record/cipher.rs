@@ -99,7 +99,7 @@ impl LinkCipher {
         self.suite.mic_octets() + self.suite.icv_octets() + self.suite.msdu_octets()
     }
 
-    /// Octets behind a piece of a fragmented MSDU.
+    /// Octets behind a fragment of an MSDU.
     pub const fn piece_trailer_octets(&self) -> usize {
         self.suite.mic_octets() + self.suite.icv_octets()
     }
@@ -113,7 +113,7 @@ impl LinkCipher {
         Some(key.michael(&Header::parse(header).ok()?, &[msdu]))
     }
 
-    /// Encrypts a piece of a fragmented MSDU, in which room for the cipher's header and
+    /// Encrypts a fragment of an MSDU, in which room for the cipher's header and
     /// [`Self::piece_trailer_octets`] is left.
     pub fn seal_piece(&mut self, frame: &mut [u8]) {
         if let Engine::Tkip(key) = &self.engine {
@@ -149,7 +149,7 @@ impl Opener {
         LinkCipher::new(suite, key, access_point).map(Self)
     }
 
-    /// As [`Self::open`] for a piece of an MSDU, whose share of Michael stays with it.
+    /// As [`Self::open`] for a fragment of an MSDU, whose share of Michael stays with it.
     pub fn open_piece(&self, frame: &mut [u8]) -> core::ops::Range<usize> {
         match &self.0.engine {
             Engine::Tkip(key) => key.decapsulate(frame).unwrap().payload,

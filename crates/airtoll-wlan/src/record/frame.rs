@@ -1,4 +1,4 @@
-//! Frames of the air: takes what the simulated MAC sends, gives MPDUs without FCS.
+//! Frames of the air: takes the frames of the simulated MAC, gives MPDUs without FCS.
 //!
 //! Source: IEEE 802.11-2020 clauses 9.3.1 (control), 9.3.2 (data) and 9.3.3 (management).
 
@@ -81,7 +81,7 @@ impl DataFrame {
         out
     }
 
-    /// The MPDUs of an MSDU that is fragmented into pieces of `piece` octets (10.4), encrypted
+    /// The MPDUs of an MSDU in fragments of `piece` octets (10.4), encrypted
     /// where there is a cipher.
     pub fn compose_pieces(
         &self,
@@ -250,8 +250,8 @@ pub(crate) struct Network {
     pub privacy: bool,
 }
 
-/// A beacon of `octets` octets with FCS: what does not fit is left out, what is left is filled by a
-/// vendor-specific element.
+/// A beacon of `octets` octets with FCS: elements that do not fit are left out, and a
+/// vendor-specific element fills the rest.
 pub(super) struct Beacon<'a> {
     pub bssid: MacAddress,
     pub sequence: u32,

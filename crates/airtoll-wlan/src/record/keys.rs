@@ -1,5 +1,5 @@
-//! Keys of a recorded trial: takes what stations, access points and gateways agreed on, or draws
-//! what was there from the start; gives ciphers to the recorder and rows to the key log.
+//! Keys of a recorded trial: takes the keys that stations, access points and gateways agreed on, or
+//! draws those that exist from the start; gives ciphers to the recorder and rows to the key log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +100,7 @@ impl Recorder {
         }
     }
 
-    /// An access point sends to groups under the keys that its stations have by now.
+    /// An access point encrypts group-addressed frames with the keys that its stations have by now.
     pub fn group_keys(&mut self, view: &View<'_>, access_point: u32) {
         if let Some((suite, keys)) = view.join.group_keys(access_point) {
             self.install_group(view, access_point, suite, (keys.key_id, &keys.gtk));

@@ -1,4 +1,4 @@
-//! Radio headers: takes what a PPDU was sent with and how it was heard, gives a radiotap header.
+//! Radio headers: takes the vector and the received level of a PPDU, gives a radiotap header.
 
 use airtoll_phy::{self as phy, Band, GuardInterval, TxVector};
 use airtoll_units::Instant;

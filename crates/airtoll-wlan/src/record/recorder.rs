@@ -1,5 +1,5 @@
-//! The recorder: asks the view what a transmission was, has its octets composed, and hands them to
-//! the sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
+//! The recorder: reads a transmission from the view, composes its octets, and gives them to the
+//! sink. Keeps each MPDU until it leaves its sender's window, because it is encrypted once and
 //! repeated as it is.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -25,7 +25,7 @@ use crate::net::ETHERNET_MINIMUM;
 use crate::packet::{NONE, Packet, PacketId};
 use crate::scenario::{Bss, Role, Scenario};
 
-/// Composes what a trial carries and gives it to a sink.
+/// Composes the frames and packets of a trial and gives them to a sink.
 pub(crate) struct Recorder {
     pub(super) sink: Box<dyn Sink>,
     /// Interface and frequency of each channel.
@@ -48,11 +48,11 @@ pub(crate) struct Recorder {
     scratch: Vec<u8>,
 }
 
-/// An MSDU or A-MSDU as it travels: one MPDU without FCS, or the pieces of a fragmented one.
+/// An MSDU or A-MSDU as it travels: one MPDU without FCS, or the fragments of an MSDU.
 struct Composed {
     sequence: u32,
     mpdus: Vec<Vec<u8>>,
-    /// Pieces that were sent.
+    /// Fragments that were sent.
     sent: usize,
 }
 
@@ -244,7 +244,7 @@ impl Recorder {
         self.scratch = out;
     }
 
-    /// Ends a frame with its FCS and gives it away.
+    /// Appends the FCS to a frame and gives it to the sink.
     fn emit(&mut self, channel: u32, at: Instant, header: usize, out: &mut Vec<u8>) {
         let check = crc32fast::hash(&out[header..]);
         out.extend_from_slice(&check.to_le_bytes());
@@ -342,7 +342,7 @@ impl Recorder {
         self.scratch = out;
     }
 
-    /// The MPDU, or all pieces of a fragmented MSDU.
+    /// The MPDU, or all fragments of an MSDU.
     fn compose(
         &mut self,
         view: &View<'_>,
@@ -464,7 +464,7 @@ impl Recorder {
     }
 }
 
-/// Where a group-addressed frame goes.
+/// Receiver address of a group-addressed frame.
 fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
     if p.advertises() {
         return advertising::ALL_SYSTEMS;

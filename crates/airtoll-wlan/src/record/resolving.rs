@@ -1,4 +1,4 @@
-//! Questions and answers of address resolution: takes a packet of it, gives the MSDU with the
+//! Requests and replies of address resolution: takes a packet of it, gives the MSDU with the
 //! octets of ARP (RFC 826) or Neighbour Discovery (RFC 4861).
 
 use core::net::Ipv6Addr;

@@ -22,7 +22,7 @@ const REMOTE: u16 = 0x890d;
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
 const RADIUS: u16 = 1812;
-/// Ports of IKE and of WireGuard, whose messages go from where the tunnel does.
+/// Ports of IKE and of WireGuard, whose messages have the addresses of the tunnel.
 const TUNNELS: [u16; 3] = [500, 4_500, 51_820];
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;

@@ -31,12 +31,12 @@ pub(crate) struct TunnelCipher {
 /// One direction of a tunnel through all its keys and addresses.
 #[derive(Debug, Default)]
 pub(crate) struct TunnelDirection {
-    /// After how many packets each came into force.
+    /// The ciphers, each with the number of packets after which it came into force.
     ciphers: Vec<(u32, TunnelCipher)>,
 }
 
 impl TunnelDirection {
-    /// Another key, or another address, for what the tunnel takes after this many packets.
+    /// Another key, or another address, for packets that the tunnel takes after this many.
     pub fn begin(&mut self, taken: u32, cipher: TunnelCipher) {
         self.ciphers.push((taken, cipher));
     }
@@ -124,7 +124,7 @@ impl TunnelCipher {
         })
     }
 
-    /// The direction whose key comes after the tunnel took this many packets.
+    /// The direction whose key is in force after the tunnel took this many packets.
     pub const fn since(mut self, taken: u32) -> Self {
         self.before = taken;
         self

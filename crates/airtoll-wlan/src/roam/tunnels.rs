@@ -23,7 +23,7 @@ impl Roam {
         }
     }
 
-    /// Tells the session of a hand-over which tunnels stand and where their ends will be.
+    /// Tells the session of a hand-over which tunnels exist and where their ends will be.
     pub(super) fn tell_of_tunnels(&self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id.at()].plan;
         let gateway = turn.join.party_of(plan.session, Party::Gateway);

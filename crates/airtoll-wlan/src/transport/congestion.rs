@@ -55,7 +55,7 @@ impl Congestion {
         self.window < self.threshold
     }
 
-    /// Feeds HyStart++; ends slow start when it says so.
+    /// Feeds HyStart++; ends slow start when it decides to.
     pub(super) fn observe_round_trip(&mut self, acknowledged: u64, sent: u64, sample: Option<u64>) {
         if self.in_slow_start()
             && let Some(hystart) = &mut self.hystart
@@ -92,7 +92,8 @@ impl Congestion {
                 self.window += cubic.grow(self.window, octets, self.segment, now, round_trip);
             }
             None => {
-                // One segment for each window acknowledged, counted in octets (RFC 3465 section 2.1).
+                // One segment for each window acknowledged, counted in octets (RFC 3465 section
+                // 2.1).
                 self.credit += octets;
                 while self.credit >= self.window {
                     self.credit -= self.window;
@@ -114,7 +115,7 @@ impl Congestion {
         self.hystart = None;
     }
 
-    /// Returns to where the last [`Self::reduce`] began (RFC 4015 section 3.2, Linux's undo).
+    /// Restores the state before the last [`Self::reduce`] (RFC 4015 section 3.2, Linux's undo).
     pub(super) fn undo(&mut self) {
         if let Some((window, threshold, cubic)) = self.before.take() {
             self.window = self.window.max(window);
@@ -123,7 +124,7 @@ impl Congestion {
         }
     }
 
-    /// Forgets what an undo would return to.
+    /// Forgets the state that an undo would restore.
     pub(super) fn confirm(&mut self) {
         self.before = None;
     }

@@ -63,7 +63,7 @@ impl Cubic {
         libm::floor(window as f64 * BETA) as u64
     }
 
-    /// After a time-out the old maximum says nothing: the next stage starts at its own plateau
+    /// After a time-out the old maximum does not apply: the next stage starts at its own plateau
     /// (section 4.8).
     pub(super) fn forget_maximum(&mut self) {
         self.w_max = 0.0;
@@ -77,7 +77,8 @@ impl Cubic {
         }
     }
 
-    /// Octets to add to a window of `window` for `acknowledged` octets at `now` (sections 4.2 to 4.5).
+    /// Octets to add to a window of `window` for `acknowledged` octets at `now` (sections 4.2 to
+    /// 4.5).
     pub(super) fn grow(
         &mut self,
         window: u64,

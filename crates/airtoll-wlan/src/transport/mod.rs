@@ -1,4 +1,4 @@
-//! Transports: what turns an application's octets into packets and back.
+//! Transports: from an application's octets to packets and back.
 //!
 //! Takes application writes, arriving segments and acknowledgements, and simulated time; gives
 //! segments to send, octets delivered and the next instant at which a timer must run. Never
@@ -6,12 +6,13 @@
 //! sequence range and its size.
 //!
 //! A TCP connection is simulated as one [`Sender`] and one [`Receiver`] for each direction that
-//! carries data; an acknowledgement that is owed rides on data of the other direction. Sequence numbers are 64-bit stream offsets (the first octet is 0), so nothing
-//! wraps; SYN is a flag and occupies no offset.
+//! carries data; an acknowledgement that is owed rides on data of the other direction. Sequence
+//! numbers are 64-bit stream offsets (the first octet is 0), so nothing wraps; SYN is a flag and
+//! occupies no offset.
 //!
-//! Not modelled: FIN exchange and TIME-WAIT; RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682), so a
-//! lost retransmission or a lost tail waits for the time-out; ECN; pacing; receive-buffer auto-tuning (the
-//! window is what the configuration says); SACK reneging; Compound TCP.
+//! Not modelled: FIN exchange and TIME-WAIT; RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682),
+//! so a lost retransmission or a lost tail waits for the time-out; ECN; pacing; receive-buffer
+//! auto-tuning (the window is what the configuration says); SACK reneging; Compound TCP.
 
 mod config;
 mod congestion;

@@ -1,8 +1,8 @@
 //! TCP parameters of operating systems, by name.
 //!
-//! Takes a name; gives a [`TcpConfig`] with the source of its values. Never models what a preset does not
-//! say: each carries a note on what the real stack does beside it (window auto-tuning above all, which here is
-//! its usual upper value on a LAN path or its fixed default).
+//! Takes a name; gives a [`TcpConfig`] with the source of its values. A preset models
+//! only the options that it states. Its note names further behaviour of the real stack, above all
+//! window auto-tuning; the preset has the usual upper value on a LAN path or the fixed default.
 
 use super::config::{CongestionControl, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
 

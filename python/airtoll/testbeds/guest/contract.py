@@ -95,7 +95,7 @@ class Guest(abc.ABC):
 
     @property
     def patience(self) -> float:
-        """By how much limits of the guest's own time are stretched on the host's clock."""
+        """Factor from a limit in the guest's time to the host's clock."""
         return 1.0
 
     @property
@@ -357,7 +357,7 @@ def start_script(console: str, port: str | None = None) -> str:
 
 
 def boot_id() -> str:
-    """This boot of this host: what was proved in one holds until the next."""
+    """Identifier of this boot of the host: a probed answer holds until the next boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -373,7 +373,7 @@ def _identity(pid: int) -> str:
 
 
 def _alive(identity: str) -> bool:
-    """Whether the very process is running: a pid alone may have been given to another."""
+    """Whether this process is running: its pid alone may belong to another process by now."""
     pid, created = identity.split()
     try:
         process = psutil.Process(int(pid))

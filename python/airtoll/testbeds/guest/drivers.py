@@ -24,7 +24,7 @@ VARIABLE: Final = "AIRTOLL_VM_DRIVER"
 
 @frozen
 class State:
-    """Whether a driver can be used here. ``found``: what is there. ``mend``: what makes it so."""
+    """Whether a driver can be used here. ``found``: the parts found. ``mend``: the remedy."""
 
     driver: str
     ready: bool
@@ -33,7 +33,7 @@ class State:
 
 
 def check_name(name: str | None) -> str | None:
-    """The driver that is asked for, by this name or the environment; None: whichever is best.
+    """The requested driver, by this name or the environment; None: the best one here.
 
     Raises ``UsageError`` for an unknown one.
     """

@@ -44,7 +44,7 @@ class Kernel:
 
 
 def cache_folder() -> Path:
-    """Where guests keep what can be made again: AIRTOLL_CACHE, or ~/.cache/airtoll."""
+    """Folder of files that can be made again: AIRTOLL_CACHE, or ~/.cache/airtoll."""
     named = os.environ.get("AIRTOLL_CACHE")
     return Path(named) if named else Path.home() / ".cache" / "airtoll"
 
@@ -77,7 +77,7 @@ def build(package: Path | None = None) -> Kernel:
 
 
 def drop() -> None:
-    """Remove the unpacked kernels and what was remembered about KVM."""
+    """Remove the unpacked kernels and the cached answers about KVM."""
     shutil.rmtree(cache_folder() / "kernel", ignore_errors=True)
     (cache_folder() / "kvm.json").unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Whether a guest boots here at all, asked once and remembered.
+"""Whether a guest boots on this host: probed once, then cached.
 
 Takes a command that boots a guest which powers off at once; gives whether it ended by itself in
 time. The presence of a device or of a permission is not an answer: the boot is tried. The answer
@@ -23,7 +23,7 @@ PROBE_WORD = "airtoll.probe"
 def remembered(name: str, what: str, probe: Callable[[], bool], *, remember: bool = True) -> bool:
     """The answer of a probe, from the cache if this boot of the host has asked before.
 
-    ``name``: file in the cache; ``what``: the thing that is asked about, whose change asks again.
+    ``name``: file in the cache; ``what``: the probed thing; a change of it causes a new probe.
     """
     notes = kernel.cache_folder() / f"{name}.json"
     key = f"{os.uname().release} {boot_id()} {what}"

@@ -60,7 +60,7 @@ class Qemu(Guest):
 
     @property
     def patience(self) -> float:
-        """By how much limits of the guest's own time are stretched on the host's clock."""
+        """Factor from a limit in the guest's time to the host's clock."""
         return DILATION_LIMIT if self.dilated else 1.0
 
     @property
@@ -103,7 +103,7 @@ class Qemu(Guest):
 
 
 def kvm_works(found: kernel.Kernel, archive: Path, *, remember: bool = True) -> bool:
-    """Whether KVM really runs a guest here: it may open, create a machine and then hang.
+    """Whether KVM runs a guest here: KVM may open, create a machine and then hang.
 
     The answer is kept in the cache for this host kernel and this QEMU.
     """

@@ -77,7 +77,7 @@ class Uml(Guest):
 
 
 def works(found: uml_kernel.UmlKernel, *, remember: bool = True) -> bool:
-    """Whether this kernel boots here: a container may forbid what it needs.
+    """Whether this kernel boots here: a container may forbid operations that it needs.
 
     The answer is kept in the cache for this boot of the host and this kernel.
     """

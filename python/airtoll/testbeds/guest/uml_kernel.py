@@ -121,7 +121,7 @@ class UmlKernel:
 
 
 def configuration() -> Path:
-    """The configuration: what is not in it is off."""
+    """The configuration: options that are not in it are off."""
     return Path(__file__).with_name("uml.config")
 
 
@@ -177,7 +177,7 @@ def build(package: Path | None = None, say: Callable[[str], None] = lambda _: No
 
 
 def drop() -> None:
-    """Remove the built kernels and what was remembered about them."""
+    """Remove the built kernels and the cached answers about them."""
     shutil.rmtree(cache_folder() / "uml", ignore_errors=True)
     (cache_folder() / "uml.json").unlink(missing_ok=True)
 

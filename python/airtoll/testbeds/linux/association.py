@@ -1,7 +1,7 @@
-"""Access points and stations of a trial: started, associated, and what came about read back.
+"""Access points and stations of a trial: started, associated, and their state read back.
 
-Takes a trial's progress; gives running daemons and the negotiated state in it. Never takes
-"associated" for the policy: both ends are asked, and a difference is a failure by name.
+Takes a trial's progress; gives running daemons and the negotiated state in it. "Associated"
+is no proof of the policy: the state of both ends is read, and a difference is a failure by name.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def channel(progress: Progress, node: str) -> int:
 
 
 async def station(progress: Progress, name: str) -> None:
-    """Associate a station, verify what was negotiated, and give it its addresses.
+    """Associate a station, verify the negotiated state, and give it its addresses.
 
     Raises ``TestbedError`` with the state that was reached.
     """
@@ -173,7 +173,7 @@ async def station(progress: Progress, name: str) -> None:
 
 
 async def _explained(progress: Progress, node: str, error: ControlError) -> TestbedError:
-    """The same failure, with its cause when that can be asked for."""
+    """The same failure, with its cause when that can be read."""
     server, secret = progress.servers.get(node), progress.stack.credentials.radius_secret
     if server is not None and not await server.answers(secret, 2.0):
         return TestbedError(f"linux: the RADIUS server does not answer; {error}")

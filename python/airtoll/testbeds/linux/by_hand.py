@@ -1,8 +1,8 @@
 """Stations without a driver (a phone, a Windows laptop): a person follows prompts.
 
 Takes a trial's progress and a device of the lab file; gives its link, verified at the access
-point, and its traffic, measured at the server. Never believes an answer: a step is done when the
-access point or the server has seen it.
+point, and its traffic, measured at the server. An answer of the user proves nothing: a step is done
+when the access point or the server has seen it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def why_not(policy: Policy, flow: Flow, topology: str) -> str | None:
 
 
 async def join(progress: Progress, name: str, device: Device, terminal: Prompts) -> ByHand:
-    """Have the device associated; gives it, once the access point's state is the policy's.
+    """Prompt until the device is associated; gives it once the state at the AP is the policy's.
 
     Raises ``TestbedError`` when the step was skipped, took too long, or another policy came about.
     """
@@ -107,7 +107,7 @@ REPORTED_BY_AP: Final = (
 async def _associated(
     access_point: hostapd.AccessPoint, known: set[str], terminal: Prompts, limit_s: float
 ) -> str:
-    """The MAC address of the next station that is let in, but for those that are ours."""
+    """The MAC address of the next station that associates, except those of the trial itself."""
     while True:
         event = await access_point.control.wait_for(_CONNECTED, *_MISMATCH, limit_s=limit_s)
         words = event.text.split()
@@ -183,7 +183,7 @@ def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
 
 
 async def certificates(progress: Progress, host: Host) -> None:
-    """Write what the device needs for EAP where the prompt says that it is."""
+    """Write the certificates that the device needs for EAP; the prompt names the folder."""
     akm = progress.policy.link.akm
     suite_b = akm is not None and akm.is_192_bit
     secret = progress.stack.credentials
@@ -200,7 +200,7 @@ async def certificates(progress: Progress, host: Host) -> None:
 async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[Value]:
     """The device's flow, measured by the server at the other end; nothing when it was skipped.
 
-    Raises ``TestbedError`` when nothing came within the time.
+    Raises ``TestbedError`` when no traffic came within the time.
     """
     device = progress.by_hand[name].device
     layout, terminal = progress.layout, progress.by_hand[name].prompts
@@ -227,7 +227,7 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
 
 
 async def _served(process: Process) -> None:
-    """Until a server that serves once has ended."""
+    """Wait until a server that serves once has ended."""
     while process.running:
         with contextlib.suppress(TimeoutError):
             await process.wait(3600.0)

@@ -1,7 +1,7 @@
 """Conditions of a trial: CPU time by kind, signal, noise, channel use, a survey of channels.
 
-Takes hosts; gives numbers read from the kernel. Never judges more than one thing: a signal that
-moved by more than 3 dB is said.
+Takes hosts; gives numbers read from the kernel. Judges one thing only: a signal that changed by
+more than 3 dB is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The control interface of hostapd and wpa_supplicant: requests, and events waited for.
+"""The control interface of hostapd and wpa_supplicant: requests and events.
 
 Takes the path of a control socket; gives answers and events. Never polls and never reads a log.
 Protocol: text datagrams on a UNIX socket; after ATTACH the daemon sends events "<level>TEXT"
@@ -28,7 +28,7 @@ _EVENT: Final = re.compile(r"^<\d>")
 
 
 class ControlError(TestbedError):
-    """A daemon that refused a request, died, or did not report what was waited for."""
+    """A daemon refused a request, died, or did not report the awaited event."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Where encryption runs: in the radio, or on the CPU; and the alarm when it moved to the CPU.
+"""Place of encryption: the radio or the CPU, with an alarm when it moved to the CPU.
 
 Takes hosts and wiphys; gives the engine per key as mac80211 says it. Never infers hardware
 encryption from a driver's cipher list alone: a key may still be refused by the hardware.

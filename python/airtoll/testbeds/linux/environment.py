@@ -1,6 +1,6 @@
-"""The environment of the real stack: what is there, what is missing, and how to mend it.
+"""The environment of the real stack: the tools found, and remedies for missing ones.
 
-Takes a host; gives versions for the run's record and problems with the command that mends each.
+Takes a host; gives versions for the run's record and problems with the command that fixes each.
 Never changes anything.
 """
 
@@ -59,7 +59,7 @@ TOOLS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 @frozen
 class Problem:
-    """Something in the way, and the command that mends it.
+    """An obstacle, and the command that removes it.
 
     ``guest_has_it``: it is only in the way of a run on this very machine, not of one with --vm.
     """
@@ -70,7 +70,7 @@ class Problem:
 
 
 async def tools(host: Host) -> dict[str, str]:
-    """Tool -> version. A guest has the host's own tools, so ask the host: it is faster there."""
+    """Tool -> version. A guest has the host's own tools, so query the host: that is faster."""
     # One shell for all: starting a process costs more than what it does.
     script = "".join(
         f"echo '@{tool}'; command -v {tool} >/dev/null && {tool} {' '.join(arguments)} 2>&1\n"

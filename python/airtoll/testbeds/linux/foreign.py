@@ -30,7 +30,7 @@ _HOME: Final = "10.77.0.0/24"
 async def set_up(stack: Stack, undo: contextlib.AsyncExitStack) -> None:
     """Put the second AP into a network of its own, with agents; undone with the trial.
 
-    Raises ``TestbedError`` for a stack whose hosts are not ours to re-wire.
+    Raises ``TestbedError`` for a stack whose hosts airtoll may not re-wire.
     """
     if not stack.virtual:
         raise TestbedError("linux: a foreign network is set up between namespaces only")

@@ -1,8 +1,8 @@
 """Hand-overs of a study: the first station moves to the other access point during the traffic.
 
 Takes a trial's progress, or what its capture shows; gives the station on the other access point,
-the parts of the gap, and whether the way in was the one asked for. Never believes the daemons: the
-way in is read from the air.
+the parts of the gap, and whether the method of the hand-over was the requested one. The method is
+read from the air, not from the daemons.
 
 Metrics are those of the simulator: ``handover_gap_s`` (last data frame by the old access point to
 the first by the new one), and of it ``handover_association_s``, ``handover_eap_s`` and
@@ -30,7 +30,7 @@ _THERE_AND_BACK: Final = 2
 
 
 def why_not(settings: Scenario, policy: Policy) -> str | None:
-    """Why a hand-over that can be meant is not carried out on Linux, or None."""
+    """Why a valid hand-over is not carried out on Linux, or None."""
     handover = settings.handover
     if handover is None:
         return None
@@ -82,7 +82,7 @@ class Move:
     """A move to another access point, as the air shows it: times in s, None where not seen.
 
     ``gap_s``: last data frame by the old AP to the first by the new one; of it the association,
-    EAP and the key handshake. ``negotiated``: the protocols of the way in.
+    EAP and the key handshake. ``negotiated``: the protocols at the new AP.
     """
 
     gap_s: float
@@ -106,7 +106,7 @@ def values(move: Move, name: str) -> Iterator[Value]:
 
 
 def problem(method: str, move: Move) -> str | None:
-    """How the way in differs from the one that the study asks for, or None."""
+    """How the method of the hand-over differs from the one of the study, or None."""
     seen = move.negotiated
     if method == "cached-pmk" and seen & {"eap", "sae"}:
         return f"asked for a cached PMK, and the air shows {', '.join(sorted(seen))}"

@@ -1,8 +1,8 @@
 """hostapd: its configuration for every policy, and one running access point.
 
 Takes a policy, credentials and radio settings; gives a configuration text, a started
-:class:`AccessPoint`, and what was negotiated with a station as hostapd sees it. Never guesses
-that a setting took effect: the state is read back over the control interface.
+:class:`AccessPoint`, and the state negotiated with a station as hostapd sees it. The state is
+read back over the control interface; a setting in the file proves nothing.
 
 Option names: hostapd 2.10, hostapd.conf.
 """
@@ -54,7 +54,7 @@ _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
 
 @frozen
 class Radio:
-    """How the AP's radio is set.
+    """Settings of the AP's radio.
 
     ``rate_mbps``: one fixed legacy rate, or None. ``four_address``: stations may bridge.
     """

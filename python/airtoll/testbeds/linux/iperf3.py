@@ -1,4 +1,4 @@
-"""iperf3: servers that wait, clients that report in JSON, and what their reports say.
+"""iperf3: servers that wait, clients that report in JSON, and the values of their reports.
 
 Takes hosts and a :class:`Flow`; gives values in base units. Never reads iperf3's text output.
 
@@ -108,7 +108,7 @@ async def measure(
 
 
 def parse(text: str, who: str) -> dict[str, Any]:
-    """A report; raises :class:`TrafficError` when it is none or tells of an error."""
+    """A report; raises :class:`TrafficError` when it is none or names an error."""
     start = text.find("{")
     try:
         report: dict[str, Any] = json.loads(text[start:]) if start >= 0 else {}
@@ -122,7 +122,7 @@ def parse(text: str, who: str) -> dict[str, Any]:
 
 
 def values(report: dict[str, Any], flow: str, station: str) -> list[Value]:
-    """Throughput at the receiver, what was offered, loss, jitter and retransmissions."""
+    """Throughput at the receiver, offered load, loss, jitter and retransmissions."""
     udp = report["start"]["test_start"]["protocol"] == "UDP"
     found: list[Value] = []
 
@@ -165,7 +165,7 @@ def server_values(report: dict[str, Any], flow: str, station: str) -> list[Value
 
 
 def transfer_delay(report: dict[str, Any], flow: str, station: str) -> Value:
-    """How long a transfer of so many octets took until the receiver had it, seconds."""
+    """Time until the receiver had the whole transfer, seconds."""
     took = float(report["end"]["sum_received"]["seconds"])
     return Value("transfer_delay_s", took, "s", flow, station)
 

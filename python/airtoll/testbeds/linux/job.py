@@ -123,7 +123,7 @@ class Value:
 class Outcome:
     """Outcome of a job.
 
-    ``failure``: one line, or None. ``negotiated``: station -> what was read back. ``conditions``:
+    ``failure``: one line, or None. ``negotiated``: station -> values read back. ``conditions``:
     radio and CPU. ``keys``: the key log. ``files``: names in the trial's folder. ``stations``:
     station -> MAC address. ``access_points``: BSSIDs. ``addresses``: station -> IPv4 addresses.
     """

@@ -1,6 +1,6 @@
 """``lab.toml``: the hosts of a physical laboratory, their radios and their roles.
 
-Takes a file; gives checked, frozen values. Never connects to anything: that is what
+Takes a file; gives checked, frozen values. Never connects to a host:
 ``airtoll doctor --lab FILE`` and a run do.
 
     [lab]

@@ -1,7 +1,7 @@
-"""Where a trial's parties are: access points, stations, the ends of traffic and of tunnels.
+"""Layout of a trial: access points, stations, the ends of traffic and of tunnels.
 
-Takes a stack and a job; gives the answers that every part of a trial asks for. Here everything is
-in one subnet behind a switch; ``two_domains`` has a home and a foreign domain. Never starts a
+Takes a stack and a job; gives nodes, addresses and names to every part of a trial. Here all nodes
+are in one subnet behind a switch; ``two_domains`` has a home and a foreign domain. Never starts a
 daemon of the policy.
 
     station ~ AP === switch === server
@@ -73,7 +73,7 @@ class Layout:
         self.access_points: tuple[str, ...] = ("ap1", "ap2") if job.roam != "none" else ("ap1",)
 
     async def prepare(self, undo: contextlib.AsyncExitStack) -> None:
-        """Set up what must be there before the daemons; undone with the trial."""
+        """Set up the nodes and links that the daemons need; undone with the trial."""
         if len(self.job.stations) > len(STATIONS):
             raise TestbedError(
                 f"linux: {len(self.job.stations)} stations; this testbed has {len(STATIONS)}"
@@ -117,7 +117,7 @@ class Layout:
         return False
 
     async def attach(self, name: str) -> dict[str, Any]:
-        """Give a station its addresses once it is associated; gives what a registration told."""
+        """Give an associated station its addresses; gives the answer of a registration."""
         await self.stack.set_address(self.nodes[name])
         return {}
 

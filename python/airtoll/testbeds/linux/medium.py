@@ -1,6 +1,6 @@
-"""The air for virtual radios: a running ``airtoll-medium``, and what it makes of a throughput.
+"""The air for virtual radios: a running ``airtoll-medium``, and its verdict on a throughput.
 
-Takes radios and a job; gives a medium that is told what to be per trial, and a verdict on what was
+Takes radios and a job; gives a medium with settings per trial, and a verdict on the throughput
 measured over it. Never calls a throughput a radio throughput when the CPU had no head-room.
 
 The program is found under AIRTOLL_MEDIUM ("none": do without), beside the interpreter (where
@@ -174,7 +174,7 @@ class Verdict:
 
 
 def judge(phy: str, air_bps: float, ceiling_bps: float, counts: Mapping[str, Any]) -> Verdict:
-    """Judge a throughput by the CPU's ceiling and by what the medium counted meanwhile."""
+    """Judge a throughput by the CPU's ceiling and by the medium's counts meanwhile."""
     return Verdict(air_bps, ceiling_bps, _refusal(phy, air_bps, ceiling_bps, counts))
 
 

@@ -1,7 +1,7 @@
 """Moves of a station to the other access point, with a packet every 10 ms under way.
 
 Takes a trial's progress with both access points up; gives the station on the other one, verified
-anew and reachable. Never measures the gap: that is read from the capture of the air.
+anew and reachable. The gap is read from the capture of the air, not measured here.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class SkippedError(TestbedError):
 
 
 class Prompts(Protocol):
-    """Somewhere to show words and to get a line from."""
+    """Shows text and reads lines."""
 
     def say(self, text: str) -> None:
         """Show a text."""

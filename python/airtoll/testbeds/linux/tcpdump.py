@@ -1,7 +1,7 @@
-"""tcpdump: a capture that has begun before anything is captured for, and that is whole.
+"""tcpdump: a capture that begins before the events of interest, and that is complete.
 
-Takes an interface and a file; gives a running capture. Never drops its last packets on purpose:
-the file is complete when :meth:`Capture.stop` returns. tcpdump does not notice a disk that takes no
+Takes an interface and a file; gives a running capture. The file is complete, with its last
+packets, when :meth:`Capture.stop` returns. tcpdump does not notice a disk that takes no
 more: its own count and the packets in the file are compared (:func:`lacking`).
 """
 
@@ -49,7 +49,7 @@ class Capture:
 
 
 def taken(text: str) -> int | None:
-    """The packets that tcpdump took, from what it says at its end; None if it does not say."""
+    """The packets that tcpdump took, from its last lines; None if it does not report them."""
     hit = re.search(r"^(\d+) packets? captured", text, re.MULTILINE)
     return None if hit is None else int(hit.group(1))
 

@@ -1,8 +1,8 @@
 """The ``linux`` testbed: trials of a study on real daemons and virtual radios, here or in a guest.
 
 Takes cells and trials; gives skips with reasons, and observations with captures, key log and
-what was negotiated. Never reports a throughput of virtual radios that no air limited without
-saying so, and never a value of a policy that did not come about.
+the negotiated state. A throughput of virtual radios that no air limited has a caveat. A policy that
+was not negotiated gives no values.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Session(Protocol):
 
 
 class Linux:
-    """Trials on hostapd, wpa_supplicant and their like. One trial at a time.
+    """Trials on hostapd, wpa_supplicant and other real daemons. One trial at a time.
 
     ``vm``: in a throw-away guest instead of on this host; a name says which driver carries it
     (``guest.drivers``), otherwise the fastest that works does. ``lab``: on the hosts of a
@@ -452,7 +452,7 @@ def _join_reason(settings: Scenario, policy: Policy) -> str | None:
 
 
 def _registration(settings: Scenario) -> str:
-    """Abroad a mobile node registers whatever the study says: nothing reaches it otherwise."""
+    """A mobile node abroad always registers; otherwise no packet would reach it."""
     if settings.topology not in DOMAINS:
         return "off"
     if DOMAINS[settings.topology].mobile_ap == "ap-2":

@@ -25,7 +25,7 @@ _TIMES = ("association_time_s", "eap_time_s", "key_handshake_time_s", "negotiati
 
 @frozen
 class Timeline:
-    """The captures of a trial, as far as they show how its stations got in."""
+    """The joins of a trial's stations, as its captures show them."""
 
     report: CaptureReport
 

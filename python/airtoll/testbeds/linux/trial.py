@@ -31,7 +31,7 @@ _WIRE_FILTER: Final = (
 
 
 class Trial:
-    """One trial in progress; ``finish`` undoes whatever ``run`` got to."""
+    """One trial in progress; ``finish`` undoes the steps that ``run`` carried out."""
 
     def __init__(self, stack: Stack, job: Job) -> None:
         policy = resolve(job.policy)

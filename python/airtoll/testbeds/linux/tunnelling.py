@@ -15,14 +15,14 @@ from airtoll.testbeds.linux.progress import Progress
 
 
 class Tunnels:
-    """The tunnels of one trial: loaded before the stations come, brought up one by one."""
+    """The tunnels of one trial: loaded before the stations join, brought up one by one."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._esp: list[tuple[TunnelPlace, strongswan.Connection]] = []
 
     async def load(self) -> None:
-        """Tell every IKE daemon of its connections, and bring up those between gateways."""
+        """Load the connections of every IKE daemon, and bring up those between gateways."""
         progress = self._progress
         for tunnel in progress.policy.tunnels:
             if tunnel.kind == "wireguard":

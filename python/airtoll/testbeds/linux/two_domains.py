@@ -267,7 +267,7 @@ class TwoDomains(Layout):
         ]
 
     async def _by_the_agent(self) -> None:
-        """With a tunnel, what goes to the mobile node must pass its home agent, the other end."""
+        """With a tunnel, packets to the mobile node must pass its home agent, the other end."""
         if not self.policy.tunnels:
             return
         hosts = self.stack.hosts

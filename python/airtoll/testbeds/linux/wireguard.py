@@ -35,7 +35,7 @@ class End:
 
 
 async def up(pairs: Sequence[tuple[End, End]], limit_s: float = 60.0) -> list[dict[str, str]]:
-    """Bring up a tunnel per pair, from its first end, and prove each; gives all private keys.
+    """Bring up a tunnel per pair, from its first end, and verify each; gives all private keys.
 
     Raises :class:`WireGuardError` when the kernel reports no handshake.
     """

@@ -252,7 +252,7 @@ def expected(policy: Policy) -> dict[str, str]:
 
 
 def differences(policy: Policy, status: dict[str, str]) -> list[str]:
-    """Where the negotiated state is not what the policy asks for; empty when it is."""
+    """Differences of the negotiated state from the policy; empty when there is none."""
     return [
         f"{key} is {status.get(key, 'missing')}, not {value}"
         for key, value in expected(policy).items()
