@@ -304,7 +304,7 @@ impl Mac {
         }
     }
 
-    /// The links of a node changed: forgets the probabilities of success.
+    /// The levels of a node's links changed: forgets the probabilities of success.
     pub fn forget_success(&mut self, node: u32) {
         for link in &mut self.links {
             if [link.from, link.peer].contains(&node) {

@@ -1,4 +1,4 @@
-//! The world as a whole: what goes in comes out, and nothing is booked twice.
+//! The world as a whole: conservation of packets and octets, and no double booking.
 
 use airtoll_engine::Digest;
 use airtoll_units::Duration;
@@ -262,7 +262,7 @@ fn cipher_work_beside_idle_air_is_exposed_and_beside_busy_air_is_not() {
         assert!(exposed <= total(&outcome, "airtime_idle_s"), "scenario {i}");
         assert!(exposed <= total(&outcome, "crypto_time_s"), "scenario {i}");
     }
-    // Saturated, the air is never idle for long, whatever the cipher does.
+    // Saturated, the air is never idle for long, with any cipher cost.
     let busy = simulate(&uplink(5, B11, WORK, 700, 1.0), 3);
     assert!(total(&busy, "crypto_time_s") > 0.001);
     assert!(total(&busy, "crypto_exposed_s") < 0.01 * total(&busy, "crypto_time_s"));
@@ -447,7 +447,7 @@ fn only_the_nodes_named_burst() {
     assert!(station > 1.15 * none);
     let off = r#", "frame_burst_us": 0"#;
     assert_eq!(mbps(&simulate(&uplink(1, &both, off, 1472, 5.0), 1)), none);
-    // The one that bursts takes what the other does not get.
+    // The station that bursts takes the time that the other loses.
     let mut two = uplink(2, A54, "", 1472, 10.0);
     two.nodes[0].frame_burst_us = Some(3_000.0);
     let outcome = simulate(&two, 1);

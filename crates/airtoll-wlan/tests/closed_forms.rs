@@ -1,7 +1,7 @@
-//! The simulator held against the closed forms and the slot-by-slot Monte-Carlo.
+//! The simulator compared with the closed forms and the slot-by-slot Monte-Carlo.
 //!
-//! Neither knows the other: they share the scenario and the PHY arithmetic. Beacons are off
-//! except where a test says so. Seeds are fixed, so a test that passes passes everywhere; the
+//! The implementations are independent: they share the scenario and the PHY arithmetic. Beacons are
+//! off except where a test says so. Seeds are fixed, so a test that passes passes everywhere; the
 //! simulated times are long enough that chance alone stays well below each tolerance.
 
 use airtoll_phy::{
@@ -323,7 +323,7 @@ fn aggregates_that_collide_meet_the_monte_carlo() {
         .under_edca(&TimingSet::OFDM, 3);
     let bss = format!(r#"{AX80},"aggregation":{{"ampdu_max_octets":65535}}"#);
     for stations in [2, 5, 10, 20] {
-        // The Monte-Carlo drops nothing for its age.
+        // The Monte-Carlo has no MSDU lifetime.
         let node = r#","queue":{"packets":500,"max_delay_ms":null}"#;
         let scenario = uplink(&bss, stations, node, &udp(1_472), 20.0);
         let (ours, theirs) = (

@@ -51,7 +51,7 @@ pub(crate) enum Action {
         session: SessionId,
         advertisement: Option<Message>,
     },
-    /// A host looks at the advertisements that it has.
+    /// A host checks the advertisements that it has.
     FindAgent {
         host: u32,
     },

@@ -135,7 +135,7 @@ impl Agents {
         self.registered.insert(host, agent);
     }
 
-    /// A host that listens looks at the advertisements that it has heard.
+    /// A host that listens checks the advertisements that it has heard.
     pub(super) fn find(&self, host: u32, turn: &mut Turn<'_>) {
         let now = turn.now;
         let Some(session) = turn.join.listening(host) else {

@@ -1,6 +1,6 @@
 //! Power save around a scan (IEEE 802.11-2020, 11.2.3): a station that leaves the channel announces
-//! it with a null frame with the power management bit. Its access point keeps frames for the station
-//! until a frame without that bit comes.
+//! it with a null frame with the power management bit. Its access point keeps frames for the
+//! station until a frame without that bit comes.
 //!
 //! Linux does the same (`net/mac80211/offchannel.c` and `scan.c`; `ieee80211_sta_ps_deliver_wakeup`
 //! in sta_info.c). Beacons announce nothing, because the station does not listen to them.
@@ -18,7 +18,7 @@ use crate::packet::PacketId;
 
 /// Subtype of a null frame among data frames (table 9-1).
 const NULL: u8 = 4;
-/// Interval at which a station looks whether its null frame is out.
+/// Interval at which a station checks whether its null frame is out.
 const LOOK: Duration = Duration::from_micros(100);
 /// Frames that an access point keeps for a station (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h
 /// is 64 for each of four access categories); a further one replaces the oldest.

@@ -1,7 +1,7 @@
-//! Mobile IP below a hand-over: where the home agent sends packets for a station.
+//! Mobile IP below a hand-over: the home agent's tunnel for packets to a station.
 //!
-//! A station that registers abroad gets IP in IP between its home agent and the foreign agent there,
-//! in both directions (RFC 5944 section 4.1, RFC 3024). A station at home gets none.
+//! A station that registers abroad gets IP in IP between its home agent and the foreign agent
+//! there, in both directions (RFC 5944 section 4.1, RFC 3024). A station at home gets none.
 
 use super::{Action, Roam, Turn};
 use crate::event::HandoverId;

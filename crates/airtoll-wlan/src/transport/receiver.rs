@@ -1,8 +1,8 @@
 //! The receiving half of a TCP connection.
 //!
 //! Takes arriving segments and the application's reads; gives octets delivered in order and
-//! acknowledgements. Never delivers an octet twice or out of order, and never sends unless a segment,
-//! a read or its delayed-acknowledgement timer asks for it.
+//! acknowledgements. Never delivers an octet twice or out of order, and sends only
+//! because of a segment, a read or its delayed-acknowledgement timer.
 
 use airtoll_units::Instant;
 
@@ -33,7 +33,7 @@ pub struct Receiver {
     ack_every: u64,
     delay: u64,
     quick_left: u32,
-    /// Whether the application reads at once whatever arrives.
+    /// Whether the application reads all octets as soon as they arrive.
     reads_at_once: bool,
 
     expected: u64,
@@ -51,7 +51,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver whose application reads at once whatever arrives.
+    /// A receiver whose application reads all octets as soon as they arrive.
     pub fn new(config: &TcpConfig) -> Self {
         let buffer = if config.window_scaling {
             config.receive_window

@@ -72,13 +72,13 @@ impl Sender {
         }
     }
 
-    /// Retransmission time-out: go back over everything not sacked (RFC 6298 section 5,
+    /// Retransmission time-out: all octets that are not sacked go again (RFC 6298 section 5,
     /// RFC 6675 section 5.1, RFC 5681 section 3.1).
     pub(super) fn on_timeout(&mut self, now: u64) {
         self.statistics.timeouts += 1;
         let in_use = self.board.flight().min(self.congestion.window);
-        // Once for each window lost: not again while the same segment times out, and not on top of the
-        // reduction that fast recovery has made for the same data.
+        // Once for each window lost: not again while the same segment times out, and not on top of
+        // the reduction that fast recovery has made for the same data.
         let reduced_already = self.timed_out_at == Some(self.board.acknowledged)
             || (self.state == CongestionState::Recovery && self.board.acknowledged < self.recover);
         if !reduced_already {
@@ -99,7 +99,7 @@ impl Sender {
 
     fn on_syn_ack(&mut self, now: u64, ack: &Ack) {
         if self.phase != Phase::SynSent {
-            // Its acknowledgement was lost: say it again.
+            // The acknowledgement was lost: repeat it.
             if self.phase == Phase::Established {
                 self.phase = Phase::Answering;
             }
@@ -151,8 +151,8 @@ impl Sender {
     }
 
     /// Without SACK each duplicate acknowledgement is a segment that arrived, and a partial
-    /// acknowledgement takes back all but the one segment that had been missing (RFC 6582 section 3.2 steps 3
-    /// and 5, as octets in the network rather than as an inflated window).
+    /// acknowledgement takes back all but the one segment that had been missing (RFC 6582 section
+    /// 3.2 steps 3 and 5, as octets in the network rather than as an inflated window).
     fn estimate_arrivals(&mut self, acked: u64, duplicate: bool) {
         if duplicate {
             self.board.estimate_arrival(self.segment);
@@ -171,14 +171,15 @@ impl Sender {
         let lost = if self.config.sack {
             let marked = self.board.mark_lost_by_sack(threshold, self.segment);
             if !marked && self.duplicate_acks >= threshold {
-                // Three duplicates are enough even if small segments make little of the octets.
+                // Three duplicates are enough even if small segments carry few octets.
                 let edge = self.board.acknowledged + 1;
                 self.board.mark_lost_below(edge.max(self.first_hole_end()))
             } else {
                 marked
             }
         } else {
-            // RFC 6582 section 3.2 step 1: duplicates of data sent before the last recovery do not count.
+            // RFC 6582 section 3.2 step 1: duplicates of data sent before the last recovery do not
+            // count.
             let stale = self.recovered_before && self.board.acknowledged <= self.recover;
             self.duplicate_acks >= threshold
                 && !stale
@@ -280,9 +281,9 @@ impl Sender {
         }
     }
 
-    /// Opens the window if it was in use, by what has newly arrived: octets that SACK had reported before
-    /// do not count again when the cumulative acknowledgement passes them (as in Linux), so that a filled hole
-    /// brings no burst.
+    /// Opens the window if it was in use, by what has newly arrived: octets that SACK had reported
+    /// before do not count again when the cumulative acknowledgement passes them (as in Linux), so
+    /// that a filled hole brings no burst.
     fn grow(&mut self, now: u64, delivered: u64) {
         let in_use = self.usage_limited
             || (self.congestion.in_slow_start() && self.congestion.window < 2 * self.usage_flight);
@@ -300,8 +301,9 @@ impl Sender {
             .map_or(start, |s| s.min(start + self.segment))
     }
 
-    /// Takes the last reduction back if the original arrived after all: the echo is older than the first
-    /// retransmission (RFC 3522), or every octet sent again was reported as a duplicate (RFC 3708).
+    /// Takes the last reduction back if the original arrived after all: the echo is older than the
+    /// first retransmission (RFC 3522), or every octet sent again was reported as a duplicate (RFC
+    /// 3708).
     fn undo_if_needless(&mut self, ack: &Ack, acked: u64) {
         let Some(suspicion) = self.suspicion else {
             return;

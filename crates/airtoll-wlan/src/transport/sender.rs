@@ -1,9 +1,9 @@
-//! The sending half of a TCP connection: what may be sent, and the timers.
+//! The sending half of a TCP connection: the segments that may be sent, and the timers.
 //!
 //! Takes application writes, acknowledgements and simulated time; gives one segment at a time from
 //! [`Sender::poll_transmit`] until nothing more may be sent. Never sends beyond the receiver's
-//! window, and while anything is outstanding some timer is always set. How acknowledgements change the
-//! state is in `recovery.rs`.
+//! window, and while anything is outstanding some timer is always set. How acknowledgements change
+//! the state is in `recovery.rs`.
 
 use airtoll_units::Instant;
 
@@ -13,7 +13,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::{Segment, header_octets, syn_header_octets};
 
-/// Where loss recovery stands.
+/// State of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CongestionState {
     /// No loss being repaired.
@@ -185,8 +185,8 @@ impl Sender {
             .map_or(u64::MAX, |buffer| buffer.saturating_sub(held))
     }
 
-    /// The next segment to send at `now`, or `None` when the windows, the application or Nagle's rule
-    /// allow no more. Call until `None` after every other call.
+    /// The next segment to send at `now`, or `None` when the windows, the application or Nagle's
+    /// rule allow no more. Call until `None` after every other call.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         let now = now.as_nanos();
         match self.phase {
@@ -249,7 +249,7 @@ impl Sender {
         (self.congestion.threshold != u64::MAX).then_some(self.congestion.threshold)
     }
 
-    /// Where loss recovery stands.
+    /// State of loss recovery.
     pub fn state(&self) -> CongestionState {
         self.state
     }
@@ -295,7 +295,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the retransmission timer, or stops it with nothing outstanding (RFC 6298 section 5).
+    /// Restarts the retransmission timer, or stops it with nothing outstanding (RFC 6298 section
+    /// 5).
     pub(super) fn rearm(&mut self, now: u64) {
         self.timer = (self.board.flight() > 0)
             .then(|| Timer::Retransmission(now.saturating_add(self.rtt.timeout())));
@@ -377,8 +378,8 @@ impl Sender {
                 self.send_probe(now)
             });
         }
-        // Silly-window avoidance (RFC 9293 section 3.8.6.2.1): a whole segment, or all there is, or half
-        // the largest window seen.
+        // Silly-window avoidance (RFC 9293 section 3.8.6.2.1): a whole segment, or all there is, or
+        // half the largest window seen.
         if octets < wanted && octets < self.largest_window.div_ceil(2) {
             if flight == 0 && self.timer.is_none() {
                 let wait = self.rtt.timeout() << self.persist_doublings;
@@ -478,7 +479,7 @@ impl Sender {
         self.last_sent = now;
     }
 
-    /// Remembers whether the congestion window was what limited the last window of data.
+    /// Notes whether the congestion window limited the last window of data.
     fn note_usage(&mut self, limited: bool) {
         let flight = self.board.flight();
         if self.board.acknowledged >= self.usage_end

@@ -1,7 +1,8 @@
 //! A deterministic link between one sender and one receiver.
 //!
-//! Takes a bottleneck rate, a delay, a queue limit and the fate of each segment by its number; gives
-//! what the application got and a trace of the congestion window. Events run in (time, sequence) order.
+//! Takes a bottleneck rate, a delay, a queue limit and the fate of each segment by its number;
+//! gives the octets that the application got and a trace of the congestion window. Events run in
+//! (time, sequence) order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -248,7 +249,8 @@ impl Link {
     }
 
     fn schedule(&mut self, at: u64, event: Event) {
-        // A timer event that runs early is scheduled again, so only an earlier deadline needs a new one.
+        // A timer event that runs early is scheduled again, so only an earlier deadline needs a new
+        // one.
         let pending = match event {
             Event::SenderTimer => Some(&mut self.sender_timer),
             Event::ReceiverTimer => Some(&mut self.receiver_timer),

@@ -2,8 +2,8 @@
 //!
 //! `benchmarks/tcp_trace.py` recorded the traces under `tests/validation/tcp/`: 100 ms round trip, no
 //! bottleneck, and one event at segment 100: a loss, a time-out, a segment 30 ms late. Windows are
-//! compared at equal numbers of acknowledged octets, because the forwarder's round trips are up to a few ms
-//! longer than the model's; times of the events are compared as times.
+//! compared at equal numbers of acknowledged octets, because the forwarder's round trips are up to
+//! a few ms longer than the model's; times of the events are compared as times.
 
 use std::fs;
 use std::path::Path;
@@ -100,8 +100,8 @@ fn window_at(link: &Link, acknowledged: u64, segment: u64) -> f64 {
 
 /// Largest difference in segments over the samples, and how many there were.
 ///
-/// Left out: recovery itself (state 3), where Linux sends by segments and ours by octets, and samples at
-/// the octet where a time-out struck, which the caller looks at.
+/// Left out: recovery itself (state 3), where Linux sends by segments and the model by octets, and
+/// samples at the octet of a time-out, which the caller compares.
 fn furthest(name: &str, link: &Link, struck: Option<u64>) -> (f64, usize) {
     let (segment, samples) = trace(name);
     let compared: Vec<f64> = samples
@@ -177,7 +177,7 @@ fn reno_and_cubic_after_one_time_out() {
 
 #[test]
 fn reno_and_cubic_after_one_reordering() {
-    // Reno in Linux ends the undo five segments higher than ours; the rest is equal.
+    // Reno in Linux ends the undo five segments higher than the model; the rest is equal.
     for (congestion, name, tolerance) in [
         (CongestionControl::Newreno, "reno-reordering", 6.0),
         (CongestionControl::Cubic, "cubic-reordering", 1.0),

@@ -1,7 +1,7 @@
-//! Whatever the network does, everything arrives once, in order, and nothing stalls.
+//! Under any losses and delays, every octet arrives once and in order, and no connection stalls.
 //!
-//! The link asserts after every event that what is in flight fits the window, that the congestion window holds
-//! at least one segment and that a timer runs while data is outstanding.
+//! The link asserts after every event that the octets in flight fit the window, that the congestion
+//! window holds at least one segment and that a timer runs while data is outstanding.
 
 use airtoll_wlan::transport::{CongestionControl, Nagle, SlowStartGrowth, TcpConfig};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Long transfers against what a bottleneck or a window allows.
+//! Long transfers compared with the limit of a bottleneck or a window.
 
 use airtoll_wlan::transport::{CongestionControl, TcpConfig};
 
@@ -91,8 +91,9 @@ fn a_window_below_the_delay_product_gives_window_over_round_trip() {
             } else {
                 receive_window.min(65_535)
             };
-            // Whole segments only, and an odd last one waits for the delayed acknowledgement unless the
-            // window ends on a pair; a round takes the transmission time of what is acknowledged first.
+            // Whole segments only, and an odd last one waits for the delayed acknowledgement unless
+            // the window ends on a pair; a round takes the transmission time of what is
+            // acknowledged first.
             let whole = window / 1460;
             let pairs = whole / 2 * 2;
             let round = 0.1 + 2.0 * 1500.0 * 8.0 / 1e9;

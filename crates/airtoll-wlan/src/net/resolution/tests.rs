@@ -65,8 +65,8 @@ fn the_first_packet_waits_for_an_answer() {
         )
     };
     let us = (delay("dynamic") - delay("static")) * 1e6;
-    // Question of 72 octets (MAC header and FCS 28, CCMP 16, LLC 8, ARP 28): 32 us at 54 Mb/s.
-    // The same again to the group: 120 us at 6 Mb/s. Answer: 32 us. Two Acks at 24 Mb/s: 28 us each.
+    // Request of 72 octets (MAC header and FCS 28, CCMP 16, LLC 8, ARP 28): 32 us at 54 Mb/s.
+    // The same again to the group: 120 us at 6 Mb/s. Reply: 32 us. Two Acks at 24 Mb/s: 28 us each.
     let airtimes = 32.0 + 120.0 + 32.0 + 2.0 * 28.0;
     // SIFS before each Ack, DIFS before each of the frames after the first.
     let spaces = 2.0 * 16.0 + 3.0 * 34.0;
@@ -87,7 +87,7 @@ fn questions_and_answers_are_counted_once() {
             let flow = paced(from, to, ip, 1e6);
             let msdu = message + 8;
             let group = 24 + 16 + msdu + 4;
-            // Over the air alone the answer goes twice.
+            // Over the air alone the reply goes twice.
             let frames = match (from, to) {
                 ("s0", "server") => 2,
                 ("s0", "s1") => 3,
@@ -245,7 +245,7 @@ fn bridges(ip: &str, from: &str, to: &str) -> Scenario {
 
 #[test]
 fn questions_go_over_every_bridge_once() {
-    // Data frames: question up, to the other bridges, answer up, answer down; and group frames.
+    // Data frames: request up, to the other bridges, reply up, reply down; and group frames.
     for (from, to, frames, groups) in [
         ("h0", "server", 1 + 1 + 1, 1),
         ("server", "h0", 2 + 1, 1),
@@ -253,7 +253,7 @@ fn questions_go_over_every_bridge_once() {
         ("h0", "s2", 1 + 1 + 1 + 1, 1),
         ("s2", "h0", 1 + 2 + 1 + 1, 1),
         ("h0", "ap", 1 + 1 + 1, 1),
-        // Their own bridge has both on its wires, and passes the question on all the same.
+        // Both hosts are on the wires of one bridge, which forwards the request nevertheless.
         ("h0", "h2", 1 + 1, 1),
     ] {
         for (ip, message) in [("ipv4", 28), ("ipv6", 72)] {

@@ -1,5 +1,5 @@
-//! Hand-overs between subnets of Mobile IP: foreign agents, their advertisements, and how a station
-//! finds out that it has moved.
+//! Hand-overs between subnets of Mobile IP: foreign agents, their advertisements, and movement
+//! detection.
 
 use serde_json::{Value, json};
 

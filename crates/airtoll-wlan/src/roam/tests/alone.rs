@@ -1,4 +1,4 @@
-//! Roaming without a world: one hand-over, whose actions are looked at.
+//! Roaming without a world: the actions of one hand-over.
 
 use std::collections::HashMap;
 
