@@ -260,11 +260,15 @@ impl RadiotapRepr {
 
     /// Reads the fields of a presence word; `false` where the header ends before them.
     fn take_all(&mut self, octets: &[u8], at: &mut usize, present: u32) -> bool {
-        for (bit, (align, size)) in FIELDS.into_iter().enumerate() {
-            if present >> bit & 1 == 0 || bit == TLV {
-                continue;
-            }
-            *at = at.next_multiple_of(usize::from(align));
+        // Most headers have few of the fields: one step for each field that is there.
+        let mut left = present & ((1 << FIELDS.len()) - 1) & !(1 << TLV);
+        while left != 0 {
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (align, size) = FIELDS[bit];
+            // Alignments are powers of two.
+            let low = usize::from(align) - 1;
+            *at = (*at + low) & !low;
             let Some(field) = octets.get(*at..*at + usize::from(size)) else {
                 return false;
             };
