@@ -106,9 +106,25 @@ impl Keys {
         if text.trim_start().starts_with('[') {
             return self.add_rows(&text).map_err(wrong);
         }
+        let mut dump = None;
         for (number, line) in text.lines().take(MAX_LINES).enumerate() {
             let line = without_colours(line);
-            self.add_line(without_prompt(line.trim()))
+            let line = without_prompt(line.trim());
+            if let Some(open) = PassphraseDump::begin(line) {
+                dump = Some(open);
+                continue;
+            }
+            if let Some(mut open) = dump.take()
+                && open.goes_on(line)
+            {
+                if open.is_whole() {
+                    self.add_dumped(open);
+                } else {
+                    dump = Some(open);
+                }
+                continue;
+            }
+            self.add_line(line)
                 .map_err(|what| wrong(format!("line {}: {what}", number + 1)))?;
         }
         Ok(())
@@ -286,6 +302,18 @@ impl Keys {
         }
     }
 
+    /// A passphrase of a debug log, to be tried with each BSS's SSID; octets that are no passphrase
+    /// are left alone.
+    fn add_dumped(&mut self, dump: PassphraseDump) {
+        let Ok(text) = std::str::from_utf8(&dump.octets) else {
+            return;
+        };
+        let known = self.passphrases.iter().any(|one| one.as_str() == text);
+        if !known && psk::from_passphrase(text, b"").is_ok() {
+            self.passphrases.push(Zeroizing::new(text.to_owned()));
+        }
+    }
+
     fn add(&mut self, text: &str) -> Result<(), String> {
         let (kind, value) = text
             .split_once(':')
@@ -347,6 +375,53 @@ impl Keys {
             }
         }
         Ok(())
+    }
+}
+
+/// A passphrase that hostapd or wpa_supplicant dumps over several lines: `PSK (ASCII passphrase) -
+/// hexdump_ascii(len=8):`, then lines of up to 16 octets in hexadecimal with their characters
+/// behind them (`wpa_hexdump_ascii_key` of hostap's `wpa_debug.c`).
+struct PassphraseDump {
+    octets: Secret,
+    left: usize,
+}
+
+impl PassphraseDump {
+    const OCTETS_OF_LINE: usize = 16;
+    /// Longest passphrase (IEEE 802.11-2020, J.4.1).
+    const MOST: usize = 63;
+
+    /// The line that begins a dump.
+    fn begin(line: &str) -> Option<Self> {
+        let (name, rest) = line.split_once("hexdump_ascii(len=")?;
+        let left = rest.strip_suffix("):")?.parse().ok()?;
+        let passphrase = name.contains("PSK (ASCII passphrase)");
+        (passphrase && (1..=Self::MOST).contains(&left)).then(|| Self {
+            octets: Secret::default(),
+            left,
+        })
+    }
+
+    /// Takes the next line of the dump; `false` if the line is another one.
+    fn goes_on(&mut self, line: &str) -> bool {
+        let count = self.left.min(Self::OCTETS_OF_LINE);
+        let mut columns = line.split_ascii_whitespace();
+        for _ in 0..count {
+            let octet = columns
+                .next()
+                .filter(|digits| digits.len() == 2)
+                .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            let Some(octet) = octet else {
+                return false;
+            };
+            self.octets.push(octet);
+        }
+        self.left -= count;
+        true
+    }
+
+    const fn is_whole(&self) -> bool {
+        self.left == 0
     }
 }
 
@@ -483,6 +558,35 @@ mod tests {
         keys.add_log(file.path()).unwrap();
         assert_eq!(keys.pmks[2][..4], [0xf4, 0x2c, 0x6f, 0xc5]);
         assert_eq!(keys.weps[1][..], [9, 8, 7, 6, 5]);
+    }
+
+    #[test]
+    fn passphrases_of_debug_logs_may_have_several_lines() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let dump = |passphrase: &str| {
+            let mut lines = vec![format!(
+                "1700000000.5: PSK (ASCII passphrase) - hexdump_ascii(len={}):",
+                passphrase.len()
+            )];
+            for part in passphrase.as_bytes().chunks(16) {
+                let digits: String = part.iter().map(|octet| format!(" {octet:02x}")).collect();
+                let characters = String::from_utf8_lossy(part);
+                lines.push(format!("     {digits:48}   {characters:16}"));
+            }
+            lines
+        };
+        let long = "four words make a passphrase";
+        let mut lines = [dump("password"), dump(long), dump("password")].concat();
+        lines.push("PSK (ASCII passphrase) - hexdump_ascii(len=8): [REMOVED]".to_owned());
+        // Another line in the middle ends a dump.
+        lines.extend(dump("a passphrase that is cut").into_iter().take(2));
+        lines.push(format!("pmk:{}", "11".repeat(32)));
+        std::fs::write(file.path(), lines.join("\n")).unwrap();
+        let mut keys = Keys::default();
+        keys.add_log(file.path()).unwrap();
+        let texts: Vec<&str> = keys.passphrases.iter().map(|text| text.as_str()).collect();
+        assert_eq!(texts, ["password", long]);
+        assert_eq!((keys.pmks.len(), keys.tks.len()), (1, 0));
     }
 
     #[test]
