@@ -10,8 +10,9 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use airtoll_security::TunnelSuite;
+use airtoll_security::ike::{IkeEncryption, IkeIntegrity, IkeKey};
 use airtoll_security::keys::psk;
+use airtoll_security::{KeyError, TunnelSuite};
 use zeroize::Zeroizing;
 
 use crate::error::CaptureError;
@@ -69,10 +70,29 @@ pub struct IkeSa {
     pub initiator: [u8; 8],
     /// SPI of the responder.
     pub responder: [u8; 8],
-    /// SK_ai and SK_ar.
-    pub integrity: (Secret, Secret),
-    /// Octets of the integrity checksum.
-    pub icv: usize,
+    /// Encryption algorithm.
+    pub encryption: IkeEncryption,
+    /// SK_ei and SK_er, of AES-GCM with their salts.
+    pub encryption_keys: (Secret, Secret),
+    /// Integrity algorithm; `None` with AES-GCM.
+    pub integrity: Option<IkeIntegrity>,
+    /// SK_ai and SK_ar; empty with AES-GCM.
+    pub integrity_keys: (Secret, Secret),
+}
+
+impl IkeSa {
+    /// The keys of messages from the initiator or from the responder.
+    ///
+    /// # Errors
+    /// A key of the wrong length.
+    pub fn key(&self, initiator: bool) -> Result<IkeKey, KeyError> {
+        let (encryption, integrity) = if initiator {
+            (&self.encryption_keys.0, &self.integrity_keys.0)
+        } else {
+            (&self.encryption_keys.1, &self.integrity_keys.1)
+        };
+        IkeKey::new(self.encryption, encryption, self.integrity, integrity)
+    }
 }
 
 impl Keys {
@@ -266,17 +286,41 @@ impl Keys {
             let octets = hex(text)?;
             <[u8; 8]>::try_from(&octets[..]).map_err(|_| "an SPI has 16 digits".to_owned())
         };
-        let icv = match columns[7].split(" [").next().unwrap_or("") {
-            "HMAC_MD5_96" | "HMAC_SHA1_96" => 12,
-            "HMAC_SHA2_256_128" => 16,
+        let name = |column: usize| columns[column].split(" [").next().unwrap_or("");
+        let encryption = match name(4) {
+            "NULL" => IkeEncryption::Null,
+            "3DES" => IkeEncryption::TripleDes,
+            "AES-CBC-128" | "AES-CBC-192" | "AES-CBC-256" => IkeEncryption::AesCbc,
+            "AES-GCM-128 with 16 octet ICV" | "AES-GCM-256 with 16 octet ICV" => {
+                IkeEncryption::AesGcm
+            }
+            other => {
+                return Err(format!(
+                    "{other}: no encryption of IKEv2 that is known here"
+                ));
+            }
+        };
+        let integrity = match name(7) {
+            "NONE" => None,
+            "HMAC_MD5_96" => Some(IkeIntegrity::HmacMd5),
+            "HMAC_SHA1_96" => Some(IkeIntegrity::HmacSha1),
+            "HMAC_SHA2_256_128" => Some(IkeIntegrity::HmacSha256),
+            "HMAC_SHA2_384_192" => Some(IkeIntegrity::HmacSha384),
+            "HMAC_SHA2_512_256" => Some(IkeIntegrity::HmacSha512),
             other => return Err(format!("{other}: no integrity of IKEv2 that is known here")),
         };
-        self.ike.push(IkeSa {
+        let sa = IkeSa {
             initiator: spi(columns[0])?,
             responder: spi(columns[1])?,
-            integrity: (hex(columns[5])?, hex(columns[6])?),
-            icv,
-        });
+            encryption,
+            encryption_keys: (hex(columns[2])?, hex(columns[3])?),
+            integrity,
+            integrity_keys: (hex(columns[5])?, hex(columns[6])?),
+        };
+        for initiator in [true, false] {
+            sa.key(initiator).map_err(|error| error.to_string())?;
+        }
+        self.ike.push(sa);
         Ok(())
     }
 

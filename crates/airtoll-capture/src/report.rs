@@ -292,7 +292,7 @@ impl Report {
                 .iter()
                 .map(|(outcome, count)| (outcome.words(), *count))
                 .collect(),
-            tunnels: counts.tunnels,
+            tunnels: counts.tunnels.clone(),
             ledger,
         }
     }

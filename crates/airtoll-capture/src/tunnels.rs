@@ -1,5 +1,6 @@
 //! Protected packets of wires: takes ESP, IKEv2 and RADIUS packets with keys, counts those whose
-//! authenticator fits, and gives the MSK that an Access-Accept carries.
+//! authenticator fits and the payloads inside IKEv2 messages, and gives the MSK that an Access-Accept
+//! carries.
 //!
 //! Source: RFC 4303 (ESP), RFC 7296 section 3.14 (IKEv2), RFC 2865 section 3 and RFC 3579 section
 //! 3.2 (RADIUS), RFC 2548 section 2.4 (keys in it). Packets without a key are counted apart.
@@ -7,9 +8,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use airtoll_security::CipherError;
 use airtoll_security::esp::EspKey;
+use airtoll_security::ike::IkeKey;
 use airtoll_security::keys::mic::KeyMic;
-use airtoll_wire::isakmp::{HEADER_OCTETS, payload};
+use airtoll_wire::isakmp::{HEADER_OCTETS, parse_payloads, payload};
 use airtoll_wire::radius::{RadiusRepr, RadiusView, VENDOR_MICROSOFT, attribute, code};
 use md5::{Digest, Md5};
 use rustc_hash::FxHashMap;
@@ -17,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dissect::RadiusPacket;
-use crate::keys::{EspSa, IkeSa, Keys, Secret};
+use crate::keys::{EspSa, Keys, Secret};
 
 /// Most requests whose answer is waited for.
 const MAX_REQUESTS: usize = 1 << 16;
@@ -27,7 +30,7 @@ const AUTHENTICATOR: usize = 16;
 /// Packets of one protocol by the outcome of their check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
-    /// The authenticator fits; ESP packets were decrypted.
+    /// The authenticator fits; ESP packets and IKEv2 messages were decrypted.
     pub verified: u64,
     /// A key is there, and the authenticator does not fit.
     pub failed: u64,
@@ -46,12 +49,15 @@ impl Checked {
 }
 
 /// Checks of all protocols.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TunnelReport {
     /// ESP packets.
     pub esp: Checked,
     /// Encrypted IKEv2 messages.
     pub ikev2: Checked,
+    /// Payloads inside decrypted IKEv2 messages by the notation of RFC 7296 section 3.2; `other`: of
+    /// another type; `unreadable`: messages whose checksum fits and whose payloads cannot be read.
+    pub ikev2_payloads: BTreeMap<&'static str, u64>,
     /// RADIUS packets.
     pub radius: Checked,
     /// Octets of the packets inside ESP, padding not counted.
@@ -61,7 +67,8 @@ pub struct TunnelReport {
 /// Keys of tunnels and the state that checks need.
 pub(crate) struct Tunnels {
     esp: FxHashMap<u32, Vec<(EspSa, EspKey)>>,
-    ike: Vec<IkeSa>,
+    /// Keys of the initiator's and the responder's messages by both SPIs.
+    ike: FxHashMap<([u8; 8], [u8; 8]), (IkeKey, IkeKey)>,
     secrets: Vec<Secret>,
     requests: FxHashMap<(u16, u8), [u8; AUTHENTICATOR]>,
     pub(crate) report: TunnelReport,
@@ -75,9 +82,15 @@ impl Tunnels {
                 esp.entry(sa.spi).or_default().push((sa.clone(), key));
             }
         }
+        let mut ike = FxHashMap::default();
+        for sa in &keys.ike {
+            if let (Ok(initiator), Ok(responder)) = (sa.key(true), sa.key(false)) {
+                ike.insert((sa.initiator, sa.responder), (initiator, responder));
+            }
+        }
         Self {
             esp,
-            ike: keys.ike.clone(),
+            ike,
             secrets: keys.radius.clone(),
             requests: FxHashMap::default(),
             report: TunnelReport::default(),
@@ -111,9 +124,9 @@ impl Tunnels {
         self.report.esp.count(outcome);
     }
 
-    /// Checks the integrity of an encrypted IKEv2 message, from its header on.
+    /// Checks and decrypts an encrypted IKEv2 message, from its header on.
     pub(crate) fn ike(&mut self, octets: &[u8]) {
-        let Some(header) = octets.get(..HEADER_OCTETS) else {
+        let Some(header) = octets.first_chunk::<HEADER_OCTETS>() else {
             return;
         };
         if header[17] >> 4 != 2 || header[16] != payload::ENCRYPTED {
@@ -121,14 +134,37 @@ impl Tunnels {
         }
         let declared = u32::from_be_bytes([header[24], header[25], header[26], header[27]]);
         let message = octets.get(..declared as usize).unwrap_or(octets);
-        let sa = self
-            .ike
-            .iter()
-            .find(|sa| header[..8] == sa.initiator && header[8..16] == sa.responder);
-        let by_initiator = header[19] & airtoll_wire::isakmp::flag::INITIATOR != 0;
-        self.report
-            .ikev2
-            .count(sa.map(|sa| sa.fits(by_initiator, message)));
+        let (mut initiator, mut responder) = ([0; 8], [0; 8]);
+        initiator.copy_from_slice(&header[..8]);
+        responder.copy_from_slice(&header[8..16]);
+        let Some((from_initiator, from_responder)) = self.ike.get(&(initiator, responder)) else {
+            self.report.ikev2.count(None);
+            return;
+        };
+        let key = if header[19] & airtoll_wire::isakmp::flag::INITIATOR != 0 {
+            from_initiator
+        } else {
+            from_responder
+        };
+        let opened = key.open(message);
+        let fits = matches!(opened, Ok(_) | Err(CipherError::Malformed(_)));
+        self.report.ikev2.count(Some(fits));
+        if !fits {
+            return;
+        }
+        let payloads = opened
+            .ok()
+            .and_then(|inside| parse_payloads(inside.first, &inside.payloads).ok());
+        let names = match &payloads {
+            Some(list) => list
+                .iter()
+                .map(|(kind, _)| payload::notation(*kind).unwrap_or("other"))
+                .collect(),
+            None => vec!["unreadable"],
+        };
+        for name in names {
+            *self.report.ikev2_payloads.entry(name).or_default() += 1;
+        }
     }
 
     /// Checks a RADIUS packet; gives the MSK that an Access-Accept carries.
@@ -229,27 +265,4 @@ fn opened(secret: &[u8], request: &[u8; 16], value: &[u8]) -> Option<Secret> {
     }
     let length = usize::from(*plain.first()?);
     plain.get(1..=length).map(|key| Secret::new(key.to_vec()))
-}
-
-impl IkeSa {
-    /// Whether the integrity checksum of an encrypted message fits.
-    fn fits(&self, by_initiator: bool, message: &[u8]) -> bool {
-        let key = if by_initiator {
-            &self.integrity.0
-        } else {
-            &self.integrity.1
-        };
-        let Some(at) = message.len().checked_sub(self.icv) else {
-            return false;
-        };
-        let (covered, icv) = message.split_at(at);
-        let mac = match (key.len(), self.icv) {
-            (16, 12) => KeyMic::HmacMd5,
-            (20, 12) => KeyMic::HmacSha1,
-            (32, 16) => KeyMic::HmacSha256,
-            _ => return false,
-        };
-        mac.compute(key, &[covered])
-            .is_ok_and(|mac| mac.as_slice().get(..self.icv) == Some(icv))
-    }
 }

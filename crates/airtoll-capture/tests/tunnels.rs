@@ -5,6 +5,8 @@ mod network;
 use airtoll_capture::keys::Keys;
 use airtoll_capture::tunnels::Checked;
 use airtoll_capture::{Report, Request, analyse};
+use airtoll_handshakes::ike_v2::{IkeV2Config, IkeV2Peer};
+use airtoll_handshakes::{Carrier, Conversation, Outcome, Peer, SecretName};
 use airtoll_security::esp::EspKey;
 use airtoll_security::keys::mic::KeyMic;
 use airtoll_security::{AkmSuite, CipherSuite, TunnelSuite};
@@ -13,6 +15,8 @@ use airtoll_wire::radius::RadiusRepr;
 use airtoll_wire::udp::UdpRepr;
 use md5::{Digest, Md5};
 use network::{Link, START_NS, on_air, start, udp, written};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 0, 1], [10, 0, 0, 2]);
 
@@ -99,40 +103,123 @@ fn esp_opens_with_a_row_of_wiresharks_table() {
     assert_eq!(report.tunnels.esp, checked(0, 0, 1));
 }
 
-#[test]
-fn ikev2_checksums_are_checked_with_a_row_of_wiresharks_table() {
-    let message = |initiator: bool, key: &[u8]| {
-        let mut octets = vec![0x11; 8];
-        octets.extend([0x22; 8]);
-        octets.extend([46, 0x20, 35, if initiator { 8 } else { 0 }, 0, 0, 0, 1]);
-        octets.extend(80u32.to_be_bytes());
-        octets.extend([35, 0, 0, 52]);
-        octets.extend([0x5a; 36]);
-        let mac = KeyMic::HmacSha1.compute(key, &[&octets]).unwrap();
-        octets.extend(&mac.as_slice()[..12]);
-        octets
+/// The four messages of an IKEv2 exchange of two peers with their UDP ports, and the SA's row of Wireshark's table.
+fn ike_exchange(gcm: bool) -> (Vec<(u16, Vec<u8>)>, String) {
+    let config = IkeV2Config {
+        // The SA is then among the secrets.
+        mobike: true,
+        ..IkeV2Config::new(b"tunnel secret".to_vec(), 19, gcm, ENDS)
     };
-    let (ai, ar) = ([1; 20], [2; 20]);
+    let peers: Vec<Box<dyn Peer>> = vec![
+        Box::new(IkeV2Peer::initiator(config.clone())),
+        Box::new(IkeV2Peer::responder(config)),
+    ];
+    let (log, outcome) = Conversation::new(peers, Box::new(ChaCha8Rng::seed_from_u64(7))).run();
+    let Outcome::Established(secrets) = outcome else {
+        panic!("{outcome:?}");
+    };
+    let sa: serde_json::Value = serde_json::from_slice(&secrets[&SecretName::IkeSa]).unwrap();
+    let digits = |value: &serde_json::Value| -> String {
+        let octets = value.as_array().unwrap().iter();
+        octets
+            .map(|octet| format!("{:02x}", octet.as_u64().unwrap()))
+            .collect()
+    };
+    let (spis, keys) = (&sa["spis"], &sa["keys"]);
     let row = format!(
-        "{},{},{k},{k},\"AES-CBC-128 [RFC3602]\",{},{},\"HMAC_SHA1_96 [RFC2404]\"",
-        "11".repeat(8),
-        "22".repeat(8),
-        "01".repeat(20),
-        "02".repeat(20),
-        k = "00".repeat(16),
+        "{},{},{},{},\"{}\",{},{},\"{}\"",
+        digits(&spis[0]),
+        digits(&spis[1]),
+        digits(&keys["cipher"][0]),
+        digits(&keys["cipher"][1]),
+        if gcm {
+            "AES-GCM-128 with 16 octet ICV [RFC5282]"
+        } else {
+            "AES-CBC-128 [RFC3602]"
+        },
+        digits(&keys["integrity"][0]),
+        digits(&keys["integrity"][1]),
+        if gcm {
+            "NONE [RFC4306]"
+        } else {
+            "HMAC_SHA1_96 [RFC2404]"
+        },
     );
-    let packets = || {
-        vec![
+    let messages = log
+        .into_iter()
+        .map(|sent| match sent.message.carrier {
+            Carrier::Udp(port) => (port, sent.message.octets),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    (messages, row)
+}
+
+#[test]
+fn ikev2_opens_with_a_row_of_wiresharks_table() {
+    for gcm in [false, true] {
+        let (messages, row) = ike_exchange(gcm);
+        assert_eq!(messages.len(), 4);
+        let mut packets: Vec<_> = messages
+            .iter()
+            .map(|(port, octets)| datagram((*port, *port), octets))
+            .collect();
+        let (port, mut damaged) = messages[2].clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        packets.push(datagram((port, port), &damaged));
+        let tunnels = read(packets.clone(), keys(&[&row])).tunnels;
+        assert_eq!(tunnels.ikev2, checked(2, 1, 0));
+        for (name, count) in [("IDi", 1), ("IDr", 1), ("AUTH", 2), ("TSi", 2), ("TSr", 2)] {
+            assert_eq!(tunnels.ikev2_payloads.get(name), Some(&count), "{name}");
+        }
+        assert_eq!(tunnels.ikev2_payloads.get("unreadable"), None);
+        let tunnels = read(packets, keys(&[])).tunnels;
+        assert_eq!(tunnels.ikev2, checked(0, 0, 3));
+        assert!(tunnels.ikev2_payloads.is_empty());
+    }
+}
+
+#[test]
+fn ikev2_integrity_algorithms_of_wiresharks_table_are_checked() {
+    let algorithms = [
+        (KeyMic::HmacMd5, 16, 12, "HMAC_MD5_96 [RFC2403]"),
+        (KeyMic::HmacSha1, 20, 12, "HMAC_SHA1_96 [RFC2404]"),
+        (KeyMic::HmacSha256, 32, 16, "HMAC_SHA2_256_128 [RFC4868]"),
+        (KeyMic::HmacSha384, 48, 24, "HMAC_SHA2_384_192 [RFC4868]"),
+        (KeyMic::HmacSha512, 64, 32, "HMAC_SHA2_512_256 [RFC4868]"),
+    ];
+    for (mac, key_octets, icv, name) in algorithms {
+        // A Delete payload under NULL encryption, without padding.
+        let inside = [0, 0, 0, 8, 1, 0, 0, 0, 0];
+        let message = |initiator: bool, key: &[u8]| {
+            let mut octets = vec![0x11; 8];
+            octets.extend([0x22; 8]);
+            octets.extend([46, 0x20, 37, if initiator { 8 } else { 0 }, 0, 0, 0, 2]);
+            let length = 4 + inside.len() + icv;
+            octets.extend((28 + length as u32).to_be_bytes());
+            octets.extend([42, 0, 0, length as u8]);
+            octets.extend(inside);
+            let value = mac.compute(key, &[&octets]).unwrap();
+            octets.extend(&value.as_slice()[..icv]);
+            octets
+        };
+        let (ai, ar) = (vec![1; key_octets], vec![2; key_octets]);
+        let row = format!(
+            "{},{},,,\"NULL [RFC2410]\",{},{},\"{name}\"",
+            "11".repeat(8),
+            "22".repeat(8),
+            "01".repeat(key_octets),
+            "02".repeat(key_octets),
+        );
+        let packets = vec![
             datagram((500, 500), &message(true, &ai)),
             datagram((500, 500), &message(false, &ar)),
             datagram((500, 500), &message(true, &ar)),
-        ]
-    };
-    assert_eq!(
-        read(packets(), keys(&[&row])).tunnels.ikev2,
-        checked(2, 1, 0)
-    );
-    assert_eq!(read(packets(), keys(&[])).tunnels.ikev2, checked(0, 0, 3));
+        ];
+        let tunnels = read(packets, keys(&[&row])).tunnels;
+        assert_eq!(tunnels.ikev2, checked(2, 1, 0), "{name}");
+        assert_eq!(tunnels.ikev2_payloads.get("D"), Some(&2), "{name}");
+    }
 }
 
 const SECRET: &[u8] = b"testing123";

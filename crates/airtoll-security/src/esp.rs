@@ -323,7 +323,7 @@ impl MacKey {
 }
 
 /// Salt, then IV (RFC 4106, 4).
-fn gcm_nonce(salt: &[u8; 4], iv: &[u8]) -> Nonce {
+pub(crate) fn gcm_nonce(salt: &[u8; 4], iv: &[u8]) -> Nonce {
     let mut nonce = [0; 12];
     nonce[..4].copy_from_slice(salt);
     nonce[4..].copy_from_slice(iv);
@@ -340,7 +340,7 @@ where
     mode.encrypt_blocks(blocks);
 }
 
-fn decrypt_cbc<C>(cipher: &C, iv: &[u8], data: &mut [u8])
+pub(crate) fn decrypt_cbc<C>(cipher: &C, iv: &[u8], data: &mut [u8])
 where
     C: BlockCipherDecrypt + BlockSizeUser,
 {

@@ -8,6 +8,7 @@ pub mod ccm;
 pub mod eap_method;
 pub mod error;
 pub mod esp;
+pub mod ike;
 pub mod kernels;
 pub mod keys;
 pub mod link;

@@ -63,6 +63,30 @@ pub mod payload {
     pub const TS_RESPONDER: u8 = 45;
     /// IKEv2 encrypted and authenticated.
     pub const ENCRYPTED: u8 = 46;
+
+    /// Notation of an IKEv2 payload (RFC 7296 section 3.2); `None` for a type that it does not list.
+    #[must_use]
+    pub const fn notation(kind: u8) -> Option<&'static str> {
+        Some(match kind {
+            SA => "SA",
+            KEY_EXCHANGE => "KE",
+            ID_INITIATOR => "IDi",
+            ID_RESPONDER => "IDr",
+            37 => "CERT",
+            38 => "CERTREQ",
+            AUTHENTICATION => "AUTH",
+            NONCE => "Nonce",
+            NOTIFY => "N",
+            42 => "D",
+            43 => "V",
+            TS_INITIATOR => "TSi",
+            TS_RESPONDER => "TSr",
+            ENCRYPTED => "SK",
+            47 => "CP",
+            48 => "EAP",
+            _ => return None,
+        })
+    }
 }
 
 /// Header flags.

@@ -1017,7 +1017,7 @@ class Checked(TypedDict):
     """Packets of one protocol by the outcome of their check."""
 
     verified: int
-    """The authenticator fits; ESP packets were decrypted."""
+    """The authenticator fits; ESP packets and IKEv2 messages were decrypted."""
 
     failed: int
     """A key is there, and the authenticator does not fit."""
@@ -1034,6 +1034,12 @@ class TunnelReport(TypedDict):
 
     ikev2: Checked
     """Encrypted IKEv2 messages."""
+
+    ikev2_payloads: dict[str, int]
+    """Payloads inside decrypted IKEv2 messages by the notation of RFC 7296 section 3.2; `other`:
+    of another type; `unreadable`: messages whose checksum fits and whose payloads cannot be
+    read.
+    """
 
     radius: Checked
     """RADIUS packets."""

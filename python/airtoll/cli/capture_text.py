@@ -83,7 +83,25 @@ def summarise(report: CaptureReport) -> None:
     _sessions(data)
     _refusals(data)
     _roams(data["roams"])
+    _tunnels(data["tunnels"])
     _cost(report)
+
+
+def _tunnels(tunnels: dict[str, Any]) -> None:
+    """Protected packets of wires by the outcome of their check."""
+    names = {"esp": "ESP", "ikev2": "IKEv2", "radius": "RADIUS"}
+    rows = [
+        (name, *(str(tunnels[key][outcome]) for outcome in ("verified", "failed", "no_key")))
+        for key, name in names.items()
+        if any(tunnels[key].values())
+    ]
+    if not rows:
+        return
+    _say("\nProtected packets of wires")
+    _columns([("protocol", "verified", "failed", "no key"), *rows], right=range(1, 4))
+    inside = ", ".join(f"{count} {name}" for name, count in tunnels["ikev2_payloads"].items())
+    if inside:
+        _say(f"payloads inside IKEv2: {inside}")
 
 
 def _sessions(data: dict[str, Any]) -> None:

@@ -536,7 +536,7 @@ impl<'w> Frames<'w> {
             std::mem::swap(&mut self.counts, &mut self.aside.0);
             std::mem::swap(&mut self.ledger, &mut self.aside.1);
         }
-        self.counts.tunnels = self.tunnels.report;
+        self.counts.tunnels = self.tunnels.report.clone();
         let mut sessions = self.sessions.report(first_ns);
         let window = self.window;
         sessions.retain(|session| window.holds(session.first_ns(), first_ns));
