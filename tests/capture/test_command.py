@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import shlex
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +112,92 @@ def test_page_escapes_what_the_air_says() -> None:
     assert "<script" not in text
     assert 'class="waterfall"' in text
     assert 'id="airtime"' in text
+
+
+def _rows(text: str, title: str) -> list[str]:
+    """Header and rows of the table under a title."""
+    return text.split(f"{title}\n", 1)[1].split("\n\n", 1)[0].splitlines()
+
+
+def test_text_has_the_cost_of_security() -> None:
+    text = _airtoll(AIR, "--keys", LOG).stdout.decode()
+    ledger = capture_report([AIR], key_logs=[LOG]).ledger
+    share = 100 * ledger["security_share"]
+    assert f"cost of security in this capture: {share:.2f} % of the airtime" in text
+    assert _rows(text, "Where the air went")[0].split().count("share") == 2
+
+
+def _without_radio(capture: bytes) -> bytes:
+    """The same frames as bare 802.11 (link type 105): no header names a rate."""
+    order = "<" if capture[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    out, at = capture[:20] + struct.pack(f"{order}I", 105), 24
+    while at < len(capture):
+        seconds, part, kept, whole = struct.unpack_from(f"{order}4I", capture, at)
+        header = struct.unpack_from("<H", capture, at + 18)[0]
+        frame = capture[at + 16 + header : at + 16 + kept]
+        out += struct.pack(f"{order}4I", seconds, part, len(frame), whole - header) + frame
+        at += 16 + kept
+    return out
+
+
+def test_without_rates_the_text_has_the_share_of_octets_and_no_empty_column(
+    tmp_path: Path,
+) -> None:
+    bare = tmp_path / "bare.pcap"
+    bare.write_bytes(_without_radio(AIR.read_bytes()))
+    text = _airtoll(bare, "--keys", LOG).stdout.decode()
+    octets = capture_report([bare], key_logs=[LOG]).ledger["total"]["octets"]
+    share = 100 * (octets["security"] + octets["key_exchange"]) / sum(octets.values())
+    assert f"cost of security in this capture: {share:.2f} % of the octets" in text
+    head, *rows = _rows(text, "Octets by kind (no frame names a rate)")
+    assert head.split() == ["kind", "octets", "share"]
+    shares = [row for row in rows if row.endswith(" %")]
+    assert len(shares) == len(octets)
+
+
+def test_watch_prints_each_join_of_a_pipe_before_the_pipe_ends() -> None:
+    command = [sys.executable, "-m", "airtoll.cli", "capture", "watch", "-", "--keys", str(LOG)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(AIR.read_bytes())
+        process.stdin.flush()
+        # The pipe is still open: the line does not wait for the end of the capture.
+        first = process.stdout.readline().decode()
+        process.stdin.close()
+        rest = process.stdout.read().decode()
+        assert process.wait() == 0
+    session = capture_report([AIR], key_logs=[LOG]).sessions[0]
+    assert session["station"] in first
+    assert "connected" in first
+    assert f"join {1000 * session['join_time_s']:.1f} ms" in first
+    assert session["station"] not in rest
+
+
+def test_commands_of_the_guide_run(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "captures.md"
+    lines = [line.strip() for line in guide.read_text("utf-8").splitlines() if line[:4] == "    "]
+    commands = [line for line in lines if "airtoll capture" in line]
+    assert len(commands) > 5
+    eap = FOLDER.parent / "wpa2-eap-tls-ccmp"
+    copies = {
+        "air.pcapng": AIR,
+        "wire.pcapng": eap / "wire.pcap",
+        "keys.json": LOG,
+        "open.pcapng": FOLDER.parent / "open" / "air.pcap",
+        "secured.pcapng": AIR,
+    }
+    for name, source in copies.items():
+        (tmp_path / name).write_bytes(source.read_bytes())
+    (tmp_path / "keys.txt").write_text("wpa-pwd:correct horse battery staple:airtoll\n", "utf-8")
+    for command in commands:
+        piped, _, ours = command.rpartition("| ")
+        words = [sys.executable, "-m", "airtoll.cli", *shlex.split(ours)[1:]]
+        if ">" in words:
+            words = words[: words.index(">")]
+        stdin = (tmp_path / piped.split()[1]).read_bytes() if piped else b""
+        done = subprocess.run(words, input=stdin, capture_output=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+        assert done.stdout, command

@@ -223,7 +223,10 @@ def _cost(report: CaptureReport) -> None:
     if timed and ledger["frames_without_rate"]:
         _say(f"{ledger['frames_without_rate']} frames name no rate: octets only")
     if ledger["security_share"] is not None:
-        _say(f"security takes {100 * ledger['security_share']:.2f} % of the airtime")
+        share, of = ledger["security_share"], "airtime"
+    else:
+        share, of = (octets["security"] + octets["key_exchange"]) / counted, "octets"
+    _say(f"cost of security in this capture: {100 * share:.2f} % of the {of}")
     others = ledger["same_traffic_under"]
     least = min((other["data_airtime_s"] for other in others), default=0)
     if least <= 0:
