@@ -202,7 +202,9 @@ fn what_is_not_supported_is_named() {
 
 #[test]
 fn fils_keys_follow_from_the_nonces_and_the_pmk() {
-    use airtoll_capture::decrypt::fils::temporal_key;
+    use aes_siv::KeyInit;
+    use airtoll_capture::decrypt::fils::FilsKeys;
+    use airtoll_wire::key_data::KeyData;
     let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
     let selector = airtoll_wire::ieee80211::AkmSelector([0x00, 0x0f, 0xac, 14]);
     let ccmp = airtoll_wire::ieee80211::CipherSelector([0x00, 0x0f, 0xac, 4]);
@@ -224,20 +226,51 @@ fn fils_keys_follow_from_the_nonces_and_the_pmk() {
     }
     let request = ManagementRepr::AssociationRequest(0x11, 10, &elements);
     frames.push(link.management(subtype::ASSOCIATION_REQUEST, true, &request));
-    let response = ManagementRepr::AssociationResponse(0x11, 0, 0xc001, &[]);
-    frames.push(link.management(subtype::ASSOCIATION_RESPONSE, false, &response));
-    let tk = temporal_key(
+    let keys = FilsKeys::derive(
         AkmHash::Sha256,
         &link.pmk,
         (link.station, link.ap),
         (&snonce, &anonce),
         CipherSuite::Ccmp128,
     );
+    // The FILS Session element in clear, then Key Delivery under AES-SIV.
+    let extension = |number: u8, content: &[u8]| {
+        let mut out = Vec::new();
+        let body = [&[number], content].concat();
+        Element {
+            id: 255,
+            body: &body,
+        }
+        .emit(&mut out);
+        out
+    };
+    let session = extension(4, &[0x5e; 8]);
+    let mut delivery = vec![0; 8];
+    KeyData::Gtk {
+        key_id: link.gtk_id,
+        transmit: false,
+        key: &link.gtk,
+    }
+    .emit(&mut delivery);
+    let clear = [&[0x11, 0, 0, 0, 0x01, 0xc0], &session[..]].concat();
+    let associated: [&[u8]; 5] = [&link.ap.0, &link.station.0, &anonce, &snonce, &clear];
+    let sealed = aes_siv::siv::Aes128Siv::new_from_slice(keys.kek())
+        .unwrap()
+        .encrypt(associated, &extension(7, &delivery))
+        .unwrap();
+    let rest = [session, sealed].concat();
+    let response = ManagementRepr::AssociationResponse(0x11, 0, 0xc001, &rest);
+    frames.push(link.management(subtype::ASSOCIATION_RESPONSE, false, &response));
     let data = link.data(true, false, &udp(30, 1));
-    frames.push(protect(link.cipher, &tk, 0, 1, data));
+    frames.push(protect(link.cipher, keys.tk(), 0, 1, data));
     let (opened, plain) = report(&frames, &[link.key_text()]);
     assert_eq!((opened.protected, opened.decrypted), (1, 1));
     assert_eq!(plain[0].1, udp(30, 1));
+    let group = link.data(false, true, &udp(30, 2));
+    let group = link.protect(group, true);
+    let (opened, plain) = report(&[frames.clone(), vec![group]].concat(), &[link.key_text()]);
+    assert_eq!((opened.protected, opened.decrypted), (2, 2));
+    assert_eq!(plain[1].1, udp(30, 2));
     let other = "pmk:".to_owned() + &"00".repeat(32);
     assert_eq!(report(&frames, &[other]).0.undecrypted["no FILS keys"], 1);
 }

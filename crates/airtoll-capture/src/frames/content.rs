@@ -304,6 +304,7 @@ impl Frames<'_> {
             } => {
                 self.keyring.learn_bss(bssid, None, &elements);
                 self.keyring.learn_ft_association(station, bssid, &elements);
+                self.keyring.learn_fils_response(station, bssid, body);
                 Step::AssociationResponse(status)
             }
             Management::Authentication {
