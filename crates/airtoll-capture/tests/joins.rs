@@ -16,6 +16,7 @@ use airtoll_wire::ethernet::EthernetRepr;
 use airtoll_wire::ieee80211::ManagementRepr;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ipv4::Ipv4Repr;
+use airtoll_wire::ipv6::Ipv6Repr;
 use airtoll_wire::llc::SnapRepr;
 use airtoll_wire::radius::RadiusRepr;
 use airtoll_wire::udp::UdpRepr;
@@ -351,6 +352,60 @@ fn a_join_is_timed_to_its_keys_its_data_and_its_address() {
     assert!(close(session.time_to_answer_s, 50.0));
     assert_eq!((session.data_protected, session.data_clear), (1, 1));
     assert_eq!((session.frame, session.last_frame), (2, 10));
+}
+
+/// An IPv6 packet in an MSDU, from a link-local router to a link-local host.
+fn ipv6(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::new();
+    Ipv6Repr {
+        traffic_class: 0,
+        flow_label: 0,
+        protocol,
+        later_fragment: false,
+        hop_limit: 255,
+        source: "fe80::1".parse().unwrap(),
+        destination: "fe80::7".parse().unwrap(),
+        payload,
+    }
+    .emit(&mut packet);
+    let mut msdu = Vec::new();
+    SnapRepr::rfc1042(0x86dd, &packet).emit(&mut msdu);
+    msdu
+}
+
+#[test]
+fn an_answer_over_ipv6_ends_the_wait_for_an_address() {
+    let reply = {
+        let mut segment = Vec::new();
+        UdpRepr {
+            source: 547,
+            destination: 546,
+            payload: &[7, 0, 0, 1],
+        }
+        .emit(
+            "fe80::1".parse().unwrap(),
+            "fe80::7".parse().unwrap(),
+            &mut segment,
+        );
+        ipv6(17, &segment)
+    };
+    // Types of ICMPv6: router advertisement, neighbour advertisement, neighbour solicitation.
+    let icmp = |kind: u8| ipv6(58, &[kind, 0, 0, 0, 0, 0, 0, 0]);
+    for (answer, ends) in [
+        (reply, true),
+        (icmp(134), true),
+        (icmp(136), true),
+        (icmp(135), false),
+    ] {
+        let mut link = link();
+        let mut frames = from(0, start(&mut link));
+        let answer = link.data(false, false, &answer);
+        frames.push((51, link.protect(answer, false)));
+        let report = read(&frames, &[link.key_text()]);
+        let session = &report.sessions[0];
+        assert_eq!(session.time_to_answer_s.is_some(), ends, "{session:?}");
+        assert!(!ends || close(session.time_to_answer_s, 50.0));
+    }
 }
 
 #[test]
