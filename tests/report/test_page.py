@@ -73,6 +73,12 @@ def test_nothing_is_shown_as_a_dash():
     assert show_value(float("nan"), "s") == "–"
 
 
+def test_a_single_trial_has_no_interval_in_the_headline(small_study, fake, tmp_path):
+    out = tmp_path / "run"
+    single = headline(summarise(run(small_study(), testbed=fake(), out=out, trials=1).path))
+    assert "(no interval)" in single[-1]
+
+
 def test_the_dearest_policy_is_named_also_by_a_difference_of_rates(small_study, fake, tmp_path):
     study = small_study(policies=', "wep-104"')
     text = study.read_text().replace(

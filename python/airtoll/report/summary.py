@@ -490,8 +490,9 @@ def _of_costs(summary: RunSummary) -> list[str]:
             & (pl.col("p_adjusted") < 0.05)
         ).height
     )
+    bounds = f"{level} interval" if estimate and estimate.has_interval else "no interval"
     second = (
-        f"The largest single overhead is {show_overhead(estimate)} ({level} interval) in "
+        f"The largest single overhead is {show_overhead(estimate)} ({bounds}) in "
         f"{worst['cell']}; {detectable} of {frame.height} differences stand out from the spread of "
         "the trials."
     )
