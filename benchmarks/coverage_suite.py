@@ -285,6 +285,8 @@ LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
     ),
     "a primary difference in a null run, 10 metrics, 1 primary": (0.05, family(10, 1), "error"),
     "a primary difference in a null run, 10 metrics, 3 primary": (0.05, family(10, 3), "error"),
+    # Covers more than its level: runs with the warning, which have few retries, are left out.
+    "mean time, retries 30 %, n = 50, no warning": (0.95, mean_bca(50, 0.3), "conservative"),
 }
 
 
