@@ -1,11 +1,12 @@
 //! Tables as columns: lists of equal length.
 
-use airtoll_wlan::Outcome;
 use airtoll_wlan::analytic::{Answer, Throughput};
+use airtoll_wlan::{Outcome, Sketch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Rows of simulated trials. Every list but `failure` has one entry for each row.
+/// Rows of simulated trials. Every list has one entry for each row, but `sketches`
+/// and `failure`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Columns {
     /// Index into the seeds.
@@ -22,8 +23,39 @@ pub struct Columns {
     pub value: Vec<f64>,
     /// Its unit.
     pub unit: Vec<&'static str>,
+    /// Distributions over the packets of flows.
+    pub sketches: Sketches,
     /// For each seed: which station did not join and why, or null.
     pub failure: Vec<Option<String>>,
+}
+
+/// Distributions over the packets of one flow and trial each. The lists have equal lengths.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Sketches {
+    /// Index into the seeds.
+    pub trial: Vec<usize>,
+    /// Name of the metric whose values are counted.
+    pub metric: Vec<&'static str>,
+    /// Flow.
+    pub flow: Vec<String>,
+    /// Station of the flow, where there is one.
+    pub station: Vec<Option<String>>,
+    /// Middles of the occupied bins, upwards, ns. Bins are the same in every trial.
+    pub nanoseconds: Vec<Vec<u64>>,
+    /// Number of values in each of these bins.
+    pub counts: Vec<Vec<u32>>,
+}
+
+impl Sketches {
+    fn push(&mut self, trial: usize, sketch: Sketch) {
+        let (nanoseconds, counts) = sketch.bins.into_iter().unzip();
+        self.trial.push(trial);
+        self.metric.push(sketch.metric);
+        self.flow.push(sketch.flow);
+        self.station.push(sketch.station);
+        self.nanoseconds.push(nanoseconds);
+        self.counts.push(counts);
+    }
 }
 
 impl Columns {
@@ -33,6 +65,9 @@ impl Columns {
         let mut columns = Self::default();
         for (trial, outcome) in outcomes.into_iter().enumerate() {
             columns.failure.push(outcome.failure);
+            for sketch in outcome.sketches {
+                columns.sketches.push(trial, sketch);
+            }
             for row in outcome.rows {
                 columns.trial.push(trial);
                 columns.metric.push(row.metric);

@@ -9,7 +9,7 @@ mod columns;
 mod negotiated;
 mod schema;
 
-pub use columns::{AnalyticColumns, Columns, PublishedMaximum, published_maxima};
+pub use columns::{AnalyticColumns, Columns, PublishedMaximum, Sketches, published_maxima};
 pub use negotiated::{
     Negotiated, NegotiatedMessage, NegotiatedOutcome, NegotiatedSecret, NegotiatedTotals,
     PartyTotals, ProtocolTotals, negotiate,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use airtoll_border::Columns;
+use airtoll_border::{Columns, Sketches};
 use airtoll_wlan::{Outcome, Scenario, ScenarioError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -113,6 +113,7 @@ fn columns<'py>(py: Python<'py>, outcomes: Vec<Outcome>) -> PyResult<Bound<'py, 
         second,
         value,
         unit,
+        sketches,
         failure,
     } = py.detach(|| Columns::new(outcomes));
     let table = PyDict::new(py);
@@ -123,7 +124,27 @@ fn columns<'py>(py: Python<'py>, outcomes: Vec<Outcome>) -> PyResult<Bound<'py, 
     table.set_item("second", second)?;
     table.set_item("value", value)?;
     table.set_item("unit", unit)?;
+    table.set_item("sketches", distributions(py, sketches)?)?;
     table.set_item("failure", failure)?;
+    Ok(table)
+}
+
+fn distributions(py: Python<'_>, sketches: Sketches) -> PyResult<Bound<'_, PyDict>> {
+    let Sketches {
+        trial,
+        metric,
+        flow,
+        station,
+        nanoseconds,
+        counts,
+    } = sketches;
+    let table = PyDict::new(py);
+    table.set_item("trial", trial)?;
+    table.set_item("metric", metric)?;
+    table.set_item("flow", flow)?;
+    table.set_item("station", station)?;
+    table.set_item("nanoseconds", nanoseconds)?;
+    table.set_item("counts", counts)?;
     Ok(table)
 }
 

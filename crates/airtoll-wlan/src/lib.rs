@@ -31,7 +31,7 @@ mod world;
 mod tests;
 
 pub use medium::loss_db;
-pub use outcome::{Outcome, Row};
+pub use outcome::{Outcome, Row, Sketch};
 pub use scenario::{Scenario, ScenarioError};
 
 /// Simulates one trial.

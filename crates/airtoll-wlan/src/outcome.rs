@@ -8,8 +8,24 @@
 pub struct Outcome {
     /// The rows; of a trial in which a station failed to join, only those of the negotiations.
     pub rows: Vec<Row>,
+    /// Distributions of the flows' delays and response times.
+    pub sketches: Vec<Sketch>,
     /// Which station did not join, in which stage and why.
     pub failure: Option<String>,
+}
+
+/// The distribution of a metric over the packets of one flow, in bins 1/64 wide relative to their
+/// value. Bins are the same in every trial, so that sketches are merged by adding counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sketch {
+    /// Name of the metric whose values are counted.
+    pub metric: &'static str,
+    /// Flow.
+    pub flow: String,
+    /// Station of the flow, where there is one.
+    pub station: Option<String>,
+    /// Middle of each occupied bin, ns, and the values counted in the bin, upwards.
+    pub bins: Vec<(u64, u32)>,
 }
 
 /// One value of one metric.

@@ -5,7 +5,7 @@ use airtoll_units::Duration;
 use crate::flow::Application;
 use crate::join::Join;
 use crate::observe::metrics::Statistics;
-use crate::outcome::{Outcome, Row};
+use crate::outcome::{Outcome, Row, Sketch};
 use crate::roam::Roam;
 use crate::scenario::Role;
 use crate::stack::Stack;
@@ -13,6 +13,7 @@ use crate::transport::{G711_CONCEALED, mean_opinion_score, played_rating};
 
 struct Table {
     rows: Vec<Row>,
+    sketches: Vec<Sketch>,
     flow: Option<String>,
     station: Option<String>,
     second: Option<u32>,
@@ -47,6 +48,7 @@ impl Table {
 pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
     let mut table = Table {
         rows: Vec::new(),
+        sketches: Vec::new(),
         flow: None,
         station: None,
         second: None,
@@ -82,6 +84,7 @@ pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
     }
     Outcome {
         rows: table.rows,
+        sketches: table.sketches,
         failure,
     }
 }
@@ -149,6 +152,16 @@ impl Traffic<'_> {
         table.put_some("response_p50_s", s.responses.quantile(0.5), "s");
         table.put_some("response_p95_s", s.responses.quantile(0.95), "s");
         table.put_some("response_p99_s", s.responses.quantile(0.99), "s");
+        for (metric, histogram) in [("delay_s", &s.delays), ("response_time_s", &s.responses)] {
+            if histogram.count() > 0 {
+                table.sketches.push(Sketch {
+                    metric,
+                    flow: flow.name.clone(),
+                    station: flow.station.clone(),
+                    bins: histogram.occupied().collect(),
+                });
+            }
+        }
         table.put_some(
             "transfer_delay_s",
             s.transfer.map(Duration::as_secs_f64),

@@ -71,6 +71,7 @@ __all__ = [
     "SecretName",
     "SessionReport",
     "SignatureAlgorithm",
+    "Sketches",
     "Stage",
     "Step",
     "StepColumns",
@@ -80,8 +81,32 @@ __all__ = [
 ]
 
 
+class Sketches(TypedDict):
+    """Distributions over the packets of one flow and trial each. The lists have equal lengths."""
+
+    trial: list[int]
+    """Index into the seeds."""
+
+    metric: list[str]
+    """Name of the metric whose values are counted."""
+
+    flow: list[str]
+    """Flow."""
+
+    station: list[str | None]
+    """Station of the flow, where there is one."""
+
+    nanoseconds: list[list[int]]
+    """Middles of the occupied bins, upwards, ns. Bins are the same in every trial."""
+
+    counts: list[list[int]]
+    """Number of values in each of these bins."""
+
+
 class Columns(TypedDict):
-    """Rows of simulated trials. Every list but `failure` has one entry for each row."""
+    """Rows of simulated trials. Every list has one entry for each row, but `sketches` and
+    `failure`.
+    """
 
     trial: list[int]
     """Index into the seeds."""
@@ -103,6 +128,9 @@ class Columns(TypedDict):
 
     unit: list[str]
     """Its unit."""
+
+    sketches: Sketches
+    """Distributions over the packets of flows."""
 
     failure: list[str | None]
     """For each seed: which station did not join and why, or null."""

@@ -144,3 +144,19 @@ def rows_of(columns: Columns | AnalyticColumns) -> list[Row]:
         strict=True,
     )
     return [Row(*row) for row in table]
+
+
+def sketches_of(columns: Columns) -> tuple[SketchTuple, ...]:
+    """Distributions over the packets of one trial, from the columns of the native module."""
+    sketches = columns["sketches"]
+    return tuple(
+        (metric, flow, station, tuple(nanoseconds), tuple(counts))
+        for metric, flow, station, nanoseconds, counts in zip(
+            sketches["metric"],
+            sketches["flow"],
+            sketches["station"],
+            sketches["nanoseconds"],
+            sketches["counts"],
+            strict=True,
+        )
+    )

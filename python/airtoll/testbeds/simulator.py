@@ -22,6 +22,7 @@ from airtoll.testbeds.contract import (
     Skip,
     folder_of,
     rows_of,
+    sketches_of,
     with_whole_cell,
 )
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
@@ -113,6 +114,7 @@ class Simulator:
         caveat = None if failure is None else _partial_join(rows, trial.cell, str(failure))
         return Measured(
             rows=tuple(_finished(rows, trial.cell)),
+            sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
             caveats=(caveat,) if caveat else (),
             files=() if own is None else tuple(sorted(own.iterdir())),

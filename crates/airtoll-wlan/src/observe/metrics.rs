@@ -117,6 +117,12 @@ impl Histogram {
         })
     }
 
+    /// Middles of the occupied bins, ns, and the durations counted in each, upwards.
+    pub fn occupied(&self) -> impl Iterator<Item = (u64, u32)> {
+        let counted = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
+        counted.map(|(bin, n)| (u64::midpoint(floor_of(bin), floor_of(bin + 1) - 1), *n))
+    }
+
     /// The `p`-quantile, s, to within half a bin (0.8 %).
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if self.count == 0 {
@@ -171,6 +177,16 @@ mod tests {
             assert!((got / expected - 1.0).abs() < 0.016, "{p}: {got}");
         }
         assert!((histogram.mean().unwrap() - 500.5e-6).abs() < 1e-12);
+        let (middles, counts): (Vec<_>, Vec<_>) = histogram.occupied().unzip();
+        assert_eq!(counts.iter().sum::<u32>(), 1000);
+        assert!(middles.windows(2).all(|pair| pair[0] < pair[1]));
+        let mean: f64 = middles
+            .iter()
+            .zip(&counts)
+            .map(|(middle, n)| *middle as f64 * f64::from(*n))
+            .sum::<f64>()
+            / 1000.0;
+        assert!((mean / 500.5e3 - 1.0).abs() < 0.002, "{mean}");
     }
 
     #[test]
