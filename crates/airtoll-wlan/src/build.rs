@@ -18,13 +18,13 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::event::Event;
 use crate::flow::Flows;
+use crate::id::{ContenderId, NodeId, Slab};
 use crate::join::Join;
 use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Medium, Radio};
 use crate::net::Net;
 use crate::observe::{self, Observers};
-use crate::packet::Slab;
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Bss, Role, Scenario, ScenarioError, Standard};
 use crate::stack::Stack;
@@ -36,12 +36,12 @@ struct BssPhy {
     basic: BasicRates,
     edca: bool,
     /// Nodes of the BSS: the access point, then the stations.
-    members: Vec<u32>,
+    members: Vec<NodeId>,
 }
 
 struct Builder<'a> {
     scenario: &'a Scenario,
-    index: HashMap<&'a str, u32>,
+    index: HashMap<&'a str, NodeId>,
     streams: Streams,
     phys: Vec<BssPhy>,
     world: World,
@@ -53,11 +53,11 @@ struct Builder<'a> {
 /// [`ScenarioError::Invalid`] for combinations that only the PHY can judge.
 pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioError> {
     scenario.check()?;
-    let index: HashMap<&str, u32> = scenario
+    let index: HashMap<&str, NodeId> = scenario
         .nodes
         .iter()
         .enumerate()
-        .map(|(i, n)| (n.name.as_str(), i as u32))
+        .map(|(i, n)| (n.name.as_str(), NodeId::new(i as u32)))
         .collect();
     let streams = Streams::new(seed);
     let radio = Radio::new(scenario, &index);
@@ -150,14 +150,14 @@ impl Builder<'_> {
     }
 
     /// Nodes of a BSS, the access point first.
-    fn members(&self, bss: &Bss) -> Vec<u32> {
+    fn members(&self, bss: &Bss) -> Vec<NodeId> {
         let of = |role| {
             self.scenario
                 .nodes
                 .iter()
                 .enumerate()
                 .filter(move |(_, n)| n.role == role && n.bss.as_deref() == Some(&bss.name))
-                .map(|(i, _)| i as u32)
+                .map(|(i, _)| NodeId::new(i as u32))
         };
         of(Role::AccessPoint).chain(of(Role::Station)).collect()
     }
@@ -170,7 +170,7 @@ impl Builder<'_> {
             let members = self.members(bss);
             let with_b = members
                 .iter()
-                .any(|m| self.scenario.nodes[*m as usize].standard == Some(Standard::B));
+                .any(|m| self.scenario.nodes[m.index()].standard == Some(Standard::B));
             self.phys.push(BssPhy {
                 timing: mac::timing(bss, with_b),
                 basic: mac::basic_rates(bss, with_b),
@@ -182,7 +182,7 @@ impl Builder<'_> {
             let on_it: Vec<usize> = (0..self.phys.len())
                 .filter(|b| self.scenario.bss[*b].channel == number)
                 .collect();
-            let members: Vec<u32> = on_it
+            let members: Vec<NodeId> = on_it
                 .iter()
                 .flat_map(|b| self.phys[*b].members.iter().copied())
                 .collect();
@@ -199,12 +199,12 @@ impl Builder<'_> {
     /// Adds a contender; `aifsn` 2 without EDCA is DCF.
     fn add_contender(
         &mut self,
-        node: u32,
+        node: NodeId,
         (aifsn, edca): (u32, bool),
         windows: (u32, u32),
         txop: Duration,
         rank: u8,
-    ) -> u32 {
+    ) -> ContenderId {
         let Lower { medium, mac, .. } = &mut self.world.stack.lower;
         let channel = medium.channel_of(node);
         let aifs = medium.sifs(channel) + medium.slot(channel) * u64::from(aifsn);
@@ -212,10 +212,10 @@ impl Builder<'_> {
         mac.add_contender(medium, node, kind, windows, txop, rank)
     }
 
-    fn add_contenders(&mut self, at: usize, node: u32) {
+    fn add_contenders(&mut self, at: usize, node: NodeId) {
         let bss = &self.scenario.bss[at];
         let timing = self.phys[at].timing;
-        let own = self.scenario.nodes[node as usize]
+        let own = self.scenario.nodes[node.index()]
             .standard
             .unwrap_or(bss.standard);
         let dsss = own == Standard::B;
@@ -227,7 +227,7 @@ impl Builder<'_> {
         let cw_min = bss.cw_min.unwrap_or(default_min);
         let cw_max = bss.cw_max.unwrap_or(timing.cw_max).max(cw_min);
         if !self.phys[at].edca {
-            let own = self.scenario.nodes[node as usize].frame_burst_us;
+            let own = self.scenario.nodes[node.index()].frame_burst_us;
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
             let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
             self.world.stack.lower.mac.set_contenders(node, [id; 4]);
@@ -244,9 +244,9 @@ impl Builder<'_> {
             phy::AccessCategory::Video,
             phy::AccessCategory::Voice,
         ];
-        let own = &self.scenario.nodes[node as usize].edca_parameters;
+        let own = &self.scenario.nodes[node.index()].edca_parameters;
         let given = own.as_ref().or(bss.edca_parameters.as_ref());
-        let mut contenders = [0; 4];
+        let mut contenders = [ContenderId::new(0); 4];
         for (i, category) in categories.into_iter().enumerate() {
             let mut p = phy::edca_parameters(category, &windows, dsss);
             if let Some(given) = given {

@@ -8,54 +8,57 @@
 use airtoll_engine::EventQueue;
 use airtoll_units::Instant;
 
-use crate::event::{Event, HandoverId, PipeKind};
+use crate::event::{Event, PipeKind};
+use crate::id::{
+    AgentId, ContenderId, FlowId, HandoverId, LinkId, NodeId, PacketId, SignalId, Slab, WireId,
+};
 use crate::observe::Observers;
-use crate::packet::{Packet, PacketId, Slab};
+use crate::packet::Packet;
 
 /// A request of a subsystem to those above it, or to itself once these are done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     /// MAC: the frames of a contender's exchange are over. Packets that its node has ready for the
     /// radio go into the transmit queues, and then the exchange goes on.
-    Ended { contender: u32, step: Step },
+    Ended { contender: ContenderId, step: Step },
     /// MAC: a transmit queue is empty, so that the next packet for it is an event.
-    Arm { node: u32 },
+    Arm { node: NodeId },
     /// MAC: the exchange of a contender goes on.
-    Exchange { contender: u32, step: Step },
+    Exchange { contender: ContenderId, step: Step },
     /// MAC: a packet arrived over a link.
-    Receive { link: u32, packet: PacketId },
+    Receive { link: LinkId, packet: PacketId },
     /// MAC, net: a packet is lost.
     Lose { packet: PacketId },
     /// MAC: a packet of a flow has left the sender's socket.
-    Released { flow: u32 },
+    Released { flow: FlowId },
     /// MAC: a message of a negotiation was on the air.
-    OnAir { signal: u32 },
+    OnAir { signal: SignalId },
     /// MAC: a station that dozes as far as its access point knows sent a frame.
-    Woke { station: u32 },
+    Woke { station: NodeId },
     /// MAC: a station that is not associated sent data.
-    Refused { station: u32 },
+    Refused { station: NodeId },
     /// MAC: a station that listens for beacons heard one.
     BeaconHeard { handover: HandoverId },
     /// Net: the next packet of a device's pipe, if it is done.
-    Pipe { node: u32, pipe: PipeKind },
+    Pipe { node: NodeId, pipe: PipeKind },
     /// Net: the next packet at the end of a wire, if it is there.
-    Wire { wire: u32 },
+    Wire { wire: WireId },
     /// Net: a packet of a flow or a negotiation is through the stack of its host at this instant.
     Arrived { packet: PacketId, at: Instant },
     /// Net: a packet outside all tunnels, and not a fragment, is lost.
     Lost { packet: PacketId },
     /// Net: an access point has a packet for a station that dozes as far as it knows.
-    KeepDozing { station: u32, packet: PacketId },
+    KeepDozing { station: NodeId, packet: PacketId },
     /// Net: a host sends a packet between two access points.
-    KeepAway { host: u32, packet: PacketId },
+    KeepAway { host: NodeId, packet: PacketId },
     /// Net: a station that knows that its association has ended sends a packet.
-    KeepOff { station: u32, packet: PacketId },
+    KeepOff { station: NodeId, packet: PacketId },
     /// Net: the far end of a tunnel authenticated a packet that this node put into it.
-    Tunnelled { entered: u32 },
+    Tunnelled { entered: NodeId },
     /// Net: an advertisement of a mobility agent is through the stack of a station.
-    AdvertisementHeard { station: u32, agent: u32 },
+    AdvertisementHeard { station: NodeId, agent: AgentId },
     /// Flow: a host sends a packet.
-    Send { host: u32, packet: PacketId },
+    Send { host: NodeId, packet: PacketId },
 }
 
 // Actions are moved twice each.
@@ -83,7 +86,7 @@ pub(crate) struct Context {
     pub end: Instant,
     /// When the warm-up ends.
     pub warm_up: Instant,
-    pub packets: Slab<Packet>,
+    pub packets: Slab<PacketId, Packet>,
     /// Actions for the subsystems above.
     pub outbox: Vec<Action>,
     pub observers: Observers,

@@ -12,8 +12,8 @@ use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
 use crate::event::{Event, PipeKind};
+use crate::id::{NodeId, PacketId, Table};
 use crate::medium::Medium;
-use crate::packet::PacketId;
 use crate::scenario::{self, CryptoEngine};
 use host::Host;
 
@@ -31,7 +31,7 @@ struct Node {
 
 /// The devices of all nodes.
 pub(crate) struct Device {
-    nodes: Vec<Node>,
+    nodes: Table<NodeId, Node>,
     /// Cipher work that the CPU at hand will do with its next job.
     cpu_ciphers: Duration,
 }
@@ -40,7 +40,7 @@ impl Device {
     /// No devices.
     pub fn new() -> Self {
         Self {
-            nodes: Vec::new(),
+            nodes: Table::new(),
             cpu_ciphers: Duration::ZERO,
         }
     }
@@ -58,31 +58,31 @@ impl Device {
 
     /// CPU time to send an own packet of `octets`.
     #[inline]
-    pub fn transmit_time(&self, node: u32, octets: u32) -> Duration {
-        self.nodes[node as usize].host.transmit.of(octets)
+    pub fn transmit_time(&self, node: NodeId, octets: u32) -> Duration {
+        self.nodes[node].host.transmit.of(octets)
     }
 
     /// CPU time to receive a packet of `octets`.
     #[inline]
-    pub fn receive_time(&self, node: u32, octets: u32) -> Duration {
-        self.nodes[node as usize].host.receive.of(octets)
+    pub fn receive_time(&self, node: NodeId, octets: u32) -> Duration {
+        self.nodes[node].host.receive.of(octets)
     }
 
     /// CPU time to forward a packet of `octets`.
     #[inline]
-    pub fn forward_time(&self, node: u32, octets: u32) -> Duration {
-        self.nodes[node as usize].host.forward.of(octets)
+    pub fn forward_time(&self, node: NodeId, octets: u32) -> Duration {
+        self.nodes[node].host.forward.of(octets)
     }
 
     /// CPU time of handshake operations.
-    pub fn operations_time(&self, node: u32, operations: &[Operation]) -> Duration {
-        self.nodes[node as usize].host.operations_time(operations)
+    pub fn operations_time(&self, node: NodeId, operations: &[Operation]) -> Duration {
+        self.nodes[node].host.operations_time(operations)
     }
 
     /// Where a node's ciphers work.
     #[inline]
-    pub fn engine(&self, node: u32) -> CryptoEngine {
-        self.nodes[node as usize].host.engine
+    pub fn engine(&self, node: NodeId) -> CryptoEngine {
+        self.nodes[node].host.engine
     }
 
     /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
@@ -90,27 +90,27 @@ impl Device {
     pub fn cipher_time(
         &self,
         cx: &mut Context,
-        node: u32,
+        node: NodeId,
         cipher: CipherSuite,
         encrypt: bool,
         octets: u32,
     ) -> Duration {
-        let host = &self.nodes[node as usize].host;
+        let host = &self.nodes[node].host;
         let effort = host.cipher_time(cipher, encrypt, octets);
         cx.observers.crypto_time += effort;
         effort
     }
 
     /// Time to encrypt a frame that was counted before.
-    pub fn encryption_time(&self, node: u32, cipher: CipherSuite, octets: u32) -> Duration {
-        let host = &self.nodes[node as usize].host;
+    pub fn encryption_time(&self, node: NodeId, cipher: CipherSuite, octets: u32) -> Duration {
+        let host = &self.nodes[node].host;
         host.cipher_time(cipher, true, octets)
     }
 
     /// Whether the CPU of a node takes another packet.
     #[inline]
-    pub fn admits(&mut self, cx: &Context, node: u32) -> bool {
-        self.nodes[node as usize].host.cpu.admits(cx.now())
+    pub fn admits(&mut self, cx: &Context, node: NodeId) -> bool {
+        self.nodes[node].host.cpu.admits(cx.now())
     }
 
     /// Begins to count the cipher work in the CPU's next job.
@@ -136,7 +136,7 @@ impl Device {
         &mut self,
         cx: &Context,
         medium: &mut Medium,
-        node: u32,
+        node: NodeId,
         work: Duration,
     ) -> Instant {
         let done = self.work(cx, node, work);
@@ -147,8 +147,8 @@ impl Device {
 
     /// The same for work without link ciphers, as that of a handshake.
     #[inline]
-    pub fn work(&mut self, cx: &Context, node: u32, work: Duration) -> Instant {
-        self.nodes[node as usize].host.cpu.work(cx.now(), work)
+    pub fn work(&mut self, cx: &Context, node: NodeId, work: Duration) -> Instant {
+        self.nodes[node].host.cpu.work(cx.now(), work)
     }
 
     /// Works on a cipher engine of a node from `ready` on; gives the instant at which that is done.
@@ -156,12 +156,12 @@ impl Device {
     pub fn run_engine(
         &mut self,
         medium: &mut Medium,
-        node: u32,
+        node: NodeId,
         encrypt: bool,
         ready: Instant,
         effort: Duration,
     ) -> Instant {
-        let engine = self.nodes[node as usize].host.engine_for(encrypt);
+        let engine = self.nodes[node].host.engine_for(encrypt);
         let done = engine.work(ready, effort);
         medium.note_ciphers(node, done, effort);
         done
@@ -171,11 +171,11 @@ impl Device {
     pub fn encrypt_from(
         &mut self,
         medium: &mut Medium,
-        node: u32,
+        node: NodeId,
         ready: Instant,
         effort: Duration,
     ) -> Instant {
-        let host = &mut self.nodes[node as usize].host;
+        let host = &mut self.nodes[node].host;
         let engine = match host.engine {
             CryptoEngine::Cpu => &mut host.cpu,
             _ => host.engine_for(true),
@@ -187,14 +187,14 @@ impl Device {
 
     /// Whether a cipher engine of a node takes another packet.
     #[inline]
-    pub fn engine_admits(&mut self, cx: &Context, node: u32, encrypt: bool) -> bool {
-        let engine = self.nodes[node as usize].host.engine_for(encrypt);
+    pub fn engine_admits(&mut self, cx: &Context, node: NodeId, encrypt: bool) -> bool {
+        let engine = self.nodes[node].host.engine_for(encrypt);
         engine.admits(cx.now())
     }
 
     #[inline]
-    fn pipe(&mut self, node: u32, kind: PipeKind) -> &mut Pipe {
-        let node = &mut self.nodes[node as usize];
+    fn pipe(&mut self, node: NodeId, kind: PipeKind) -> &mut Pipe {
+        let node = &mut self.nodes[node];
         match kind {
             PipeKind::Transmit => &mut node.transmit,
             PipeKind::Encrypt => &mut node.encrypt,
@@ -205,8 +205,8 @@ impl Device {
 
     /// Whether a pipe holds nothing.
     #[inline]
-    pub fn is_empty(&self, node: u32, kind: PipeKind) -> bool {
-        let node = &self.nodes[node as usize];
+    pub fn is_empty(&self, node: NodeId, kind: PipeKind) -> bool {
+        let node = &self.nodes[node];
         let pipe = match kind {
             PipeKind::Transmit => &node.transmit,
             PipeKind::Encrypt => &node.encrypt,
@@ -218,7 +218,7 @@ impl Device {
 
     /// Puts a packet that is done at `at` into a pipe, without an event.
     #[inline]
-    pub fn put(&mut self, node: u32, kind: PipeKind, at: Instant, packet: PacketId) {
+    pub fn put(&mut self, node: NodeId, kind: PipeKind, at: Instant, packet: PacketId) {
         self.pipe(node, kind).items.push_back((at, packet));
     }
 
@@ -227,7 +227,7 @@ impl Device {
     pub fn push(
         &mut self,
         cx: &mut Context,
-        node: u32,
+        node: NodeId,
         kind: PipeKind,
         at: Instant,
         packet: PacketId,
@@ -238,19 +238,19 @@ impl Device {
 
     /// Takes the next packet of a pipe, if it is done.
     #[inline]
-    pub fn take_done(&mut self, cx: &Context, node: u32, kind: PipeKind) -> Option<PacketId> {
+    pub fn take_done(&mut self, cx: &Context, node: NodeId, kind: PipeKind) -> Option<PacketId> {
         self.pipe(node, kind).take_done(cx.now())
     }
 
     /// The event of a pipe came.
     #[inline]
-    pub fn disarm(&mut self, node: u32, kind: PipeKind) {
+    pub fn disarm(&mut self, node: NodeId, kind: PipeKind) {
         self.pipe(node, kind).armed = false;
     }
 
     /// Schedules an event for the next packet of a pipe, if there is none yet.
     #[inline]
-    pub fn arm(&mut self, cx: &mut Context, node: u32, kind: PipeKind) {
+    pub fn arm(&mut self, cx: &mut Context, node: NodeId, kind: PipeKind) {
         let now = cx.now();
         let pipe = self.pipe(node, kind);
         if pipe.armed {
@@ -264,8 +264,8 @@ impl Device {
     }
 
     /// Time that the CPU and the engines of a node worked since the warm-up.
-    pub fn busy(&self, node: u32) -> (Duration, Duration) {
-        let host = &self.nodes[node as usize].host;
+    pub fn busy(&self, node: NodeId) -> (Duration, Duration) {
+        let host = &self.nodes[node].host;
         (host.cpu.busy, host.engines.iter().map(|e| e.busy).sum())
     }
 

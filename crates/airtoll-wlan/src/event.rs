@@ -3,31 +3,41 @@
 //! Events hold ids only, so that this module stands below all subsystems. Each subsystem schedules
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
+use crate::id::{
+    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, HandoverId, NodeId, RenewalId,
+    ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
+};
 use airtoll_handshakes::Party;
 
 /// Something that happens at an instant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
     /// A transmission ends.
-    FrameEnd { channel: u32, transmission: u32 },
+    FrameEnd {
+        channel: ChannelId,
+        transmission: TransmissionId,
+    },
     /// SIFS after a frame: its receiver answers.
-    Respond { contender: u32 },
+    Respond { contender: ContenderId },
     /// SIFS after a frame: its exchange goes on.
-    Proceed { contender: u32 },
+    Proceed { contender: ContenderId },
     /// The first packet of a node's pipe is done.
-    Pipe { node: u32, pipe: PipeKind },
+    Pipe { node: NodeId, pipe: PipeKind },
     /// The first packet on a wire arrives.
-    Wire { wire: u32 },
+    Wire { wire: WireId },
     /// A flow's application acts.
-    Application { flow: u32 },
+    Application { flow: FlowId },
     /// A packet of a flow has left the sender's socket.
-    Released { flow: u32 },
+    Released { flow: FlowId },
     /// A flow's transport timer may be due.
-    TransportTimer { flow: u32, receiver: bool },
+    TransportTimer { flow: FlowId, receiver: bool },
     /// An AP's beacon is due.
-    Beacon { node: u32 },
+    Beacon { node: NodeId },
     /// An RTS may have reserved the medium for an exchange that did not follow.
-    NavReset { channel: u32, reservation: u32 },
+    NavReset {
+        channel: ChannelId,
+        reservation: ReservationId,
+    },
     /// The warm-up ends.
     WarmedUp,
     /// An event of a station that joins.
@@ -35,7 +45,7 @@ pub(crate) enum Event {
     /// An event of a hand-over or a mobility agent.
     Roam(RoamEvent),
     /// An address resolution request may have to be repeated.
-    Resolution { entry: u32 },
+    Resolution { entry: ResolutionId },
 }
 
 // The queue moves events about all the time.
@@ -54,28 +64,6 @@ pub(crate) enum PipeKind {
     Receive,
 }
 
-/// Number of a session of [`crate::join::Join`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct SessionId(pub u32);
-
-/// Number of a hand-over of [`crate::roam::Roam`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct HandoverId(pub u32);
-
-impl SessionId {
-    /// The number as an index.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl HandoverId {
-    /// The number as an index.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
 /// An event of joining.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum JoinEvent {
@@ -84,13 +72,13 @@ pub(crate) enum JoinEvent {
     /// All parties of a stage are done.
     Advance { session: SessionId },
     /// The work before a message is done.
-    Send { signal: u32 },
+    Send { signal: SignalId },
     /// The timer of a party may have run out.
     Timer { session: SessionId, party: Party },
     /// An access point renews its group keys.
-    Renew { renewal: u32, again: bool },
+    Renew { renewal: RenewalId, again: bool },
     /// An access point ends all of its associations.
-    Deauthenticate { number: u32 },
+    Deauthenticate { number: DeauthenticationId },
     /// A station sends an SA Query.
     Query { entry: SessionId },
     /// A station that is off the network joins again.
@@ -119,7 +107,7 @@ pub(crate) enum RoamEvent {
     /// Its session at the new access point begins.
     Start(HandoverId),
     /// A mobility agent advertises itself.
-    Advertise { agent: u32 },
+    Advertise { agent: AgentId },
     /// The last advertisement that a host has of its agent expires.
-    AgentRunsOut { host: u32 },
+    AgentRunsOut { host: NodeId },
 }

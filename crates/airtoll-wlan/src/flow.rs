@@ -14,12 +14,13 @@ pub(crate) use connection::{Carried, Connection};
 
 use crate::context::{Action, Context};
 use crate::event::Event;
+use crate::id::{FlowId, NodeId, Table};
 use crate::observe::metrics::Statistics;
 use crate::packet::{Carries, Packet};
 
 /// All flows.
 pub(crate) struct Flows {
-    flows: Vec<Flow>,
+    flows: Table<FlowId, Flow>,
 }
 
 /// One flow.
@@ -27,8 +28,8 @@ pub(crate) struct Flows {
 pub(crate) struct Flow {
     pub name: String,
     pub station: Option<String>,
-    pub source: u32,
-    pub destination: u32,
+    pub source: NodeId,
+    pub destination: NodeId,
     pub ip_header: u32,
     pub category: u8,
     pub application: Application,
@@ -74,7 +75,9 @@ impl Flow {
 impl Flows {
     /// No flows.
     pub fn new() -> Self {
-        Self { flows: Vec::new() }
+        Self {
+            flows: Table::new(),
+        }
     }
 
     /// Adds a flow.
@@ -83,22 +86,20 @@ impl Flows {
     }
 
     /// All flows.
-    pub fn all(&self) -> &[Flow] {
+    pub fn all(&self) -> &Table<FlowId, Flow> {
         &self.flows
     }
 
     /// A flow.
-    pub fn flow(&self, flow: u32) -> &Flow {
-        &self.flows[flow as usize]
+    pub fn flow(&self, flow: FlowId) -> &Flow {
+        &self.flows[flow]
     }
 
     /// Delays all actions of the flows by `shift`; called before they have begun.
     pub fn begin(&mut self, cx: &mut Context, shift: Duration) {
-        for (number, flow) in self.flows.iter_mut().enumerate() {
+        for (number, flow) in self.flows.pairs_mut() {
             flow.begin_later(shift);
-            let event = Event::Application {
-                flow: number as u32,
-            };
+            let event = Event::Application { flow: number };
             cx.schedule(flow.start, event);
         }
     }
@@ -125,7 +126,7 @@ impl Flows {
         };
         let now = cx.now();
         let counted = now >= cx.warm_up;
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         let (from, to) = if reverse {
             (state.destination, state.source)
         } else {
@@ -163,7 +164,7 @@ impl Flows {
         if p.payload > 0 {
             self.count_arrival(cx, number, p, at);
         }
-        let flow = &mut self.flows[number as usize];
+        let flow = &mut self.flows[number];
         match p.carries {
             Carries::Segment { place, .. } => self.segment_arrived(cx, number, place),
             Carries::Datagram { number: of, .. }
@@ -179,8 +180,8 @@ impl Flows {
         }
     }
 
-    fn count_arrival(&mut self, cx: &Context, flow: u32, p: &Packet, at: Instant) {
-        let statistics = &mut self.flows[flow as usize].statistics;
+    fn count_arrival(&mut self, cx: &Context, flow: FlowId, p: &Packet, at: Instant) {
+        let statistics = &mut self.flows[flow].statistics;
         if !p.reverse {
             statistics.jitter.add(p.created, at);
         }
@@ -206,8 +207,8 @@ impl Flows {
     }
 
     /// Octets became available to the receiving application.
-    fn count_delivery(&mut self, cx: &Context, flow: u32, octets: u32, at: Instant) {
-        let statistics = &mut self.flows[flow as usize].statistics;
+    fn count_delivery(&mut self, cx: &Context, flow: FlowId, octets: u32, at: Instant) {
+        let statistics = &mut self.flows[flow].statistics;
         statistics.delivered_octets += u64::from(octets);
         if cx.observers.series {
             statistics.second(at - cx.warm_up).octets += u64::from(octets);
@@ -217,7 +218,7 @@ impl Flows {
     /// A packet of a flow was lost on its way.
     pub fn lost(&mut self, cx: &Context, p: &Packet) {
         let Some(flow) = p.flow() else { return };
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         if let (Some(connection), Carries::Segment { place, .. }) =
             (&mut state.connection, p.carries)
         {
@@ -235,8 +236,8 @@ impl Flows {
 
     /// A packet of a UDP flow left its sender's socket.
     #[inline]
-    pub fn released(&mut self, cx: &mut Context, flow: u32) {
-        let state = &mut self.flows[flow as usize];
+    pub fn released(&mut self, cx: &mut Context, flow: FlowId) {
+        let state = &mut self.flows[flow];
         state.held -= 1;
         if std::mem::take(&mut state.blocked) {
             self.application_due(cx, flow);

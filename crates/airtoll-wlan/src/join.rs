@@ -31,10 +31,10 @@ pub(crate) use group_keys::common_cipher;
 pub(crate) use rejoin::Deauthentication;
 pub(crate) use renewal::Renewal;
 pub(crate) use rows::JoinRow;
-pub(crate) use session::{Purpose, Session};
+pub(crate) use session::{Parties, Purpose, Session};
 
-use crate::event::{JoinEvent, SessionId};
-use crate::packet::NONE;
+use crate::event::JoinEvent;
+use crate::id::{NodeId, SessionId, SignalId, Table};
 use rejoin::Rejoins;
 use renewal::Renewals;
 use session::Standing;
@@ -73,7 +73,7 @@ enum Part {
 pub(crate) struct BusyThreshold {
     /// The access point (SAE anti-clogging tokens) or the gateway (WireGuard cookies).
     pub party: Party,
-    pub node: u32,
+    pub node: NodeId,
     /// Half-open handshakes at which it begins to ask.
     pub half_open: u32,
 }
@@ -81,9 +81,9 @@ pub(crate) struct BusyThreshold {
 /// The control plane of all links; without sessions where stations are joined from the start.
 #[derive(Default)]
 pub(crate) struct Join {
-    sessions: Vec<Session>,
-    signals: Vec<Option<Signal>>,
-    free: Vec<u32>,
+    sessions: Table<SessionId, Session>,
+    signals: Table<SignalId, Option<Signal>>,
+    free: Vec<SignalId>,
     /// Sessions before the traffic; those of hand-overs follow.
     initial: usize,
     /// Sessions before the traffic that are neither joined nor failed.
@@ -108,8 +108,7 @@ pub(crate) struct Setup {
 impl Join {
     /// Adds a session that nothing starts yet.
     pub fn add(&mut self, session: Session) -> SessionId {
-        self.sessions.push(session);
-        SessionId(self.sessions.len() as u32 - 1)
+        self.sessions.push(session)
     }
 
     /// Sets the parts that are not sessions. The sessions so far are those before the traffic.
@@ -138,7 +137,7 @@ impl Join {
 
     /// A session begins.
     pub fn start(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         session.standing = Standing::Negotiating;
         session.started = now;
         self.hand_out_group_keys(id);
@@ -147,7 +146,7 @@ impl Join {
 
     /// The parties that speak first in the present stage do so.
     fn start_stage(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         session.timers = Default::default();
         session.stage_began = now;
         let Some(exchange) = session.negotiation.exchange() else {
@@ -179,7 +178,7 @@ impl Join {
         advertisement: Option<Message>,
         out: &mut Outbox,
     ) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         session.listens = false;
         session.movement = Some(now - session.stage_began);
         let Some(exchange) = session.negotiation.exchange() else {
@@ -202,10 +201,10 @@ impl Join {
         reaction: Reaction,
         out: &mut Outbox,
     ) {
-        self.sessions[id.at()].done = now;
+        self.sessions[id].done = now;
         for emission in reaction.emissions {
             let message = emission.message;
-            let session = &mut self.sessions[id.at()];
+            let session = &mut self.sessions[id];
             let numbered = message.from == Party::AccessPoint
                 && message.carrier == Carrier::Eapol
                 && describe(&message).0 == "EAPOL-Key";
@@ -228,7 +227,7 @@ impl Join {
             });
         }
         out.push(Action::WorkOnCpu {
-            node: self.sessions[id.at()].worker(party),
+            node: self.sessions[id].worker(party),
             operations: reaction.operations,
             octets: None,
             then: Then::Judge(id),
@@ -240,11 +239,11 @@ impl Join {
         match then {
             Then::Nothing => {}
             Then::Send(id) => {
-                let Some(signal) = &self.signals[id as usize] else {
+                let Some(signal) = &self.signals[id] else {
                     return;
                 };
                 let (session, party) = (signal.session, signal.message.from);
-                let state = &mut self.sessions[session.at()];
+                let state = &mut self.sessions[session];
                 state.done = state.done.max(done);
                 state.timers[party as usize].sent(signal.message.carrier);
                 let event = JoinEvent::Send { signal: id };
@@ -252,7 +251,7 @@ impl Join {
                 self.arm(session, party, done, out);
             }
             Then::Judge(session) => {
-                let state = &mut self.sessions[session.at()];
+                let state = &mut self.sessions[session];
                 let done = state.done.max(done);
                 self.judge(now, session, done, out);
             }
@@ -261,7 +260,7 @@ impl Join {
 
     /// Checks whether the present stage is over once its work is done.
     fn judge(&mut self, now: Instant, id: SessionId, done: Instant, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         if session.standing != Standing::Negotiating || session.advancing {
             return;
         }
@@ -285,14 +284,14 @@ impl Join {
 
     /// The present stage is over: the next one begins, or the session ends.
     fn advance(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         if session.standing != Standing::Negotiating {
             return;
         }
         session.advancing = false;
         session.stage += 1;
         self.hand_out_group_keys(id);
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         let over = session.negotiation.stage();
         let took = now - session.stage_began;
         session.stages.extend(over.map(|stage| (stage, took)));
@@ -306,26 +305,26 @@ impl Join {
         if goes_on {
             self.start_stage(now, id, out);
         } else {
-            self.sessions[id.at()].standing = Standing::Joined(now);
+            self.sessions[id].standing = Standing::Joined(now);
             self.settle(now, id, out);
         }
     }
 
     /// A session has joined or failed.
     fn settle(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        match self.sessions[id.at()].purpose {
+        match self.sessions[id].purpose {
             Purpose::Entry => self.catch_up(now, id, out),
             // The station asks for the outcome when it leaves.
             Purpose::Ahead => return,
             Purpose::Renewal => return self.renewed(now, id, out),
             Purpose::Return => return self.returned(now, id, out),
         }
-        let session = &self.sessions[id.at()];
-        if id.at() < self.initial {
-            if session.node(Party::HomeAgent) != NONE {
+        let session = &self.sessions[id];
+        if id.index() < self.initial {
+            if session.node(Party::HomeAgent).is_some() {
                 out.push(Action::Registered {
                     host: session.host,
-                    access_point: session.node(Party::AccessPoint),
+                    access_point: session.access_point(),
                 });
             }
             self.one_less(now, out);
@@ -339,7 +338,7 @@ impl Join {
 
     /// Reports once per session the keys that protect its frames.
     fn tell_keys(&mut self, id: SessionId, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         if std::mem::replace(&mut session.recorded, true) {
             return;
         }
@@ -347,14 +346,14 @@ impl Join {
             session.agreed = exchange.agreed(Party::AccessPoint);
         }
         out.push(Action::KeysAgreed {
-            station: session.node(Party::Station),
-            access_point: session.node(Party::AccessPoint),
+            station: session.station(),
+            access_point: session.access_point(),
             secrets: session.secrets(),
         });
     }
 
     fn tell_tunnel(&self, id: SessionId, out: &mut Outbox) {
-        let session = &self.sessions[id.at()];
+        let session = &self.sessions[id];
         out.push(Action::TunnelAgreed {
             node: session.tunnelling,
             secrets: session.secrets(),
@@ -385,7 +384,7 @@ impl Join {
     }
 
     /// A message is through the stack of its receiver.
-    pub fn arrived(&mut self, now: Instant, id: u32, out: &mut Outbox) {
+    pub fn arrived(&mut self, now: Instant, id: SignalId, out: &mut Outbox) {
         let Some(signal) = self.take(id) else {
             return;
         };
@@ -400,10 +399,10 @@ impl Join {
             Part::Association => return self.association_frame_arrived(now, signal, out),
         };
         if self.anybody_is_off() {
-            let station = self.sessions[session.at()].node(Party::Station);
+            let station = self.sessions[session].station();
             self.note_leaving(now, station, &signal.message, signal.protected, out);
         }
-        let state = &self.sessions[session.at()];
+        let state = &self.sessions[session];
         let current = state.standing == Standing::Negotiating && state.stage == stage;
         if !current || state.advancing {
             return;
@@ -417,7 +416,7 @@ impl Join {
         if judges && !self.busy.is_empty() {
             self.judge_busy(session, party);
         }
-        let state = &mut self.sessions[session.at()];
+        let state = &mut self.sessions[session];
         let Some(exchange) = state.negotiation.exchange() else {
             return;
         };
@@ -435,26 +434,28 @@ impl Join {
 
     /// A party counts its half-open handshakes before it takes a message.
     fn judge_busy(&mut self, id: SessionId, party: Party) {
-        let node = self.sessions[id.at()].node(party);
+        let Some(node) = self.sessions[id].node(party) else {
+            return;
+        };
         let mut all = self.busy.iter();
         let Some(threshold) = all.find(|t| (t.party, t.node) == (party, node)) else {
             return;
         };
         let mut open = 0;
         for session in &mut self.sessions {
-            if session.node(party) == node
+            if session.node(party) == Some(node)
                 && let Some(exchange) = session.negotiation.exchange()
             {
                 open += u32::from(exchange.is_half_open(party));
             }
         }
-        if let Some(exchange) = self.sessions[id.at()].negotiation.exchange() {
+        if let Some(exchange) = self.sessions[id].negotiation.exchange() {
             exchange.set_busy(party, open >= threshold.half_open);
         }
     }
 
     /// A message was lost on its way.
-    pub fn lost(&mut self, id: u32) {
+    pub fn lost(&mut self, id: SignalId) {
         if let Some(signal) = self.take(id) {
             self.told(&signal);
         }
@@ -462,7 +463,7 @@ impl Join {
 
     /// Restarts the timer of a party.
     fn arm(&mut self, id: SessionId, party: Party, at: Instant, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         let Some(stage) = session.negotiation.stage() else {
             return;
         };
@@ -476,7 +477,7 @@ impl Join {
     }
 
     fn timer_due(&mut self, now: Instant, id: SessionId, party: Party, out: &mut Outbox) {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         if party == Party::Station && session.listens {
             return;
         }
@@ -499,7 +500,7 @@ impl Join {
     /// The session of a pre-authentication ends because its station leaves; gives the PMK if the
     /// session is done, and abandons it otherwise.
     pub fn end_ahead(&mut self, id: SessionId) -> Option<Vec<u8>> {
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         if session.is_joined() {
             return session.negotiation.pmk();
         }
@@ -509,41 +510,42 @@ impl Join {
 
     /// A session will use this negotiation.
     pub fn use_negotiation(&mut self, id: SessionId, negotiation: Negotiation) {
-        self.sessions[id.at()].negotiation = negotiation;
+        self.sessions[id].negotiation = negotiation;
     }
 
     /// A session begins through the old access point, with which its station is the node
     /// `departing`.
-    pub fn begin_over_the_ds(&mut self, id: SessionId, departing: u32) {
+    pub fn begin_over_the_ds(&mut self, id: SessionId, departing: NodeId) {
         let old = self
             .first_of(departing)
-            .map_or(NONE, |first| self.ends_of(first).1);
-        let session = &mut self.sessions[id.at()];
-        session.departing = departing;
-        session.nodes[Party::OldAccessPoint as usize] = old;
+            .map(|first| self.sessions[first].access_point());
+        let session = &mut self.sessions[id];
+        session.departing = Some(departing);
+        if let Some(old) = old {
+            session.nodes.set(Party::OldAccessPoint, old);
+        }
     }
 
     /// Whether the station of a session has left the access point that it joined there.
     pub fn set_left(&mut self, id: SessionId, left: bool) {
-        self.sessions[id.at()].left = left;
+        self.sessions[id].left = left;
     }
 
     /// The first message from the station's new link in this session makes it leave the old one.
     pub fn set_leaves_by_message(&mut self, id: SessionId, leaves: bool) {
-        self.sessions[id.at()].leaves_by_message = leaves;
+        self.sessions[id].leaves_by_message = leaves;
     }
 
-    fn insert(&mut self, signal: Signal) -> u32 {
+    fn insert(&mut self, signal: Signal) -> SignalId {
         if let Some(id) = self.free.pop() {
-            self.signals[id as usize] = Some(signal);
+            self.signals[id] = Some(signal);
             return id;
         }
-        self.signals.push(Some(signal));
-        (self.signals.len() - 1) as u32
+        self.signals.push(Some(signal))
     }
 
-    fn take(&mut self, id: u32) -> Option<Signal> {
-        let signal = self.signals.get_mut(id as usize)?.take();
+    fn take(&mut self, id: SignalId) -> Option<Signal> {
+        let signal = self.signals.get_mut(id)?.take();
         if signal.is_some() {
             self.free.push(id);
         }

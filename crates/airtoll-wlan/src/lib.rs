@@ -15,6 +15,7 @@ mod context;
 mod device;
 mod event;
 mod flow;
+mod id;
 mod join;
 mod lower;
 mod mac;

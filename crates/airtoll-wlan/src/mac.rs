@@ -24,8 +24,10 @@ use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
+use crate::id::{
+    ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, NodeId, ReservationId, Slab, Table,
+};
 use crate::medium::Medium;
-use crate::packet::{NONE, Slab};
 use crate::scenario::Discipline;
 use contention::{Contender, Domain};
 use queue::MacQueue;
@@ -45,14 +47,14 @@ pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 #[derive(Debug)]
 struct Node {
     /// Its contenders by access category; under DCF four times the same.
-    contenders: [u32; 4],
+    contenders: [ContenderId; 4],
     /// Its first link; one row of `neighbours` links per contender follows.
-    first_link: u32,
+    first_link: LinkId,
     neighbours: u32,
     /// First of its links for management and EAPOL frames, one per neighbour, if it has any.
-    signalling: u32,
+    signalling: Option<LinkId>,
     /// An access point's link for group-addressed data frames, if it has one.
-    group: u32,
+    group: Option<LinkId>,
     beacon: Option<BeaconPlan>,
     queue_limit: u32,
     /// MSDU lifetime; longer than any trial where there is none.
@@ -62,51 +64,51 @@ struct Node {
 
 /// Contenders, links and their queues.
 pub(crate) struct Mac {
-    nodes: Vec<Node>,
+    nodes: Table<NodeId, Node>,
     /// One stream per node for its back-off.
-    streams: Vec<Stream>,
+    streams: Table<NodeId, Stream>,
     /// Contention on each channel.
-    domains: Vec<Domain>,
-    contenders: Vec<Contender>,
-    exchanges: Vec<FrameExchange>,
+    domains: Table<ChannelId, Domain>,
+    contenders: Table<ContenderId, Contender>,
+    exchanges: Table<ContenderId, FrameExchange>,
     /// TXOP limit or burst time of each contender; zero: one exchange.
-    txop_limits: Vec<Duration>,
-    queues: Vec<MacQueue>,
-    links: Vec<TxLink>,
-    modes: Vec<Mode>,
+    txop_limits: Table<ContenderId, Duration>,
+    queues: Table<ContenderId, MacQueue>,
+    links: Table<LinkId, TxLink>,
+    modes: Table<ModeId, Mode>,
     /// Queues that saturated applications keep full, by flow.
-    backlogs: Vec<Option<Backlog>>,
+    backlogs: Table<FlowId, Option<Backlog>>,
     /// Stations that listen for beacons.
     listeners: Vec<Listener>,
     /// The NAV of an RTS's receiver before that RTS.
     earlier_nav: Instant,
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
-    reservations: Slab<(Instant, Instant)>,
+    reservations: Slab<ReservationId, (Instant, Instant)>,
     /// Contenders that won at the present instant.
-    winners: Vec<u32>,
+    winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
-    transmitting: (usize, u32),
+    transmitting: (usize, Option<NodeId>),
 }
 
 impl Mac {
     /// A MAC without nodes.
     pub fn new() -> Self {
         Self {
-            nodes: Vec::new(),
-            streams: Vec::new(),
-            domains: Vec::new(),
-            contenders: Vec::new(),
-            exchanges: Vec::new(),
-            txop_limits: Vec::new(),
-            queues: Vec::new(),
-            links: Vec::new(),
-            modes: Vec::new(),
-            backlogs: Vec::new(),
+            nodes: Table::new(),
+            streams: Table::new(),
+            domains: Table::new(),
+            contenders: Table::new(),
+            exchanges: Table::new(),
+            txop_limits: Table::new(),
+            queues: Table::new(),
+            links: Table::new(),
+            modes: Table::new(),
+            backlogs: Table::new(),
             listeners: Vec::new(),
             earlier_nav: Instant::ZERO,
             reservations: Slab::new(),
             winners: Vec::new(),
-            transmitting: (0, NONE),
+            transmitting: (0, None),
         }
     }
 
@@ -120,11 +122,11 @@ impl Mac {
     ) {
         self.streams.push(stream);
         self.nodes.push(Node {
-            contenders: [0; 4],
-            first_link: 0,
+            contenders: [ContenderId::new(0); 4],
+            first_link: LinkId::new(0),
             neighbours: 0,
-            signalling: NONE,
-            group: NONE,
+            signalling: None,
+            group: None,
             beacon: None,
             queue_limit,
             lifetime,
@@ -138,166 +140,164 @@ impl Mac {
     }
 
     /// Sets a node's contenders by access category.
-    pub fn set_contenders(&mut self, node: u32, contenders: [u32; 4]) {
-        self.nodes[node as usize].contenders = contenders;
+    pub fn set_contenders(&mut self, node: NodeId, contenders: [ContenderId; 4]) {
+        self.nodes[node].contenders = contenders;
     }
 
     /// The next links are those of a node: one row of `neighbours` per contender.
-    pub fn begin_links(&mut self, node: u32, neighbours: u32) {
-        let first = self.links.len() as u32;
-        let state = &mut self.nodes[node as usize];
+    pub fn begin_links(&mut self, node: NodeId, neighbours: u32) {
+        let first = self.links.next_id();
+        let state = &mut self.nodes[node];
         state.first_link = first;
         state.neighbours = neighbours;
     }
 
     /// The next links are those of a node for management and EAPOL frames.
-    pub fn begin_signalling(&mut self, node: u32) {
-        self.nodes[node as usize].signalling = self.links.len() as u32;
+    pub fn begin_signalling(&mut self, node: NodeId) {
+        self.nodes[node].signalling = Some(self.links.next_id());
     }
 
     /// An access point sends group-addressed data frames by this link.
-    pub fn set_group_link(&mut self, node: u32, link: u32) {
-        self.nodes[node as usize].group = link;
+    pub fn set_group_link(&mut self, node: NodeId, link: LinkId) {
+        self.nodes[node].group = Some(link);
     }
 
     /// Adds a link; gives its number.
-    pub fn add_link(&mut self, link: TxLink) -> u32 {
-        self.links.push(link);
-        (self.links.len() - 1) as u32
+    pub fn add_link(&mut self, link: TxLink) -> LinkId {
+        self.links.push(link)
     }
 
     /// Adds a mode; gives its number.
-    pub fn add_mode(&mut self, mode: Mode) -> u32 {
-        self.modes.push(mode);
-        (self.modes.len() - 1) as u32
+    pub fn add_mode(&mut self, mode: Mode) -> ModeId {
+        self.modes.push(mode)
     }
 
     /// All modes.
-    pub fn modes(&self) -> &[Mode] {
+    pub fn modes(&self) -> &Table<ModeId, Mode> {
         &self.modes
     }
 
     /// A mode.
     #[inline]
-    pub fn mode(&self, mode: u32) -> &Mode {
-        &self.modes[mode as usize]
+    pub fn mode(&self, mode: ModeId) -> &Mode {
+        &self.modes[mode]
     }
 
     /// All links.
-    pub fn links(&self) -> &[TxLink] {
+    pub fn links(&self) -> &Table<LinkId, TxLink> {
         &self.links
     }
 
     /// A link.
     #[inline]
-    pub fn link(&self, link: u32) -> &TxLink {
-        &self.links[link as usize]
+    pub fn link(&self, link: LinkId) -> &TxLink {
+        &self.links[link]
     }
 
     /// Sets the cipher of a link.
-    pub fn set_cipher(&mut self, link: u32, cipher: airtoll_security::CipherSuite) {
-        self.links[link as usize].cipher = cipher;
+    pub fn set_cipher(&mut self, link: LinkId, cipher: airtoll_security::CipherSuite) {
+        self.links[link].cipher = cipher;
     }
 
     /// The frame exchange of a contender.
-    pub fn exchange(&self, contender: u32) -> &FrameExchange {
-        &self.exchanges[contender as usize]
+    pub fn exchange(&self, contender: ContenderId) -> &FrameExchange {
+        &self.exchanges[contender]
     }
 
     /// The node of a contender.
     #[inline]
-    pub fn node_of(&self, contender: u32) -> u32 {
-        self.contenders[contender as usize].node
+    pub fn node_of(&self, contender: ContenderId) -> NodeId {
+        self.contenders[contender].node
     }
 
     /// The contender of a node for an access category.
     #[inline]
-    pub fn contender(&self, node: u32, category: u8) -> u32 {
-        self.nodes[node as usize].contenders[usize::from(category)]
+    pub fn contender(&self, node: NodeId, category: u8) -> ContenderId {
+        self.nodes[node].contenders[usize::from(category)]
     }
 
     /// The access category of a contender, 0 background to 3 voice.
-    pub fn category_of(&self, contender: u32) -> u8 {
-        self.contenders[contender as usize].category()
+    pub fn category_of(&self, contender: ContenderId) -> u8 {
+        self.contenders[contender].category()
     }
 
     /// The link of a node to a radio neighbour for an access category.
     #[inline]
-    pub fn link_to(&self, node: u32, neighbour: u32, category: u8) -> u32 {
-        self.nodes[node as usize].link(neighbour, category)
+    pub fn link_to(&self, node: NodeId, neighbour: NeighbourId, category: u8) -> LinkId {
+        self.nodes[node].link(neighbour, category)
     }
 
     /// A node's links for its first contender, one per neighbour.
-    pub fn first_links(&self, node: u32) -> std::ops::Range<u32> {
-        let state = &self.nodes[node as usize];
-        state.first_link..state.first_link + state.neighbours
+    pub fn first_links(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
+        let state = &self.nodes[node];
+        successive(state.first_link, state.neighbours)
     }
 
     /// A node's links for management and EAPOL frames.
-    pub fn signalling_links(&self, node: u32) -> std::ops::Range<u32> {
-        let state = &self.nodes[node as usize];
-        state.signalling..state.signalling.saturating_add(state.neighbours)
+    pub fn signalling_links(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
+        let state = &self.nodes[node];
+        let neighbours = state.neighbours;
+        let links = state.signalling.map(|first| successive(first, neighbours));
+        links.into_iter().flatten()
     }
 
     /// An access point's link for group-addressed data frames.
     #[inline]
-    pub fn group_link(&self, node: u32) -> Option<u32> {
-        let link = self.nodes[node as usize].group;
-        (link != NONE).then_some(link)
+    pub fn group_link(&self, node: NodeId) -> Option<LinkId> {
+        self.nodes[node].group
     }
 
     /// The beacons of an access point.
-    pub fn beacon(&self, node: u32) -> Option<&BeaconPlan> {
-        self.nodes[node as usize].beacon.as_ref()
+    pub fn beacon(&self, node: NodeId) -> Option<&BeaconPlan> {
+        self.nodes[node].beacon.as_ref()
     }
 
     /// Packets that a node's transmit queue takes.
-    pub fn queue_limit(&self, node: u32) -> u32 {
-        self.nodes[node as usize].queue_limit
+    pub fn queue_limit(&self, node: NodeId) -> u32 {
+        self.nodes[node].queue_limit
     }
 
     /// MSDU lifetime at a node.
-    pub fn lifetime(&self, node: u32) -> Duration {
-        self.nodes[node as usize].lifetime
+    pub fn lifetime(&self, node: NodeId) -> Duration {
+        self.nodes[node].lifetime
     }
 
     /// Sets the MSDU lifetime at a node.
-    pub fn set_lifetime(&mut self, node: u32, lifetime: Duration) {
-        self.nodes[node as usize].lifetime = lifetime;
+    pub fn set_lifetime(&mut self, node: NodeId, lifetime: Duration) {
+        self.nodes[node].lifetime = lifetime;
     }
 
     /// Whether all management and EAPOL frames of a station for its access point have been sent.
-    pub fn has_sent_signalling(&self, station: u32, access_point: u32) -> bool {
+    pub fn has_sent_signalling(&self, station: NodeId, access_point: NodeId) -> bool {
         let mut links = self.signalling_links(station).map(|link| self.link(link));
         links.all(|link| link.peer != access_point || link.is_empty())
     }
 
     /// Sets whether a node drops data for another because the association between them has ended.
-    pub fn bar(&mut self, from: u32, to: u32, barred: bool) {
+    pub fn bar(&mut self, from: NodeId, to: NodeId, barred: bool) {
         self.each_link(from, to, |link| link.barred = barred);
     }
 
     /// Sets whether a node refuses data from another because the association has ended.
-    pub fn refuse(&mut self, from: u32, to: u32, refused: bool) {
+    pub fn refuse(&mut self, from: NodeId, to: NodeId, refused: bool) {
         self.each_link(from, to, |link| link.refused = refused);
     }
 
     /// Sets whether a station dozes as far as its access point knows.
-    pub fn set_dozing(&mut self, station: u32, access_point: u32, dozing: bool) {
+    pub fn set_dozing(&mut self, station: NodeId, access_point: NodeId, dozing: bool) {
         self.each_link(access_point, station, |link| link.dozing = dozing);
         self.each_link(station, access_point, |link| link.wakes = dozing);
         for link in self.signalling_links(station) {
-            self.links[link as usize].wakes = dozing;
+            self.links[link].wakes = dozing;
         }
     }
 
     /// Changes every link for data from a node to another.
-    fn each_link(&mut self, from: u32, to: u32, change: impl Fn(&mut TxLink)) {
-        let state = &self.nodes[from as usize];
+    fn each_link(&mut self, from: NodeId, to: NodeId, change: impl Fn(&mut TxLink)) {
+        let state = &self.nodes[from];
         let rows = if state.several_contenders() { 4 } else { 1 };
-        let own = state.first_link..state.first_link + rows * state.neighbours;
-        for link in own {
-            let link = &mut self.links[link as usize];
+        for link in successive(state.first_link, rows * state.neighbours) {
+            let link = &mut self.links[link];
             if link.peer == to {
                 change(link);
             }
@@ -305,32 +305,31 @@ impl Mac {
     }
 
     /// The levels of a node's links changed: forgets the probabilities of success.
-    pub fn forget_success(&mut self, node: u32) {
+    pub fn forget_success(&mut self, node: NodeId) {
         for link in &mut self.links {
             if [link.from, link.peer].contains(&node) {
-                link.success = (u32::MAX, 0, 0.0);
+                link.success = (None, 0, 0.0);
             }
         }
     }
 
     /// The queue of a flow's sender is kept full.
-    pub fn set_backlog(&mut self, flow: u32, backlog: Backlog) {
-        let at = flow as usize;
-        if self.backlogs.len() <= at {
-            self.backlogs.resize(at + 1, None);
+    pub fn set_backlog(&mut self, flow: FlowId, backlog: Backlog) {
+        while self.backlogs.get(flow).is_none() {
+            self.backlogs.push(None);
         }
-        self.backlogs[at] = Some(backlog);
+        self.backlogs[flow] = Some(backlog);
     }
 
     #[inline]
-    fn sifs(&self, medium: &Medium, contender: u32) -> Duration {
-        medium.sifs(self.contenders[contender as usize].channel)
+    fn sifs(&self, medium: &Medium, contender: ContenderId) -> Duration {
+        medium.sifs(self.contenders[contender].channel)
     }
 
     /// Another contender of a channel has a frame, or one fewer.
     #[inline]
-    fn want(&self, cx: &mut Context, medium: &mut Medium, contender: u32, more: bool) {
-        let channel = self.contenders[contender as usize].channel;
+    fn want(&self, cx: &mut Context, medium: &mut Medium, contender: ContenderId, more: bool) {
+        let channel = self.contenders[contender].channel;
         medium.book(cx, channel);
         medium.channel_mut(channel).want(more);
     }
@@ -343,12 +342,19 @@ impl Node {
     }
 
     /// The link to a radio neighbour for an access category.
-    fn link(&self, neighbour: u32, category: u8) -> u32 {
+    fn link(&self, neighbour: NeighbourId, category: u8) -> LinkId {
         let row = if self.several_contenders() {
             u32::from(category)
         } else {
             0
         };
-        self.first_link + row * self.neighbours + neighbour
+        let at = row * self.neighbours + neighbour.number();
+        LinkId::new(self.first_link.number() + at)
     }
+}
+
+/// This many successive links.
+fn successive(first: LinkId, count: u32) -> impl Iterator<Item = LinkId> {
+    let first = first.number();
+    (first..first + count).map(LinkId::new)
 }

@@ -12,6 +12,7 @@ use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
 use crate::event::Event;
+use crate::id::{ChannelId, ClassId, ContenderId, NodeId, Table, TransmissionId};
 
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
 pub(crate) use radio::Radio;
@@ -20,11 +21,11 @@ pub use radio::loss_db;
 /// A node's transceiver.
 #[derive(Debug)]
 struct Node {
-    channel: u32,
+    channel: ChannelId,
     /// Sensing class.
-    class: u32,
+    class: ClassId,
     /// Classes that hear it.
-    ears: Vec<u32>,
+    ears: Vec<ClassId>,
     /// Transmits or owes a response until then.
     engaged_until: Instant,
     /// Start and end of its last transmission.
@@ -35,8 +36,8 @@ struct Node {
 
 /// All channels and the transceivers on them.
 pub(crate) struct Medium {
-    nodes: Vec<Node>,
-    channels: Vec<Channel>,
+    nodes: Table<NodeId, Node>,
+    channels: Table<ChannelId, Channel>,
     radio: Radio,
     /// Frame errors.
     noise: Stream,
@@ -46,8 +47,8 @@ impl Medium {
     /// A medium without channels; `noise` draws frame errors.
     pub fn new(radio: Radio, noise: Stream) -> Self {
         Self {
-            nodes: Vec::new(),
-            channels: Vec::new(),
+            nodes: Table::new(),
+            channels: Table::new(),
             radio,
             noise,
         }
@@ -56,8 +57,8 @@ impl Medium {
     /// Adds a node that is on no channel yet; a wired host stays so.
     pub fn add_node(&mut self, wired: bool) {
         self.nodes.push(Node {
-            channel: 0,
-            class: 0,
+            channel: ChannelId::new(0),
+            class: ClassId::new(0),
             ears: Vec::new(),
             engaged_until: Instant::ZERO,
             last_sent: (Instant::ZERO, Instant::ZERO),
@@ -66,12 +67,12 @@ impl Medium {
     }
 
     /// Adds a channel with its nodes; gives how many sensing classes are on it.
-    pub fn add_channel(&mut self, channel: Channel, members: &[u32]) -> u32 {
+    pub fn add_channel(&mut self, channel: Channel, members: &[NodeId]) -> u32 {
         let (class_of, ears) = self.radio.classes(members);
-        let classes = class_of.iter().max().map_or(0, |c| c + 1);
-        let id = self.channels.len() as u32;
+        let classes = class_of.iter().max().map_or(0, |c| c.number() + 1);
+        let id = self.channels.next_id();
         for ((member, class), ears) in members.iter().zip(&class_of).zip(ears) {
-            let node = &mut self.nodes[*member as usize];
+            let node = &mut self.nodes[*member];
             node.channel = id;
             node.class = *class;
             node.ears = ears;
@@ -82,50 +83,50 @@ impl Medium {
 
     /// The channel that a node is on.
     #[inline]
-    pub fn channel_of(&self, node: u32) -> u32 {
-        self.nodes[node as usize].channel
+    pub fn channel_of(&self, node: NodeId) -> ChannelId {
+        self.nodes[node].channel
     }
 
     /// A node's sensing class on its channel.
     #[inline]
-    pub fn class_of(&self, node: u32) -> u32 {
-        self.nodes[node as usize].class
+    pub fn class_of(&self, node: NodeId) -> ClassId {
+        self.nodes[node].class
     }
 
     /// Sensing classes that hear a node.
     #[inline]
-    pub fn ears(&self, node: u32) -> &[u32] {
-        &self.nodes[node as usize].ears
+    pub fn ears(&self, node: NodeId) -> &[ClassId] {
+        &self.nodes[node].ears
     }
 
     /// SIFS of a channel.
     #[inline]
-    pub fn sifs(&self, channel: u32) -> Duration {
-        self.channels[channel as usize].sifs()
+    pub fn sifs(&self, channel: ChannelId) -> Duration {
+        self.channels[channel].sifs()
     }
 
     /// Slot time of a channel.
     #[inline]
-    pub fn slot(&self, channel: u32) -> Duration {
-        self.channels[channel as usize].slot()
+    pub fn slot(&self, channel: ChannelId) -> Duration {
+        self.channels[channel].slot()
     }
 
     /// The channel's part of the medium.
     #[inline]
-    pub fn channel_mut(&mut self, channel: u32) -> &mut Channel {
-        &mut self.channels[channel as usize]
+    pub fn channel_mut(&mut self, channel: ChannelId) -> &mut Channel {
+        &mut self.channels[channel]
     }
 
     /// Until when a node transmits or owes a response.
     #[inline]
-    pub fn engaged_until(&self, node: u32) -> Instant {
-        self.nodes[node as usize].engaged_until
+    pub fn engaged_until(&self, node: NodeId) -> Instant {
+        self.nodes[node].engaged_until
     }
 
     /// A node owes a response, or goes on with its exchange, at `until`.
     #[inline]
-    pub fn engage(&mut self, node: u32, until: Instant) {
-        let state = &mut self.nodes[node as usize];
+    pub fn engage(&mut self, node: NodeId, until: Instant) {
+        let state = &mut self.nodes[node];
         state.engaged_until = state.engaged_until.max(until);
     }
 
@@ -141,21 +142,21 @@ impl Medium {
 
     /// Books the air of a channel up to the present instant.
     #[inline]
-    pub fn book(&mut self, cx: &mut Context, channel: u32) {
+    pub fn book(&mut self, cx: &mut Context, channel: ChannelId) {
         let now = cx.now();
-        self.channels[channel as usize].book(now, &mut cx.observers.ledger);
+        self.channels[channel].book(now, &mut cx.observers.ledger);
     }
 
     /// Notes cipher work of a node that ends at `end`, beside the air that may have to wait for it;
     /// of a wired host beside all channels.
     #[inline]
-    pub fn note_ciphers(&mut self, node: u32, end: Instant, effort: Duration) {
+    pub fn note_ciphers(&mut self, node: NodeId, end: Instant, effort: Duration) {
         if effort.is_zero() {
             return;
         }
-        let state = &self.nodes[node as usize];
-        let (own, wired) = (state.channel as usize, state.wired);
-        for (number, channel) in self.channels.iter_mut().enumerate() {
+        let state = &self.nodes[node];
+        let (own, wired) = (state.channel, state.wired);
+        for (number, channel) in self.channels.pairs_mut() {
             if wired || number == own {
                 channel.note_ciphers(end, effort);
             }
@@ -168,18 +169,18 @@ impl Medium {
     pub fn transmit(
         &mut self,
         cx: &mut Context,
-        contender: u32,
-        node: u32,
+        contender: ContenderId,
+        node: NodeId,
         kind: FrameKind,
         (length, protects): (Duration, Duration),
     ) {
         let now = cx.now();
-        let state = &mut self.nodes[node as usize];
+        let state = &mut self.nodes[node];
         let id = state.channel;
         let end = now + length;
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
-        let channel = &mut self.channels[id as usize];
+        let channel = &mut self.channels[id];
         channel.book(now, &mut cx.observers.ledger);
         let transmission = channel.begin(Transmission {
             node,
@@ -191,7 +192,7 @@ impl Medium {
             clashes: Vec::new(),
             alone: Duration::ZERO,
         });
-        cx.observers.nodes[node as usize].transmit_time += length;
+        cx.observers.nodes[node].transmit_time += length;
         cx.schedule(
             end,
             Event::FrameEnd {
@@ -204,15 +205,25 @@ impl Medium {
 
     /// A transmission ends; gives it. [`Medium::forget`] takes it back.
     #[inline]
-    pub fn end(&mut self, cx: &mut Context, channel: u32, transmission: u32) -> Transmission {
+    pub fn end(
+        &mut self,
+        cx: &mut Context,
+        channel: ChannelId,
+        transmission: TransmissionId,
+    ) -> Transmission {
         self.book(cx, channel);
-        self.channels[channel as usize].end(transmission)
+        self.channels[channel].end(transmission)
     }
 
     /// Drops a transmission whose effects have been carried out.
     #[inline]
-    pub fn forget(&mut self, channel: u32, transmission: u32, ended: Transmission) {
-        self.channels[channel as usize].forget(transmission, ended.clashes);
+    pub fn forget(
+        &mut self,
+        channel: ChannelId,
+        transmission: TransmissionId,
+        ended: Transmission,
+    ) {
+        self.channels[channel].forget(transmission, ended.clashes);
     }
 
     /// From when a class may count after a transmission that ends now.
@@ -221,16 +232,16 @@ impl Medium {
     /// field. A class that had decoded its header when the next one began waits EIFS
     /// (10.3.2.3.7). Frames that began together leave no header to decode, and DIFS is enough.
     #[inline]
-    pub fn reserved(&self, t: &Transmission, ear: u32) -> Instant {
+    pub fn reserved(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
         if t.clashes.is_empty() {
             return now + t.protects;
         }
-        let eifs_extra = self.channels[self.nodes[t.node as usize].channel as usize].eifs_extra();
+        let eifs_extra = self.channels[self.nodes[t.node].channel].eifs_extra();
         let mut heard = t
             .clashes
             .iter()
-            .filter(|(other, _)| self.nodes[*other as usize].ears.contains(&ear))
+            .filter(|(other, _)| self.nodes[*other].ears.contains(&ear))
             .map(|(_, start)| *start)
             .peekable();
         if heard.peek().is_none() {
@@ -244,9 +255,9 @@ impl Medium {
 
     /// Books the air up to the end of the trial, and the transmissions that the end cut off.
     pub fn close_books(&mut self, cx: &mut Context) {
-        for channel in 0..self.channels.len() as u32 {
+        for channel in self.channels.ids() {
             self.book(cx, channel);
-            let state = &self.channels[channel as usize];
+            let state = &self.channels[channel];
             for t in state.on_the_air() {
                 cx.observers.ledger.book_unfinished(t.kind.into(), t.alone);
             }
@@ -255,9 +266,9 @@ impl Medium {
 
     /// The warm-up ends: books the air so far, and forgets the state of the frames on it.
     pub fn restart(&mut self, cx: &mut Context) {
-        for channel in 0..self.channels.len() as u32 {
+        for channel in self.channels.ids() {
             self.book(cx, channel);
-            self.channels[channel as usize].restart();
+            self.channels[channel].restart();
         }
     }
 }

@@ -13,7 +13,8 @@ mod sending;
 mod tunnel;
 mod wire;
 
-use crate::packet::{Packet, Slab};
+use crate::id::{FragmentGroupId, LayerId, NeighbourId, NodeId, Slab, Table, TunnelId, WireId};
+use crate::packet::Packet;
 use crate::scenario::Role;
 use ip_fragments::FragmentGroup;
 use resolution::Resolution;
@@ -26,12 +27,17 @@ pub(crate) use wire::{ETHERNET_MINIMUM, Wire};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     /// Over the air, to the radio neighbour with this number.
-    Air { neighbour: u32 },
+    Air { neighbour: NeighbourId },
     /// Over a wire.
-    Wire { wire: u32 },
+    Wire { wire: WireId },
     /// No next hop.
     None,
 }
+
+/// Routes of all nodes to one.
+pub(crate) type RoutesTo = Table<NodeId, Route>;
+/// Routes of all nodes to all nodes, by the node that sends.
+pub(crate) type Routes = Table<NodeId, RoutesTo>;
 
 /// A node of the network.
 #[derive(Debug)]
@@ -39,11 +45,11 @@ struct Node {
     name: String,
     role: Role,
     mtu: u32,
-    tunnels: Vec<TunnelEnd>,
+    tunnels: Table<TunnelId, TunnelEnd>,
     /// The node whose addresses it has: itself, or the host that it stands for.
-    identity: u32,
-    /// The node by which it sends; [`NONE`] between two access points.
-    present: u32,
+    identity: NodeId,
+    /// The node by which it sends; `None` between two access points.
+    present: Option<NodeId>,
     /// It knows that its access point has ended its association.
     knows_off: bool,
     /// The far end of its tunnels waits for a packet from its new address.
@@ -52,23 +58,23 @@ struct Node {
 
 /// Nodes, routes and wires.
 pub(crate) struct Net {
-    nodes: Vec<Node>,
-    routes: Vec<Vec<Route>>,
-    wires: Vec<Wire>,
-    fragments: Slab<FragmentGroup>,
-    layers: Slab<Layer>,
+    nodes: Table<NodeId, Node>,
+    routes: Routes,
+    wires: Table<WireId, Wire>,
+    fragments: Slab<FragmentGroupId, FragmentGroup>,
+    layers: Slab<LayerId, Layer>,
     resolution: Resolution,
     /// Routes of all nodes for handshake packets to a host that returns to an earlier node.
-    detours: Vec<(u32, Vec<Route>)>,
+    detours: Vec<(NodeId, RoutesTo)>,
 }
 
 impl Net {
     /// A network without nodes; `dynamic` says that hosts have to resolve addresses.
     pub fn new(dynamic: bool) -> Self {
         Self {
-            nodes: Vec::new(),
-            routes: Vec::new(),
-            wires: Vec::new(),
+            nodes: Table::new(),
+            routes: Table::new(),
+            wires: Table::new(),
             fragments: Slab::new(),
             layers: Slab::new(),
             resolution: Resolution::new(dynamic),
@@ -78,63 +84,62 @@ impl Net {
 
     /// Adds a node.
     pub fn add_node(&mut self, name: &str, role: Role, mtu: u32) {
-        let number = self.nodes.len() as u32;
+        let number = self.nodes.next_id();
         self.nodes.push(Node {
             name: name.to_owned(),
             role,
             mtu,
-            tunnels: Vec::new(),
+            tunnels: Table::new(),
             identity: number,
-            present: number,
+            present: Some(number),
             knows_off: false,
             unheard: false,
         });
     }
 
     /// Adds a wire; the two directions of a link follow each other.
-    pub fn add_wire(&mut self, wire: Wire) -> u32 {
-        self.wires.push(wire);
-        (self.wires.len() - 1) as u32
+    pub fn add_wire(&mut self, wire: Wire) -> WireId {
+        self.wires.push(wire)
     }
 
     /// Sets the routes of all nodes to all nodes.
-    pub fn set_routes(&mut self, routes: Vec<Vec<Route>>) {
+    pub fn set_routes(&mut self, routes: Routes) {
         self.routes = routes;
     }
 
-    /// How many nodes there are.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
+    /// All nodes.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        self.nodes.ids()
     }
 
     /// A node's name.
-    pub fn name(&self, node: u32) -> &str {
-        &self.nodes[node as usize].name
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node].name
     }
 
     /// A node's role.
     #[inline]
-    pub fn role(&self, node: u32) -> Role {
-        self.nodes[node as usize].role
+    pub fn role(&self, node: NodeId) -> Role {
+        self.nodes[node].role
     }
 
     /// A node's MTU, octets.
-    pub fn mtu(&self, node: u32) -> u32 {
-        self.nodes[node as usize].mtu
+    pub fn mtu(&self, node: NodeId) -> u32 {
+        self.nodes[node].mtu
     }
 
     /// Next hop of a node's packets for another node.
-    pub fn route(&self, from: u32, to: u32) -> Route {
-        self.routes[from as usize][to as usize]
+    pub fn route(&self, from: NodeId, to: NodeId) -> Route {
+        self.routes[from][to]
     }
 
     /// Routes of all nodes to one.
-    pub fn routes_to(&self, to: u32) -> Vec<Route> {
-        self.routes.iter().map(|row| row[to as usize]).collect()
+    pub fn routes_to(&self, to: NodeId) -> RoutesTo {
+        self.routes.iter().map(|row| row[to]).collect()
     }
 
-    /// The packet of which a fragment is a part.
-    pub fn whole(&self, piece: &Packet) -> Packet {
-        self.fragments[piece.group].whole
+    /// The packet of which a packet is a fragment.
+    pub fn whole(&self, piece: &Packet) -> Option<Packet> {
+        piece.group.map(|group| self.fragments[group].whole)
     }
 }

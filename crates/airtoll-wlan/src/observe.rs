@@ -4,6 +4,7 @@ pub(crate) mod ciphers;
 pub(crate) mod ledger;
 pub(crate) mod metrics;
 
+use crate::id::{NodeId, Table};
 use airtoll_engine::Trace;
 use airtoll_units::Duration;
 
@@ -21,7 +22,7 @@ pub(crate) struct Node {
 
 /// All observers of a trial.
 pub(crate) struct Observers {
-    pub nodes: Vec<Node>,
+    pub nodes: Table<NodeId, Node>,
     pub ledger: Ledger,
     pub crypto_time: Duration,
     pub series: bool,
@@ -44,7 +45,7 @@ impl Observers {
     /// Observers that have seen nothing; `series` counts every second, too.
     pub fn new(series: bool) -> Self {
         Self {
-            nodes: Vec::new(),
+            nodes: Table::new(),
             ledger: Ledger::default(),
             crypto_time: Duration::ZERO,
             series,

@@ -1,12 +1,10 @@
-//! IP packets on their way, in a slab: dense ids, no allocation per packet once warm.
+//! IP packets on their way.
 
+use crate::id::{
+    AgentId, FlowId, FragmentGroupId, LayerId, NeighbourId, NodeId, PacketId, ResolutionId,
+    SegmentId, SignalId, TunnelId,
+};
 use airtoll_units::Instant;
-
-/// Index of a packet in the [`Slab`].
-pub(crate) type PacketId = u32;
-
-/// No packet, no segment, no fragment group.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// Access category of packets for which no application requests another.
 pub(crate) const BEST_EFFORT: u8 = 1;
@@ -15,18 +13,34 @@ pub(crate) const BEST_EFFORT: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carries {
     /// A UDP datagram of a flow, with its sequence number.
-    Datagram { flow: u32, number: u32 },
+    Datagram { flow: FlowId, number: u32 },
     /// A TCP segment of a flow, with its place among the segments under way.
-    Segment { flow: u32, place: u32 },
+    Segment { flow: FlowId, place: SegmentId },
     /// A message of a negotiation, by its number among the messages under way.
-    Signal { signal: u32 },
+    Signal { signal: SignalId },
     /// An address resolution request, by its entry; in a frame with four addresses to this radio
     /// neighbour, in a group-addressed frame or on a wire without one.
-    Request { entry: u32, bridge: Option<u32> },
+    Request {
+        entry: ResolutionId,
+        bridge: Option<NeighbourId>,
+    },
     /// The reply to an address resolution request, by its entry.
-    Reply { entry: u32 },
+    Reply { entry: ResolutionId },
     /// An unsolicited advertisement of a Mobile IP agent.
-    Advertisement { agent: u32 },
+    Advertisement { agent: AgentId },
+}
+
+/// The state of a packet in a tunnel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tunnelled {
+    /// Node that put it into the tunnel.
+    pub entered: NodeId,
+    /// The tunnel, among the node's.
+    pub tunnel: TunnelId,
+    /// The packet before the tunnel took it; `None` for a fragment of the outer packet.
+    pub under: Option<LayerId>,
+    /// How many packets the tunnel had taken with it.
+    pub number: u32,
 }
 
 /// One IP packet, or one fragment of it.
@@ -34,19 +48,19 @@ pub(crate) enum Carries {
 pub(crate) struct Packet {
     pub carries: Carries,
     /// Node at which it leaves the network (the far end of a tunnel while in one).
-    pub to: u32,
+    pub to: NodeId,
     /// Length of the IP packet as it travels, octets.
     pub ip_octets: u32,
     /// Octets of the application in it.
     pub payload: u32,
     /// Octets that tunnels added to it.
     pub tunnel_octets: u32,
-    /// Fragment group, or [`NONE`].
-    pub group: u32,
+    /// The fragments that it is one of.
+    pub group: Option<FragmentGroupId>,
     /// Where the octets of a fragment begin in the body of the whole packet.
     pub offset: u32,
-    /// Next packet of the same A-MSDU, or [`NONE`].
-    pub next: PacketId,
+    /// Next packet of the same A-MSDU.
+    pub next: Option<PacketId>,
     /// When the application wrote it.
     pub created: Instant,
     /// When the sending host was done with it.
@@ -55,14 +69,8 @@ pub(crate) struct Packet {
     pub arrived: Instant,
     /// Access category, 0 background to 3 voice.
     pub category: u8,
-    /// Node that put it into a tunnel, or [`NONE`].
-    pub entered: u32,
-    /// Number of that tunnel among the node's.
-    pub tunnel: u32,
-    /// The layer before this tunnel, or [`NONE`].
-    pub under: u32,
-    /// How many packets that tunnel had taken with it.
-    pub number: u32,
+    /// The outermost tunnel that it is in.
+    pub tunnelled: Option<Tunnelled>,
     /// IPv6 header outside all tunnels.
     pub ipv6: bool,
     /// Its receiver only counts it and never answers.
@@ -77,24 +85,21 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// A packet without a flow, best effort, IPv4.
-    pub fn new(carries: Carries, to: u32, ip_octets: u32, now: Instant) -> Self {
+    pub fn new(carries: Carries, to: NodeId, ip_octets: u32, now: Instant) -> Self {
         Self {
             carries,
             to,
             ip_octets,
             payload: 0,
             tunnel_octets: 0,
-            group: NONE,
+            group: None,
             offset: 0,
-            next: NONE,
+            next: None,
             created: now,
             left: Instant::ZERO,
             arrived: now,
             category: BEST_EFFORT,
-            entered: NONE,
-            tunnel: 0,
-            under: NONE,
-            number: 0,
+            tunnelled: None,
             ipv6: false,
             only_counted: false,
             held: false,
@@ -103,9 +108,16 @@ impl Packet {
         }
     }
 
+    /// What it was before its outermost tunnel took it; `None` also for a fragment of the outer
+    /// packet.
+    #[inline]
+    pub fn layer(&self) -> Option<LayerId> {
+        self.tunnelled?.under
+    }
+
     /// The flow that it belongs to.
     #[inline]
-    pub fn flow(&self) -> Option<u32> {
+    pub fn flow(&self) -> Option<FlowId> {
         match self.carries {
             Carries::Datagram { flow, .. } | Carries::Segment { flow, .. } => Some(flow),
             _ => None,
@@ -114,7 +126,7 @@ impl Packet {
 
     /// The message of a negotiation that it carries.
     #[inline]
-    pub fn signal(&self) -> Option<u32> {
+    pub fn signal(&self) -> Option<SignalId> {
         match self.carries {
             Carries::Signal { signal } => Some(signal),
             _ => None,
@@ -123,7 +135,7 @@ impl Packet {
 
     /// Whether it is a packet of a flow, in no tunnel and not a fragment.
     pub fn is_plain(&self) -> bool {
-        self.flow().is_some() && self.entered == NONE && self.group == NONE
+        self.flow().is_some() && self.tunnelled.is_none() && self.group.is_none()
     }
 
     /// Whether it is an address resolution request or reply.
@@ -151,66 +163,10 @@ impl Packet {
     pub fn mark(&self) -> u32 {
         match self.carries {
             Carries::Datagram { number, .. } => number,
-            Carries::Segment { place, .. } => place,
-            Carries::Signal { signal } => signal,
-            Carries::Request { entry, .. } | Carries::Reply { entry } => entry,
-            Carries::Advertisement { agent } => agent,
+            Carries::Segment { place, .. } => place.number(),
+            Carries::Signal { signal } => signal.number(),
+            Carries::Request { entry, .. } | Carries::Reply { entry } => entry.number(),
+            Carries::Advertisement { agent } => agent.number(),
         }
-    }
-}
-
-/// Storage with reuse.
-#[derive(Debug)]
-pub(crate) struct Slab<T> {
-    items: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T: Copy> Slab<T> {
-    pub fn new() -> Self {
-        Self {
-            items: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-
-    /// Stores `item`.
-    #[inline]
-    pub fn insert(&mut self, item: T) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.items[id as usize] = item;
-            id
-        } else {
-            self.items.push(item);
-            (self.items.len() - 1) as u32
-        }
-    }
-
-    /// Gives the place of `id` back; the caller forgets `id`.
-    #[inline]
-    pub fn remove(&mut self, id: u32) -> T {
-        self.free.push(id);
-        self.items[id as usize]
-    }
-
-    /// Items that have not been removed.
-    #[cfg(test)]
-    pub fn alive(&self) -> usize {
-        self.items.len() - self.free.len()
-    }
-}
-
-impl<T> std::ops::Index<u32> for Slab<T> {
-    type Output = T;
-    #[inline]
-    fn index(&self, id: u32) -> &T {
-        &self.items[id as usize]
-    }
-}
-
-impl<T> std::ops::IndexMut<u32> for Slab<T> {
-    #[inline]
-    fn index_mut(&mut self, id: u32) -> &mut T {
-        &mut self.items[id as usize]
     }
 }

@@ -27,11 +27,12 @@ use airtoll_units::Instant;
 use serde::Serialize;
 
 use crate::flow::Flow;
+use crate::id::{FlowId, NodeId, PacketId};
 use crate::join::Join;
 use crate::mac::Mac;
 use crate::medium::Medium as Air;
 use crate::net::Net;
-use crate::packet::{Packet, PacketId};
+use crate::packet::Packet;
 use crate::roam::Roam;
 use crate::stack::Stack;
 
@@ -168,18 +169,18 @@ impl View<'_> {
         self.stack.lower.cx.packets[packet]
     }
 
-    fn flow(&self, flow: u32) -> &Flow {
+    fn flow(&self, flow: FlowId) -> &Flow {
         self.stack.flow.flow(flow)
     }
 
     /// The first radio neighbour of a node: of a station its access point.
-    fn first_neighbour(&self, node: u32) -> Option<u32> {
+    fn first_neighbour(&self, node: NodeId) -> Option<NodeId> {
         let mut links = self.mac().first_links(node);
         links.next().map(|link| self.mac().link(link).peer)
     }
 
     /// The cipher of a station's data frames.
-    fn first_cipher(&self, node: u32) -> Option<CipherSuite> {
+    fn first_cipher(&self, node: NodeId) -> Option<CipherSuite> {
         let mut links = self.mac().first_links(node);
         links.next().map(|link| self.mac().link(link).cipher)
     }

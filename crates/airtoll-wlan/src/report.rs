@@ -2,7 +2,8 @@
 
 use airtoll_units::Duration;
 
-use crate::flow::Application;
+use crate::flow::{Application, Flow};
+use crate::id::NodeId;
 use crate::join::Join;
 use crate::observe::metrics::Statistics;
 use crate::outcome::{Outcome, Row, Sketch};
@@ -53,7 +54,7 @@ pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
         station: None,
         second: None,
     };
-    let name_of = |node: u32| stack.net.name(node).to_owned();
+    let name_of = |node: NodeId| stack.net.name(node).to_owned();
     for (station, rows) in join.rows() {
         table.station = Some(name_of(station));
         table.put_all(rows);
@@ -97,7 +98,7 @@ struct Traffic<'a> {
 impl Traffic<'_> {
     fn rows(&self, table: &mut Table) {
         let span = self.measured().as_secs_f64();
-        for flow in 0..self.stack.flow.all().len() {
+        for flow in self.stack.flow.all() {
             self.flow_rows(flow, span, table);
         }
         table.flow = None;
@@ -111,8 +112,7 @@ impl Traffic<'_> {
         self.stack.lower.cx.end - self.stack.lower.cx.warm_up
     }
 
-    fn flow_rows(&self, flow: usize, span: f64, table: &mut Table) {
-        let flow = &self.stack.flow.all()[flow];
+    fn flow_rows(&self, flow: &Flow, span: f64, table: &mut Table) {
         let s = &flow.statistics;
         table.flow = Some(flow.name.clone());
         table.station.clone_from(&flow.station);
@@ -258,8 +258,7 @@ impl Traffic<'_> {
             .map(|f| f.statistics.delivered_octets)
             .sum();
         let mut energy = None;
-        for (number, node) in self.stack.lower.cx.observers.nodes.iter().enumerate() {
-            let number = number as u32;
+        for (number, node) in self.stack.lower.cx.observers.nodes.pairs() {
             table.station = Some(self.stack.net.name(number).to_owned());
             let (cpu, engines) = self.stack.lower.device.busy(number);
             let cpu = cpu.as_secs_f64();

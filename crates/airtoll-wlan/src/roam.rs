@@ -31,11 +31,11 @@ pub(crate) use scan::Scanning;
 pub(crate) use walk::Walking;
 
 use crate::address;
-use crate::event::{HandoverId, RoamEvent, SessionId};
+use crate::event::RoamEvent;
+use crate::id::{AgentId, HandoverId, NodeId, PacketId, SessionId, SignalId, Table};
 use crate::join::Join;
 use crate::medium::Radio;
-use crate::net::Route;
-use crate::packet::PacketId;
+use crate::net::RoutesTo;
 use crate::scenario::HandoverMethod;
 use dozing::Dozing;
 
@@ -50,11 +50,11 @@ pub(crate) struct Turn<'a> {
 /// A hand-over as the scenario has it.
 pub(crate) struct Plan {
     /// The station, and its nodes before and after the hand-over.
-    pub station: u32,
-    pub from: u32,
-    pub there: u32,
+    pub station: NodeId,
+    pub from: NodeId,
+    pub there: NodeId,
     /// Routes of all nodes to `there`.
-    pub routes: Vec<Route>,
+    pub routes: RoutesTo,
     /// MSDU lifetime at `from`.
     pub lifetime: Duration,
     pub queue_limit: usize,
@@ -126,7 +126,7 @@ impl Handover {
 /// All hand-overs of a trial and its mobility agents.
 #[derive(Default)]
 pub(crate) struct Roam {
-    handovers: Vec<Handover>,
+    handovers: Table<HandoverId, Handover>,
     agents: Agents,
     /// End of the traffic.
     ends: Instant,
@@ -135,9 +135,9 @@ pub(crate) struct Roam {
 impl Roam {
     /// Adds a hand-over.
     pub fn add(&mut self, plan: Plan) -> HandoverId {
-        let id = HandoverId(self.handovers.len() as u32);
+        let id = self.handovers.next_id();
         if let Some(previous) = plan.previous {
-            self.handovers[previous.at()].next = Some(id);
+            self.handovers[previous].next = Some(id);
         }
         self.handovers.push(Handover {
             plan,
@@ -161,11 +161,11 @@ impl Roam {
     }
 
     /// The last hand-over of a station so far, the node to which it leads and its session.
-    pub fn last_planned(&self, station: u32) -> Option<(HandoverId, u32, SessionId)> {
+    pub fn last_planned(&self, station: NodeId) -> Option<(HandoverId, NodeId, SessionId)> {
         let own = |h: &Handover| h.plan.station == station;
-        let at = self.handovers.iter().rposition(own)?;
-        let plan = &self.handovers[at].plan;
-        Some((HandoverId(at as u32), plan.there, plan.session))
+        let id = self.handovers.find_last(own)?;
+        let plan = &self.handovers[id].plan;
+        Some((id, plan.there, plan.session))
     }
 
     /// Adds a mobility agent; gives its first event.
@@ -179,7 +179,7 @@ impl Roam {
     }
 
     /// The hand-over under way of a station, or its last one.
-    fn last_of(&mut self, station: u32) -> Option<&mut Handover> {
+    fn last_of(&mut self, station: NodeId) -> Option<&mut Handover> {
         let own = |h: &&mut Handover| h.plan.station == station && h.left.is_some();
         self.handovers.iter_mut().rfind(own)
     }
@@ -187,23 +187,21 @@ impl Roam {
     /// The hand-over of a session.
     fn of_session(&self, session: SessionId) -> Option<HandoverId> {
         let own = |h: &Handover| h.plan.session == session;
-        let at = self.handovers.iter().position(own)?;
-        Some(HandoverId(at as u32))
+        self.handovers.find(own)
     }
 
     /// The node that a station leaves in the hand-over of a session.
-    pub fn departing(&self, session: SessionId) -> Option<u32> {
+    pub fn departing(&self, session: SessionId) -> Option<NodeId> {
         let id = self.of_session(session)?;
-        Some(self.handovers[id.at()].plan.from)
+        Some(self.handovers[id].plan.from)
     }
 
     /// The traffic begins, and lasts until `ends`: hand-overs count from now.
     pub fn begin(&mut self, ends: Instant, turn: &mut Turn<'_>) {
         self.ends = ends;
         let now = turn.now;
-        for number in 0..self.handovers.len() as u32 {
-            let id = HandoverId(number);
-            let handover = &self.handovers[id.at()];
+        for id in self.handovers.ids() {
+            let handover = &self.handovers[id];
             if handover.plan.walk.is_some() {
                 if handover.plan.previous.is_none() {
                     self.begin_walk(id, turn);
@@ -229,12 +227,12 @@ impl Roam {
         if let RoamEvent::Ahead(id) | RoamEvent::Leave(id) | RoamEvent::Ask(id) = event
             && self.comes_too_early(id)
         {
-            self.handovers[id.at()].overdue.push(event);
+            self.handovers[id].overdue.push(event);
             return;
         }
         match event {
             RoamEvent::Ahead(id) => {
-                if let Some((session, _)) = self.handovers[id.at()].plan.ahead {
+                if let Some((session, _)) = self.handovers[id].plan.ahead {
                     turn.out.push(Action::Start { session });
                 }
             }
@@ -246,7 +244,7 @@ impl Roam {
             RoamEvent::Ask(id) => self.ask_over_the_ds(id, turn),
             RoamEvent::Found(id) => self.found(id, turn),
             RoamEvent::Start(id) => {
-                let session = self.handovers[id.at()].plan.session;
+                let session = self.handovers[id].plan.session;
                 turn.out.push(Action::Start { session });
             }
             RoamEvent::Advertise { agent } => self.agents.advertise(agent, turn),
@@ -255,7 +253,7 @@ impl Roam {
     }
 
     /// Keeps a packet of a host that is between two access points.
-    pub fn keep(&mut self, host: u32, packet: PacketId, turn: &mut Turn<'_>) {
+    pub fn keep(&mut self, host: NodeId, packet: PacketId, turn: &mut Turn<'_>) {
         if let Some(handover) = self.last_of(host)
             && !turn.join.listens(handover.plan.session)
             && handover.held.len() < handover.plan.queue_limit
@@ -268,7 +266,7 @@ impl Roam {
 
     /// A host listens for a mobility agent. Packets kept for the new link go out there before the
     /// station knows that it has moved, and are lost.
-    pub fn listens(&mut self, host: u32, turn: &mut Turn<'_>) {
+    pub fn listens(&mut self, host: NodeId, turn: &mut Turn<'_>) {
         if let Some(handover) = self.last_of(host) {
             for packet in std::mem::take(&mut handover.held) {
                 turn.out.push(Action::Lose { packet });
@@ -279,7 +277,7 @@ impl Roam {
 
     /// The station leaves its access point.
     fn leave(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.left = Some(turn.now);
         handover.lost = 0;
         if let Some((session, _)) = handover.plan.ahead {
@@ -311,8 +309,8 @@ impl Roam {
 
     /// A station that returns to a node which it left takes up its levels and its MSDU lifetime.
     fn take_up_again(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let there = self.handovers[id.at()].plan.there;
-        let mut earlier = self.handovers[..id.at()].iter();
+        let there = self.handovers[id].plan.there;
+        let mut earlier = self.handovers.before(id);
         let Some(gone) = earlier.rfind(|h| h.plan.from == there) else {
             return;
         };
@@ -327,25 +325,25 @@ impl Roam {
 
     /// Whether the station has not finished the hand-over before this one.
     fn comes_too_early(&self, id: HandoverId) -> bool {
-        let under_way = |at: HandoverId| self.handovers[at.at()].joined.is_none();
-        self.handovers[id.at()].plan.previous.is_some_and(under_way)
+        let under_way = |at: HandoverId| self.handovers[at].joined.is_none();
+        self.handovers[id].plan.previous.is_some_and(under_way)
     }
 
     /// The station has joined: overdue events of its next hand-over follow.
     fn go_on(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let Some(next) = self.handovers[id.at()].next else {
+        let Some(next) = self.handovers[id].next else {
             return;
         };
         self.walk_on(id, next);
         let now = turn.now;
-        for event in std::mem::take(&mut self.handovers[next.at()].overdue) {
+        for event in std::mem::take(&mut self.handovers[next].overdue) {
             turn.schedule(now, event);
         }
     }
 
     /// The station leaves and looks for another access point.
     fn leave_and_look(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let looks = plan.scanning.is_some() || plan.walk.is_some();
         if looks && !turn.join.is_off(plan.from) {
             self.doze_and_look(id, turn);
@@ -356,7 +354,7 @@ impl Roam {
     }
 
     fn look(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.scans += 1;
         if handover.plan.scanning.is_some() {
             self.begin_scan(id, turn);
@@ -368,7 +366,7 @@ impl Roam {
 
     /// The station found no better access point, and goes on at the old one.
     fn come_back(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let again = turn.now + handover.plan.again;
         handover.left = None;
         turn.join.set_left(handover.plan.before, false);
@@ -400,7 +398,7 @@ impl Roam {
 
     /// The station asks the new access point through the old one, and leaves after the response.
     fn ask_over_the_ds(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.asked = Some(turn.now);
         let (session, station) = (handover.plan.session, handover.plan.from);
         if let Some(later) = handover.plan.later.take()
@@ -419,7 +417,7 @@ impl Roam {
     pub fn leave_before(
         &mut self,
         session: SessionId,
-        signal: u32,
+        signal: SignalId,
         engaged_until: Instant,
         turn: &mut Turn<'_>,
     ) {
@@ -443,7 +441,7 @@ impl Roam {
             return;
         }
         let now = turn.now;
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.found = Some(now);
         let session = handover.plan.session;
         if let Some(later) = handover.plan.later.take()
@@ -464,7 +462,7 @@ impl Roam {
         later: Later,
         turn: &Turn<'_>,
     ) -> Option<Negotiation> {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let plan = &handover.plan;
         let (method, before, station) = (plan.method, plan.before, address::mac(plan.station));
         let mut pmk = handover.pmk.take();
@@ -494,9 +492,14 @@ impl Roam {
     }
 
     /// The PMK of the last association that the station had with this access point.
-    fn pmk_from_before(&self, id: HandoverId, access_point: u32, join: &Join) -> Option<Vec<u8>> {
+    fn pmk_from_before(
+        &self,
+        id: HandoverId,
+        access_point: NodeId,
+        join: &Join,
+    ) -> Option<Vec<u8>> {
         let mut at = Some(id);
-        while let Some(plan) = at.map(|at| &self.handovers[at.at()].plan) {
+        while let Some(plan) = at.map(|at| &self.handovers[at].plan) {
             if join.ends_of(plan.before).1 == access_point {
                 return join.pmk_of(plan.before);
             }
@@ -510,7 +513,7 @@ impl Roam {
         let Some(id) = self.of_session(session) else {
             return;
         };
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.joined = Some(turn.now);
         let (host, there) = (handover.plan.station, handover.plan.there);
         let held = std::mem::take(&mut handover.held);
@@ -528,14 +531,14 @@ impl Roam {
             turn.out.push(Action::SendKept { host, packet });
         }
         // The old access point hears of the move over the distribution system.
-        let (_, access_point) = turn.join.ends_of(self.handovers[id.at()].plan.before);
+        let (_, access_point) = turn.join.ends_of(self.handovers[id].plan.before);
         turn.out.push(Action::HasLeft { access_point });
         self.go_on(id, turn);
     }
 
     /// A packet of a flow between `ends` reached its host at `at`. `left` is the instant at which it
     /// left its sender; `reverse` packets go from the second end to the first.
-    pub fn note_delivery(&mut self, ends: [u32; 2], reverse: bool, left: Instant, at: Instant) {
+    pub fn note_delivery(&mut self, ends: [NodeId; 2], reverse: bool, left: Instant, at: Instant) {
         for handover in &mut self.handovers {
             if !ends.contains(&handover.plan.station) {
                 continue;
@@ -557,7 +560,7 @@ impl Roam {
     }
 
     /// A packet of a flow between `ends` was lost.
-    pub fn note_loss(&mut self, ends: [u32; 2]) {
+    pub fn note_loss(&mut self, ends: [NodeId; 2]) {
         for handover in &mut self.handovers {
             let its_own = ends.contains(&handover.plan.station);
             if its_own && handover.left.is_some() && handover.delivered.1.is_none() {
@@ -567,17 +570,17 @@ impl Roam {
     }
 
     /// Whether any station moves.
-    pub const fn anybody_moves(&self) -> bool {
+    pub fn anybody_moves(&self) -> bool {
         !self.handovers.is_empty()
     }
 
     /// A host waits for, or has run out of, an advertisement: it looks at those that it has heard.
-    pub fn find_agent(&mut self, host: u32, turn: &mut Turn<'_>) {
+    pub fn find_agent(&mut self, host: NodeId, turn: &mut Turn<'_>) {
         self.agents.find(host, turn);
     }
 
     /// A host received the advertisement of an agent.
-    pub fn advertisement_arrived(&mut self, host: u32, agent: u32, turn: &mut Turn<'_>) {
+    pub fn advertisement_arrived(&mut self, host: NodeId, agent: AgentId, turn: &mut Turn<'_>) {
         self.agents.heard(host, agent, turn);
     }
 
@@ -587,7 +590,7 @@ impl Roam {
     }
 
     /// A host has registered at an access point.
-    pub fn registered(&mut self, host: u32, access_point: u32, now: Instant) {
+    pub fn registered(&mut self, host: NodeId, access_point: NodeId, now: Instant) {
         self.agents.registered(host, access_point, now);
     }
 

@@ -301,7 +301,7 @@ fn no_node_sends_two_frames_at_once() {
         let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
         world.run(&mut || false).unwrap();
-        let mut free_at = vec![0; world.stack.net.len()];
+        let mut free_at = vec![0; scenario.nodes.len()];
         let mut frames = 0;
         for (at, what, [node, _, length]) in records.borrow().iter() {
             if *what == "frame" {

@@ -8,11 +8,12 @@ use airtoll_units::{Duration, Instant};
 
 use crate::context::Action;
 use crate::event::{Event, JoinEvent};
+use crate::id::{ChannelId, NodeId, PacketId, TransmissionId, WireId};
 use crate::join::{self, Join};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
 use crate::outcome::Outcome;
-use crate::packet::{Carries, Packet, PacketId};
+use crate::packet::{Carries, Packet};
 use crate::record::{Recorder, View};
 use crate::report;
 use crate::roam::{self, Roam, Turn};
@@ -229,7 +230,7 @@ impl World {
     }
 
     /// Counters have ended on a channel: the contenders that won transmit.
-    fn grant(&mut self, channel: u32) {
+    fn grant(&mut self, channel: ChannelId) {
         let winners = self
             .stack
             .lower
@@ -264,7 +265,7 @@ impl World {
     }
 
     /// A transmission ends.
-    fn frame_end(&mut self, channel: u32, transmission: u32) {
+    fn frame_end(&mut self, channel: ChannelId, transmission: TransmissionId) {
         let lower = &mut self.stack.lower;
         let ended = lower.medium.end(&mut lower.cx, channel, transmission);
         lower.mac.frame_ended(&lower.cx, &lower.medium, &ended);
@@ -290,7 +291,7 @@ impl World {
         };
         let carries = lower.cx.packets[frame.packet].carries;
         let from_access_point = net.role(frame.node) == Role::AccessPoint;
-        let mut heard: Vec<u32> = match carries {
+        let mut heard: Vec<NodeId> = match carries {
             Carries::Advertisement { .. } => {
                 let links = lower.mac.first_links(frame.node);
                 let stations = links.map(|link| lower.mac.link(link).peer);
@@ -317,7 +318,7 @@ impl World {
             }
             _ => match heard.first() {
                 Some(&station) => {
-                    lower.cx.observers.nodes[station as usize].receive_time += frame.length;
+                    lower.cx.observers.nodes[station].receive_time += frame.length;
                     net.receive_from_air(lower, station, frame.link, frame.packet);
                 }
                 None => {
@@ -330,7 +331,7 @@ impl World {
     }
 
     /// The next packet at the end of a wire, if it is there.
-    fn wire(&mut self, wire: u32) {
+    fn wire(&mut self, wire: WireId) {
         let Stack { lower, net, .. } = &mut self.stack;
         let Some(packet) = net.take_from_wire(&mut lower.cx, wire) else {
             return;
@@ -368,8 +369,12 @@ impl World {
             return;
         }
         // A lost request is repeated, and advertisements are periodic.
-        if p.counted && p.payload > 0 && self.roam.anybody_moves() {
-            self.roam.note_loss(self.ends_of(&p));
+        if p.counted
+            && p.payload > 0
+            && self.roam.anybody_moves()
+            && let Some(ends) = self.ends_of(&p)
+        {
+            self.roam.note_loss(ends);
         }
         let Stack { lower, flow, .. } = &mut self.stack;
         flow.lost(&lower.cx, &p);
@@ -377,14 +382,15 @@ impl World {
 
     #[cold]
     fn note_delivery(&mut self, p: &Packet, at: Instant) {
-        let ends = self.ends_of(p);
-        self.roam.note_delivery(ends, p.reverse, p.left, at);
+        if let Some(ends) = self.ends_of(p) {
+            self.roam.note_delivery(ends, p.reverse, p.left, at);
+        }
     }
 
     /// Source and destination of the flow of a packet.
-    fn ends_of(&self, p: &Packet) -> [u32; 2] {
-        let flow = self.stack.flow.flow(p.flow().unwrap_or(0));
-        [flow.source, flow.destination]
+    fn ends_of(&self, p: &Packet) -> Option<[NodeId; 2]> {
+        let flow = self.stack.flow.flow(p.flow()?);
+        Some([flow.source, flow.destination])
     }
 
     /// Lets the recorder see the subsystems, if there is a recorder.

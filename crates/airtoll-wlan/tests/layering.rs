@@ -107,6 +107,57 @@ fn only_the_world_and_its_builder_name_the_world() {
     }
 }
 
+/// Names of parameters and fields that hold a handle.
+const HANDLES: [&str; 20] = [
+    "access_point",
+    "agent",
+    "channel",
+    "contender",
+    "flow",
+    "handover",
+    "host",
+    "link",
+    "mode",
+    "neighbour",
+    "node",
+    "packet",
+    "peer",
+    "reservation",
+    "session",
+    "signal",
+    "station",
+    "transmission",
+    "tunnel",
+    "wire",
+];
+
+#[test]
+fn handles_are_typed() {
+    // Scenarios and closed forms name nodes by strings, and TCP knows no nodes.
+    let outside = ["analytic", "id", "outcome", "scenario", "transport"];
+    for (name, text) in sources() {
+        if is_test(&name) || outside.contains(&module(&name).as_str()) {
+            continue;
+        }
+        let code = code(&text);
+        for handle in HANDLES {
+            for raw in ["u32", "usize", "Option<u32>", "Option<usize>"] {
+                let typed = format!("{handle}: {raw}");
+                let mut found = code.match_indices(&typed);
+                let whole = |at: usize| {
+                    let word = |c: char| c.is_alphanumeric() || c == '_';
+                    !code[..at].ends_with(word) && !code[at + typed.len()..].starts_with(word)
+                };
+                assert!(!found.any(|(at, _)| whole(at)), "{name}: {typed}");
+            }
+        }
+        assert!(
+            !code.contains("NONE: u32"),
+            "{name}: a number for no handle"
+        );
+    }
+}
+
 /// The fields of a struct, one line each.
 fn fields(text: &str, name: &str) -> Vec<String> {
     let from = text

@@ -5,6 +5,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::flow::{Application, Connection, Flow, RequestResponse, Step};
+use crate::id::{FlowId, NodeId};
 use crate::mac::{Backlog, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, Arrivals, Dns, IpVersion, Pattern, Role, ScenarioError, Transport};
@@ -52,7 +53,11 @@ impl Builder<'_> {
             };
             let room = self.room(flow, source, payload);
             if let Some(backlog) = self.backlog(flow, source, start) {
-                self.world.stack.lower.mac.set_backlog(i as u32, backlog);
+                self.world
+                    .stack
+                    .lower
+                    .mac
+                    .set_backlog(FlowId::new(i as u32), backlog);
             }
             let stream = self.flow_stream(&flow.name);
             self.world.stack.flow.add(Flow {
@@ -90,7 +95,7 @@ impl Builder<'_> {
     }
 
     /// How many datagrams of a flow may be between application and air.
-    fn room(&self, flow: &scenario::Flow, source: u32, payload: u32) -> u32 {
+    fn room(&self, flow: &scenario::Flow, source: NodeId, payload: u32) -> u32 {
         let Transport::Udp(options) = &flow.transport else {
             return u32::MAX;
         };
@@ -135,7 +140,7 @@ impl Builder<'_> {
     }
 
     /// The full queue of a saturated sender whose socket does not hold it back.
-    fn backlog(&self, flow: &scenario::Flow, source: u32, start: Instant) -> Option<Backlog> {
+    fn backlog(&self, flow: &scenario::Flow, source: NodeId, start: Instant) -> Option<Backlog> {
         let mac = &self.world.stack.lower.mac;
         let held_back = match &flow.transport {
             Transport::Udp(options) => options.socket_buffer_octets.is_some(),
@@ -151,11 +156,11 @@ impl Builder<'_> {
     fn tcp_config(
         &self,
         options: &scenario::TcpOptions,
-        (source, destination): (u32, u32),
+        (source, destination): (NodeId, NodeId),
         ip_header: u32,
     ) -> TcpConfig {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
-        let room = |from: u32, to: u32| {
+        let room = |from: NodeId, to: NodeId| {
             let net = &self.world.stack.net;
             let ends = net.tunnels(from).iter().filter(|end| end.takes(to, true));
             ends.rev()

@@ -9,13 +9,13 @@ use airtoll_units::{Duration, Instant};
 
 use super::signalling;
 use crate::address;
-use crate::event::{Event, JoinEvent, SessionId};
+use crate::event::{Event, JoinEvent};
+use crate::id::{NodeId, SessionId};
 use crate::join::{
-    BusyThreshold, Deauthentication, PARTIES, Purpose, Renewal, Session, Setup, common_cipher,
+    BusyThreshold, Deauthentication, Parties, Purpose, Renewal, Session, Setup, common_cipher,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
-use crate::packet::NONE;
 use crate::scenario::{Association, Role, Scenario, ScenarioError};
 use crate::world::World;
 
@@ -23,7 +23,7 @@ use crate::world::World;
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub scenario: &'a Scenario,
-    pub index: &'a HashMap<&'a str, u32>,
+    pub index: &'a HashMap<&'a str, NodeId>,
     pub streams: &'a Streams,
 }
 
@@ -97,7 +97,7 @@ fn renewals(source: Source<'_>) -> Vec<Renewal> {
 }
 
 /// The access point of a BSS.
-pub(super) fn access_point_of(source: Source<'_>, bss: &str) -> Option<u32> {
+pub(super) fn access_point_of(source: Source<'_>, bss: &str) -> Option<NodeId> {
     let mut nodes = source.scenario.nodes.iter();
     let own = nodes.find(|n| n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss))?;
     Some(source.index[own.name.as_str()])
@@ -113,7 +113,7 @@ pub(super) fn add(
     source: Source<'_>,
     path: &str,
     association: &Association,
-    host: u32,
+    host: NodeId,
 ) -> Result<SessionId, ScenarioError> {
     let session = session(world, source, (path, association), host)?;
     Ok(world.join.add(session))
@@ -129,16 +129,16 @@ pub(super) fn add_ahead(
     source: Source<'_>,
     path: &str,
     association: &Association,
-    (from, host): (u32, u32),
+    (from, host): (NodeId, NodeId),
 ) -> Result<SessionId, ScenarioError> {
     let (mut nodes, tunnelling) = parties(world, source, (path, association))?;
-    let station = nodes[Party::Station as usize];
+    let station = nodes.station;
     let times = world.join.entries_of(station) - 1;
     let negotiation = Negotiation::preauthentication(
         association.policy.clone(),
         association.options.clone(),
         address::mac(host),
-        address::mac(nodes[Party::AccessPoint as usize]),
+        address::mac(nodes.access_point),
         source
             .streams
             .named(&again("pre-authentication", association, times))
@@ -149,10 +149,8 @@ pub(super) fn add_ahead(
         value: association.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    nodes[Party::Station as usize] = from;
-    let protection = source.scenario.nodes[station as usize]
-        .cipher
-        .frame_octets();
+    nodes.station = from;
+    let protection = source.scenario.nodes[station.index()].cipher.frame_octets();
     Ok(world.join.add(Session::new(
         nodes,
         (host, tunnelling),
@@ -167,18 +165,22 @@ fn parties(
     world: &World,
     source: Source<'_>,
     (path, association): (&str, &Association),
-) -> Result<([u32; PARTIES], u32), ScenarioError> {
+) -> Result<(Parties, NodeId), ScenarioError> {
     let Source {
         scenario, index, ..
     } = source;
     let at = |field: &str| format!("{path}.{field}");
     let station = index[association.station.as_str()];
-    let bss = scenario.nodes[station as usize].bss.as_deref();
+    let bss = scenario.nodes[station.index()].bss.as_deref();
     let access_point = bss.and_then(|bss| access_point_of(source, bss));
-    let access_point = access_point.unwrap_or(NONE);
-    let mut nodes = [NONE; PARTIES];
-    nodes[Party::Station as usize] = station;
-    nodes[Party::AccessPoint as usize] = access_point;
+    let Some(access_point) = access_point else {
+        return Err(ScenarioError::Invalid {
+            field: at("station"),
+            value: association.station.clone(),
+            allowed: "a station of a BSS with an access point".to_owned(),
+        });
+    };
+    let mut nodes = Parties::new(station, access_point);
     let mobile = association.options.mobile_ip;
     let parties = [
         (
@@ -230,7 +232,7 @@ fn parties(
                 allowed: "a node that the access point can reach over the links".to_owned(),
             });
         }
-        nodes[party as usize] = node;
+        nodes.set(party, node);
     }
     let tunnelling = association
         .host
@@ -250,7 +252,7 @@ fn session(
     world: &World,
     source: Source<'_>,
     (path, association): (&str, &Association),
-    host: u32,
+    host: NodeId,
 ) -> Result<Session, ScenarioError> {
     let Source {
         scenario,
@@ -259,10 +261,10 @@ fn session(
     } = source;
     let (nodes, tunnelling) = parties(world, source, (path, association))?;
     let station = index[association.station.as_str()];
-    let access_point = nodes[Party::AccessPoint as usize];
+    let access_point = nodes.access_point;
     let mobile = association.options.mobile_ip;
     let mut policy = association.policy.clone();
-    let bss = scenario.nodes[station as usize].bss.as_deref();
+    let bss = scenario.nodes[station.index()].bss.as_deref();
     if let Some(group) = common_cipher(scenario, bss) {
         policy.link.group_cipher = group;
     }
@@ -284,18 +286,18 @@ fn session(
         value: association.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    let gateway = nodes[Party::Gateway as usize];
-    if gateway != NONE {
+    if let Some(gateway) = nodes.node(Party::Gateway) {
         let ends = [host, gateway].map(|node| address::ipv4(node).octets());
         negotiation.set_tunnel_ends(ends.into());
     }
     if mobile != MobileIp::Off {
-        let [home, foreign] = [Party::HomeAgent, Party::ForeignAgent].map(|p| nodes[p as usize]);
-        let agent = if foreign == NONE { home } else { foreign };
-        let addresses = [host, home, agent].map(|node| address::ipv4(node).octets());
-        negotiation.set_mobile_addresses(addresses);
+        let [home, foreign] = [Party::HomeAgent, Party::ForeignAgent].map(|p| nodes.node(p));
+        if let Some(home) = home {
+            let nodes = [host, home, foreign.unwrap_or(home)];
+            negotiation.set_mobile_addresses(nodes.map(|node| address::ipv4(node).octets()));
+        }
     }
-    let cipher = scenario.nodes[station as usize].cipher;
+    let cipher = scenario.nodes[station.index()].cipher;
     Ok(Session::new(
         nodes,
         (host, tunnelling),
@@ -333,7 +335,7 @@ fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthenti
                 after: Duration::from_secs_f64(after),
             });
         }
-        let stations: Vec<u32> = scenario
+        let stations: Vec<NodeId> = scenario
             .nodes
             .iter()
             .filter(|n| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name))

@@ -3,6 +3,7 @@
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
+use crate::id::{ModeId, NodeId};
 use crate::mac::{self, Aarf, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
 use crate::scenario::{Rate, ScenarioError};
 
@@ -17,7 +18,7 @@ impl Builder<'_> {
         }
         for &node in &members {
             self.add_contenders(at, node);
-            let neighbours: Vec<u32> = if node == ap {
+            let neighbours: Vec<NodeId> = if node == ap {
                 stations.to_vec()
             } else {
                 vec![ap]
@@ -36,9 +37,16 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn add_link(&mut self, at: usize, from: u32, peer: u32, station: u32, modes: &[u32]) {
+    fn add_link(
+        &mut self,
+        at: usize,
+        from: NodeId,
+        peer: NodeId,
+        station: NodeId,
+        modes: &[ModeId],
+    ) {
         let bss = &self.scenario.bss[at];
-        let node = &self.scenario.nodes[station as usize];
+        let node = &self.scenario.nodes[station.index()];
         let rate = match node.rate.unwrap_or(bss.rate) {
             Rate::Fixed { .. } | Rate::FixedMcs { .. } => RateControl::Fixed(modes[0]),
             Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
@@ -75,16 +83,16 @@ impl Builder<'_> {
     }
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
-    fn worth(&self, mode: u32) -> f64 {
+    fn worth(&self, mode: ModeId) -> f64 {
         let mode = self.world.stack.lower.mac.mode(mode);
         let exchange = phy::airtime(&mode.vector, 1_500) + mode.timeout + mode.ack;
         1e9 / exchange.as_nanos() as f64
     }
 
     /// Modes that a station's link may use, by rising rate.
-    fn link_modes(&mut self, at: usize, station: u32) -> Result<Vec<u32>, ScenarioError> {
+    fn link_modes(&mut self, at: usize, station: NodeId) -> Result<Vec<ModeId>, ScenarioError> {
         let bss = &self.scenario.bss[at];
-        let node = &self.scenario.nodes[station as usize];
+        let node = &self.scenario.nodes[station.index()];
         let standard = node.standard.unwrap_or(bss.standard);
         let rate = node.rate.unwrap_or(bss.rate);
         let permitted = node.cipher.permits_high_throughput();
@@ -107,7 +115,7 @@ impl Builder<'_> {
                     // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
                     let legacy =
                         TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mac::band(bss));
-                    self.world.stack.lower.cx.observers.nodes[station as usize].forbidden_rate =
+                    self.world.stack.lower.cx.observers.nodes[station].forbidden_rate =
                         Some((wanted.bit_rate().0, legacy.bit_rate().0));
                     vec![legacy]
                 }
@@ -123,9 +131,9 @@ impl Builder<'_> {
             .into_iter()
             .map(|vector| {
                 let mac = &mut self.world.stack.lower.mac;
-                let mut modes = mac.modes().iter();
-                let known = modes.position(|m| m.vector == vector && m.bss == at);
-                known.map(|at| at as u32).unwrap_or_else(|| {
+                let modes = mac.modes();
+                let known = modes.find(|m| m.vector == vector && m.bss == at);
+                known.unwrap_or_else(|| {
                     let mut made = Mode::new(vector, bss, &timing, basic);
                     made.bss = at;
                     mac.add_mode(made)

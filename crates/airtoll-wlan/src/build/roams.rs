@@ -8,8 +8,8 @@ use super::joins::{self, Source, access_point_of};
 use super::signalling;
 use crate::device::Price;
 use crate::event::Event;
+use crate::id::{NodeId, TunnelId};
 use crate::net::{Takes, TunnelEnd};
-use crate::packet::NONE;
 use crate::record::supported_rates;
 use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
 use crate::scenario::{Handover, HandoverMethod, Scan, ScenarioError};
@@ -85,8 +85,8 @@ fn plan(
     let mobile_ip = association.options.mobile_ip;
     let home = world.join.party_of(session, Party::HomeAgent);
     let foreign = world.join.party_of(session, Party::ForeignAgent);
-    let abroad = mobile_ip == MobileIp::Foreign && home != NONE && foreign != NONE;
-    let binding = abroad.then(|| Binding {
+    let agents = home.zip(foreign).filter(|_| mobile_ip == MobileIp::Foreign);
+    let binding = agents.map(|(home, foreign)| Binding {
         home: add_empty_tunnel(world, home, foreign),
         foreign: add_empty_tunnel(world, foreign, home),
     });
@@ -107,7 +107,7 @@ fn plan(
         at: handover.at_s.map(Duration::from_secs_f64),
         walk: handover
             .walk
-            .map(|walk| Walking::new(walk, scenario.nodes[station as usize].position_m)),
+            .map(|walk| Walking::new(walk, scenario.nodes[station.index()].position_m)),
         scan: Duration::from_secs_f64(handover.scan_s),
         scanning,
         again: Duration::from_secs_f64(handover.again_s),
@@ -117,9 +117,9 @@ fn plan(
     })
 }
 
-fn scanning(world: &mut World, source: Source<'_>, there: u32, plan: Scan) -> Scanning {
+fn scanning(world: &mut World, source: Source<'_>, there: NodeId, plan: Scan) -> Scanning {
     let scenario = source.scenario;
-    let name = scenario.nodes[there as usize].bss.as_deref();
+    let name = scenario.nodes[there.index()].bss.as_deref();
     let at = scenario
         .bss
         .iter()
@@ -135,7 +135,7 @@ fn scanning(world: &mut World, source: Source<'_>, there: u32, plan: Scan) -> Sc
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.
-fn add_empty_tunnel(world: &mut World, node: u32, peer: u32) -> (u32, usize) {
+fn add_empty_tunnel(world: &mut World, node: NodeId, peer: NodeId) -> (NodeId, TunnelId) {
     let end = TunnelEnd {
         peer,
         takes: Takes::Network(Vec::new()),

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use airtoll_security::CipherSuite;
 
+use crate::id::{LinkId, ModeId, NodeId};
 use crate::mac::{self, Mode, TxLink};
 use crate::scenario::{AddressResolution, Role, Scenario, Standard};
 use crate::world::World;
 
 /// Adds the mode of a BSS's lowest basic rate; gives its number.
-pub(super) fn lowest_mode(world: &mut World, scenario: &Scenario, at: usize) -> u32 {
+pub(super) fn lowest_mode(world: &mut World, scenario: &Scenario, at: usize) -> ModeId {
     let bss = &scenario.bss[at];
     let with_b = scenario
         .nodes
@@ -23,7 +24,7 @@ pub(super) fn lowest_mode(world: &mut World, scenario: &Scenario, at: usize) -> 
 }
 
 /// Adds a link for group-addressed management frames of a node; gives its number.
-pub(super) fn add_group_link(world: &mut World, node: u32, mode: u32) -> u32 {
+pub(super) fn add_group_link(world: &mut World, node: NodeId, mode: ModeId) -> LinkId {
     let mut made = TxLink::plain(node, node, mode, 1);
     made.group = true;
     world.stack.lower.mac.add_link(made)
@@ -35,8 +36,8 @@ pub(super) fn add_group_link(world: &mut World, node: u32, mode: u32) -> u32 {
 pub(super) fn add_group_links(
     world: &mut World,
     scenario: &Scenario,
-    index: &HashMap<&str, u32>,
-) -> Vec<u32> {
+    index: &HashMap<&str, NodeId>,
+) -> Vec<NodeId> {
     let mut access_points = Vec::new();
     for (at, bss) in scenario.bss.iter().enumerate() {
         let advertised = scenario.mobility_agents.iter().any(|a| a.bss == bss.name);
@@ -64,7 +65,7 @@ pub(super) fn add_group_links(
 
 /// Gives group-addressed frames the group ciphers that stations and access points agree on, once
 /// the associations are prepared.
-pub(super) fn choose_group_ciphers(world: &mut World, access_points: &[u32]) {
+pub(super) fn choose_group_ciphers(world: &mut World, access_points: &[NodeId]) {
     let mac = &mut world.stack.lower.mac;
     for &access_point in access_points {
         if let Some(link) = mac.group_link(access_point)

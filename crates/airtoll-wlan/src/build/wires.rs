@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
-use crate::net::{Route, Takes, TunnelEnd, Wire};
+use crate::id::{NeighbourId, NodeId, Table};
+use crate::net::{Route, Routes, RoutesTo, Takes, TunnelEnd, Wire};
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
-        let nodes = self.world.stack.net.len();
-        let mut exits: Vec<Vec<(u32, Route)>> = vec![Vec::new(); nodes];
+        let nodes = self.scenario.nodes.len();
+        let mut exits: Table<NodeId, Vec<(NodeId, Route)>> =
+            std::iter::repeat_n(Vec::new(), nodes).collect();
         let mut wires = 0;
         for link in &self.scenario.links {
             let [a, b] = link.nodes.each_ref().map(|n| self.index[n.as_str()]);
@@ -24,52 +26,56 @@ impl Builder<'_> {
                     link.queue_packets,
                     (link.loss_ratio > 0.0).then_some((link.loss_ratio, stream)),
                 ));
-                exits[from as usize].push((to, Route::Wire { wire }));
+                exits[from].push((to, Route::Wire { wire }));
             }
         }
+        let to_access_point = Route::Air {
+            neighbour: NeighbourId::new(0),
+        };
         // The air before a station that bridges is a link like a wire.
         for phy in &self.phys {
             for (neighbour, &station) in phy.members[1..].iter().enumerate() {
-                if self.scenario.nodes[station as usize].four_address {
-                    let neighbour = neighbour as u32;
-                    exits[phy.members[0] as usize].push((station, Route::Air { neighbour }));
-                    exits[station as usize].push((phy.members[0], Route::Air { neighbour: 0 }));
+                if self.scenario.nodes[station.index()].four_address {
+                    let neighbour = NeighbourId::new(neighbour as u32);
+                    exits[phy.members[0]].push((station, Route::Air { neighbour }));
+                    exits[station].push((phy.members[0], to_access_point));
                 }
             }
         }
-        let mut routes = vec![vec![Route::None; nodes]; nodes];
+        let none: RoutesTo = std::iter::repeat_n(Route::None, nodes).collect();
+        let mut routes: Routes = std::iter::repeat_n(none, nodes).collect();
         // The first link on the shortest way, searched from every node that has some.
-        for from in 0..nodes {
-            let mut frontier = VecDeque::from([(from as u32, None)]);
-            let mut seen = vec![false; nodes];
+        for from in routes.ids() {
+            let mut frontier = VecDeque::from([(from, None)]);
+            let mut seen: Table<NodeId, bool> = std::iter::repeat_n(false, nodes).collect();
             seen[from] = true;
             while let Some((at, first)) = frontier.pop_front() {
                 if let Some(exit) = first {
-                    routes[from][at as usize] = exit;
+                    routes[from][at] = exit;
                 }
-                for &(to, exit) in &exits[at as usize] {
-                    if !std::mem::replace(&mut seen[to as usize], true) {
+                for &(to, exit) in &exits[at] {
+                    if !std::mem::replace(&mut seen[to], true) {
                         frontier.push_back((to, first.or(Some(exit))));
                     }
                 }
             }
         }
         for phy in &self.phys {
-            let (ap, stations) = (phy.members[0] as usize, &phy.members[1..]);
+            let (ap, stations) = (phy.members[0], &phy.members[1..]);
             let to_ap: Vec<Route> = routes.iter().map(|row| row[ap]).collect();
             for (neighbour, &station) in stations.iter().enumerate() {
                 for (row, to_ap) in routes.iter_mut().zip(&to_ap) {
-                    row[station as usize] = *to_ap;
+                    row[station] = *to_ap;
                 }
-                routes[ap][station as usize] = Route::Air {
-                    neighbour: neighbour as u32,
+                routes[ap][station] = Route::Air {
+                    neighbour: NeighbourId::new(neighbour as u32),
                 };
             }
         }
         for phy in &self.phys {
             for &station in &phy.members[1..] {
-                if !self.scenario.nodes[station as usize].four_address {
-                    routes[station as usize].fill(Route::Air { neighbour: 0 });
+                if !self.scenario.nodes[station.index()].four_address {
+                    routes[station] = std::iter::repeat_n(to_access_point, nodes).collect();
                 }
             }
         }
@@ -77,7 +83,8 @@ impl Builder<'_> {
     }
 
     pub(super) fn add_tunnels(&mut self) {
-        for (i, node) in self.scenario.nodes.iter().enumerate() {
+        for node in &self.scenario.nodes {
+            let own = self.index[node.name.as_str()];
             for tunnel in &node.tunnels {
                 let peer = self.index[tunnel.peer.as_str()];
                 let gateway = tunnel.destinations.as_ref().map(|names| {
@@ -94,11 +101,11 @@ impl Builder<'_> {
                     taken: 0,
                 };
                 let net = &mut self.world.stack.net;
-                net.add_tunnel(i as u32, end.clone());
+                net.add_tunnel(own, end.clone());
                 if !simplex {
                     let far = TunnelEnd {
-                        peer: i as u32,
-                        takes: Takes::For(i as u32),
+                        peer: own,
+                        takes: Takes::For(own),
                         encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
                         decrypt: tunnel.decrypt.into(),
                         ..end

@@ -10,7 +10,7 @@ use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
-use crate::packet::PacketId;
+use crate::id::PacketId;
 use crate::scenario::{Cost, CryptoEngine};
 
 /// A server that processes one job after the other.

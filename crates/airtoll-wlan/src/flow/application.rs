@@ -5,6 +5,7 @@ use airtoll_units::{Duration, Instant};
 use super::{Flows, UDP_HEADER};
 use crate::context::Context;
 use crate::event::Event;
+use crate::id::FlowId;
 use crate::packet::{Carries, Packet};
 
 /// The state of a flow's application.
@@ -134,16 +135,16 @@ pub(crate) enum Next {
 
 impl Flows {
     /// A flow's application acts.
-    pub fn application_due(&mut self, cx: &mut Context, flow: u32) {
+    pub fn application_due(&mut self, cx: &mut Context, flow: FlowId) {
         let now = cx.now();
-        if now < self.flows[flow as usize].start {
+        if now < self.flows[flow].start {
             return;
         }
-        if self.flows[flow as usize].connection.is_some() {
+        if self.flows[flow].connection.is_some() {
             self.write_to_connection(cx, flow);
             return;
         }
-        match self.flows[flow as usize].application {
+        match self.flows[flow].application {
             Application::Saturated { payload } => self.send_while_room(cx, flow, payload),
             Application::Paced { payload, .. } => self.send_paced(cx, flow, payload),
             Application::Transfer { payload, .. } => self.send_transfer(cx, flow, payload),
@@ -151,10 +152,10 @@ impl Flows {
         }
     }
 
-    fn send_while_room(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+    fn send_while_room(&mut self, cx: &mut Context, flow: FlowId, payload: u32) {
         let now = cx.now();
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.flows[flow];
             if now >= state.stop {
                 return;
             }
@@ -168,10 +169,10 @@ impl Flows {
         }
     }
 
-    fn send_paced(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+    fn send_paced(&mut self, cx: &mut Context, flow: FlowId, payload: u32) {
         let now = cx.now();
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.flows[flow];
             if now >= state.stop {
                 return;
             }
@@ -193,8 +194,8 @@ impl Flows {
     }
 
     /// Moves a paced application to its next write.
-    pub(super) fn next_write(&mut self, flow: u32) {
-        let state = &mut self.flows[flow as usize];
+    pub(super) fn next_write(&mut self, flow: FlowId) {
+        let state = &mut self.flows[flow];
         if let Application::Paced {
             interval_ns,
             poisson,
@@ -211,9 +212,9 @@ impl Flows {
         }
     }
 
-    fn send_transfer(&mut self, cx: &mut Context, flow: u32, payload: u32) {
+    fn send_transfer(&mut self, cx: &mut Context, flow: FlowId, payload: u32) {
         loop {
-            let state = &mut self.flows[flow as usize];
+            let state = &mut self.flows[flow];
             if state.held >= state.room {
                 state.blocked = true;
                 return;
@@ -230,8 +231,8 @@ impl Flows {
         }
     }
 
-    fn send_datagram(&mut self, cx: &mut Context, flow: u32, payload: u32) {
-        let state = &mut self.flows[flow as usize];
+    fn send_datagram(&mut self, cx: &mut Context, flow: FlowId, payload: u32) {
+        let state = &mut self.flows[flow];
         let number = state.next_number;
         state.next_number = number.wrapping_add(1);
         self.offer(cx, flow, u64::from(payload));
@@ -240,23 +241,23 @@ impl Flows {
     }
 
     /// Counts octets that the application gave to the transport.
-    pub(super) fn offer(&mut self, cx: &mut Context, flow: u32, octets: u64) {
+    pub(super) fn offer(&mut self, cx: &mut Context, flow: FlowId, octets: u64) {
         if cx.now() >= cx.warm_up {
-            self.flows[flow as usize].statistics.offered_octets += octets;
+            self.flows[flow].statistics.offered_octets += octets;
         }
     }
 
     /// Notes when the last datagram of a UDP transfer arrived; some before it may be lost.
-    pub(super) fn transfer_delivered(&mut self, flow: u32, at: Instant) {
-        let state = &mut self.flows[flow as usize];
+    pub(super) fn transfer_delivered(&mut self, flow: FlowId, at: Instant) {
+        let state = &mut self.flows[flow];
         if let Application::Transfer { left: 0, .. } = state.application {
             state.statistics.transfer = Some(at - state.start);
         }
     }
 
-    fn exchange_due(&mut self, cx: &mut Context, flow: u32) {
+    fn exchange_due(&mut self, cx: &mut Context, flow: FlowId) {
         let now = cx.now();
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         let Application::RequestResponse(exchange) = &mut state.application else {
             return;
         };
@@ -288,10 +289,9 @@ impl Flows {
     }
 
     /// A UDP request has not been answered for the retry time.
-    pub(super) fn retry_due(&mut self, cx: &mut Context, flow: u32) {
+    pub(super) fn retry_due(&mut self, cx: &mut Context, flow: FlowId) {
         let now = cx.now();
-        let Application::RequestResponse(exchange) = &mut self.flows[flow as usize].application
-        else {
+        let Application::RequestResponse(exchange) = &mut self.flows[flow].application else {
             return;
         };
         let due = exchange.asked_at + exchange.retry;
@@ -305,7 +305,7 @@ impl Flows {
         if !exchange.counts_waits {
             exchange.began = now;
         }
-        self.flows[flow as usize].statistics.retransmissions += 1;
+        self.flows[flow].statistics.retransmissions += 1;
         let carries = Carries::Datagram { flow, number };
         self.originate(cx, carries, false, UDP_HEADER, request);
         cx.schedule(
@@ -318,10 +318,16 @@ impl Flows {
     }
 
     /// A UDP request or response arrived.
-    pub(super) fn message_arrived(&mut self, cx: &mut Context, flow: u32, number: u32, p: &Packet) {
+    pub(super) fn message_arrived(
+        &mut self,
+        cx: &mut Context,
+        flow: FlowId,
+        number: u32,
+        p: &Packet,
+    ) {
         let now = cx.now();
         let warm = now >= cx.warm_up;
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         let Application::RequestResponse(exchange) = &mut state.application else {
             return;
         };

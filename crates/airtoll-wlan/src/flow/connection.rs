@@ -8,7 +8,8 @@ use super::application::Next;
 use super::{Application, Flows};
 use crate::context::Context;
 use crate::event::Event;
-use crate::packet::{Carries, Slab};
+use crate::id::{FlowId, SegmentId, Slab};
+use crate::packet::Carries;
 use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
 
 /// Both halves of a connection.
@@ -17,7 +18,7 @@ pub(crate) struct Connection {
     /// Data from source to destination, and back.
     pub halves: [Half; 2],
     /// Segments of the packets under way, with the number of the connection that sent them.
-    carried: Slab<(u32, Carried)>,
+    carried: Slab<SegmentId, (u32, Carried)>,
     /// Connections opened before this one by [`Self::reopen`].
     number: u32,
     config: TcpConfig,
@@ -73,12 +74,12 @@ impl Connection {
         self.halves = [Half::new(&opening), Half::new(&self.config)];
     }
 
-    fn carry(&mut self, carried: Carried) -> u32 {
+    fn carry(&mut self, carried: Carried) -> SegmentId {
         self.carried.insert((self.number, carried))
     }
 
     /// TCP content of the packet with this place among those under way.
-    pub fn carried(&self, place: u32) -> Carried {
+    pub fn carried(&self, place: SegmentId) -> Carried {
         self.carried[place].1
     }
 
@@ -93,17 +94,17 @@ impl Connection {
     }
 
     /// The packet that carried this was lost.
-    pub fn forget(&mut self, place: u32) {
+    pub fn forget(&mut self, place: SegmentId) {
         self.carried.remove(place);
     }
 }
 
 impl Flows {
     /// The application of a TCP flow is due.
-    pub(super) fn write_to_connection(&mut self, cx: &mut Context, flow: u32) {
+    pub(super) fn write_to_connection(&mut self, cx: &mut Context, flow: FlowId) {
         let now = cx.now();
-        let stopped = now >= self.flows[flow as usize].stop;
-        let state = &mut self.flows[flow as usize];
+        let stopped = now >= self.flows[flow].stop;
+        let state = &mut self.flows[flow];
         let Some(connection) = &mut state.connection else {
             return;
         };
@@ -129,7 +130,7 @@ impl Flows {
                     self.offer(cx, flow, u64::from(payload));
                     self.next_write(flow);
                 }
-                if let Application::Paced { due_ns, .. } = &self.flows[flow as usize].application {
+                if let Application::Paced { due_ns, .. } = &self.flows[flow].application {
                     let at = Instant::from_nanos(*due_ns as u64).max(now);
                     cx.schedule(at, Event::Application { flow });
                 }
@@ -142,9 +143,9 @@ impl Flows {
         self.pump(cx, flow, 0);
     }
 
-    fn exchange_over_connection(&mut self, cx: &mut Context, flow: u32, stopped: bool) {
+    fn exchange_over_connection(&mut self, cx: &mut Context, flow: FlowId, stopped: bool) {
         let now = cx.now();
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         let (Application::RequestResponse(exchange), Some(connection)) =
             (&mut state.application, &mut state.connection)
         else {
@@ -177,10 +178,10 @@ impl Flows {
     }
 
     /// Sends as many segments as the windows allow, and sets the timer.
-    fn pump(&mut self, cx: &mut Context, flow: u32, half: u8) {
+    fn pump(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
         let now = cx.now();
         loop {
-            let Some(connection) = &mut self.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.flows[flow].connection else {
                 return;
             };
             let Some(segment) = connection.halves[usize::from(half)]
@@ -198,8 +199,8 @@ impl Flows {
         self.keep_timer(cx, flow, half, false);
     }
 
-    fn acknowledge(&mut self, cx: &mut Context, flow: u32, half: u8, ack: Ack) {
-        if let Some(connection) = &mut self.flows[flow as usize].connection {
+    fn acknowledge(&mut self, cx: &mut Context, flow: FlowId, half: u8, ack: Ack) {
+        if let Some(connection) = &mut self.flows[flow].connection {
             let sent = connection.halves[usize::from(1 - half)].sender.sent();
             let place = connection.carry(Carried::Ack(half, ack, sent));
             let carries = Carries::Segment { flow, place };
@@ -208,9 +209,9 @@ impl Flows {
     }
 
     /// A segment or an acknowledgement arrived.
-    pub(super) fn segment_arrived(&mut self, cx: &mut Context, flow: u32, place: u32) {
+    pub(super) fn segment_arrived(&mut self, cx: &mut Context, flow: FlowId, place: SegmentId) {
         let now = cx.now();
-        let Some(connection) = &mut self.flows[flow as usize].connection else {
+        let Some(connection) = &mut self.flows[flow].connection else {
             return;
         };
         let (number, carried) = connection.carried.remove(place);
@@ -251,10 +252,10 @@ impl Flows {
     }
 
     /// The receiving application got more of the stream.
-    fn data_delivered(&mut self, cx: &mut Context, flow: u32, half: u8) {
+    fn data_delivered(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
         let now = cx.now();
         let warm = now >= cx.warm_up;
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow];
         let Some(connection) = &state.connection else {
             return;
         };
@@ -292,8 +293,8 @@ impl Flows {
         }
     }
 
-    fn keep_timer(&mut self, cx: &mut Context, flow: u32, half: u8, receiver: bool) {
-        let Some(connection) = &mut self.flows[flow as usize].connection else {
+    fn keep_timer(&mut self, cx: &mut Context, flow: FlowId, half: u8, receiver: bool) {
+        let Some(connection) = &mut self.flows[flow].connection else {
             return;
         };
         let half = &mut connection.halves[usize::from(half)];
@@ -314,14 +315,14 @@ impl Flows {
     }
 
     /// A timer event of a flow.
-    pub fn transport_timer(&mut self, cx: &mut Context, flow: u32, receiver: bool) {
+    pub fn transport_timer(&mut self, cx: &mut Context, flow: FlowId, receiver: bool) {
         let now = cx.now();
-        if self.flows[flow as usize].connection.is_none() {
+        if self.flows[flow].connection.is_none() {
             self.retry_due(cx, flow);
             return;
         }
         for half in 0..2_u8 {
-            let Some(connection) = &mut self.flows[flow as usize].connection else {
+            let Some(connection) = &mut self.flows[flow].connection else {
                 return;
             };
             let state = &mut connection.halves[usize::from(half)];

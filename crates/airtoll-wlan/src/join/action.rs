@@ -3,8 +3,8 @@
 use airtoll_handshakes::{Message, Operation, Secrets};
 use airtoll_units::Instant;
 
-use crate::event::{JoinEvent, SessionId};
-use crate::packet::PacketId;
+use crate::event::JoinEvent;
+use crate::id::{LinkId, NodeId, PacketId, SessionId, SignalId};
 
 /// The actions of an input.
 pub(crate) type Outbox = Vec<Action>;
@@ -14,7 +14,7 @@ pub(crate) type Outbox = Vec<Action>;
 pub(crate) enum Then {
     Nothing,
     /// The message leaves.
-    Send(u32),
+    Send(SignalId),
     /// The present stage of the session may be over.
     Judge(SessionId),
 }
@@ -28,7 +28,7 @@ pub(crate) enum Action {
     },
     /// Handshake operations, and the sending of a packet of `octets`, on the CPU of `node`.
     WorkOnCpu {
-        node: u32,
+        node: NodeId,
         operations: Vec<Operation>,
         octets: Option<u32>,
         then: Then,
@@ -36,23 +36,23 @@ pub(crate) enum Action {
     /// A management or EAPOL frame of `octets` from one node to another: by `link`, or by the
     /// signalling link between the two.
     SendManagement {
-        from: u32,
-        to: u32,
+        from: NodeId,
+        to: NodeId,
         octets: u32,
-        signal: u32,
-        link: Option<u32>,
+        signal: SignalId,
+        link: Option<LinkId>,
     },
     /// A packet of `octets`; `by_mac` says that it needs no address resolution.
     SendPacket {
-        from: u32,
-        to: u32,
+        from: NodeId,
+        to: NodeId,
         octets: u32,
-        signal: u32,
+        signal: SignalId,
         by_mac: bool,
     },
     /// A host sends a packet that it had kept.
     SendKept {
-        host: u32,
+        host: NodeId,
         packet: PacketId,
     },
     Lose {
@@ -60,19 +60,19 @@ pub(crate) enum Action {
     },
     /// Drops the data that `from` has queued for `to`.
     Flush {
-        from: u32,
-        to: u32,
+        from: NodeId,
+        to: NodeId,
     },
     /// The access point has ended the association of a station, or has it back.
     SetOff {
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
         off: bool,
     },
     /// A station knows that it is off the network, or is back.
     SetKnowsOff {
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
         knows: bool,
     },
     /// All stations have joined.
@@ -82,12 +82,12 @@ pub(crate) enum Action {
     },
     /// A host waits for an advertisement of a mobility agent.
     ListensForAgents {
-        host: u32,
+        host: NodeId,
     },
     /// A host is registered with the mobility agent on the link of an access point.
     Registered {
-        host: u32,
-        access_point: u32,
+        host: NodeId,
+        access_point: NodeId,
     },
     /// The session of a hand-over is done.
     Moved {
@@ -96,7 +96,7 @@ pub(crate) enum Action {
     /// The station must leave its old access point before this message of the session.
     LeaveBefore {
         session: SessionId,
-        signal: u32,
+        signal: SignalId,
     },
     /// A probe request or response arrived.
     ScanFrameArrived {
@@ -105,7 +105,7 @@ pub(crate) enum Action {
     },
     /// A frame about its association arrived from a station: it may be a null frame.
     StationFrameArrived {
-        station: u32,
+        station: NodeId,
         message: Message,
     },
     /// The far end of the tunnels knows the new address of the station.
@@ -114,17 +114,17 @@ pub(crate) enum Action {
     },
     /// Station and access point have agreed on keys.
     KeysAgreed {
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
         secrets: Secrets,
     },
     /// The ends of a tunnel of `node` have agreed on its keys.
     TunnelAgreed {
-        node: u32,
+        node: NodeId,
         secrets: Secrets,
     },
     /// All stations of an access point have its new group keys.
     GroupKeysRenewed {
-        access_point: u32,
+        access_point: NodeId,
     },
 }

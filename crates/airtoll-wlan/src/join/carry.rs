@@ -8,35 +8,34 @@ use airtoll_phy as phy;
 use airtoll_units::Instant;
 
 use super::{Action, Join, Outbox, Part, Purpose, Signal};
-use crate::event::SessionId;
-use crate::packet::NONE;
+use crate::id::{LinkId, SessionId, SignalId};
 
 const IPV4_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
 
 impl Join {
     /// A message leaves the stack of its sender.
-    pub fn send(&mut self, now: Instant, id: u32, out: &mut Outbox) {
-        let Some(signal) = &mut self.signals[id as usize] else {
+    pub fn send(&mut self, now: Instant, id: SignalId, out: &mut Outbox) {
+        let Some(signal) = &mut self.signals[id] else {
             return;
         };
-        let session = &mut self.sessions[signal.session.at()];
+        let session = &mut self.sessions[signal.session];
         let message = &signal.message;
         let (from, to) = session.ends(message);
-        if session.leaves_by_message && from == session.node(Party::Station) {
+        if session.leaves_by_message && from == session.station() {
             out.push(Action::LeaveBefore {
                 session: signal.session,
                 signal: id,
             });
             return;
         }
-        if to == NONE {
+        let Some(to) = to else {
             // There is no receiver, but the message is sent, and its sender waits.
             session.timeline.emitted(message);
             session.timeline.seen(now, message);
             self.lost(id);
             return;
-        }
+        };
         let length = message.octets.len() as u32;
         session.timeline.emitted(message);
         let ahead = session.purpose == Purpose::Ahead && message.carrier == Carrier::Eapol;
@@ -99,7 +98,7 @@ impl Join {
         &mut self,
         id: SessionId,
         message: Message,
-        link: Option<u32>,
+        link: Option<LinkId>,
         out: &mut Outbox,
     ) {
         self.send_alone(id, message, link, (Part::Scan, false), out);
@@ -115,12 +114,14 @@ impl Join {
         &mut self,
         id: SessionId,
         message: Message,
-        link: Option<u32>,
+        link: Option<LinkId>,
         (part, protected): (Part, bool),
         out: &mut Outbox,
     ) {
-        let session = &self.sessions[id.at()];
-        let (from, to) = session.ends(&message);
+        let session = &self.sessions[id];
+        let (from, Some(to)) = session.ends(&message) else {
+            return;
+        };
         let management = session.negotiation.link().group_management();
         let protection = match (protected, link) {
             (false, _) => 0,
@@ -146,11 +147,11 @@ impl Join {
     }
 
     /// The frame of a message has ended on the air.
-    pub fn transmitted(&mut self, now: Instant, id: u32) {
-        if let Some(Some(signal)) = self.signals.get_mut(id as usize)
+    pub fn transmitted(&mut self, now: Instant, id: SignalId) {
+        if let Some(Some(signal)) = self.signals.get_mut(id)
             && !std::mem::replace(&mut signal.seen, true)
         {
-            self.sessions[signal.session.at()]
+            self.sessions[signal.session]
                 .timeline
                 .seen(now, &signal.message);
         }

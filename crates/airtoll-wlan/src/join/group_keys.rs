@@ -5,11 +5,11 @@
 //! ciphers. `renewal` decides when a round begins.
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::{GroupKeys, Party};
+use airtoll_handshakes::GroupKeys;
 use airtoll_security::CipherSuite;
 
 use super::{Join, Purpose, Session};
-use crate::event::SessionId;
+use crate::id::{NodeId, SessionId};
 use crate::scenario::Scenario;
 
 /// Group cipher suites, the weakest first: a BSS uses one that all of its stations have.
@@ -50,7 +50,7 @@ pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<St
 /// The keys of a round; message 3 and fast transitions hand out those of round 0 first.
 pub(super) fn draw(
     streams: &Streams,
-    access_point: u32,
+    access_point: NodeId,
     round: u32,
     (group, management): (CipherSuite, Option<CipherSuite>),
 ) -> GroupKeys {
@@ -71,8 +71,8 @@ impl Join {
     /// The group keys of a session's access point in a round, if it has any.
     pub(super) fn keys_for(&self, id: SessionId, round: u32) -> Option<GroupKeys> {
         let streams = self.streams.as_ref()?;
-        let session = &self.sessions[id.at()];
-        let (link, access_point) = (session.negotiation.link(), session.node(Party::AccessPoint));
+        let session = &self.sessions[id];
+        let (link, access_point) = (session.negotiation.link(), session.access_point());
         if link.group == CipherSuite::Open {
             return None;
         }
@@ -82,7 +82,7 @@ impl Join {
         let shared = || {
             let mut sessions = self.sessions.iter();
             sessions.find_map(|s| {
-                let here = s.node(Party::AccessPoint) == access_point;
+                let here = s.access_point() == access_point;
                 here.then(|| s.negotiation.wep_key()).flatten()
             })
         };
@@ -98,7 +98,7 @@ impl Join {
     /// Group cipher and keys under which an access point sends to groups once the present round
     /// of renewals is over; `None` where none of its stations joins in simulated time, or none has
     /// keys.
-    pub fn group_keys(&self, access_point: u32) -> Option<(CipherSuite, GroupKeys)> {
+    pub fn group_keys(&self, access_point: NodeId) -> Option<(CipherSuite, GroupKeys)> {
         let first = self.first_with_keys(access_point)?;
         let round = self.renewals.rounds(access_point);
         let keys = self.keys_for(first, round)?;
@@ -106,35 +106,34 @@ impl Join {
     }
 
     /// The cipher of the access point's management frames to groups, where they are protected.
-    pub fn group_management(&self, access_point: u32) -> Option<CipherSuite> {
+    pub fn group_management(&self, access_point: NodeId) -> Option<CipherSuite> {
         let first = self.first_with_keys(access_point)?;
         self.link_of(first).group_management()
     }
 
-    fn first_with_keys(&self, access_point: u32) -> Option<SessionId> {
+    fn first_with_keys(&self, access_point: NodeId) -> Option<SessionId> {
         let has_keys = |s: &Session| {
             s.purpose == Purpose::Entry
-                && s.node(Party::AccessPoint) == access_point
+                && s.access_point() == access_point
                 && s.protection_octets > 0
         };
-        let at = self.sessions.iter().position(has_keys)?;
-        Some(SessionId(at as u32))
+        self.sessions.find(has_keys)
     }
 
     /// The access point will hand out its present group keys in the next key handshake of a session.
     pub(super) fn hand_out_group_keys(&mut self, id: SessionId) {
-        let session = &self.sessions[id.at()];
+        let session = &self.sessions[id];
         if !matches!(session.purpose, Purpose::Entry | Purpose::Return) {
             return;
         }
-        let access_point = session.node(Party::AccessPoint);
+        let access_point = session.access_point();
         let round = self.renewals.rounds(access_point);
         let Some(mut keys) = self.keys_for(id, round) else {
             return;
         };
         // A pairwise key has the identifier 0.
         keys.key_id = keys.key_id.max(1);
-        let session = &mut self.sessions[id.at()];
+        let session = &mut self.sessions[id];
         session.group_round = round;
         // The policy was read when the negotiation was made, so no error can come any more.
         let _ = session.negotiation.hand_out(keys);

@@ -16,15 +16,15 @@ use airtoll_wire::ieee80211::management::category;
 
 use super::session::Standing;
 use super::{Action, Join, JoinRow, Outbox, Part, Purpose, Session, Signal};
-use crate::event::{JoinEvent, SessionId};
-use crate::packet::PacketId;
+use crate::event::JoinEvent;
+use crate::id::{DeauthenticationId, LinkId, NodeId, PacketId, SessionId, SignalId, Table};
 
 /// A station that is off the network.
 struct Absence {
     /// Its association.
     entry: SessionId,
-    station: u32,
-    access_point: u32,
+    station: NodeId,
+    access_point: NodeId,
     since: Instant,
     /// The station knows.
     knows: bool,
@@ -41,9 +41,9 @@ struct Absence {
 /// A Deauthentication frame to all stations of an access point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deauthentication {
-    pub access_point: u32,
+    pub access_point: NodeId,
     /// The link of its group-addressed management frames.
-    pub link: u32,
+    pub link: LinkId,
     /// Time after the start of the traffic.
     pub after: Duration,
 }
@@ -57,13 +57,13 @@ pub(super) struct Rejoins {
     /// By association: how often it ended, and lengths of the absences.
     ended: BTreeMap<SessionId, (u32, Vec<Duration>)>,
     attempts: u64,
-    deauthentications: Vec<Deauthentication>,
+    deauthentications: Table<DeauthenticationId, Deauthentication>,
 }
 
 impl Rejoins {
     pub(super) fn new(deauthentications: Vec<Deauthentication>) -> Self {
         Self {
-            deauthentications,
+            deauthentications: deauthentications.into_iter().collect(),
             ..Self::default()
         }
     }
@@ -102,40 +102,39 @@ impl Join {
     }
 
     /// Whether an access point has ended the association of this station.
-    pub fn is_off(&self, station: u32) -> bool {
+    pub fn is_off(&self, station: NodeId) -> bool {
         self.rejoins.absences.iter().any(|a| a.station == station)
     }
 
     /// Whether this station knows that it is off the network.
-    fn knows_it_is_off(&self, station: u32) -> bool {
+    fn knows_it_is_off(&self, station: NodeId) -> bool {
         let mut absences = self.rejoins.absences.iter();
         absences.any(|a| a.station == station && a.knows)
     }
 
-    fn absence(&mut self, station: u32) -> Option<&mut Absence> {
+    fn absence(&mut self, station: NodeId) -> Option<&mut Absence> {
         let mut absences = self.rejoins.absences.iter_mut();
         absences.find(|a| a.station == station)
     }
 
     /// The association of a station that is with this access point.
-    fn entry_of(&self, access_point: u32, station: u32) -> Option<SessionId> {
+    fn entry_of(&self, access_point: NodeId, station: NodeId) -> Option<SessionId> {
         let own = |s: &Session| {
             s.purpose == Purpose::Entry
-                && s.node(Party::AccessPoint) == access_point
-                && s.node(Party::Station) == station
+                && s.access_point() == access_point
+                && s.station() == station
                 && s.is_joined()
                 && !s.left
         };
-        let at = self.sessions.iter().position(own)?;
-        Some(SessionId(at as u32))
+        self.sessions.find(own)
     }
 
     /// An access point ends an association.
     pub(super) fn put_off(
         &mut self,
         now: Instant,
-        access_point: u32,
-        station: u32,
+        access_point: NodeId,
+        station: NodeId,
         out: &mut Outbox,
     ) {
         let Some(entry) = self.entry_of(access_point, station) else {
@@ -168,26 +167,29 @@ impl Join {
     }
 
     pub(super) fn schedule_deauthentications(&self, now: Instant, out: &mut Outbox) {
-        for (number, planned) in self.rejoins.deauthentications.iter().enumerate() {
+        for (number, planned) in self.rejoins.deauthentications.pairs() {
             out.push(Action::Schedule {
                 at: now + planned.after,
-                event: JoinEvent::Deauthenticate {
-                    number: number as u32,
-                },
+                event: JoinEvent::Deauthenticate { number },
             });
         }
     }
 
     /// An access point ends all of its associations with one frame.
-    pub(super) fn deauthenticate(&mut self, now: Instant, number: u32, out: &mut Outbox) {
+    pub(super) fn deauthenticate(
+        &mut self,
+        now: Instant,
+        number: DeauthenticationId,
+        out: &mut Outbox,
+    ) {
         let Deauthentication {
             access_point, link, ..
-        } = self.rejoins.deauthentications[number as usize];
-        let mut stations: Vec<u32> = self
+        } = self.rejoins.deauthentications[number];
+        let mut stations: Vec<NodeId> = self
             .sessions
             .iter()
-            .filter(|s| s.node(Party::AccessPoint) == access_point)
-            .map(|s| s.node(Party::Station))
+            .filter(|s| s.access_point() == access_point)
+            .map(|s| s.station())
             .filter(|s| self.entry_of(access_point, *s).is_some() && !self.is_off(*s))
             .collect();
         let Some(entry) = stations
@@ -215,8 +217,8 @@ impl Join {
     pub fn group_frame_arrived(
         &mut self,
         now: Instant,
-        signal: u32,
-        hearers: &[u32],
+        signal: SignalId,
+        hearers: &[NodeId],
         out: &mut Outbox,
     ) {
         let Some(signal) = self.signal(signal) else {
@@ -229,7 +231,7 @@ impl Join {
     }
 
     /// Stations of an access point that are off the network.
-    pub fn off_at(&self, access_point: u32) -> Vec<u32> {
+    pub fn off_at(&self, access_point: NodeId) -> Vec<NodeId> {
         let absences = self.rejoins.absences.iter();
         absences
             .filter(|a| a.access_point == access_point)
@@ -241,7 +243,7 @@ impl Join {
     pub(super) fn note_leaving(
         &mut self,
         now: Instant,
-        station: u32,
+        station: NodeId,
         message: &Message,
         protected: bool,
         out: &mut Outbox,
@@ -271,7 +273,7 @@ impl Join {
     fn learn_that_it_is_off(
         &mut self,
         now: Instant,
-        station: u32,
+        station: NodeId,
         pause: Duration,
         out: &mut Outbox,
     ) {
@@ -328,7 +330,7 @@ impl Join {
 
     /// An access point received data of a station that is not associated: it answers with a
     /// Deauthentication frame.
-    pub fn refuse_class_3(&mut self, station: u32, out: &mut Outbox) {
+    pub fn refuse_class_3(&mut self, station: NodeId, out: &mut Outbox) {
         let Some(absence) = self.absence(station) else {
             return;
         };
@@ -348,7 +350,7 @@ impl Join {
         signal: Signal,
         out: &mut Outbox,
     ) {
-        let station = self.sessions[signal.session.at()].node(Party::Station);
+        let station = self.sessions[signal.session].station();
         self.told(&signal);
         let Signal {
             message, protected, ..
@@ -365,8 +367,8 @@ impl Join {
         let Some(streams) = self.streams else {
             return;
         };
-        let first = &self.sessions[entry.at()];
-        let station = first.node(Party::Station);
+        let first = &self.sessions[entry];
+        let station = first.station();
         if !self.knows_it_is_off(station) {
             return;
         }
@@ -381,7 +383,7 @@ impl Join {
         };
         let id = match self.rejoins.sessions.get(&entry) {
             Some(&own) => {
-                let session = &mut self.sessions[own.at()];
+                let session = &mut self.sessions[own];
                 session.again(negotiation);
                 session.recorded = false;
                 session.key_frames = 0;
@@ -399,8 +401,8 @@ impl Join {
 
     /// A station is back, or failed to come back.
     pub(super) fn returned(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &self.sessions[id.at()];
-        let (station, back) = (session.node(Party::Station), session.is_joined());
+        let session = &self.sessions[id];
+        let (station, back) = (session.station(), session.is_joined());
         let mut absences = self.rejoins.absences.iter();
         let Some(at) = absences.position(|a| a.station == station) else {
             return;
@@ -426,14 +428,14 @@ impl Join {
     }
 
     /// A station that is off the network leaves for another access point.
-    pub fn forget_return(&mut self, station: u32, out: &mut Outbox) {
+    pub fn forget_return(&mut self, station: NodeId, out: &mut Outbox) {
         let mut absences = self.rejoins.absences.iter();
         let Some(at) = absences.position(|a| a.station == station) else {
             return;
         };
         let absence = self.rejoins.absences.remove(at);
         if let Some(&id) = self.rejoins.sessions.get(&absence.entry) {
-            let session = &mut self.sessions[id.at()];
+            let session = &mut self.sessions[id];
             session.standing = Standing::Waiting;
             session.stage += 1;
         }
@@ -453,14 +455,14 @@ impl Join {
             access_point,
             knows: false,
         });
-        let host = self.sessions[absence.entry.at()].host;
+        let host = self.sessions[absence.entry].host;
         for packet in absence.held {
             out.push(Action::SendKept { host, packet });
         }
     }
 
     /// Keeps a packet of a station that knows that it is off the network, up to `limit` packets.
-    pub fn keep(&mut self, station: u32, packet: PacketId, limit: usize, out: &mut Outbox) {
+    pub fn keep(&mut self, station: NodeId, packet: PacketId, limit: usize, out: &mut Outbox) {
         match self.absence(station) {
             Some(absence) if absence.held.len() < limit => absence.held.push_back(packet),
             _ => out.push(Action::Lose { packet }),
@@ -468,7 +470,7 @@ impl Join {
     }
 
     /// Rows of every station that was deauthenticated, by host, and rows of the whole cell.
-    pub fn rejoin_rows(&self) -> (Vec<(u32, Vec<JoinRow>)>, Vec<JoinRow>) {
+    pub fn rejoin_rows(&self) -> (Vec<(NodeId, Vec<JoinRow>)>, Vec<JoinRow>) {
         let rows = |ended: u32, gaps: &[f64]| {
             let mut rows: Vec<JoinRow> = vec![
                 ("associations_lost", f64::from(ended), "1"),
@@ -484,16 +486,16 @@ impl Join {
         let seconds = |gaps: &[Duration]| gaps.iter().map(|g| g.as_secs_f64()).collect::<Vec<_>>();
         let mut all = (0, Vec::new());
         // A station that moves has several associations.
-        let mut hosts: BTreeMap<u32, (u32, Vec<f64>)> = BTreeMap::new();
+        let mut hosts: BTreeMap<NodeId, (u32, Vec<f64>)> = BTreeMap::new();
         for (entry, (ended, gaps)) in &self.rejoins.ended {
-            let own = hosts.entry(self.sessions[entry.at()].host).or_default();
+            let own = hosts.entry(self.sessions[*entry].host).or_default();
             let gaps = seconds(gaps);
             all.0 += ended;
             all.1.extend(&gaps);
             own.0 += ended;
             own.1.extend(&gaps);
         }
-        let of_host = |(host, (ended, gaps)): (u32, (u32, Vec<f64>))| (host, rows(ended, &gaps));
+        let of_host = |(host, (ended, gaps)): (NodeId, (u32, Vec<f64>))| (host, rows(ended, &gaps));
         let stations: Vec<_> = hosts.into_iter().map(of_host).collect();
         if stations.is_empty() {
             return (stations, Vec::new());
@@ -508,7 +510,7 @@ impl Join {
     /// The Deauthentication frame of an access point to a station arrived, or was lost.
     pub(super) fn told(&mut self, signal: &Signal) {
         if signal.part == Part::Association && signal.message.from == Party::AccessPoint {
-            let station = self.sessions[signal.session.at()].node(Party::Station);
+            let station = self.sessions[signal.session].station();
             if let Some(absence) = self.absence(station) {
                 absence.telling = false;
             }
@@ -518,14 +520,13 @@ impl Join {
     /// The association goes on with the negotiation that brought its station back.
     fn take_over(&mut self, entry: SessionId, back: SessionId) {
         // The session of the return was added later.
-        let (low, high) = self.sessions.split_at_mut(back.at());
-        let (first, back) = (&mut low[entry.at()], &mut high[0]);
+        let (first, back) = self.sessions.two_mut(entry, back);
         std::mem::swap(&mut first.negotiation, &mut back.negotiation);
         first.agreed = back.agreed.clone();
         first.group_round = back.group_round;
         first.key_frames = std::mem::take(&mut back.key_frames);
         if let Some(renewal) = self.renewals.session_of(entry) {
-            self.sessions[renewal.at()].key_frames = 0;
+            self.sessions[renewal].key_frames = 0;
         }
     }
 }

@@ -7,26 +7,28 @@
 
 use std::collections::HashMap;
 
-use airtoll_handshakes::{GroupKeys, GroupRenewal, Operation, Party};
+use airtoll_handshakes::{GroupKeys, GroupRenewal, Operation};
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use super::{Action, Join, JoinRow, Outbox, Purpose, Session, Then, group_keys};
-use crate::event::{JoinEvent, SessionId};
+use crate::event::JoinEvent;
+use crate::id::{NodeId, RenewalId, SessionId, Table};
 
 /// Renewals of all access points; empty where keys stay.
 #[derive(Default)]
 pub(super) struct Renewals {
-    access_points: Vec<Renewal>,
+    access_points: Table<RenewalId, Renewal>,
 }
 
 impl Renewals {
-    pub(super) const fn new(access_points: Vec<Renewal>) -> Self {
+    pub(super) fn new(access_points: Vec<Renewal>) -> Self {
+        let access_points = access_points.into_iter().collect();
         Self { access_points }
     }
 
     /// Rounds of an access point that began.
-    pub(super) fn rounds(&self, access_point: u32) -> u32 {
+    pub(super) fn rounds(&self, access_point: NodeId) -> u32 {
         let mut own = self.access_points.iter();
         own.find(|r| r.access_point == access_point)
             .map_or(0, |r| r.rounds)
@@ -44,7 +46,7 @@ impl Renewals {
 
 /// Renewals of one access point.
 pub(crate) struct Renewal {
-    access_point: u32,
+    access_point: NodeId,
     period: Option<Duration>,
     /// A station that leaves makes a round due.
     on_leave: bool,
@@ -64,7 +66,7 @@ pub(crate) struct Renewal {
 impl Renewal {
     /// The renewals of an access point: every `period`, and after a station has left with
     /// `on_leave`.
-    pub fn new(access_point: u32, period: Option<Duration>, on_leave: bool) -> Self {
+    pub fn new(access_point: NodeId, period: Option<Duration>, on_leave: bool) -> Self {
         Self {
             access_point,
             period,
@@ -85,13 +87,13 @@ const AFTER_LEAVING: Duration = Duration::from_millis(500);
 
 impl Join {
     pub(super) fn schedule_renewals(&self, now: Instant, out: &mut Outbox) {
-        for renewal in 0..self.renewals.access_points.len() as u32 {
+        for renewal in self.renewals.access_points.ids() {
             self.schedule_renewal(now, renewal, out);
         }
     }
 
-    fn schedule_renewal(&self, now: Instant, renewal: u32, out: &mut Outbox) {
-        let period = self.renewals.access_points[renewal as usize].period;
+    fn schedule_renewal(&self, now: Instant, renewal: RenewalId, out: &mut Outbox) {
+        let period = self.renewals.access_points[renewal].period;
         let Some(at) = period.map(|period| now + period) else {
             return;
         };
@@ -108,13 +110,13 @@ impl Join {
     }
 
     /// A station has left this access point for another one.
-    pub fn renew_after_leaving(&self, now: Instant, access_point: u32, out: &mut Outbox) {
-        for (number, renewal) in self.renewals.access_points.iter().enumerate() {
+    pub fn renew_after_leaving(&self, now: Instant, access_point: NodeId, out: &mut Outbox) {
+        for (number, renewal) in self.renewals.access_points.pairs() {
             if renewal.on_leave && renewal.access_point == access_point {
                 out.push(Action::Schedule {
                     at: now + AFTER_LEAVING,
                     event: JoinEvent::Renew {
-                        renewal: number as u32,
+                        renewal: number,
                         again: false,
                     },
                 });
@@ -123,21 +125,22 @@ impl Join {
     }
 
     /// An access point draws new group keys and begins a handshake with each of its stations.
-    pub(super) fn renew(&mut self, now: Instant, number: u32, again: bool, out: &mut Outbox) {
+    pub(super) fn renew(&mut self, now: Instant, number: RenewalId, again: bool, out: &mut Outbox) {
         if again {
             self.schedule_renewal(now, number, out);
         }
         let Some(streams) = self.streams else {
             return;
         };
-        let renewal = &mut self.renewals.access_points[number as usize];
+        let renewal = &mut self.renewals.access_points[number];
         renewal.rounds += 1;
         renewal.began = now;
         renewal.waiting = 0;
         renewal.broken = false;
         let (access_point, round) = (renewal.access_point, renewal.rounds);
-        let stations: Vec<SessionId> = (0..self.sessions.len() as u32)
-            .map(SessionId)
+        let stations: Vec<SessionId> = self
+            .sessions
+            .ids()
             .filter(|id| self.is_in(*id, access_point))
             .collect();
         // One key per group cipher: stations of a mixed cell may have agreed on different ones.
@@ -159,45 +162,45 @@ impl Join {
             let given = given.clone();
             self.renew_with(now, number, id, given, out);
         }
-        if self.renewals.access_points[number as usize].waiting == 0 {
+        if self.renewals.access_points[number].waiting == 0 {
             out.push(Action::GroupKeysRenewed { access_point });
         }
     }
 
     /// A station has joined: it gets the keys of the present round if it was handed older ones.
     pub(super) fn catch_up(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &self.sessions[id.at()];
-        let access_point = session.node(Party::AccessPoint);
+        let session = &self.sessions[id];
+        let access_point = session.access_point();
         let handed = session.group_round;
         let all = &self.renewals.access_points;
         let own = |r: &Renewal| r.access_point == access_point && r.rounds > handed;
-        let Some(number) = all.iter().position(own) else {
+        let Some(number) = all.find(own) else {
             return;
         };
         let round = all[number].rounds;
         if self.is_in(id, access_point)
             && let Some(keys) = self.keys_for(id, round)
         {
-            self.renew_with(now, number as u32, id, keys, out);
+            self.renew_with(now, number, id, keys, out);
         }
     }
 
     /// Whether a session gave a station pairwise keys and the station is still with its access
     /// point.
-    fn is_in(&self, id: SessionId, access_point: u32) -> bool {
-        let session = &self.sessions[id.at()];
+    fn is_in(&self, id: SessionId, access_point: NodeId) -> bool {
+        let session = &self.sessions[id];
         session.purpose == Purpose::Entry
-            && session.node(Party::AccessPoint) == access_point
+            && session.access_point() == access_point
             && session.is_joined()
             && session.negotiation.link().akm.is_some()
             && !session.left
-            && !self.is_off(session.node(Party::Station))
+            && !self.is_off(session.station())
     }
 
     fn renew_with(
         &mut self,
         now: Instant,
-        number: u32,
+        number: RenewalId,
         before: SessionId,
         keys: GroupKeys,
         out: &mut Outbox,
@@ -205,12 +208,12 @@ impl Join {
         let Some(streams) = self.streams else {
             return;
         };
-        let renewal = &self.renewals.access_points[number as usize];
+        let renewal = &self.renewals.access_points[number];
         let own = renewal.sessions.get(&before).copied();
         let round = renewal.rounds;
-        let earlier = own.map_or(0, |own| self.sessions[own.at()].key_frames);
-        let first = &self.sessions[before.at()];
-        let station = first.node(Party::Station);
+        let earlier = own.map_or(0, |own| self.sessions[own].key_frames);
+        let first = &self.sessions[before];
+        let station = first.station();
         let made = first.negotiation.group_renewal(
             GroupRenewal {
                 keys,
@@ -225,7 +228,7 @@ impl Join {
         };
         let id = match own {
             Some(own) => {
-                self.sessions[own.at()].again(negotiation);
+                self.sessions[own].again(negotiation);
                 own
             }
             None => {
@@ -233,7 +236,7 @@ impl Join {
                 self.add(session)
             }
         };
-        let renewal = &mut self.renewals.access_points[number as usize];
+        let renewal = &mut self.renewals.access_points[number];
         renewal.sessions.insert(before, id);
         renewal.waiting += 1;
         self.start(now, id, out);
@@ -241,10 +244,10 @@ impl Join {
 
     /// A station has the new keys, or its access point gave up.
     pub(super) fn renewed(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
-        let session = &self.sessions[id.at()];
-        let access_point = session.node(Party::AccessPoint);
+        let session = &self.sessions[id];
+        let access_point = session.access_point();
         let has_keys = session.is_joined();
-        let station = session.node(Party::Station);
+        let station = session.station();
         if !has_keys {
             self.put_off(now, access_point, station, out);
         }

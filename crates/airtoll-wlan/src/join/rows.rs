@@ -1,13 +1,12 @@
 //! Rows of the sessions: outcome, times and message counts.
 
+use airtoll_handshakes::Stage;
 use airtoll_handshakes::failure::Code;
-use airtoll_handshakes::{Party, Stage};
 use airtoll_units::{Duration, Instant};
 
 use super::session::Standing;
 use super::{Join, Purpose, Session};
-use crate::event::SessionId;
-use crate::packet::NONE;
+use crate::id::{NodeId, SessionId};
 
 /// Metric, value and unit.
 pub(crate) type JoinRow = (&'static str, f64, &'static str);
@@ -15,7 +14,7 @@ pub(crate) type JoinRow = (&'static str, f64, &'static str);
 impl Join {
     /// The reason why stations did not join, in one line; `None` if all needed sessions are done.
     /// `name_of` gives the name of a node.
-    pub fn failure(&self, now: Instant, name_of: impl Fn(u32) -> String) -> Option<String> {
+    pub fn failure(&self, now: Instant, name_of: impl Fn(NodeId) -> String) -> Option<String> {
         // A failed pre-authentication is replaced by a full negotiation. The session of a hand-over
         // that never began is not needed: nothing drove the station away.
         let needed = || {
@@ -41,17 +40,17 @@ impl Join {
     }
 
     /// Station and rows of every session before the traffic.
-    pub fn rows(&self) -> Vec<(u32, Vec<JoinRow>)> {
-        let initial = self.sessions[..self.initial].iter();
+    pub fn rows(&self) -> Vec<(NodeId, Vec<JoinRow>)> {
+        let initial = self.sessions.as_slice()[..self.initial].iter();
         initial
-            .map(|session| (session.node(Party::Station), session.rows()))
+            .map(|session| (session.station(), session.rows()))
             .collect()
     }
 
     /// Rows of the whole cell: the number of stations that joined and means over them for several
     /// stations, and the time until the last one has joined. Times are missing unless all joined.
     pub fn cell_rows(&self) -> Vec<JoinRow> {
-        let initial = &self.sessions[..self.initial];
+        let initial = &self.sessions.as_slice()[..self.initial];
         let mut rows = Vec::new();
         let joined = |session: &Session| match session.standing {
             Standing::Joined(at) => Some(at),
@@ -93,12 +92,12 @@ impl Join {
 
     /// Lengths of the stages of a session.
     pub fn stages_of(&self, id: SessionId) -> &[(Stage, Duration)] {
-        &self.sessions[id.at()].stages
+        &self.sessions[id].stages
     }
 
     /// Time from the start of a session to its end, once it is done.
     pub fn time_of(&self, id: SessionId) -> Option<Duration> {
-        let session = &self.sessions[id.at()];
+        let session = &self.sessions[id];
         match session.standing {
             Standing::Joined(at) => Some(at - session.started),
             _ => None,
@@ -107,17 +106,17 @@ impl Join {
 
     /// Time that the station of a session took to detect that it had moved.
     pub fn movement_of(&self, id: SessionId) -> Option<Duration> {
-        self.sessions[id.at()].movement
+        self.sessions[id].movement
     }
 
     /// Messages emitted in a session, repetitions included.
     pub fn messages_of(&self, id: SessionId) -> u32 {
-        self.sessions[id.at()].messages()
+        self.sessions[id].messages()
     }
 
     /// Messages of tunnels among them, and their octets.
     pub fn tunnel_messages_of(&self, id: SessionId) -> (u32, u64) {
-        let emitted = self.sessions[id.at()].timeline.emitted.iter();
+        let emitted = self.sessions[id].timeline.emitted.iter();
         emitted
             .filter(|known| TUNNELS.contains(&known.0))
             .fold((0, 0), |(count, octets), known| {
@@ -167,7 +166,6 @@ impl Session {
                 }
             }
         }
-        debug_assert!(self.node(Party::Station) != NONE);
         rows.push((
             "authentication_messages",
             f64::from(self.timeline.counted),

@@ -9,8 +9,7 @@ use airtoll_units::{Duration, Instant};
 use super::timeline::Timeline;
 use super::timers::Timer;
 use super::{Join, PARTIES, Signal};
-use crate::event::SessionId;
-use crate::packet::NONE;
+use crate::id::{NodeId, SessionId, SignalId};
 
 /// Progress of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +35,52 @@ pub(crate) enum Purpose {
     Return,
 }
 
+/// Nodes of the parties of a negotiation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parties {
+    pub station: NodeId,
+    pub access_point: NodeId,
+    /// The others that take part, in the order of [`Party`].
+    others: [Option<NodeId>; PARTIES],
+}
+
+impl Parties {
+    /// A station and its access point.
+    pub const fn new(station: NodeId, access_point: NodeId) -> Self {
+        Self {
+            station,
+            access_point,
+            others: [None; PARTIES],
+        }
+    }
+
+    /// Sets the node of a party.
+    pub const fn set(&mut self, party: Party, node: NodeId) {
+        match party {
+            Party::Station => self.station = node,
+            Party::AccessPoint => self.access_point = node,
+            other => self.others[other as usize] = Some(node),
+        }
+    }
+
+    /// The node of a party, if it takes part.
+    pub const fn node(&self, party: Party) -> Option<NodeId> {
+        match party {
+            Party::Station => Some(self.station),
+            Party::AccessPoint => Some(self.access_point),
+            other => self.others[other as usize],
+        }
+    }
+}
+
 /// One negotiation of one station.
 pub(crate) struct Session {
-    /// Nodes of the parties, [`NONE`] for a party that takes no part.
-    pub(super) nodes: [u32; PARTIES],
+    /// Nodes of the parties.
+    pub(super) nodes: Parties,
     /// The node whose address the station has.
-    pub(super) host: u32,
+    pub(super) host: NodeId,
     /// The node that sets up the tunnels: the station, or a host behind it.
-    pub(super) tunnelling: u32,
+    pub(super) tunnelling: NodeId,
     pub(super) negotiation: Negotiation,
     /// Counts stages: a message of an earlier one is late.
     pub(super) stage: u32,
@@ -70,7 +107,7 @@ pub(crate) struct Session {
     pub(super) purpose: Purpose,
     /// The node of the station at the access point that it leaves, where the session speaks with
     /// that access point, too.
-    pub(super) departing: u32,
+    pub(super) departing: Option<NodeId>,
     /// The first message from the new link makes the station leave the old one.
     pub(super) leaves_by_message: bool,
     /// The station has left the access point.
@@ -84,8 +121,8 @@ pub(crate) struct Session {
 impl Session {
     /// A session that nothing has started. `nodes` holds the parties in the order of [`Party`].
     pub fn new(
-        nodes: [u32; PARTIES],
-        (host, tunnelling): (u32, u32),
+        nodes: Parties,
+        (host, tunnelling): (NodeId, NodeId),
         negotiation: Negotiation,
         protection_octets: u32,
         purpose: Purpose,
@@ -110,7 +147,7 @@ impl Session {
             recorded: false,
             protection_octets,
             purpose,
-            departing: NONE,
+            departing: None,
             leaves_by_message: false,
             left: false,
             group_round: 0,
@@ -140,8 +177,17 @@ impl Session {
         self.advancing = false;
     }
 
-    pub(super) const fn node(&self, party: Party) -> u32 {
-        self.nodes[party as usize]
+    /// The node of a party, if it takes part.
+    pub(super) const fn node(&self, party: Party) -> Option<NodeId> {
+        self.nodes.node(party)
+    }
+
+    pub(super) const fn station(&self) -> NodeId {
+        self.nodes.station
+    }
+
+    pub(super) const fn access_point(&self) -> NodeId {
+        self.nodes.access_point
     }
 
     pub(super) const fn is_joined(&self) -> bool {
@@ -149,23 +195,29 @@ impl Session {
     }
 
     /// The node that does the work of a party in the present stage.
-    pub(super) fn worker(&self, party: Party) -> u32 {
+    pub(super) fn worker(&self, party: Party) -> NodeId {
         match (party, self.negotiation.stage()) {
             (Party::Station, Some(Stage::Tunnel)) => self.tunnelling,
-            _ => self.node(party),
+            _ => self.sender(party),
         }
     }
 
-    /// Sender and receiver of a message.
-    pub(super) fn ends(&self, message: &Message) -> (u32, u32) {
+    /// The node of a party that acts, and therefore takes part.
+    fn sender(&self, party: Party) -> NodeId {
+        self.node(party).expect("a party that acts has a node")
+    }
+
+    /// Sender and receiver of a message; there may be no receiver.
+    pub(super) fn ends(&self, message: &Message) -> (NodeId, Option<NodeId>) {
         let old = [message.from, message.to].contains(&Party::OldAccessPoint);
         let tunnel = [message.from, message.to].contains(&Party::Gateway);
         let node = |party| match party {
             Party::Station if old => self.departing,
-            Party::Station if tunnel => self.tunnelling,
+            Party::Station if tunnel => Some(self.tunnelling),
             _ => self.node(party),
         };
-        (node(message.from), node(message.to))
+        let from = node(message.from).unwrap_or_else(|| self.sender(message.from));
+        (from, node(message.to))
     }
 
     /// Everything agreed on so far.
@@ -186,49 +238,48 @@ impl Session {
 
 impl Join {
     /// The message with this number.
-    pub fn signal(&self, id: u32) -> Option<&Signal> {
-        self.signals.get(id as usize)?.as_ref()
+    pub fn signal(&self, id: SignalId) -> Option<&Signal> {
+        self.signals.get(id)?.as_ref()
     }
 
     /// Sender and receiver of the message with this number.
-    pub fn ends(&self, id: u32) -> (u32, u32) {
-        self.signal(id).map_or((0, 0), |signal| {
-            self.sessions[signal.session.at()].ends(&signal.message)
-        })
+    pub fn ends(&self, id: SignalId) -> Option<(NodeId, NodeId)> {
+        let signal = self.signal(id)?;
+        let (from, to) = self.sessions[signal.session].ends(&signal.message);
+        Some((from, to?))
     }
 
     /// The first session of a station.
-    pub fn first_of(&self, station: u32) -> Option<SessionId> {
-        let own = |s: &Session| s.node(Party::Station) == station;
-        let at = self.sessions.iter().position(own)?;
-        Some(SessionId(at as u32))
+    pub fn first_of(&self, station: NodeId) -> Option<SessionId> {
+        let own = |s: &Session| s.station() == station;
+        self.sessions.find(own)
     }
 
     /// The negotiation of a station that joins in simulated time.
-    pub fn negotiation(&self, station: u32) -> Option<&Negotiation> {
+    pub fn negotiation(&self, station: NodeId) -> Option<&Negotiation> {
         let first = self.first_of(station)?;
-        Some(&self.sessions[first.at()].negotiation)
+        Some(&self.sessions[first].negotiation)
     }
 
     /// Sessions in which a station joins an access point.
-    pub fn entries_of(&self, station: u32) -> usize {
-        let own = |s: &&Session| s.purpose == Purpose::Entry && s.node(Party::Station) == station;
+    pub fn entries_of(&self, station: NodeId) -> usize {
+        let own = |s: &&Session| s.purpose == Purpose::Entry && s.station() == station;
         self.sessions.iter().filter(own).count()
     }
 
     /// The link that a session negotiates.
     pub fn link_of(&self, id: SessionId) -> &Link {
-        self.sessions[id.at()].negotiation.link()
+        self.sessions[id].negotiation.link()
     }
 
     /// The PMK of a session.
     pub fn pmk_of(&self, id: SessionId) -> Option<Vec<u8>> {
-        self.sessions[id.at()].negotiation.pmk()
+        self.sessions[id].negotiation.pmk()
     }
 
     /// Everything that the parties of a session have agreed on so far.
     pub fn secrets_of(&self, id: SessionId) -> Secrets {
-        self.sessions[id.at()].secrets()
+        self.sessions[id].secrets()
     }
 
     /// Tells a session which tunnels exist already, and where their ends will be.
@@ -239,7 +290,7 @@ impl Join {
         earlier: &Secrets,
         way: TunnelMove,
     ) {
-        let negotiation = &mut self.sessions[id.at()].negotiation;
+        let negotiation = &mut self.sessions[id].negotiation;
         negotiation.set_tunnel_ends(ends);
         negotiation.keep_tunnels(earlier, way);
     }
@@ -250,43 +301,37 @@ impl Join {
     }
 
     /// Station and access point of a session.
-    pub fn ends_of(&self, id: SessionId) -> (u32, u32) {
-        let session = &self.sessions[id.at()];
-        (
-            session.node(Party::Station),
-            session.node(Party::AccessPoint),
-        )
+    pub fn ends_of(&self, id: SessionId) -> (NodeId, NodeId) {
+        let session = &self.sessions[id];
+        (session.station(), session.access_point())
     }
 
-    /// The node of a party of a session, or [`NONE`].
-    pub fn party_of(&self, id: SessionId, party: Party) -> u32 {
-        self.sessions[id.at()].node(party)
+    /// The node of a party of a session, if it takes part.
+    pub fn party_of(&self, id: SessionId, party: Party) -> Option<NodeId> {
+        self.sessions[id].node(party)
     }
 
     /// The session in which a host listens for a mobility agent.
-    pub fn listening(&self, host: u32) -> Option<SessionId> {
+    pub fn listening(&self, host: NodeId) -> Option<SessionId> {
         let own = |s: &Session| s.listens && s.host == host;
-        let at = self.sessions.iter().position(own)?;
-        Some(SessionId(at as u32))
+        self.sessions.find(own)
     }
 
     /// Whether the station of a session listens for a mobility agent.
     pub fn listens(&self, id: SessionId) -> bool {
-        self.sessions[id.at()].listens
+        self.sessions[id].listens
     }
 
     /// Whether the keys of the tunnels of a node come with a negotiation.
-    pub fn negotiates_tunnels(&self, node: u32) -> bool {
-        let own = |s: &Session| s.tunnelling == node || s.node(Party::Station) == node;
+    pub fn negotiates_tunnels(&self, node: NodeId) -> bool {
+        let own = |s: &Session| s.tunnelling == node || s.station() == node;
         self.sessions.iter().any(own)
     }
 
     /// Whether the link of a station to its access point stands.
-    pub fn is_linked(&self, station: u32) -> bool {
+    pub fn is_linked(&self, station: NodeId) -> bool {
         let mut own = self.sessions.iter().filter(|s| {
-            s.purpose == Purpose::Entry
-                && s.node(Party::Station) == station
-                && s.standing != Standing::Waiting
+            s.purpose == Purpose::Entry && s.station() == station && s.standing != Standing::Waiting
         });
         let Some(session) = own.next_back() else {
             return self.first_of(station).is_none();

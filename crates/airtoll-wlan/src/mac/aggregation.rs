@@ -7,8 +7,8 @@ use airtoll_units::Duration;
 use super::link::{Mpdu, mac_octets};
 use super::{Mac, Medium};
 use crate::context::Context;
+use crate::id::{ContenderId, LinkId, ModeId};
 use crate::observe::ledger::Octets;
-use crate::packet::NONE;
 
 /// A-MSDU subframe header (9.3.2.2.2).
 const SUBFRAME_HEADER: u32 = 14;
@@ -29,7 +29,7 @@ pub(super) enum Fill {
 /// A link that was chosen for a PPDU before expired packets were dropped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    link: u32,
+    link: LinkId,
     /// Its BlockAckReq was considered.
     asked: bool,
 }
@@ -41,12 +41,12 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &Medium,
-        contender: u32,
+        contender: ContenderId,
         room: Option<Duration>,
     ) -> Fill {
         let now = cx.now();
         loop {
-            let pending = self.exchanges[contender as usize].pending.take();
+            let pending = self.exchanges[contender].pending.take();
             let link = match pending {
                 Some(pending) => pending.link,
                 None => match self.choose_link(contender) {
@@ -61,7 +61,7 @@ impl Mac {
                 && self.discard_expired(cx, contender, link, now)
             {
                 let pending = Pending { link, asked: false };
-                self.exchanges[contender as usize].pending = Some(pending);
+                self.exchanges[contender].pending = Some(pending);
                 return Fill::Dropped;
             }
             if !pending.is_some_and(|p| p.asked) {
@@ -70,27 +70,27 @@ impl Mac {
                 }
                 if self.discard_expired(cx, contender, link, now) {
                     let pending = Pending { link, asked: true };
-                    self.exchanges[contender as usize].pending = Some(pending);
+                    self.exchanges[contender].pending = Some(pending);
                     return Fill::Dropped;
                 }
             }
             if self.fill_from(cx, medium, (contender, link), room) {
                 return Fill::Ready;
             }
-            if self.queues[contender as usize].packets == 0 {
+            if self.queues[contender].packets == 0 {
                 return Fill::Empty;
             }
         }
     }
 
     /// Prepares a BlockAckReq (10.25.6.3) instead of data where one is due.
-    fn ask_again(&mut self, contender: u32, link: u32) -> bool {
-        let state = &mut self.links[link as usize];
+    fn ask_again(&mut self, contender: ContenderId, link: LinkId) -> bool {
+        let state = &mut self.links[link];
         if !state.request_due {
             return false;
         }
         let mode_id = state.rate.choose();
-        let exchange = &mut self.exchanges[contender as usize];
+        let exchange = &mut self.exchanges[contender];
         exchange.link = link;
         exchange.count = 0;
         exchange.mode = mode_id;
@@ -98,7 +98,7 @@ impl Mac {
         exchange.request = true;
         exchange.follows = Duration::ZERO;
         exchange.psdu = phy::BLOCK_ACK_REQ_OCTETS;
-        exchange.length = phy::airtime(&self.modes[mode_id as usize].response, exchange.psdu);
+        exchange.length = phy::airtime(&self.modes[mode_id].response, exchange.psdu);
         true
     }
 
@@ -106,11 +106,11 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &Medium,
-        (contender, link): (u32, u32),
+        (contender, link): (ContenderId, LinkId),
         room: Option<Duration>,
     ) -> bool {
-        let mode_id = self.links[link as usize].rate.choose();
-        let mode = &self.modes[mode_id as usize];
+        let mode_id = self.links[link].rate.choose();
+        let mode = &self.modes[mode_id];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
         let always_delimited = mode.limits.is_some() && mode.vector.always_ampdu();
         let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
@@ -124,8 +124,8 @@ impl Mac {
         let mut first = None;
         let mut at = 0;
         loop {
-            if at == self.links[link as usize].window.len() {
-                let state = &self.links[link as usize];
+            if at == self.links[link].window.len() {
+                let state = &self.links[link];
                 let front = state
                     .window
                     .front()
@@ -137,7 +137,7 @@ impl Mac {
                     break;
                 }
             }
-            let mpdu = &mut self.links[link as usize].window[at];
+            let mpdu = &mut self.links[link].window[at];
             at += 1;
             if mpdu.acknowledged {
                 continue;
@@ -158,7 +158,7 @@ impl Mac {
             return false;
         };
         let follows = self.after_piece(medium, link, mode_id);
-        let exchange = &mut self.exchanges[contender as usize];
+        let exchange = &mut self.exchanges[contender];
         exchange.link = link;
         exchange.count = count;
         exchange.mode = mode_id;
@@ -172,14 +172,14 @@ impl Mac {
         } else {
             first
         };
-        exchange.length = phy::airtime(&self.modes[mode_id as usize].vector, exchange.psdu);
+        exchange.length = phy::airtime(&self.modes[mode_id].vector, exchange.psdu);
         true
     }
 
     /// Time from the end of the Ack of a lone MPDU to the end of the next fragment's Ack; zero
     /// where no fragment follows.
-    fn after_piece(&self, medium: &Medium, link: u32, mode: u32) -> Duration {
-        let state = &self.links[link as usize];
+    fn after_piece(&self, medium: &Medium, link: LinkId, mode: ModeId) -> Duration {
+        let state = &self.links[link];
         let lone = state.window.iter().find(|m| m.in_flight);
         let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
             return Duration::ZERO;
@@ -188,7 +188,7 @@ impl Mac {
             return Duration::ZERO;
         }
         let (octets, _) = state.division.mpdu(&pieces, pieces.at + 1);
-        let mode = &self.modes[mode as usize];
+        let mode = &self.modes[mode];
         let sifs = medium.sifs(medium.channel_of(state.from));
         sifs + phy::airtime(&mode.vector, octets) + sifs + mode.ack
     }
@@ -198,17 +198,23 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &Medium,
-        contender: u32,
-        link: u32,
+        contender: ContenderId,
+        link: LinkId,
     ) -> bool {
         self.fill_from(cx, medium, (contender, link), None)
     }
 
     /// Moves packets from a link's queue into a new MPDU at the end of its window.
-    fn pop_mpdu(&mut self, cx: &mut Context, contender: u32, link: u32, mode: u32) -> bool {
+    fn pop_mpdu(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+        mode: ModeId,
+    ) -> bool {
         let most = {
-            let mode = &self.modes[mode as usize];
-            let state = &self.links[link as usize];
+            let mode = &self.modes[mode];
+            let state = &self.links[link];
             let by_mpdu = mode.limits.map_or(2_304, |l| l.mpdu_octets);
             if mode.limits.is_none() {
                 0
@@ -221,7 +227,7 @@ impl Mac {
         };
         let lifetime = self.lifetime_of(contender);
         let since = self.queued_since(cx, head, lifetime);
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         let cipher = state.cipher;
         let around = mac_octets(state.qos, state.four_address);
         let frame_octets = around + cipher.mpdu_octets() as u32;
@@ -245,7 +251,7 @@ impl Mac {
         let mut body = msdu_of(&cx.packets[head]);
         let mut msdus = 1;
         let mut tail = head;
-        while let Some(&next) = self.links[link as usize].queue.front() {
+        while let Some(&next) = self.links[link].queue.front() {
             if most == 0 {
                 break;
             }
@@ -260,26 +266,27 @@ impl Mac {
             };
             body = with;
             add(&cx.packets[next], &mut parts);
-            cx.packets[tail].next = next;
+            cx.packets[tail].next = Some(next);
             tail = next;
             msdus += 1;
         }
-        cx.packets[tail].next = NONE;
-        let mut held = (cx.packets[head].flow().unwrap_or(NONE), 0);
-        let mut packet = head;
-        while packet != NONE {
-            let p = &mut cx.packets[packet];
-            held.1 += u16::from(std::mem::take(&mut p.held));
+        cx.packets[tail].next = None;
+        let flow = cx.packets[head].flow();
+        let mut held = 0;
+        let mut packet = Some(head);
+        while let Some(id) = packet {
+            let p = &mut cx.packets[id];
+            held += u16::from(std::mem::take(&mut p.held));
             packet = p.next;
         }
         let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
-        if self.links[link as usize].signalling {
+        if self.links[link].signalling {
             octets = cx.packets[head].ip_octets;
             parts = Octets::default();
         }
         parts.mac = 0;
         parts.mac = u64::from(octets) - parts.total();
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         let division = state.division;
         let mut pieces = None;
         if division.piece > 0 && msdus == 1 && !state.agreement {
@@ -301,7 +308,7 @@ impl Mac {
             parts,
             pieces,
             msdus,
-            held,
+            held: flow.map(|flow| (flow, held)),
             attempts: 0,
             in_flight: false,
             received: false,

@@ -5,13 +5,14 @@ use airtoll_units::Duration;
 use super::Mac;
 use super::contention::Standing;
 use crate::context::{Action, Context};
-use crate::event::{Event, HandoverId};
+use crate::event::Event;
+use crate::id::{ContenderId, HandoverId, NodeId};
 use crate::medium::{Medium, Transmission};
 
 /// An AP's beacons.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BeaconPlan {
-    pub contender: u32,
+    pub contender: ContenderId,
     pub interval: Duration,
     pub length: Duration,
     pub vector: airtoll_phy::TxVector,
@@ -26,21 +27,21 @@ pub(crate) struct BeaconPlan {
 pub(super) struct Listener {
     /// The hand-over that the scan belongs to.
     handover: HandoverId,
-    station: u32,
-    access_point: u32,
+    station: NodeId,
+    access_point: NodeId,
 }
 
 impl Mac {
     /// Sets the beacons of an access point.
-    pub fn set_beacon(&mut self, node: u32, plan: BeaconPlan) {
-        self.nodes[node as usize].beacon = Some(plan);
+    pub fn set_beacon(&mut self, node: NodeId, plan: BeaconPlan) {
+        self.nodes[node].beacon = Some(plan);
     }
 
     /// Sets whether a station listens for the beacons of an access point, for a hand-over.
     pub fn set_listening(
         &mut self,
         handover: HandoverId,
-        (station, access_point): (u32, u32),
+        (station, access_point): (NodeId, NodeId),
         listening: bool,
     ) {
         self.listeners
@@ -57,24 +58,24 @@ impl Mac {
     }
 
     /// An AP's beacon is due.
-    pub fn beacon_due(&mut self, cx: &mut Context, medium: &mut Medium, node: u32) {
+    pub fn beacon_due(&mut self, cx: &mut Context, medium: &mut Medium, node: NodeId) {
         let now = cx.now();
-        let Some(plan) = &mut self.nodes[node as usize].beacon else {
+        let Some(plan) = &mut self.nodes[node].beacon else {
             return;
         };
         plan.waiting += plan.ssids;
         let (id, interval) = (plan.contender, plan.interval);
         cx.schedule(now + interval, Event::Beacon { node });
-        if self.contenders[id as usize].standing == Standing::Resting {
+        if self.contenders[id].standing == Standing::Resting {
             self.wake(cx, medium, id);
         }
     }
 
     /// The beacons of a contender that sends nothing else.
     #[inline]
-    pub(super) fn beacon_of(&self, id: u32) -> Option<&BeaconPlan> {
-        let node = self.contenders[id as usize].node;
-        let plan = self.nodes[node as usize].beacon.as_ref();
+    pub(super) fn beacon_of(&self, id: ContenderId) -> Option<&BeaconPlan> {
+        let node = self.contenders[id].node;
+        let plan = self.nodes[node].beacon.as_ref();
         plan.filter(|b| b.contender == id)
     }
 
@@ -85,9 +86,9 @@ impl Mac {
         if !self.listeners.is_empty() {
             self.beacon_heard(cx, medium, t);
         }
-        let node = self.contenders[id as usize].node;
+        let node = self.contenders[id].node;
         let mut more = false;
-        if let Some(plan) = &mut self.nodes[node as usize].beacon {
+        if let Some(plan) = &mut self.nodes[node].beacon {
             cx.observers.ledger.octets_management += u64::from(plan.octets);
             plan.waiting -= 1;
             more = plan.waiting > 0;
@@ -99,7 +100,7 @@ impl Mac {
     }
 
     fn beacon_heard(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
-        let Some(plan) = self.nodes[t.node as usize].beacon else {
+        let Some(plan) = self.nodes[t.node].beacon else {
             return;
         };
         for listener in &self.listeners {

@@ -14,6 +14,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use crate::context::Context;
+use crate::id::{ChannelId, ClassId, ContenderId, NodeId, ReservationId, Table};
 use crate::medium::Medium;
 
 /// Contenders of one class with the same arbitration interframe space.
@@ -31,7 +32,7 @@ const CONTENDER_BITS: u32 = 20;
 /// A contender whose slots do not coincide with those of its class.
 #[derive(Debug, Clone, Copy)]
 struct Late {
-    contender: u32,
+    contender: ContenderId,
     /// Its interframe space starts no earlier than this.
     reference: Instant,
     /// Its slots start exactly here (immediate access), not after an interframe space.
@@ -66,7 +67,7 @@ pub(crate) struct AccessKind {
 pub(super) struct Domain {
     slot: Duration,
     kinds: Vec<AccessKind>,
-    classes: Vec<Class>,
+    classes: Table<ClassId, Class>,
     /// The earliest `next` of its classes.
     next_grant: Instant,
     stale: bool,
@@ -86,9 +87,9 @@ pub(super) enum Standing {
 /// One queue that contends: a DCF station, one access category, or an AP's beacons.
 #[derive(Debug)]
 pub(super) struct Contender {
-    pub node: u32,
-    pub channel: u32,
-    pub class: u32,
+    pub node: NodeId,
+    pub channel: ChannelId,
+    pub class: ClassId,
     /// Index of its interframe space among the channel's.
     pub kind: u32,
     pub standing: Standing,
@@ -133,7 +134,7 @@ impl Class {
         now: Instant,
         slot: Duration,
         air: &FreezeRules<'_>,
-        all: &mut [Contender],
+        all: &mut Table<ContenderId, Contender>,
     ) {
         for (group, kind) in self.groups.iter_mut().zip(air.kinds) {
             let start = self.reference + kind.aifs;
@@ -142,7 +143,7 @@ impl Class {
             }
         }
         for late in self.late.drain(..) {
-            let contender = &mut all[late.contender as usize];
+            let contender = &mut all[late.contender];
             let kind = air.kinds[contender.kind as usize];
             let start = late_start(self.idle_since, &late, kind.aifs);
             if now >= start {
@@ -154,7 +155,7 @@ impl Class {
     }
 
     /// The last transmission heard ended at `now`; NAV lasts until `nav`.
-    fn thaw(&mut self, now: Instant, nav: Instant, all: &mut [Contender]) {
+    fn thaw(&mut self, now: Instant, nav: Instant, all: &mut Table<ContenderId, Contender>) {
         self.idle_since = now;
         self.reference = now.max(nav);
         let groups = &mut self.groups;
@@ -162,13 +163,18 @@ impl Class {
             if late.exact || late.reference > now {
                 return true;
             }
-            join(groups, &mut all[late.contender as usize], late.contender);
+            join(groups, &mut all[late.contender], late.contender);
             false
         });
     }
 
     /// The next instant at which one of its contenders may transmit.
-    fn next_access(&self, slot: Duration, air: &FreezeRules<'_>, all: &[Contender]) -> Instant {
+    fn next_access(
+        &self,
+        slot: Duration,
+        air: &FreezeRules<'_>,
+        all: &Table<ContenderId, Contender>,
+    ) -> Instant {
         if self.active > 0 {
             return Instant::MAX;
         }
@@ -180,7 +186,7 @@ impl Class {
             }
         }
         for late in &self.late {
-            let contender = &all[late.contender as usize];
+            let contender = &all[late.contender];
             if contender.standing == Standing::Counting {
                 let aifs = air.kinds[contender.kind as usize].aifs;
                 let start = late_start(self.idle_since, late, aifs);
@@ -204,7 +210,7 @@ fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
     }
 }
 
-fn join(groups: &mut [Group], contender: &mut Contender, id: u32) {
+fn join(groups: &mut [Group], contender: &mut Contender, id: ContenderId) {
     let group = &mut groups[contender.kind as usize];
     contender.late = false;
     contender.key = group.base + u64::from(contender.slots);
@@ -242,10 +248,15 @@ impl Domain {
     }
 
     /// The classes in `ears` begin to hear a transmission.
-    pub(super) fn become_busy(&mut self, now: Instant, ears: &[u32], all: &mut [Contender]) {
+    pub(super) fn become_busy(
+        &mut self,
+        now: Instant,
+        ears: &[ClassId],
+        all: &mut Table<ContenderId, Contender>,
+    ) {
         let rules = FreezeRules { kinds: &self.kinds };
         for &ear in ears {
-            let class = &mut self.classes[ear as usize];
+            let class = &mut self.classes[ear];
             if class.active == 0 {
                 class.freeze(now, self.slot, &rules, all);
                 class.next = Instant::MAX;
@@ -259,11 +270,11 @@ impl Domain {
     pub(super) fn become_idle(
         &mut self,
         now: Instant,
-        ear: u32,
+        ear: ClassId,
         nav: Instant,
-        all: &mut [Contender],
+        all: &mut Table<ContenderId, Contender>,
     ) {
-        let class = &mut self.classes[ear as usize];
+        let class = &mut self.classes[ear];
         class.active -= 1;
         if class.active == 0 {
             let nav = nav.max(class.reference);
@@ -286,7 +297,7 @@ impl Domain {
     }
 
     /// Computes when the next contender may transmit.
-    fn refresh(&mut self, all: &[Contender]) {
+    fn refresh(&mut self, all: &Table<ContenderId, Contender>) {
         let rules = FreezeRules { kinds: &self.kinds };
         let mut next = Instant::MAX;
         for class in &mut self.classes {
@@ -298,7 +309,12 @@ impl Domain {
     }
 
     /// Takes the contenders whose counters end at `now` out of the count.
-    fn take_winners(&mut self, now: Instant, all: &mut [Contender], winners: &mut Vec<u32>) {
+    fn take_winners(
+        &mut self,
+        now: Instant,
+        all: &mut Table<ContenderId, Contender>,
+        winners: &mut Vec<ContenderId>,
+    ) {
         for class in &mut self.classes {
             if class.next > now {
                 continue;
@@ -313,13 +329,13 @@ impl Domain {
                     if entry >> CONTENDER_BITS > count {
                         break;
                     }
-                    winners.push((entry & CONTENDER_MASK) as u32);
+                    winners.push(ContenderId::new((entry & CONTENDER_MASK) as u32));
                     group.heap.pop();
                 }
             }
             let (slot, kinds, idle_since) = (self.slot, &self.kinds, class.idle_since);
             class.late.retain(|late| {
-                let contender = &mut all[late.contender as usize];
+                let contender = &mut all[late.contender];
                 let start = late_start(idle_since, late, kinds[contender.kind as usize].aifs);
                 let due = start + slot * u64::from(contender.slots) <= now;
                 if due && contender.standing == Standing::Counting {
@@ -339,16 +355,15 @@ impl Mac {
     pub fn add_contender(
         &mut self,
         medium: &Medium,
-        node: u32,
+        node: NodeId,
         kind: AccessKind,
         (cw_min, cw_max): (u32, u32),
         txop: Duration,
         rank: u8,
-    ) -> u32 {
+    ) -> ContenderId {
         let (channel, class) = (medium.channel_of(node), medium.class_of(node));
-        let kind = self.domains[channel as usize].kind(kind);
-        let id = self.contenders.len() as u32;
-        self.contenders.push(Contender {
+        let kind = self.domains[channel].kind(kind);
+        let id = self.contenders.push(Contender {
             node,
             channel,
             class,
@@ -365,49 +380,49 @@ impl Mac {
         });
         self.exchanges.push(super::FrameExchange::new());
         self.txop_limits.push(txop);
-        let discipline = self.nodes[node as usize].discipline;
+        let discipline = self.nodes[node].discipline;
         self.queues.push(super::MacQueue::new(discipline));
         id
     }
 
     /// The next instant at which a contender may transmit, and on which channel.
     #[inline]
-    pub fn next_grant(&mut self) -> (Instant, u32) {
-        let mut first = (Instant::MAX, 0);
-        for (i, domain) in self.domains.iter_mut().enumerate() {
+    pub fn next_grant(&mut self) -> (Instant, ChannelId) {
+        let mut first = (Instant::MAX, ChannelId::new(0));
+        for (i, domain) in self.domains.pairs_mut() {
             if domain.stale {
                 domain.refresh(&self.contenders);
             }
             if domain.next_grant < first.0 {
-                first = (domain.next_grant, i as u32);
+                first = (domain.next_grant, i);
             }
         }
         first
     }
 
     /// Until when a node's virtual carrier sense keeps it silent.
-    pub(super) fn nav_of(&self, medium: &Medium, node: u32) -> Instant {
-        let domain = &self.domains[medium.channel_of(node) as usize];
-        domain.classes[medium.class_of(node) as usize].reference
+    pub(super) fn nav_of(&self, medium: &Medium, node: NodeId) -> Instant {
+        let domain = &self.domains[medium.channel_of(node)];
+        domain.classes[medium.class_of(node)].reference
     }
 
     /// A node that sent an RTS reserved the medium, and nothing may have followed.
-    pub fn nav_reset(&mut self, cx: &mut Context, channel: u32, reservation: u32) {
+    pub fn nav_reset(&mut self, cx: &mut Context, channel: ChannelId, reservation: ReservationId) {
         let (heard, until) = self.reservations.remove(reservation);
-        self.domains[channel as usize].forget_reservation(cx.now(), heard, until);
+        self.domains[channel].forget_reservation(cx.now(), heard, until);
     }
 
     /// A frame came into the empty queue of a contender at rest.
-    pub(super) fn request_access(&mut self, cx: &Context, medium: &Medium, id: u32) {
+    pub(super) fn request_access(&mut self, cx: &Context, medium: &Medium, id: ContenderId) {
         let now = cx.now();
-        let contender = &mut self.contenders[id as usize];
+        let contender = &mut self.contenders[id];
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.
         let answers = medium.engaged_until(contender.node) > now;
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;
-        let domain = &mut self.domains[contender.channel as usize];
-        let class = &mut domain.classes[contender.class as usize];
+        let domain = &mut self.domains[contender.channel];
+        let class = &mut domain.classes[contender.class];
         let kind = domain.kinds[contender.kind as usize];
         let slot = domain.slot;
         domain.stale = true;
@@ -435,7 +450,7 @@ impl Mac {
         }
         if busy {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
-            let draw = self.streams[contender.node as usize].up_to(contender.cw);
+            let draw = self.streams[contender.node].up_to(contender.cw);
             contender.key = group.base + u64::from(draw);
             group
                 .heap
@@ -465,16 +480,22 @@ impl Mac {
 
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
     /// `reference` at the earliest.
-    pub(super) fn back_off(&mut self, now: Instant, id: u32, reference: Instant, has_frame: bool) {
-        let contender = &mut self.contenders[id as usize];
-        contender.slots = self.streams[contender.node as usize].up_to(contender.cw);
+    pub(super) fn back_off(
+        &mut self,
+        now: Instant,
+        id: ContenderId,
+        reference: Instant,
+        has_frame: bool,
+    ) {
+        let contender = &mut self.contenders[id];
+        contender.slots = self.streams[contender.node].up_to(contender.cw);
         contender.standing = if has_frame {
             Standing::Counting
         } else {
             Standing::Resting
         };
-        let domain = &mut self.domains[contender.channel as usize];
-        let class = &mut domain.classes[contender.class as usize];
+        let domain = &mut self.domains[contender.channel];
+        let class = &mut domain.classes[contender.class];
         domain.stale = true;
         let in_step = class.active == 0 && now <= class.idle_since && reference <= class.idle_since;
         if in_step {
@@ -492,33 +513,31 @@ impl Mac {
     /// Counters have ended at the present instant on a channel: takes the contenders that won;
     /// gives how many. [`Mac::admit`], [`Mac::prepare`] and [`Mac::start_exchanges`] follow.
     #[inline]
-    pub fn take_winners(&mut self, cx: &Context, channel: u32) -> usize {
+    pub fn take_winners(&mut self, cx: &Context, channel: ChannelId) -> usize {
         let now = cx.now();
         let winners = &mut self.winners;
         winners.clear();
-        let domain = &mut self.domains[channel as usize];
+        let domain = &mut self.domains[channel];
         domain.take_winners(now, &mut self.contenders, winners);
         // Highest rank first, so that it wins inside its node; ids keep the order total.
         if winners.len() > 1 {
             let all = &self.contenders;
-            winners.sort_unstable_by_key(|&w| {
-                (all[w as usize].node, u8::MAX - all[w as usize].rank, w)
-            });
+            winners.sort_unstable_by_key(|&w| (all[w].node, u8::MAX - all[w].rank, w));
         }
         domain.stale = true;
-        self.transmitting = (0, super::NONE);
+        self.transmitting = (0, None);
         winners.len()
     }
 
     /// The contender that won as number `winner`, unless its node is busy: then it collides
     /// internally or tries again later.
     #[inline]
-    pub fn admit(&mut self, cx: &Context, medium: &Medium, winner: usize) -> Option<u32> {
+    pub fn admit(&mut self, cx: &Context, medium: &Medium, winner: usize) -> Option<ContenderId> {
         let now = cx.now();
         let id = self.winners[winner];
-        let node = self.contenders[id as usize].node;
+        let node = self.contenders[id].node;
         let engaged_until = medium.engaged_until(node);
-        if node == self.transmitting.1 {
+        if Some(node) == self.transmitting.1 {
             self.internal_collision(now, id);
         } else if engaged_until > now {
             self.postpone(id, engaged_until);
@@ -530,36 +549,36 @@ impl Mac {
 
     /// A contender that was admitted has something to send.
     #[inline]
-    pub(super) fn keep_winner(&mut self, id: u32) {
+    pub(super) fn keep_winner(&mut self, id: ContenderId) {
         let (kept, _) = self.transmitting;
         self.winners[kept] = id;
-        self.transmitting = (kept + 1, self.contenders[id as usize].node);
+        self.transmitting = (kept + 1, Some(self.contenders[id].node));
     }
 
     /// All winners have decided what they send; now they are heard.
     #[inline]
-    pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium, channel: u32) {
+    pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium, channel: ChannelId) {
         for at in 0..self.transmitting.0 {
             let id = self.winners[at];
             self.start_exchange(cx, medium, id);
         }
-        self.domains[channel as usize].stale = true;
+        self.domains[channel].stale = true;
     }
 
     /// A higher access category of the same node won at the same instant (10.23.2.4).
-    fn internal_collision(&mut self, now: Instant, id: u32) {
+    fn internal_collision(&mut self, now: Instant, id: ContenderId) {
         self.widen(id);
         let has_frame = self.has_frame(id);
         self.back_off(now, id, now, has_frame);
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.
-    fn postpone(&mut self, id: u32, until: Instant) {
-        let contender = &mut self.contenders[id as usize];
+    fn postpone(&mut self, id: ContenderId, until: Instant) {
+        let contender = &mut self.contenders[id];
         contender.slots = 0;
         contender.late = true;
-        let domain = &mut self.domains[contender.channel as usize];
-        domain.classes[contender.class as usize].late.push(Late {
+        let domain = &mut self.domains[contender.channel];
+        domain.classes[contender.class].late.push(Late {
             contender: id,
             reference: until,
             exact: false,
@@ -568,10 +587,10 @@ impl Mac {
 
     /// Doubles the contention window; at the failure after the last attempt of a frame it falls
     /// back (10.23.2.2: QSRC below the limit is incremented, else it becomes 0).
-    pub(super) fn widen(&mut self, id: u32) {
-        let link = self.exchanges[id as usize].link;
-        let limit = self.links.get(link as usize).map_or(7, |l| l.max_attempts);
-        let contender = &mut self.contenders[id as usize];
+    pub(super) fn widen(&mut self, id: ContenderId) {
+        let link = self.exchanges[id].link;
+        let limit = self.links.get(link).map_or(7, |l| l.max_attempts);
+        let contender = &mut self.contenders[id];
         if contender.retries < limit {
             contender.retries += 1;
             contender.cw = (contender.cw * 2 + 1).min(contender.cw_max);
@@ -582,21 +601,21 @@ impl Mac {
     }
 
     /// Resets the contention window.
-    pub(super) fn narrow(&mut self, id: u32) {
-        let contender = &mut self.contenders[id as usize];
+    pub(super) fn narrow(&mut self, id: ContenderId) {
+        let contender = &mut self.contenders[id];
         contender.cw = contender.cw_min;
         contender.retries = 0;
     }
 
     /// Whether the access categories of a node contend separately.
     #[inline]
-    pub fn has_categories(&self, node: u32) -> bool {
-        self.nodes[node as usize].several_contenders()
+    pub fn has_categories(&self, node: NodeId) -> bool {
+        self.nodes[node].several_contenders()
     }
 
     /// Whether a contender rests: it has no frame.
     #[inline]
-    pub fn rests(&self, contender: u32) -> bool {
-        self.contenders[contender as usize].standing == Standing::Resting
+    pub fn rests(&self, contender: ContenderId) -> bool {
+        self.contenders[contender].standing == Standing::Resting
     }
 }

@@ -9,6 +9,7 @@ use super::contention::Standing;
 use super::{Mac, Mode};
 use crate::context::{Action, Context, Step};
 use crate::event::Event;
+use crate::id::{ContenderId, LinkId, ModeId, NodeId};
 use crate::medium::{FrameKind, Gap, Medium, Transmission};
 use crate::observe::ledger::Octets;
 use crate::scenario::Protection;
@@ -31,8 +32,8 @@ enum Stage {
 /// The present frame exchange of a contender.
 #[derive(Debug, Clone)]
 pub(crate) struct FrameExchange {
-    pub link: u32,
-    pub mode: u32,
+    pub link: LinkId,
+    pub mode: ModeId,
     /// MPDUs in the PPDU.
     pub count: u32,
     /// Length of the PSDU, octets.
@@ -58,8 +59,8 @@ pub(crate) struct FrameExchange {
 impl FrameExchange {
     pub(super) fn new() -> Self {
         Self {
-            link: 0,
-            mode: 0,
+            link: LinkId::new(0),
+            mode: ModeId::new(0),
             count: 0,
             psdu: 0,
             length: Duration::ZERO,
@@ -87,31 +88,31 @@ impl FrameExchange {
 
 impl Mac {
     /// A resting contender got a frame.
-    pub(super) fn wake(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+    pub(super) fn wake(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         self.want(cx, medium, id, true);
         self.request_access(cx, medium, id);
     }
 
     /// Whether a contender sends nothing but beacons.
     #[inline]
-    pub fn sends_beacons(&self, id: u32) -> bool {
+    pub fn sends_beacons(&self, id: ContenderId) -> bool {
         self.beacon_of(id).is_some()
     }
 
     /// A contender won: chooses the frames that it sends. Gives whether to ask again, once expired
     /// packets are dropped.
     #[inline]
-    pub fn prepare(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) -> bool {
+    pub fn prepare(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) -> bool {
         let now = cx.now();
         if self.beacon_of(id).is_none() {
-            self.exchanges[id as usize].txop_end = Instant::ZERO;
-            let limit = self.txop_limits[id as usize];
+            self.exchanges[id].txop_end = Instant::ZERO;
+            let limit = self.txop_limits[id];
             let txop = (!limit.is_zero()).then_some(limit);
             match self.fill(cx, medium, id, txop) {
                 Fill::Ready => {}
                 Fill::Dropped => return true,
                 Fill::Empty => {
-                    let node = self.contenders[id as usize].node;
+                    let node = self.contenders[id].node;
                     self.want(cx, medium, id, false);
                     self.back_off(now, id, now, false);
                     cx.act(Action::Arm { node });
@@ -119,10 +120,10 @@ impl Mac {
                 }
             }
             if let Some(txop) = txop {
-                self.exchanges[id as usize].txop_end = now + txop;
+                self.exchanges[id].txop_end = now + txop;
             }
         }
-        self.contenders[id as usize].standing = Standing::Exchanging;
+        self.contenders[id].standing = Standing::Exchanging;
         self.keep_winner(id);
         false
     }
@@ -133,28 +134,33 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (id, node): (u32, u32),
+        (id, node): (ContenderId, NodeId),
         kind: FrameKind,
         times: (Duration, Duration),
     ) {
         medium.transmit(cx, id, node, kind, times);
-        let domain = &mut self.domains[medium.channel_of(node) as usize];
+        let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
     }
 
     /// Sends the first frame of an exchange that was prepared.
     #[inline]
-    pub(super) fn start_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        let node = self.contenders[id as usize].node;
+    pub(super) fn start_exchange(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        id: ContenderId,
+    ) {
+        let node = self.contenders[id].node;
         if let Some(beacon) = self.beacon_of(id) {
             let times = (beacon.length, Duration::ZERO);
             self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
             return;
         }
         let sifs = self.sifs(medium, id);
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let link = &self.links[exchange.link as usize];
+        let exchange = &self.exchanges[id];
+        let mode = &self.modes[exchange.mode];
+        let link = &self.links[exchange.link];
         if link.group {
             let times = (exchange.length, Duration::ZERO);
             self.transmit(cx, medium, (id, node), FrameKind::Group, times);
@@ -165,22 +171,22 @@ impl Mac {
         if exchange.request {
             self.send_data(cx, medium, id);
         } else if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
-            self.exchanges[id as usize].stage = Stage::Cts;
+            self.exchanges[id].stage = Stage::Cts;
             let times = (rts, sifs + cts + rest);
             self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
         } else if mode.protection == Protection::CtsToSelf {
-            self.exchanges[id as usize].stage = Stage::Data;
+            self.exchanges[id].stage = Stage::Data;
             self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
         } else {
             self.send_data(cx, medium, id);
         }
     }
 
-    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let sifs = self.sifs(medium, id);
-        let node = self.contenders[id as usize].node;
-        let exchange = &mut self.exchanges[id as usize];
-        let answer = exchange.answer(&self.modes[exchange.mode as usize]);
+        let node = self.contenders[id].node;
+        let exchange = &mut self.exchanges[id];
+        let answer = exchange.answer(&self.modes[exchange.mode]);
         let (length, follows) = (exchange.length, exchange.follows);
         exchange.stage = Stage::Response;
         exchange.data_end = cx.now() + length;
@@ -194,15 +200,15 @@ impl Mac {
     }
 
     /// SIFS after a frame that asks for a response.
-    pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let peer = self.links[exchange.link as usize].peer;
+    pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        let exchange = &self.exchanges[id];
+        let mode = &self.modes[exchange.mode];
+        let peer = self.links[exchange.link].peer;
         let sifs = self.sifs(medium, id);
         let answer = exchange.answer(mode);
         if exchange.stage == Stage::Cts {
             let times = (mode.cts, sifs + exchange.length + sifs + answer);
-            self.exchanges[id as usize].stage = Stage::Data;
+            self.exchanges[id].stage = Stage::Data;
             self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
         } else {
             let times = (answer, exchange.follows);
@@ -211,8 +217,8 @@ impl Mac {
     }
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
-    pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        if self.exchanges[id as usize].stage == Stage::NextPpdu {
+    pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        if self.exchanges[id].stage == Stage::NextPpdu {
             self.start_exchange(cx, medium, id);
         } else {
             self.send_data(cx, medium, id);
@@ -223,10 +229,10 @@ impl Mac {
     #[inline]
     pub fn frame_ended(&mut self, cx: &Context, medium: &Medium, t: &Transmission) {
         if t.kind == FrameKind::Rts {
-            let link = self.exchanges[t.contender as usize].link;
-            self.earlier_nav = self.nav_of(medium, self.links[link as usize].peer);
+            let link = self.exchanges[t.contender].link;
+            self.earlier_nav = self.nav_of(medium, self.links[link].peer);
         }
-        let domain = &mut self.domains[medium.channel_of(t.node) as usize];
+        let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
             let nav = medium.reserved(t, ear);
             domain.become_idle(cx.now(), ear, nav, &mut self.contenders);
@@ -246,10 +252,10 @@ impl Mac {
             FrameKind::Group => return,
             _ => {}
         }
-        let sender = self.contenders[id as usize].node;
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let peer = self.links[exchange.link as usize].peer;
+        let sender = self.contenders[id].node;
+        let exchange = &self.exchanges[id];
+        let mode = &self.modes[exchange.mode];
+        let peer = self.links[exchange.link].peer;
         match kind {
             FrameKind::Rts => {
                 let timeout = mode.cts_timeout;
@@ -316,12 +322,12 @@ impl Mac {
         &self,
         cx: &mut Context,
         medium: &mut Medium,
-        id: u32,
+        id: ContenderId,
         gap: Gap,
-        engaged: &[u32],
+        engaged: &[NodeId],
         response: bool,
     ) {
-        let channel = self.contenders[id as usize].channel;
+        let channel = self.contenders[id].channel;
         let at = cx.now() + medium.sifs(channel);
         medium.channel_mut(channel).pause(gap);
         for &node in engaged {
@@ -337,11 +343,11 @@ impl Mac {
 
     /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two
     /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
-    fn expect_nav_reset(&mut self, cx: &mut Context, medium: &Medium, id: u32) {
+    fn expect_nav_reset(&mut self, cx: &mut Context, medium: &Medium, id: ContenderId) {
         let now = cx.now();
-        let exchange = &self.exchanges[id as usize];
-        let mode = &self.modes[exchange.mode as usize];
-        let channel = self.contenders[id as usize].channel;
+        let exchange = &self.exchanges[id];
+        let mode = &self.modes[exchange.mode];
+        let channel = self.contenders[id].channel;
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
         let until = now + sifs + mode.cts + sifs + exchange.length + sifs + exchange.answer(mode);
         let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
@@ -360,11 +366,11 @@ impl Mac {
     #[inline]
     fn data_sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
         let (now, id) = (cx.now(), t.contender);
-        let exchange = &self.exchanges[id as usize];
+        let exchange = &self.exchanges[id];
         let (number, length, aggregate) = (exchange.link, exchange.length, exchange.aggregate);
         let mode_id = exchange.mode;
-        let mode = &self.modes[mode_id as usize];
-        let link = &mut self.links[number as usize];
+        let mode = &self.modes[mode_id];
+        let link = &mut self.links[number];
         let peer = link.peer;
         let outcome = medium.reception(t, peer);
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
@@ -403,25 +409,25 @@ impl Mac {
             ledger.book_data(t.alone, length, mode.bit_rate, &good, bad);
         }
         if !any {
-            let timeout = self.modes[mode_id as usize].timeout;
+            let timeout = self.modes[mode_id].timeout;
             self.fail(cx, id, now + timeout);
             return;
         }
-        cx.observers.nodes[peer as usize].receive_time += length;
-        let sender = self.contenders[id as usize].node;
+        cx.observers.nodes[peer].receive_time += length;
+        let sender = self.contenders[id].node;
         self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
         self.deliver_in_sequence(cx, number);
     }
 
     /// A frame of a signalling link left the air; `any` says whether its receiver has it.
-    fn signalling_sent(&self, cx: &mut Context, link: u32, alone: Duration, any: bool) {
+    fn signalling_sent(&self, cx: &mut Context, link: LinkId, alone: Duration, any: bool) {
         let ledger = &mut cx.observers.ledger;
         if any {
             ledger.management += alone;
         } else {
             ledger.retry += alone;
         }
-        let mut window = self.links[link as usize].window.iter();
+        let mut window = self.links[link].window.iter();
         let Some(mpdu) = window.find(|m| m.in_flight) else {
             return;
         };
@@ -438,7 +444,7 @@ impl Mac {
 
     /// A step of an exchange follows: the actions before it have been carried out.
     #[inline]
-    pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, step: Step) {
+    pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId, step: Step) {
         match step {
             Step::Succeeded => self.succeeded(cx, medium, id),
             Step::Settled => self.continue_txop(cx, medium, id),
@@ -453,10 +459,10 @@ impl Mac {
 
     /// The response arrived.
     #[inline]
-    fn succeeded(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        let exchange = &self.exchanges[id as usize];
+    fn succeeded(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        let exchange = &self.exchanges[id];
         let (link, request) = (exchange.link, exchange.request);
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         state.request_due = false;
         if request {
             // The bitmap acknowledges every MPDU that the receiver holds.
@@ -491,15 +497,15 @@ impl Mac {
     /// The acknowledged frames are settled: sends the next fragment or the next PPDU of the TXOP,
     /// or finishes.
     #[inline]
-    fn continue_txop(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
+    fn continue_txop(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let now = cx.now();
-        let exchange = &self.exchanges[id as usize];
+        let exchange = &self.exchanges[id];
         let (link, txop_end, follows) = (exchange.link, exchange.txop_end, exchange.follows);
         let sifs = self.sifs(medium, id);
-        let node = self.contenders[id as usize].node;
+        let node = self.contenders[id].node;
         let resumes = exchange.pending.is_some();
         if !resumes && !follows.is_zero() && self.fill_next_piece(cx, medium, id, link) {
-            self.exchanges[id as usize].stage = Stage::NextPiece;
+            self.exchanges[id].stage = Stage::NextPiece;
             self.expect(cx, medium, id, Gap::Response, &[node], false);
             return;
         }
@@ -507,8 +513,8 @@ impl Mac {
             let room = txop_end - now - sifs;
             match self.fill(cx, medium, id, Some(room)) {
                 Fill::Ready => {
-                    let exchange = &mut self.exchanges[id as usize];
-                    let answer = exchange.answer(&self.modes[exchange.mode as usize]);
+                    let exchange = &mut self.exchanges[id];
+                    let answer = exchange.answer(&self.modes[exchange.mode]);
                     if exchange.length + sifs + answer <= room {
                         exchange.stage = Stage::NextPpdu;
                         medium.engage(node, now + sifs);
@@ -528,35 +534,35 @@ impl Mac {
                 Fill::Empty => {}
             }
         }
-        self.exchanges[id as usize].pending = None;
+        self.exchanges[id].pending = None;
         self.finish(cx, medium, id, now);
     }
 
     /// Takes the frames chosen for a PPDU that is not sent back.
-    fn unmark(&mut self, id: u32, link: u32) {
-        self.links[link as usize]
+    fn unmark(&mut self, id: ContenderId, link: LinkId) {
+        self.links[link]
             .window
             .iter_mut()
             .for_each(|m| m.in_flight = false);
-        self.queues[id as usize].unfinished = Some(link);
+        self.queues[id].unfinished = Some(link);
     }
 
     /// No response, or none was possible: the sender knows at `known_at`.
-    fn fail(&mut self, cx: &mut Context, id: u32, known_at: Instant) {
-        self.exchanges[id as usize].known_at = known_at;
+    fn fail(&mut self, cx: &mut Context, id: ContenderId, known_at: Instant) {
+        self.exchanges[id].known_at = known_at;
         cx.act(Action::Ended {
             contender: id,
             step: Step::Failed,
         });
     }
 
-    fn failed(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        let exchange = &self.exchanges[id as usize];
+    fn failed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        let exchange = &self.exchanges[id];
         let (link, count, known_at) = (exchange.link, exchange.count, exchange.known_at);
         if !exchange.request {
             // After an RTS without CTS no data was sent: a BlockAckReq is needless.
             let sent = exchange.stage == Stage::Response;
-            self.links[link as usize].request_due |= exchange.aggregate && sent;
+            self.links[link].request_due |= exchange.aggregate && sent;
             self.report_rate(cx, link, count, count);
         }
         let before = cx.outbox.len();
@@ -571,9 +577,15 @@ impl Mac {
 
     /// Ends the exchange: drops expired packets, and then the contender backs off from `reference`
     /// on.
-    fn finish(&mut self, cx: &mut Context, medium: &mut Medium, id: u32, reference: Instant) {
-        let link = self.exchanges[id as usize].link;
-        self.exchanges[id as usize].known_at = reference;
+    fn finish(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        id: ContenderId,
+        reference: Instant,
+    ) {
+        let link = self.exchanges[id].link;
+        self.exchanges[id].known_at = reference;
         if self.discard_expired(cx, id, link, reference) {
             cx.act(Action::Exchange {
                 contender: id,
@@ -585,9 +597,9 @@ impl Mac {
     }
 
     /// Backs off once the drops and deliveries have been carried out.
-    fn finish_later(&mut self, cx: &mut Context, _: &Medium, id: u32, reference: Instant) {
-        let link = self.exchanges[id as usize].link;
-        self.exchanges[id as usize].known_at = reference;
+    fn finish_later(&mut self, cx: &mut Context, _: &Medium, id: ContenderId, reference: Instant) {
+        let link = self.exchanges[id].link;
+        self.exchanges[id].known_at = reference;
         self.discard_expired(cx, id, link, reference);
         cx.act(Action::Exchange {
             contender: id,
@@ -595,9 +607,9 @@ impl Mac {
         });
     }
 
-    fn end_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: u32) {
-        let node = self.contenders[id as usize].node;
-        let reference = self.exchanges[id as usize].known_at;
+    fn end_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        let node = self.contenders[id].node;
+        let reference = self.exchanges[id].known_at;
         let more = self.has_frame(id);
         if !more {
             self.want(cx, medium, id, false);
@@ -609,7 +621,7 @@ impl Mac {
     }
 
     /// The exchange of a frame that is not acknowledged ends.
-    pub(super) fn end_unanswered(&self, cx: &mut Context, id: u32) {
+    pub(super) fn end_unanswered(&self, cx: &mut Context, id: ContenderId) {
         cx.act(Action::Ended {
             contender: id,
             step: Step::Finish,

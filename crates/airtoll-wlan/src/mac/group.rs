@@ -5,15 +5,15 @@ use airtoll_units::Duration;
 
 use super::Mac;
 use crate::context::Context;
+use crate::id::{ContenderId, LinkId, NodeId, PacketId};
 use crate::medium::{Medium, Transmission};
-use crate::packet::PacketId;
 
 /// A group-addressed frame that left the air.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GroupFrame {
-    pub link: u32,
+    pub link: LinkId,
     /// The access point, or a station that looks for one.
-    pub node: u32,
+    pub node: NodeId,
     pub packet: PacketId,
     pub octets: u32,
     pub length: Duration,
@@ -25,9 +25,9 @@ impl Mac {
     /// who heard it.
     pub fn group_sent(&mut self, cx: &mut Context, t: &Transmission) -> Option<GroupFrame> {
         cx.observers.ledger.management += t.alone;
-        let exchange = &self.exchanges[t.contender as usize];
+        let exchange = &self.exchanges[t.contender];
         let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
-        let mpdu = self.links[link as usize].window.front_mut()?;
+        let mpdu = self.links[link].window.front_mut()?;
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
         Some(GroupFrame {
@@ -36,7 +36,7 @@ impl Mac {
             packet: mpdu.head,
             octets: mpdu.octets,
             length,
-            vector: self.modes[mode as usize].vector,
+            vector: self.modes[mode].vector,
         })
     }
 
@@ -46,24 +46,24 @@ impl Mac {
         medium: &mut Medium,
         t: &Transmission,
         frame: &GroupFrame,
-        station: u32,
+        station: NodeId,
     ) -> bool {
         medium.control_arrives(t, station, &frame.vector, frame.octets)
     }
 
     /// Whether a node is a radio neighbour of another to which group-addressed frames go: a bridge
     /// takes frames with four addresses instead, and a station that is not associated gets none.
-    pub fn is_in_group(&self, access_point: u32, node: u32) -> bool {
+    pub fn is_in_group(&self, access_point: NodeId, node: NodeId) -> bool {
         self.first_links(access_point).any(|l| {
-            let link = &self.links[l as usize];
+            let link = &self.links[l];
             link.peer == node && !link.four_address && !link.barred
         })
     }
 
     /// The contender is done with a group-addressed frame.
-    pub fn end_group(&mut self, cx: &mut Context, contender: u32) {
-        let link = self.exchanges[contender as usize].link;
-        self.queues[contender as usize].unfinished = None;
+    pub fn end_group(&mut self, cx: &mut Context, contender: ContenderId) {
+        let link = self.exchanges[contender].link;
+        self.queues[contender].unfinished = None;
         self.shrink_window(cx, contender, link);
         self.end_unanswered(cx, contender);
     }

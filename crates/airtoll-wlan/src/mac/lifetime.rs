@@ -13,7 +13,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use crate::context::Context;
-use crate::packet::{NONE as NO_PACKET, PacketId};
+use crate::id::{ContenderId, LinkId, PacketId};
 
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
@@ -78,7 +78,7 @@ impl Mac {
         let p = &cx.packets[packet];
         if !self.backlogs.is_empty()
             && let Some(flow) = p.flow()
-            && let Some(Some(backlog)) = self.backlogs.get_mut(flow as usize)
+            && let Some(Some(backlog)) = self.backlogs.get_mut(flow)
         {
             return backlog.turn(cx.now(), lifetime);
         }
@@ -87,19 +87,19 @@ impl Mac {
 
     /// The MSDU lifetime at a contender's node.
     #[inline]
-    pub(super) fn lifetime_of(&self, contender: u32) -> Duration {
-        let node = self.contenders[contender as usize].node;
-        self.nodes[node as usize].lifetime
+    pub(super) fn lifetime_of(&self, contender: ContenderId) -> Duration {
+        let node = self.contenders[contender].node;
+        self.nodes[node].lifetime
     }
 
     /// Whether packets come into a link's queue as soon as others leave it.
     #[inline]
-    pub(super) fn kept_full(&self, link: u32) -> bool {
+    pub(super) fn kept_full(&self, link: LinkId) -> bool {
         if self.backlogs.is_empty() {
             return false;
         }
-        let first = self.links[link as usize].window.front();
-        let backlog = first.and_then(|m| self.backlogs.get(m.held.0 as usize));
+        let first = self.links[link].window.front();
+        let backlog = first.and_then(|m| self.backlogs.get(m.held?.0));
         backlog.is_some_and(Option::is_some)
     }
 
@@ -109,12 +109,12 @@ impl Mac {
     pub(super) fn discard_expired(
         &mut self,
         cx: &mut Context,
-        contender: u32,
-        link: u32,
+        contender: ContenderId,
+        link: LinkId,
         now: Instant,
     ) -> bool {
         let lifetime = self.lifetime_of(contender);
-        if lifetime == NONE || self.links[link as usize].window.is_empty() {
+        if lifetime == NONE || self.links[link].window.is_empty() {
             return false;
         }
         self.discard_older(cx, (contender, link), now, lifetime)
@@ -123,12 +123,12 @@ impl Mac {
     fn discard_older(
         &mut self,
         cx: &mut Context,
-        (contender, link): (u32, u32),
+        (contender, link): (ContenderId, LinkId),
         now: Instant,
         lifetime: Duration,
     ) -> bool {
         let mut dropped = false;
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
                 continue;
@@ -145,9 +145,9 @@ impl Mac {
         }
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         let left = state.request_due || state.window.iter().any(|m| !m.acknowledged);
-        self.queues[contender as usize].unfinished = left.then_some(link);
+        self.queues[contender].unfinished = left.then_some(link);
         true
     }
 
@@ -155,13 +155,13 @@ impl Mac {
     pub(super) fn empty(
         &mut self,
         cx: &mut Context,
-        link: u32,
-        contender: u32,
+        link: LinkId,
+        contender: ContenderId,
         taken: &mut Vec<PacketId>,
     ) {
         let in_turn = self.in_turn(contender);
         let (links, queues) = (&mut self.links, &mut self.queues);
-        let (state, queue) = (&mut links[link as usize], &mut queues[contender as usize]);
+        let (state, queue) = (&mut links[link], &mut queues[contender]);
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
                 continue;
@@ -171,10 +171,10 @@ impl Mac {
                 continue;
             }
             mpdu.delivered = true;
-            let mut packet = mpdu.head;
-            while packet != NO_PACKET {
-                taken.push(packet);
-                packet = std::mem::replace(&mut cx.packets[packet].next, NO_PACKET);
+            let mut packet = Some(mpdu.head);
+            while let Some(id) = packet {
+                taken.push(id);
+                packet = cx.packets[id].next.take();
             }
         }
         while let Some(packet) = state.queue.pop_front() {
@@ -190,9 +190,9 @@ impl Mac {
         state.request_due = false;
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);
-        let mut window = self.links[link as usize].window.iter();
+        let mut window = self.links[link].window.iter();
         let left = window.any(|m| !m.acknowledged);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.queues[contender];
         if queue.unfinished == Some(link) && !left {
             queue.unfinished = None;
         }

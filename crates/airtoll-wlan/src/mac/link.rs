@@ -8,8 +8,8 @@ use airtoll_units::Instant;
 
 use super::fragmentation::{Division, Pieces};
 use super::rate_control::RateControl;
+use crate::id::{FlowId, ModeId, NodeId, PacketId};
 use crate::observe::ledger::Octets;
-use crate::packet::PacketId;
 
 /// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub(crate) struct Mpdu {
     pub pieces: Option<Pieces>,
     pub msdus: u16,
     /// The flow whose sender's socket its packets occupy, and the number of those packets.
-    pub held: (u32, u16),
+    pub held: Option<(FlowId, u16)>,
     pub attempts: u8,
     /// Part of the PPDU of the present exchange.
     pub in_flight: bool,
@@ -41,8 +41,8 @@ pub(crate) struct Mpdu {
 /// One sender's traffic of one access category to one receiver.
 #[derive(Debug)]
 pub(crate) struct TxLink {
-    pub from: u32,
-    pub peer: u32,
+    pub from: NodeId,
+    pub peer: NodeId,
     pub cipher: CipherSuite,
     pub qos: bool,
     /// Frames carry a fourth address.
@@ -69,7 +69,7 @@ pub(crate) struct TxLink {
     /// Whether it is in the contender's order, where receivers are served in turn.
     pub(super) listed: bool,
     /// Frame success of the last (mode, octets) asked for.
-    pub(super) success: (u32, u32, f64),
+    pub(super) success: (Option<ModeId>, u32, f64),
     /// Its sender drops data: the association has ended.
     pub(super) barred: bool,
     /// Its receiver refuses data: the association has ended.
@@ -83,7 +83,7 @@ pub(crate) struct TxLink {
 impl TxLink {
     /// An empty link in clear without QoS, aggregation and fragmentation: what management and EAPOL
     /// frames take.
-    pub fn plain(from: u32, peer: u32, mode: u32, max_attempts: u8) -> Self {
+    pub fn plain(from: NodeId, peer: NodeId, mode: ModeId, max_attempts: u8) -> Self {
         Self {
             from,
             peer,
@@ -104,7 +104,7 @@ impl TxLink {
             agreement: false,
             taken_early: 0,
             listed: false,
-            success: (u32::MAX, 0, 0.0),
+            success: (None, 0, 0.0),
             barred: false,
             refused: false,
             dozing: false,

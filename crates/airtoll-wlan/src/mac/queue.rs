@@ -1,13 +1,14 @@
 //! Transmit queues: one per contender, over all links that it serves.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::Mac;
 use super::codel::Codel;
 use super::contention::Standing;
 use crate::context::Context;
+use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId};
 use crate::medium::Medium;
-use crate::packet::PacketId;
 use crate::scenario::Discipline;
 
 /// The transmit queue of one contender.
@@ -16,9 +17,9 @@ pub(super) struct MacQueue {
     /// Packets in all its links, sent and not yet acknowledged ones included.
     pub(super) packets: u32,
     /// Links in the order in which their packets came.
-    pub(super) order: VecDeque<u32>,
+    pub(super) order: VecDeque<LinkId>,
     /// Link whose MPDUs have to be sent again first.
-    pub(super) unfinished: Option<u32>,
+    pub(super) unfinished: Option<LinkId>,
     pub(super) codel: Option<Codel>,
 }
 
@@ -39,21 +40,21 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (link, contender): (u32, u32),
+        (link, contender): (LinkId, ContenderId),
         packet: PacketId,
     ) -> bool {
-        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let node = &self.nodes[self.contenders[contender].node];
         let (limit, discipline) = (node.queue_limit, node.discipline);
-        if self.queues[contender as usize].packets >= limit
+        if self.queues[contender].packets >= limit
             && (discipline != Discipline::RoundRobin
                 || !self.drop_from_longest(cx, contender, link))
         {
             return false;
         }
         cx.packets[packet].left = cx.now();
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         state.queue.push_back(packet);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.queues[contender];
         queue.packets += 1;
         if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
             queue.order.push_back(link);
@@ -70,15 +71,15 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (link, contender): (u32, u32),
+        (link, contender): (LinkId, ContenderId),
         packet: PacketId,
     ) {
-        let node = &self.nodes[self.contenders[contender as usize].node as usize];
+        let node = &self.nodes[self.contenders[contender].node];
         let limit = node.queue_limit;
         let listed = node.discipline == Discipline::RoundRobin;
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.queues[contender];
         let (links, order) = (&mut self.links, &mut queue.order);
-        let signals = |l: Option<&u32>| l.is_some_and(|l| links[*l as usize].signalling);
+        let signals = |l: Option<&LinkId>| l.is_some_and(|l| links[*l].signalling);
         let at = if signals(order.back()) {
             if queue.packets >= limit {
                 cx.lose(packet);
@@ -91,7 +92,7 @@ impl Mac {
                 .unwrap_or(0)
         };
         cx.packets[packet].left = cx.now();
-        let state = &mut links[link as usize];
+        let state = &mut links[link];
         state.queue.push_back(packet);
         queue.packets += 1;
         if !listed || !std::mem::replace(&mut state.listed, true) {
@@ -105,12 +106,12 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (node, to): (u32, u32),
+        (node, to): (NodeId, NodeId),
         packet: PacketId,
     ) {
         let contender = self.contender(node, cx.packets[packet].category);
         let mut links = self.signalling_links(node);
-        match links.find(|l| self.links[*l as usize].peer == to) {
+        match links.find(|l| self.links[*l].peer == to) {
             Some(link) => self.enqueue_signalling(cx, medium, (link, contender), packet),
             None => cx.lose(packet),
         }
@@ -118,11 +119,11 @@ impl Mac {
 
     /// A packet came into a contender's queue.
     #[inline]
-    fn notice(&mut self, cx: &mut Context, medium: &mut Medium, contender: u32) {
-        match self.contenders[contender as usize].standing {
+    fn notice(&mut self, cx: &mut Context, medium: &mut Medium, contender: ContenderId) {
+        match self.contenders[contender].standing {
             Standing::Resting => self.wake(cx, medium, contender),
             Standing::Counting => {
-                if let Some(link) = self.queues[contender as usize].unfinished {
+                if let Some(link) = self.queues[contender].unfinished {
                     let now = cx.now();
                     self.discard_expired(cx, contender, link, now);
                 }
@@ -132,21 +133,25 @@ impl Mac {
     }
 
     /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
-    fn drop_from_longest(&mut self, cx: &mut Context, contender: u32, link: u32) -> bool {
-        let queue = &self.queues[contender as usize];
+    fn drop_from_longest(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+    ) -> bool {
+        let queue = &self.queues[contender];
         let longest = queue
             .order
             .iter()
             .copied()
-            .max_by_key(|l| (self.links[*l as usize].queue.len(), u32::MAX - *l));
-        let Some(longest) = longest.filter(|l| {
-            *l != link
-                && self.links[*l as usize].queue.len() > self.links[link as usize].queue.len()
-        }) else {
+            .max_by_key(|l| (self.links[*l].queue.len(), Reverse(*l)));
+        let Some(longest) = longest
+            .filter(|l| *l != link && self.links[*l].queue.len() > self.links[link].queue.len())
+        else {
             return false;
         };
-        let packet = self.links[longest as usize].queue.pop_back();
-        self.queues[contender as usize].packets -= 1;
+        let packet = self.links[longest].queue.pop_back();
+        self.queues[contender].packets -= 1;
         if let Some(packet) = packet {
             cx.lose(packet);
         }
@@ -155,19 +160,19 @@ impl Mac {
 
     /// Whether the contender has anything to send.
     #[inline]
-    pub(super) fn has_frame(&self, contender: u32) -> bool {
-        self.queues[contender as usize].packets > 0
+    pub(super) fn has_frame(&self, contender: ContenderId) -> bool {
+        self.queues[contender].packets > 0
     }
 
     /// The link that is served next.
-    pub(super) fn choose_link(&mut self, contender: u32) -> Option<u32> {
+    pub(super) fn choose_link(&mut self, contender: ContenderId) -> Option<LinkId> {
         let in_turn = self.in_turn(contender);
-        let queue = &mut self.queues[contender as usize];
+        let queue = &mut self.queues[contender];
         if let Some(link) = queue.unfinished {
             return Some(link);
         }
         while let Some(&link) = queue.order.front() {
-            let state = &mut self.links[link as usize];
+            let state = &mut self.links[link];
             if in_turn {
                 queue.order.pop_front();
                 if !state.queue.is_empty() {
@@ -188,35 +193,35 @@ impl Mac {
 
     /// Whether the receivers of a contender are served in turn.
     #[inline]
-    pub(super) fn in_turn(&self, contender: u32) -> bool {
-        let node = self.contenders[contender as usize].node;
-        self.nodes[node as usize].discipline == Discipline::RoundRobin
+    pub(super) fn in_turn(&self, contender: ContenderId) -> bool {
+        let node = self.contenders[contender].node;
+        self.nodes[node].discipline == Discipline::RoundRobin
     }
 
     /// Takes the next packet of a link; drops the packets that CoDel selects.
     pub(super) fn take_packet(
         &mut self,
         cx: &mut Context,
-        contender: u32,
-        link: u32,
+        contender: ContenderId,
+        link: LinkId,
     ) -> Option<PacketId> {
         let now = cx.now();
         loop {
-            let packet = self.links[link as usize].queue.pop_front()?;
+            let packet = self.links[link].queue.pop_front()?;
             let in_turn = self.in_turn(contender);
-            let queue = &mut self.queues[contender as usize];
+            let queue = &mut self.queues[contender];
             // Its entry in the order is either at the front or skipped later.
             if in_turn {
                 // The order holds links, not packets.
             } else if queue.order.front() == Some(&link) {
                 queue.order.pop_front();
             } else {
-                self.links[link as usize].taken_early += 1;
+                self.links[link].taken_early += 1;
             }
             let sojourn = now - cx.packets[packet].left;
             let lifetime = self.lifetime_of(contender);
-            let backlog = !self.links[link as usize].queue.is_empty();
-            let queue = &mut self.queues[contender as usize];
+            let backlog = !self.links[link].queue.is_empty();
+            let queue = &mut self.queues[contender];
             let unwanted = match &mut queue.codel {
                 Some(codel) => codel.drops(now, sojourn, backlog),
                 None => false,
@@ -232,16 +237,16 @@ impl Mac {
 
     /// Takes the data that a node has for another out of its queues, the oldest first; messages of
     /// negotiations and frames on the air stay.
-    pub fn take_back(&mut self, cx: &mut Context, from: u32, to: u32) -> Vec<PacketId> {
-        let state = &self.nodes[from as usize];
+    pub fn take_back(&mut self, cx: &mut Context, from: NodeId, to: NodeId) -> Vec<PacketId> {
+        let state = &self.nodes[from];
         let rows = if state.several_contenders() { 4 } else { 1 };
-        let links: Vec<(u32, u32)> = (0..rows)
+        let links: Vec<(LinkId, ContenderId)> = (0..rows)
             .flat_map(|category: u8| {
                 let contender = state.contenders[usize::from(category)];
-                let of = move |n| (state.link(n, category), contender);
+                let of = move |n| (state.link(NeighbourId::new(n), category), contender);
                 (0..state.neighbours).map(of)
             })
-            .filter(|(link, _)| self.links[*link as usize].peer == to)
+            .filter(|(link, _)| self.links[*link].peer == to)
             .collect();
         let mut taken = Vec::new();
         for (link, contender) in links {
@@ -252,7 +257,7 @@ impl Mac {
 
     /// Drops the data that a node has for another; messages of negotiations and frames on the air
     /// stay.
-    pub fn flush(&mut self, cx: &mut Context, from: u32, to: u32) {
+    pub fn flush(&mut self, cx: &mut Context, from: NodeId, to: NodeId) {
         for packet in self.take_back(cx, from, to) {
             cx.lose(packet);
         }

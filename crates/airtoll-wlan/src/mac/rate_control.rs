@@ -8,12 +8,13 @@ pub(crate) use minstrel::Minstrel;
 
 use super::Mac;
 use crate::context::Context;
+use crate::id::{LinkId, ModeId};
 
 /// The rate control of one link.
 #[derive(Debug)]
 pub(crate) enum RateControl {
     /// One mode.
-    Fixed(u32),
+    Fixed(ModeId),
     /// AARF.
     Aarf(Aarf),
     /// Sampling.
@@ -22,7 +23,7 @@ pub(crate) enum RateControl {
 
 impl RateControl {
     /// The mode of the next PPDU.
-    pub fn choose(&mut self) -> u32 {
+    pub fn choose(&mut self) -> ModeId {
         match self {
             Self::Fixed(mode) => *mode,
             Self::Aarf(state) => state.choose(),
@@ -34,8 +35,8 @@ impl RateControl {
 impl Mac {
     /// `lost` of the `count` MPDUs of a link's last PPDU were not acknowledged.
     #[inline]
-    pub(super) fn report_rate(&mut self, cx: &Context, link: u32, count: u32, lost: u32) {
-        match &mut self.links[link as usize].rate {
+    pub(super) fn report_rate(&mut self, cx: &Context, link: LinkId, count: u32, lost: u32) {
+        match &mut self.links[link].rate {
             RateControl::Fixed(_) => {}
             RateControl::Aarf(state) => state.report(lost < count),
             RateControl::Minstrel(state) => state.report(cx.now(), count, lost),

@@ -3,13 +3,13 @@
 
 use super::Mac;
 use crate::context::{Action, Context};
-use crate::packet::NONE;
+use crate::id::{ContenderId, LinkId};
 
 impl Mac {
     /// Hands up the MPDUs that the receiver has in sequence.
     #[inline]
-    pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: u32) {
-        let state = &mut self.links[link as usize];
+    pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) {
+        let state = &mut self.links[link];
         for mpdu in &mut state.window {
             if !mpdu.received {
                 break;
@@ -24,15 +24,14 @@ impl Mac {
                 let station = state.from;
                 cx.act(Action::Woke { station });
             }
-            let mut packet = mpdu.head;
-            while packet != NONE {
-                let next = cx.packets[packet].next;
+            let mut head = Some(mpdu.head);
+            while let Some(packet) = head {
+                head = cx.packets[packet].next;
                 if refused {
                     cx.lose(packet);
                 } else {
                     cx.act(Action::Receive { link, packet });
                 }
-                packet = next;
             }
             if refused {
                 let station = state.from;
@@ -44,8 +43,14 @@ impl Mac {
     /// Removes finished MPDUs from the front of the window; counts failed attempts of the rest of
     /// the PPDU and gives up those that have had their last attempt.
     #[inline]
-    pub(super) fn settle(&mut self, cx: &mut Context, contender: u32, link: u32, answered: bool) {
-        let state = &mut self.links[link as usize];
+    pub(super) fn settle(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+        answered: bool,
+    ) {
+        let state = &mut self.links[link];
         let (max_attempts, division) = (state.max_attempts, state.division);
         let mut gave_up = false;
         let mut left = false;
@@ -74,25 +79,27 @@ impl Mac {
             state.request_due |= state.agreement;
             self.deliver_in_sequence(cx, link);
         }
-        left |= self.links[link as usize].request_due;
-        self.queues[contender as usize].unfinished = left.then_some(link);
+        left |= self.links[link].request_due;
+        self.queues[contender].unfinished = left.then_some(link);
         self.shrink_window(cx, contender, link);
     }
 
     /// Forgets the MPDUs at the front of a window that are done.
     #[inline]
-    pub(super) fn shrink_window(&mut self, cx: &mut Context, contender: u32, link: u32) {
-        let window = &mut self.links[link as usize].window;
-        let queue = &mut self.queues[contender as usize];
+    pub(super) fn shrink_window(&mut self, cx: &mut Context, contender: ContenderId, link: LinkId) {
+        let window = &mut self.links[link].window;
+        let queue = &mut self.queues[contender];
         while let Some(mpdu) = window.front() {
             if !mpdu.acknowledged {
                 break;
             }
-            let (msdus, (flow, held)) = (mpdu.msdus, mpdu.held);
+            let (msdus, held) = (mpdu.msdus, mpdu.held);
             window.pop_front();
             queue.packets -= u32::from(msdus);
-            for _ in 0..held {
-                cx.act(Action::Released { flow });
+            if let Some((flow, count)) = held {
+                for _ in 0..count {
+                    cx.act(Action::Released { flow });
+                }
             }
         }
     }
@@ -107,11 +114,10 @@ impl super::Mpdu {
         }
         self.received = true;
         self.delivered = true;
-        let mut packet = self.head;
-        while packet != NONE {
-            let next = cx.packets[packet].next;
+        let mut head = Some(self.head);
+        while let Some(packet) = head {
+            head = cx.packets[packet].next;
             cx.lose(packet);
-            packet = next;
         }
     }
 }

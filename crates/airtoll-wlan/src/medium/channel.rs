@@ -2,6 +2,7 @@
 
 use airtoll_units::{Duration, Instant};
 
+use crate::id::{ContenderId, NodeId, Table, TransmissionId};
 use crate::observe::ciphers::CipherWork;
 use crate::observe::ledger::{Ledger, Unfinished};
 
@@ -33,16 +34,16 @@ impl From<FrameKind> for Unfinished {
 /// A transmission on the air.
 #[derive(Debug, Clone)]
 pub(crate) struct Transmission {
-    pub node: u32,
+    pub node: NodeId,
     /// Contender whose frame exchange it belongs to.
-    pub contender: u32,
+    pub contender: ContenderId,
     pub kind: FrameKind,
     pub start: Instant,
     pub end: Instant,
     /// How long after its end the exchange goes on (NAV).
     pub protects: Duration,
     /// Transmitters that overlapped it, with the start of their transmission.
-    pub clashes: Vec<(u32, Instant)>,
+    pub clashes: Vec<(NodeId, Instant)>,
     /// Time during which it was alone on the air.
     pub alone: Duration,
 }
@@ -63,9 +64,9 @@ pub(crate) struct Channel {
     /// EIFS less DIFS.
     eifs_extra: Duration,
     /// Transmissions on the air, by index into `transmissions`.
-    active: Vec<u32>,
-    transmissions: Vec<Transmission>,
-    free: Vec<u32>,
+    active: Vec<TransmissionId>,
+    transmissions: Table<TransmissionId, Transmission>,
+    free: Vec<TransmissionId>,
     /// Contenders that have a frame.
     backlog: u32,
     gap: Gap,
@@ -83,7 +84,7 @@ impl Channel {
             sifs,
             eifs_extra,
             active: Vec::new(),
-            transmissions: Vec::new(),
+            transmissions: Table::new(),
             free: Vec::new(),
             backlog: 0,
             gap: Gap::Open,
@@ -130,17 +131,17 @@ impl Channel {
 
     /// A transmission begins; gives its number.
     #[inline]
-    pub(super) fn begin(&mut self, t: Transmission) -> u32 {
+    pub(super) fn begin(&mut self, t: Transmission) -> TransmissionId {
         self.gap = Gap::Open;
         let (node, now) = (t.node, t.start);
         let this = self.place(t);
         for &other in &self.active {
             let (other_node, other_start) = {
-                let o = &mut self.transmissions[other as usize];
+                let o = &mut self.transmissions[other];
                 o.clashes.push((node, now));
                 (o.node, o.start)
             };
-            self.transmissions[this as usize]
+            self.transmissions[this]
                 .clashes
                 .push((other_node, other_start));
         }
@@ -150,24 +151,23 @@ impl Channel {
 
     /// A place for a transmission, reusing old ones.
     #[inline]
-    fn place(&mut self, t: Transmission) -> u32 {
+    fn place(&mut self, t: Transmission) -> TransmissionId {
         if let Some(id) = self.free.pop() {
-            let old = &mut self.transmissions[id as usize];
+            let old = &mut self.transmissions[id];
             let mut clashes = std::mem::take(&mut old.clashes);
             clashes.clear();
             *old = Transmission { clashes, ..t };
             id
         } else {
-            self.transmissions.push(t);
-            (self.transmissions.len() - 1) as u32
+            self.transmissions.push(t)
         }
     }
 
     /// Takes a transmission off the air.
     #[inline]
-    pub(super) fn end(&mut self, transmission: u32) -> Transmission {
+    pub(super) fn end(&mut self, transmission: TransmissionId) -> Transmission {
         self.active.retain(|t| *t != transmission);
-        let t = &mut self.transmissions[transmission as usize];
+        let t = &mut self.transmissions[transmission];
         Transmission {
             clashes: std::mem::take(&mut t.clashes),
             ..*t
@@ -176,19 +176,19 @@ impl Channel {
 
     /// Frees the place of a transmission.
     #[inline]
-    pub(super) fn forget(&mut self, transmission: u32, clashes: Vec<(u32, Instant)>) {
-        self.transmissions[transmission as usize].clashes = clashes;
+    pub(super) fn forget(&mut self, transmission: TransmissionId, clashes: Vec<(NodeId, Instant)>) {
+        self.transmissions[transmission].clashes = clashes;
         self.free.push(transmission);
     }
 
     pub(super) fn on_the_air(&self) -> impl Iterator<Item = &Transmission> {
-        let of = |t: &u32| &self.transmissions[*t as usize];
+        let of = |t: &TransmissionId| &self.transmissions[*t];
         self.active.iter().map(of)
     }
 
     pub(super) fn restart(&mut self) {
         for &id in &self.active {
-            self.transmissions[id as usize].alone = Duration::ZERO;
+            self.transmissions[id].alone = Duration::ZERO;
         }
     }
 
@@ -210,7 +210,7 @@ impl Channel {
                     ledger.crypto_exposed += self.ciphers.within(now - span, now);
                 }
             },
-            [only] => self.transmissions[*only as usize].alone += span,
+            [only] => self.transmissions[*only].alone += span,
             // Two frames overlap: the time is lost to at least one of them.
             _ => ledger.retry += span,
         }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwatts, noise_floor};
 use airtoll_units::{Db, Dbm};
 
+use crate::id::{ClassId, NodeId};
 use crate::scenario::{PathLoss, Scenario, Wall};
 
 /// Received powers of all pairs of radios.
@@ -19,12 +20,12 @@ pub(crate) struct Radio {
     power_dbm: Vec<f64>,
     noise_figure: Db,
     carrier_sense_dbm: f64,
-    hidden: Vec<(u32, u32)>,
+    hidden: Vec<(NodeId, NodeId)>,
     frame_errors: bool,
     preamble_capture: Option<f64>,
     frame_capture: Option<f64>,
     /// Success of the last control frame of each pair: what it was, and the probability.
-    control: Vec<(u32, f64)>,
+    control: Vec<(Option<u32>, f64)>,
     places: Option<Places>,
 }
 
@@ -40,7 +41,7 @@ struct Places {
 }
 
 impl Radio {
-    pub fn new(scenario: &Scenario, index: &HashMap<&str, u32>) -> Self {
+    pub fn new(scenario: &Scenario, index: &HashMap<&str, NodeId>) -> Self {
         let nodes = scenario.nodes.len();
         let radio = &scenario.radio;
         let mut power_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
@@ -60,7 +61,7 @@ impl Radio {
             let ends = budget
                 .nodes
                 .each_ref()
-                .map(|name| index[name.as_str()] as usize);
+                .map(|name| index[name.as_str()].index());
             for (i, j) in [(ends[0], ends[1]), (ends[1], ends[0])] {
                 given[i * nodes + j] = true;
                 power_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
@@ -82,7 +83,7 @@ impl Radio {
             frame_errors: radio.frame_errors,
             preamble_capture: radio.preamble_capture_db,
             frame_capture: radio.frame_capture_db,
-            control: vec![(u32::MAX, 0.0); nodes * nodes],
+            control: vec![(None, 0.0); nodes * nodes],
             places: scenario
                 .handovers
                 .iter()
@@ -114,14 +115,17 @@ impl Radio {
     }
 
     /// Moves a node to `position`, metres; does nothing if no station of the scenario moves.
-    pub fn place(&mut self, node: u32, position: [f64; 3]) {
+    pub fn place(&mut self, node: NodeId, position: [f64; 3]) {
         let Some(places) = &mut self.places else {
             return;
         };
-        places.positions[node as usize] = position;
-        for other in (0..self.nodes as u32).filter(|o| *o != node) {
+        places.positions[node.index()] = position;
+        for other in (0..self.nodes as u32)
+            .map(NodeId::new)
+            .filter(|o| *o != node)
+        {
             for (from, to) in [(node, other), (other, node)] {
-                let at = from as usize * self.nodes + to as usize;
+                let at = from.index() * self.nodes + to.index();
                 let Some(level) = self
                     .places
                     .as_ref()
@@ -130,14 +134,14 @@ impl Radio {
                     continue;
                 };
                 self.power_dbm[at] = level;
-                self.control[at].0 = u32::MAX;
+                self.control[at].0 = None;
             }
         }
     }
 
     /// Level at which `to` would hear `from` where they are now, also if they are out of each
     /// other's reach because one of them is on another channel, dBm.
-    pub fn level(&self, from: u32, to: u32) -> f64 {
+    pub fn level(&self, from: NodeId, to: NodeId) -> f64 {
         self.places
             .as_ref()
             .and_then(|places| places.level(from, to, self.nodes))
@@ -145,28 +149,28 @@ impl Radio {
     }
 
     /// Power that `to` receives from `from`, dBm.
-    pub fn power(&self, from: u32, to: u32) -> f64 {
-        self.power_dbm[from as usize * self.nodes + to as usize]
+    pub fn power(&self, from: NodeId, to: NodeId) -> f64 {
+        self.power_dbm[from.index() * self.nodes + to.index()]
     }
 
     /// Takes two nodes out of each other's reach; gives the levels at which they heard each other.
-    pub fn part(&mut self, a: u32, b: u32) -> [f64; 2] {
+    pub fn part(&mut self, a: NodeId, b: NodeId) -> [f64; 2] {
         let before = [self.power(a, b), self.power(b, a)];
         self.bring(a, b, [f64::NEG_INFINITY; 2]);
         before
     }
 
     /// Lets two nodes hear each other at these levels, dBm.
-    pub fn bring(&mut self, a: u32, b: u32, levels: [f64; 2]) {
+    pub fn bring(&mut self, a: NodeId, b: NodeId, levels: [f64; 2]) {
         for ((from, to), level) in [(a, b), (b, a)].into_iter().zip(levels) {
-            let at = from as usize * self.nodes + to as usize;
+            let at = from.index() * self.nodes + to.index();
             self.power_dbm[at] = level;
-            self.control[at].0 = u32::MAX;
+            self.control[at].0 = None;
         }
     }
 
     /// Whether `to` senses `from`; every node senses itself.
-    pub fn hears(&self, to: u32, from: u32) -> bool {
+    pub fn hears(&self, to: NodeId, from: NodeId) -> bool {
         to == from
             || (self.power(from, to) >= self.carrier_sense_dbm
                 && !self.hidden.contains(&(from, to))
@@ -177,10 +181,10 @@ impl Radio {
     /// power of `interferers` added to the noise.
     pub fn sinr(
         &self,
-        from: u32,
-        to: u32,
+        from: NodeId,
+        to: NodeId,
         bandwidth_hz: f64,
-        interferers: impl Iterator<Item = u32>,
+        interferers: impl Iterator<Item = NodeId>,
     ) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
         let interference: f64 = interferers
@@ -190,26 +194,32 @@ impl Radio {
     }
 
     /// Probability that a control frame arrives where nothing overlaps it.
-    pub fn control_success(&mut self, from: u32, to: u32, vector: &TxVector, octets: u32) -> f64 {
+    pub fn control_success(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        vector: &TxVector,
+        octets: u32,
+    ) -> f64 {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
-        let at = from as usize * self.nodes + to as usize;
-        if self.control[at].0 != key {
+        let at = from.index() * self.nodes + to.index();
+        if self.control[at].0 != Some(key) {
             let snr = self.sinr(from, to, 20e6, std::iter::empty());
             let p = frame_success(vector, snr, octets) * header_success(vector, snr);
-            self.control[at] = (key, p);
+            self.control[at] = (Some(key), p);
         }
         self.control[at].1
     }
 
     /// Sensing classes of the nodes in `members`: the class of each member, and for each member
     /// the classes that hear it.
-    pub fn classes(&self, members: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
-        let mut known: HashMap<Vec<bool>, u32> = HashMap::new();
+    pub fn classes(&self, members: &[NodeId]) -> (Vec<ClassId>, Vec<Vec<ClassId>>) {
+        let mut known: HashMap<Vec<bool>, ClassId> = HashMap::new();
         let mut rows = Vec::new();
         let mut class_of = Vec::with_capacity(members.len());
         for &listener in members {
             let row: Vec<bool> = members.iter().map(|m| self.hears(listener, *m)).collect();
-            let next = known.len() as u32;
+            let next = ClassId::new(known.len() as u32);
             let class = *known.entry(row.clone()).or_insert(next);
             if class == next {
                 rows.push(row);
@@ -220,7 +230,7 @@ impl Radio {
             .map(|m| {
                 (0..rows.len())
                     .filter(|r| rows[*r][m])
-                    .map(|r| r as u32)
+                    .map(|r| ClassId::new(r as u32))
                     .collect()
             })
             .collect();
@@ -229,8 +239,8 @@ impl Radio {
 }
 
 impl Places {
-    fn level(&self, from: u32, to: u32, nodes: usize) -> Option<f64> {
-        let (from, to) = (from as usize, to as usize);
+    fn level(&self, from: NodeId, to: NodeId, nodes: usize) -> Option<f64> {
+        let (from, to) = (from.index(), to.index());
         let (a, b) = (self.positions[from], self.positions[to]);
         let loss = || loss_db(&self.path_loss, &self.walls, a, b);
         (!self.given[from * nodes + to]).then(|| self.tx_power_dbm[from] - loss())

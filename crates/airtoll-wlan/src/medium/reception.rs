@@ -3,6 +3,7 @@
 use airtoll_phy::{self as phy, TxVector};
 
 use super::{Medium, Transmission};
+use crate::id::{ModeId, NodeId};
 
 /// How a frame reached a node that did not lose it altogether.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,8 +16,8 @@ pub(crate) enum Reception {
 
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
-    pub fn reception(&self, t: &Transmission, at: u32) -> Option<Reception> {
-        let (sent_from, sent_to) = self.nodes[at as usize].last_sent;
+    pub fn reception(&self, t: &Transmission, at: NodeId) -> Option<Reception> {
+        let (sent_from, sent_to) = self.nodes[at].last_sent;
         if sent_from < t.end && sent_to > t.start {
             return None;
         }
@@ -57,22 +58,22 @@ impl Medium {
     #[inline]
     pub fn data_arrives(
         &mut self,
-        (from, to): (u32, u32),
-        (mode, vector): (u32, &TxVector),
+        (from, to): (NodeId, NodeId),
+        (mode, vector): (ModeId, &TxVector),
         octets: u32,
         reception: Reception,
-        known: &mut (u32, u32, f64),
+        known: &mut (Option<ModeId>, u32, f64),
     ) -> bool {
         if !self.radio.frame_errors() {
             return true;
         }
         let probability = match reception {
-            Reception::Clear if known.0 == mode && known.1 == octets => known.2,
+            Reception::Clear if known.0 == Some(mode) && known.1 == octets => known.2,
             Reception::Clear => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
                 let snr = self.radio.sinr(from, to, bandwidth, std::iter::empty());
                 let p = phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr);
-                *known = (mode, octets, p);
+                *known = (Some(mode), octets, p);
                 p
             }
             Reception::Over(sinr) => {
@@ -86,7 +87,7 @@ impl Medium {
     pub fn control_arrives(
         &mut self,
         t: &Transmission,
-        to: u32,
+        to: NodeId,
         vector: &TxVector,
         octets: u32,
     ) -> bool {

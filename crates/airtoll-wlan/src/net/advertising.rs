@@ -5,9 +5,10 @@ use airtoll_units::Duration;
 
 use super::Net;
 use crate::context::Action;
+use crate::id::{AgentId, NodeId, PacketId};
 use crate::lower::Lower;
 use crate::mac::GroupFrame;
-use crate::packet::{Carries, Packet, PacketId};
+use crate::packet::{Carries, Packet};
 use crate::scenario::Role;
 
 impl Net {
@@ -15,8 +16,8 @@ impl Net {
     pub fn advertise(
         &mut self,
         lower: &mut Lower,
-        agent: u32,
-        (node, access_point): (u32, u32),
+        agent: AgentId,
+        (node, access_point): (NodeId, NodeId),
         octets: u32,
     ) {
         let carries = Carries::Advertisement { agent };
@@ -31,7 +32,7 @@ impl Net {
     }
 
     /// An advertisement goes over the air of its access point.
-    fn send_to_group(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+    fn send_to_group(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
         let Some(link) = lower.mac.group_link(node) else {
             lower.cx.packets.remove(packet);
             return;
@@ -46,10 +47,10 @@ impl Net {
     }
 
     /// The frame of an advertisement left the air, and these stations heard it.
-    pub fn advertisement_sent(&mut self, lower: &mut Lower, frame: &GroupFrame, heard: &[u32]) {
+    pub fn advertisement_sent(&mut self, lower: &mut Lower, frame: &GroupFrame, heard: &[NodeId]) {
         let p = lower.cx.packets.remove(frame.packet);
         for &station in heard {
-            lower.cx.observers.nodes[station as usize].receive_time += frame.length;
+            lower.cx.observers.nodes[station].receive_time += frame.length;
             let to = self.identity(station);
             let copy = lower.cx.packets.insert(Packet { to, ..p });
             self.receive_from_air(lower, station, frame.link, copy);
@@ -57,7 +58,7 @@ impl Net {
     }
 
     /// An advertisement is through the stack of its access point, or of a station.
-    pub(super) fn advertisement_arrived(&mut self, lower: &mut Lower, agent: u32, p: &Packet) {
+    pub(super) fn advertisement_arrived(&mut self, lower: &mut Lower, agent: AgentId, p: &Packet) {
         if self.role(p.to) == Role::AccessPoint {
             let work = lower.device.forward_time(p.to, p.ip_octets);
             let packet = lower.cx.packets.insert(*p);

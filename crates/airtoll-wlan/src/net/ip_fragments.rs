@@ -7,8 +7,9 @@ use airtoll_units::Duration;
 
 use super::Net;
 use crate::context::{Action, Context};
+use crate::id::{NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::{NONE, Packet, PacketId};
+use crate::packet::{Packet, Tunnelled};
 
 /// The fragments of one packet.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +27,11 @@ impl Net {
     pub(super) fn fragment(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         work: Duration,
     ) {
-        let mtu = self.nodes[node as usize].mtu;
+        let mtu = self.nodes[node].mtu;
         let whole = lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
         let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
@@ -52,7 +53,7 @@ impl Net {
             let inner = if i > 0 {
                 0
             } else {
-                let outer = if whole.entered == NONE { header } else { 0 };
+                let outer = if whole.tunnelled.is_none() { header } else { 0 };
                 whole.ip_octets - whole.tunnel_octets - whole.payload - outer
             };
             let share = payload.min(data.saturating_sub(inner));
@@ -63,9 +64,9 @@ impl Net {
                 ip_octets,
                 payload: share,
                 tunnel_octets: security,
-                group,
+                group: Some(group),
                 offset: i * per_fragment,
-                under: NONE,
+                tunnelled: whole.tunnelled.map(|t| Tunnelled { under: None, ..t }),
                 held: whole.held && i + 1 == count,
                 ..whole
             });
@@ -81,7 +82,7 @@ impl Net {
     /// Gives the whole packet once its last fragment is here.
     pub(super) fn reassemble(&mut self, cx: &mut Context, packet: PacketId) -> Option<PacketId> {
         let piece = cx.packets.remove(packet);
-        let group = piece.group;
+        let group = piece.group?;
         let state = &mut self.fragments[group];
         state.left -= 1;
         if state.left > 0 {
@@ -105,16 +106,16 @@ impl Net {
     pub(super) fn lose_whole(&mut self, cx: &mut Context, packet: PacketId) {
         let p = cx.packets[packet];
         self.drop_layers(&p);
-        if p.group == NONE {
+        let Some(group) = p.group else {
             cx.act(Action::Lost { packet });
             return;
-        }
+        };
         cx.packets.remove(packet);
-        let state = &mut self.fragments[p.group];
+        let state = &mut self.fragments[group];
         state.left -= 1;
         state.failed = true;
         if state.left == 0 {
-            let whole = self.fragments.remove(p.group).whole;
+            let whole = self.fragments.remove(group).whole;
             let whole = cx.packets.insert(whole);
             self.lose_whole(cx, whole);
         }

@@ -2,68 +2,67 @@
 
 use airtoll_wire::MacAddress;
 
-use super::{Net, Route};
+use super::{Net, Route, RoutesTo};
 use crate::address;
 use crate::context::{Action, Context};
+use crate::id::{NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::{NONE, PacketId};
 
 impl Net {
     /// A node has the addresses of a host that it stands for.
-    pub fn stand_for(&mut self, node: u32, host: u32) {
-        self.nodes[node as usize].identity = host;
+    pub fn stand_for(&mut self, node: NodeId, host: NodeId) {
+        self.nodes[node].identity = host;
     }
 
     /// The node whose addresses a node has: itself, or the host that it stands for.
     #[inline]
-    pub fn identity(&self, node: u32) -> u32 {
-        self.nodes[node as usize].identity
+    pub fn identity(&self, node: NodeId) -> NodeId {
+        self.nodes[node].identity
     }
 
     /// The MAC address of a node, or of the host that it stands for.
-    pub fn mac(&self, node: u32) -> MacAddress {
+    pub fn mac(&self, node: NodeId) -> MacAddress {
         address::mac(self.identity(node))
     }
 
     /// Whether a packet for `to` is for this node, or for the host that it stands for.
     #[inline]
-    pub fn is_for(&self, node: u32, to: u32) -> bool {
+    pub fn is_for(&self, node: NodeId, to: NodeId) -> bool {
         to == node || self.identity(node) == to
     }
 
     /// The node by which a host sends; `None` while it is between two access points.
     #[inline]
-    pub fn present_node(&self, host: u32) -> Option<u32> {
-        let node = self.nodes[host as usize].present;
-        (node != NONE).then_some(node)
+    pub fn present_node(&self, host: NodeId) -> Option<NodeId> {
+        self.nodes[host].present
     }
 
     /// Sets the node by which a host sends; `None` between two access points.
-    pub fn set_present(&mut self, host: u32, node: Option<u32>) {
-        self.nodes[host as usize].present = node.unwrap_or(NONE);
+    pub fn set_present(&mut self, host: NodeId, node: Option<NodeId>) {
+        self.nodes[host].present = node;
     }
 
     /// Sets whether a station knows that its association has ended.
-    pub fn set_knows_off(&mut self, station: u32, knows: bool) {
-        self.nodes[station as usize].knows_off = knows;
+    pub fn set_knows_off(&mut self, station: NodeId, knows: bool) {
+        self.nodes[station].knows_off = knows;
     }
 
     /// Sets whether the far end of a node's tunnels waits for a packet from there.
-    pub fn set_unheard(&mut self, node: u32, unheard: bool) {
-        self.nodes[node as usize].unheard = unheard;
+    pub fn set_unheard(&mut self, node: NodeId, unheard: bool) {
+        self.nodes[node].unheard = unheard;
     }
 
     /// Sets the routes of all nodes for messages of negotiations to a host, where they differ from
     /// those of data.
-    pub fn set_detour(&mut self, host: u32, routes: Option<Vec<Route>>) {
+    pub fn set_detour(&mut self, host: NodeId, routes: Option<RoutesTo>) {
         self.detours.retain(|(known, _)| *known != host);
         self.detours.extend(routes.map(|routes| (host, routes)));
     }
 
     /// Sets the routes of all nodes to a host.
-    pub fn set_routes_to(&mut self, host: u32, routes: &[Route]) {
+    pub fn set_routes_to(&mut self, host: NodeId, routes: &RoutesTo) {
         for (ways, way) in self.routes.iter_mut().zip(routes) {
-            ways[host as usize] = *way;
+            ways[host] = *way;
         }
     }
 
@@ -72,15 +71,14 @@ impl Net {
     pub(super) fn sending_node(
         &self,
         lower: &mut Lower,
-        host: u32,
+        host: NodeId,
         packet: PacketId,
-    ) -> Option<u32> {
-        let node = self.nodes[host as usize].present;
-        if node == NONE {
+    ) -> Option<NodeId> {
+        let Some(node) = self.nodes[host].present else {
             lower.cx.act(Action::KeepAway { host, packet });
             return None;
-        }
-        if self.nodes[node as usize].knows_off {
+        };
+        if self.nodes[node].knows_off {
             let station = node;
             lower.cx.act(Action::KeepOff { station, packet });
             return None;
@@ -90,14 +88,14 @@ impl Net {
 
     /// Route of a packet at a node: handshake packets go to the AP that the station is moving to.
     #[inline]
-    pub(super) fn way(&self, cx: &Context, node: u32, packet: PacketId) -> Route {
+    pub(super) fn way(&self, cx: &Context, node: NodeId, packet: PacketId) -> Route {
         let p = &cx.packets[packet];
         if !self.detours.is_empty()
             && p.flow().is_none()
             && let Some((_, ways)) = self.detours.iter().find(|(host, _)| *host == p.to)
         {
-            return ways[node as usize];
+            return ways[node];
         }
-        self.routes[node as usize][p.to as usize]
+        self.routes[node][p.to]
     }
 }

@@ -6,21 +6,28 @@ use airtoll_units::{Duration, Instant};
 use super::Net;
 use crate::context::Action;
 use crate::event::PipeKind;
+use crate::id::{LinkId, NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::{Carries, NONE, PacketId};
+use crate::packet::{Carries, Tunnelled};
 use crate::scenario::CryptoEngine;
 
 impl Net {
     /// A node's radio received a packet over a link.
     #[inline]
-    pub fn receive(&mut self, lower: &mut Lower, link: u32, packet: PacketId) {
+    pub fn receive(&mut self, lower: &mut Lower, link: LinkId, packet: PacketId) {
         let node = lower.mac.link(link).peer;
         self.receive_from_air(lower, node, link, packet);
     }
 
     /// A node's radio received a packet that was sent with the cipher of a link.
     #[inline]
-    pub fn receive_from_air(&mut self, lower: &mut Lower, node: u32, link: u32, packet: PacketId) {
+    pub fn receive_from_air(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        link: LinkId,
+        packet: PacketId,
+    ) {
         let now = lower.cx.now();
         let cipher = lower.mac.link(link).cipher;
         if self.is_for(node, lower.cx.packets[packet].to) {
@@ -52,7 +59,7 @@ impl Net {
     pub(super) fn receive_in_host(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         effort: Duration,
     ) {
@@ -66,10 +73,10 @@ impl Net {
         let p = lower.cx.packets[packet];
         if !self.is_for(node, p.to) {
             let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
-            if !self.nodes[node as usize].tunnels.is_empty() && !p.resolves() && !p.advertises() {
+            if !self.nodes[node].tunnels.is_empty() && !p.resolves() && !p.advertises() {
                 work += self.encapsulate(lower, node, packet, false);
             }
-            if lower.cx.packets[packet].under == p.under {
+            if lower.cx.packets[packet].layer() == p.layer() {
                 self.dispatch(lower, node, packet, work);
             } else {
                 self.dispatch_own(lower, node, packet, work);
@@ -77,10 +84,10 @@ impl Net {
             return;
         }
         let mut work = lower.device.receive_time(node, p.ip_octets) + effort;
-        if p.entered != NONE {
-            work += self.decapsulation(lower, packet);
+        if let Some(tunnelled) = p.tunnelled {
+            work += self.decapsulation(lower, p.ip_octets, tunnelled);
         }
-        let passive = p.entered == NONE && p.only_counted;
+        let passive = p.tunnelled.is_none() && p.only_counted;
         let done = lower.device.spend(&lower.cx, &mut lower.medium, node, work);
         if (done <= lower.cx.now() && lower.device.is_empty(node, PipeKind::Receive))
             || (passive && done <= lower.cx.end)
@@ -96,7 +103,7 @@ impl Net {
     pub(super) fn hand_over(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         at: Instant,
     ) {
@@ -104,17 +111,16 @@ impl Net {
         loop {
             let p = &lower.cx.packets[packet];
             // A fragment that a gateway put into its tunnel comes out as a fragment.
-            if p.under == NONE && p.group != NONE {
+            if p.layer().is_none() && p.group.is_some() {
                 let Some(whole) = self.reassemble(&mut lower.cx, packet) else {
                     return;
                 };
                 packet = whole;
             }
-            let entered = lower.cx.packets[packet].entered;
-            if entered == NONE {
+            let Some(Tunnelled { entered, .. }) = lower.cx.packets[packet].tunnelled else {
                 break;
-            }
-            if self.nodes[entered as usize].unheard {
+            };
+            if self.nodes[entered].unheard {
                 lower.cx.act(Action::Tunnelled { entered });
             }
             self.decapsulate(&mut lower.cx, packet);
@@ -123,9 +129,10 @@ impl Net {
                 self.dispatch_own(lower, node, packet, work);
                 return;
             }
-            if lower.cx.packets[packet].under != NONE {
+            let p = &lower.cx.packets[packet];
+            if let Some(tunnelled) = p.tunnelled.filter(|t| t.under.is_some()) {
                 // Another tunnel ends here.
-                let work = self.decapsulation(lower, packet);
+                let work = self.decapsulation(lower, p.ip_octets, tunnelled);
                 let medium = &mut lower.medium;
                 let done = lower.device.spend(&lower.cx, medium, node, work);
                 if done > lower.cx.now() {

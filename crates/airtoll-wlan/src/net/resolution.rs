@@ -15,8 +15,9 @@ use airtoll_units::Duration;
 
 use super::{Net, Route};
 use crate::event::Event;
+use crate::id::{LinkId, NeighbourId, NodeId, PacketId, ResolutionId, Table, WireId};
 use crate::lower::Lower;
-use crate::packet::{Carries, Packet, PacketId};
+use crate::packet::{Carries, Packet};
 use crate::scenario::Role;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
@@ -35,8 +36,8 @@ const ATTEMPTS: u8 = 3;
 /// Entry of a host for another host's address.
 #[derive(Debug)]
 struct Entry {
-    host: u32,
-    target: u32,
+    host: NodeId,
+    target: NodeId,
     six: bool,
     known: bool,
     attempts: u8,
@@ -49,15 +50,15 @@ struct Entry {
 pub(super) struct Resolution {
     /// Whether hosts have to ask.
     dynamic: bool,
-    entries: Vec<Entry>,
-    numbers: HashMap<(u32, u32, bool), u32>,
+    entries: Table<ResolutionId, Entry>,
+    numbers: HashMap<(NodeId, NodeId, bool), ResolutionId>,
 }
 
 impl Resolution {
     pub(super) fn new(dynamic: bool) -> Self {
         Self {
             dynamic,
-            entries: Vec::new(),
+            entries: Table::new(),
             numbers: HashMap::new(),
         }
     }
@@ -69,7 +70,12 @@ impl Resolution {
     }
 
     /// The entry of `host` for `target`; `whose` is the host that the target is, or stands for.
-    fn entry(&mut self, host: u32, (target, whose): (u32, u32), six: bool) -> u32 {
+    fn entry(
+        &mut self,
+        host: NodeId,
+        (target, whose): (NodeId, NodeId),
+        six: bool,
+    ) -> ResolutionId {
         let entries = &mut self.entries;
         *self.numbers.entry((host, whose, six)).or_insert_with(|| {
             entries.push(Entry {
@@ -79,8 +85,7 @@ impl Resolution {
                 known: false,
                 attempts: 0,
                 held: VecDeque::new(),
-            });
-            (entries.len() - 1) as u32
+            })
         })
     }
 }
@@ -89,17 +94,17 @@ impl Resolution {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
     /// The host that asks.
-    pub host: u32,
+    pub host: NodeId,
     /// The host whose address is requested.
-    pub target: u32,
+    pub target: NodeId,
     /// Neighbour Discovery instead of ARP.
     pub six: bool,
 }
 
 impl Net {
     /// Subject of a request or a reply of this entry.
-    pub fn subject(&self, entry: u32) -> Subject {
-        let entry = &self.resolution.entries[entry as usize];
+    pub fn subject(&self, entry: ResolutionId) -> Subject {
+        let entry = &self.resolution.entries[entry];
         Subject {
             host: entry.host,
             target: entry.target,
@@ -109,7 +114,13 @@ impl Net {
 
     /// Sends a packet of the host itself, once the address that it goes to is known.
     #[inline]
-    pub fn dispatch_own(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+    pub fn dispatch_own(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        packet: PacketId,
+        work: Duration,
+    ) {
         if self.resolution.dynamic && !self.knows(lower, node, packet, work) {
             return;
         }
@@ -118,12 +129,12 @@ impl Net {
 
     /// Whether a host knows the address that a packet goes to; otherwise keeps it and sends a
     /// request.
-    fn knows(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) -> bool {
+    fn knows(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) -> bool {
         let p = lower.cx.packets[packet];
         let (own, whose) = (self.identity(node), self.identity(p.to));
         let six = self.has_ipv6_header(&p);
         let number = self.resolution.entry(own, (p.to, whose), six);
-        let entry = &mut self.resolution.entries[number as usize];
+        let entry = &mut self.resolution.entries[number];
         if entry.known {
             return true;
         }
@@ -134,14 +145,14 @@ impl Net {
         if let Some((packet, ..)) = oldest.flatten() {
             lower.cx.lose(packet);
         }
-        if first && self.resolution.entries[number as usize].attempts == 0 {
+        if first && self.resolution.entries[number].attempts == 0 {
             self.ask(lower, number);
         }
         false
     }
 
-    fn ask(&mut self, lower: &mut Lower, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+    fn ask(&mut self, lower: &mut Lower, number: ResolutionId) {
+        let entry = &mut self.resolution.entries[number];
         entry.attempts += 1;
         let (host, target) = (entry.host, entry.target);
         let again = lower.cx.now() + AGAIN;
@@ -170,19 +181,19 @@ impl Net {
     fn resolution_packet(
         &self,
         lower: &mut Lower,
-        number: u32,
-        to: u32,
+        number: ResolutionId,
+        to: NodeId,
         carries: Carries,
     ) -> PacketId {
-        let six = self.resolution.entries[number as usize].six;
+        let six = self.resolution.entries[number].six;
         let octets = if six { NEIGHBOUR_OCTETS } else { ARP_OCTETS };
         let packet = Packet::new(carries, to, octets, lower.cx.now());
         lower.cx.packets.insert(packet)
     }
 
     /// A request may have to be repeated.
-    pub fn resolution_due(&mut self, lower: &mut Lower, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+    pub fn resolution_due(&mut self, lower: &mut Lower, number: ResolutionId) {
+        let entry = &mut self.resolution.entries[number];
         if entry.known {
             return;
         }
@@ -202,7 +213,7 @@ impl Net {
     pub(super) fn pass_request(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         effort: Duration,
     ) -> bool {
@@ -220,7 +231,7 @@ impl Net {
     }
 
     /// A station that forwards nothing.
-    fn is_plain_station(&self, lower: &Lower, node: u32) -> bool {
+    fn is_plain_station(&self, lower: &Lower, node: NodeId) -> bool {
         let mut links = lower.mac.first_links(node);
         self.role(node) == Role::Station
             && !links
@@ -229,30 +240,34 @@ impl Net {
     }
 
     /// Radio neighbours to which a node sends requests of `asker` in frames with four addresses.
-    fn bridges_away_from(&self, lower: &Lower, node: u32, asker: u32) -> Vec<u32> {
-        let route = self.routes[node as usize][asker as usize];
+    fn bridges_away_from(
+        &self,
+        lower: &Lower,
+        node: NodeId,
+        asker: NodeId,
+    ) -> Vec<(LinkId, NeighbourId)> {
+        let route = self.routes[node][asker];
         let links = lower.mac.first_links(node);
         (0..)
             .zip(links)
             .filter(|(_, link)| lower.mac.link(*link).four_address)
-            .map(|(neighbour, _)| neighbour)
-            .filter(|n| route != (Route::Air { neighbour: *n }))
+            .map(|(number, link)| (link, NeighbourId::new(number)))
+            .filter(|(_, n)| route != (Route::Air { neighbour: *n }))
             .collect()
     }
 
     /// Sends copies of a request over the air and over every wire that leads away from its asker.
-    fn flood(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
+    fn flood(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
         let p = lower.cx.packets[packet];
         let Carries::Request { entry, .. } = p.carries else {
             return;
         };
-        let asker = self.resolution.entries[entry as usize].host;
+        let asker = self.resolution.entries[entry].host;
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
         let done = lower.device.work(&lower.cx, node, work);
-        let first = lower.mac.first_links(node).start;
         let group = lower.mac.group_link(node).map(|link| (link, None));
         let bridges = self.bridges_away_from(lower, node, asker);
-        let bridges = bridges.into_iter().map(|n| (first + n, Some(n)));
+        let bridges = bridges.into_iter().map(|(link, n)| (link, Some(n)));
         for (link, bridge) in group.into_iter().chain(bridges) {
             let cipher = lower.mac.link(link).cipher;
             let cx = &mut lower.cx;
@@ -263,12 +278,12 @@ impl Net {
             let copy = lower.cx.packets.insert(Packet { carries, ..p });
             self.offer_to_radio(lower, node, copy, done);
         }
-        for wire in 0..self.wires.len() as u32 {
+        for wire in self.wires.ids() {
             // The two directions of a link are neighbours.
-            let back = wire ^ 1;
-            let to = self.wires[wire as usize].to();
-            if self.wires[back as usize].to() == node
-                && self.routes[to as usize][asker as usize] == (Route::Wire { wire: back })
+            let back = WireId::new(wire.number() ^ 1);
+            let to = self.wires[wire].to();
+            if self.wires[back].to() == node
+                && self.routes[to][asker] == (Route::Wire { wire: back })
             {
                 let bridge = None;
                 let carries = Carries::Request { entry, bridge };
@@ -284,9 +299,9 @@ impl Net {
     pub(super) fn group_or_bridge_link(
         &self,
         lower: &Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
-    ) -> Option<u32> {
+    ) -> Option<LinkId> {
         let p = &lower.cx.packets[packet];
         match p.carries {
             Carries::Request {
@@ -300,7 +315,12 @@ impl Net {
 
     /// The station that has to hear a group-addressed request of an access point, if it listens
     /// there.
-    pub fn asked_station(&self, lower: &Lower, access_point: u32, packet: PacketId) -> Option<u32> {
+    pub fn asked_station(
+        &self,
+        lower: &Lower,
+        access_point: NodeId,
+        packet: PacketId,
+    ) -> Option<NodeId> {
         let asked = lower.cx.packets[packet].to;
         let here = self.present_node(asked).unwrap_or(asked);
         lower.mac.is_in_group(access_point, here).then_some(here)
@@ -308,7 +328,10 @@ impl Net {
 
     /// A request or a reply is through the stack of the host that it is for.
     pub(super) fn resolution_arrived(&mut self, lower: &mut Lower, p: &Packet) {
-        let number = p.mark();
+        let (Carries::Request { entry: number, .. } | Carries::Reply { entry: number }) = p.carries
+        else {
+            return;
+        };
         let Subject { host, target, six } = self.subject(number);
         if p.asks() {
             let work = lower.device.transmit_time(target, p.ip_octets);
@@ -327,8 +350,8 @@ impl Net {
         }
     }
 
-    fn learn(&mut self, lower: &mut Lower, number: u32) {
-        let entry = &mut self.resolution.entries[number as usize];
+    fn learn(&mut self, lower: &mut Lower, number: ResolutionId) {
+        let entry = &mut self.resolution.entries[number];
         entry.known = true;
         let host = entry.host;
         for (packet, work, ciphers) in std::mem::take(&mut entry.held) {

@@ -6,8 +6,8 @@ use airtoll_units::{Duration, Instant};
 use super::{Net, Route};
 use crate::context::{Action, Context};
 use crate::event::{Event, PipeKind};
+use crate::id::{NeighbourId, NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::PacketId;
 use crate::scenario::CryptoEngine;
 
 /// Pause of an application whose packet found a full queue in its own host.
@@ -16,7 +16,7 @@ const TRY_AGAIN: Duration = Duration::from_micros(100);
 impl Net {
     /// An application's packet enters the sending host's stack.
     #[inline]
-    pub fn send(&mut self, lower: &mut Lower, host: u32, packet: PacketId) {
+    pub fn send(&mut self, lower: &mut Lower, host: NodeId, packet: PacketId) {
         lower.device.set_cpu_ciphers(Duration::ZERO);
         let Some(node) = self.sending_node(lower, host, packet) else {
             return;
@@ -27,7 +27,7 @@ impl Net {
         }
         let octets = lower.cx.packets[packet].ip_octets;
         let mut work = lower.device.transmit_time(node, octets);
-        if !self.nodes[node as usize].tunnels.is_empty() {
+        if !self.nodes[node].tunnels.is_empty() {
             work += self.encapsulate(lower, node, packet, true);
         }
         self.dispatch_own(lower, node, packet, work);
@@ -35,8 +35,8 @@ impl Net {
 
     /// Spends `work` on the CPU and sends the packet towards its destination.
     #[inline]
-    pub fn dispatch(&mut self, lower: &mut Lower, node: u32, packet: PacketId, work: Duration) {
-        if lower.cx.packets[packet].ip_octets > self.nodes[node as usize].mtu {
+    pub fn dispatch(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
+        if lower.cx.packets[packet].ip_octets > self.nodes[node].mtu {
             self.fragment(lower, node, packet, work);
             return;
         }
@@ -79,7 +79,13 @@ impl Net {
     }
 
     /// A packet reaches the coprocessor before it is sent.
-    fn encrypt_beside(&mut self, lower: &mut Lower, node: u32, packet: PacketId, effort: Duration) {
+    fn encrypt_beside(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        packet: PacketId,
+        effort: Duration,
+    ) {
         if !lower.device.engine_admits(&lower.cx, node, true) {
             lower.cx.lose(packet);
             return;
@@ -95,7 +101,7 @@ impl Net {
     pub(super) fn offer_to_radio(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         ready: Instant,
     ) {
@@ -113,13 +119,13 @@ impl Net {
 
     /// The next packet for a transmit queue is an event, because the queue is empty.
     #[inline]
-    pub fn arm_radio(&mut self, lower: &mut Lower, node: u32) {
+    pub fn arm_radio(&mut self, lower: &mut Lower, node: NodeId) {
         lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
     }
 
     /// Puts ready packets into the transmit queues.
     #[inline]
-    pub fn drain(&mut self, lower: &mut Lower, node: u32) {
+    pub fn drain(&mut self, lower: &mut Lower, node: NodeId) {
         while let Some(packet) = lower.device.take_done(&lower.cx, node, PipeKind::Transmit) {
             self.enqueue(lower, node, packet);
         }
@@ -127,7 +133,7 @@ impl Net {
 
     /// Puts a packet into the transmit queue towards its next hop; without one the packet is lost.
     #[inline]
-    pub fn enqueue(&mut self, lower: &mut Lower, node: u32, packet: PacketId) {
+    pub fn enqueue(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId) {
         let category = lower.cx.packets[packet].category;
         let contender = lower.mac.contender(node, category);
         let link = match self.group_or_bridge_link(lower, node, packet) {
@@ -161,7 +167,7 @@ impl Net {
     }
 
     /// The event of a device's pipe came.
-    pub fn pipe_due(&mut self, lower: &mut Lower, node: u32, kind: PipeKind) {
+    pub fn pipe_due(&mut self, lower: &mut Lower, node: NodeId, kind: PipeKind) {
         lower.device.disarm(node, kind);
         if kind == PipeKind::Transmit {
             self.drain(lower, node);
@@ -173,7 +179,7 @@ impl Net {
 
     /// The next packet of a device's pipe, if it is done.
     #[inline]
-    pub fn pipe_next(&mut self, lower: &mut Lower, node: u32, kind: PipeKind) {
+    pub fn pipe_next(&mut self, lower: &mut Lower, node: NodeId, kind: PipeKind) {
         let Some(packet) = lower.device.take_done(&lower.cx, node, kind) else {
             lower.device.arm(&mut lower.cx, node, kind);
             return;
@@ -215,7 +221,7 @@ impl Net {
 }
 
 #[inline]
-fn neighbour_cipher(lower: &Lower, node: u32, neighbour: u32) -> CipherSuite {
+fn neighbour_cipher(lower: &Lower, node: NodeId, neighbour: NeighbourId) -> CipherSuite {
     let link = lower.mac.link_to(node, neighbour, 1);
     lower.mac.link(link).cipher
 }

@@ -11,8 +11,9 @@ use airtoll_units::Duration;
 use super::Net;
 use crate::context::Context;
 use crate::device::Price;
+use crate::id::{NodeId, PacketId, Table, TunnelId};
 use crate::lower::Lower;
-use crate::packet::{NONE, Packet, PacketId};
+use crate::packet::{Packet, Tunnelled};
 
 /// The packets that an end of a tunnel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +21,15 @@ pub(crate) enum Takes {
     /// All packets that its node sends itself.
     Own,
     /// Packets that its node sends or forwards to this one: the far end of a host's tunnel.
-    For(u32),
+    For(NodeId),
     /// Packets that its node sends or forwards to these: a gateway. Its tunnel has one direction.
-    Network(Vec<u32>),
+    Network(Vec<NodeId>),
 }
 
 /// A node's end of a tunnel.
 #[derive(Debug, Clone)]
 pub(crate) struct TunnelEnd {
-    pub peer: u32,
+    pub peer: NodeId,
     pub takes: Takes,
     /// `None`: IP in IP (RFC 2003).
     pub encapsulation: Option<Tunnel>,
@@ -42,14 +43,11 @@ pub(crate) struct TunnelEnd {
 /// A packet before a tunnel took it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layer {
-    to: u32,
+    to: NodeId,
     ip_octets: u32,
     tunnel_octets: u32,
-    entered: u32,
-    tunnel: u32,
-    number: u32,
-    /// The layer below it, or [`NONE`].
-    under: u32,
+    /// The tunnel that it was in before.
+    tunnelled: Option<Tunnelled>,
 }
 
 /// The outer header of IP in IP (RFC 2003 section 3.1).
@@ -57,7 +55,7 @@ pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
 
 impl TunnelEnd {
     /// Whether it takes a packet for `to` that its node forwards, or sends itself.
-    pub fn takes(&self, to: u32, own: bool) -> bool {
+    pub fn takes(&self, to: NodeId, own: bool) -> bool {
         match &self.takes {
             Takes::Own => own,
             Takes::For(node) => *node == to,
@@ -84,33 +82,31 @@ impl TunnelEnd {
 
 impl Net {
     /// Adds the end of a tunnel to a node; gives its number among the node's tunnels.
-    pub fn add_tunnel(&mut self, node: u32, end: TunnelEnd) -> usize {
-        let tunnels = &mut self.nodes[node as usize].tunnels;
-        tunnels.push(end);
-        tunnels.len() - 1
+    pub fn add_tunnel(&mut self, node: NodeId, end: TunnelEnd) -> TunnelId {
+        self.nodes[node].tunnels.push(end)
     }
 
     /// The ends of tunnels at a node.
-    pub fn tunnels(&self, node: u32) -> &[TunnelEnd] {
-        &self.nodes[node as usize].tunnels
+    pub fn tunnels(&self, node: NodeId) -> &Table<TunnelId, TunnelEnd> {
+        &self.nodes[node].tunnels
     }
 
     /// A node that stands for a station has the station's tunnels.
-    pub fn copy_tunnels(&mut self, from: u32, to: u32) {
-        self.nodes[to as usize].tunnels = self.nodes[from as usize].tunnels.clone();
+    pub fn copy_tunnels(&mut self, from: NodeId, to: NodeId) {
+        self.nodes[to].tunnels = self.nodes[from].tunnels.clone();
     }
 
     /// The tunnels of a station go on where it is another node: the counts of packets follow.
-    pub fn continue_tunnels(&mut self, from: u32, to: u32) {
-        for at in 0..self.nodes[from as usize].tunnels.len() {
-            let taken = self.nodes[from as usize].tunnels[at].taken;
-            self.nodes[to as usize].tunnels[at].taken = taken;
+    pub fn continue_tunnels(&mut self, from: NodeId, to: NodeId) {
+        for at in self.nodes[from].tunnels.ids() {
+            let taken = self.nodes[from].tunnels[at].taken;
+            self.nodes[to].tunnels[at].taken = taken;
         }
     }
 
     /// Sets which packets an end of a tunnel takes.
-    pub fn set_takes(&mut self, node: u32, tunnel: usize, takes: Takes) {
-        self.nodes[node as usize].tunnels[tunnel].takes = takes;
+    pub fn set_takes(&mut self, node: NodeId, tunnel: TunnelId, takes: Takes) {
+        self.nodes[node].tunnels[tunnel].takes = takes;
     }
 
     /// Puts a packet into the tunnels that begin at a node, which sends it itself (`own`) or
@@ -118,12 +114,12 @@ impl Net {
     pub(super) fn encapsulate(
         &mut self,
         lower: &mut Lower,
-        node: u32,
+        node: NodeId,
         packet: PacketId,
         own: bool,
     ) -> Duration {
         let mut work = Duration::ZERO;
-        for (number, end) in self.nodes[node as usize].tunnels.iter_mut().enumerate() {
+        for (tunnel, end) in self.nodes[node].tunnels.pairs_mut() {
             let p = &mut lower.cx.packets[packet];
             if !end.takes(p.to, own) {
                 continue;
@@ -132,76 +128,85 @@ impl Net {
             lower.cx.observers.crypto_time += effort;
             lower.device.add_cpu_ciphers(effort);
             work += effort;
-            p.under = self.layers.insert(Layer {
+            let under = self.layers.insert(Layer {
                 to: p.to,
                 ip_octets: p.ip_octets,
                 tunnel_octets: p.tunnel_octets,
-                entered: p.entered,
-                tunnel: p.tunnel,
-                number: p.number,
-                under: p.under,
+                tunnelled: p.tunnelled,
             });
             let outer = end.outer_octets(p.ip_octets);
             p.tunnel_octets += outer - p.ip_octets;
             p.ip_octets = outer;
             end.taken = end.taken.wrapping_add(1);
-            (p.entered, p.tunnel, p.number) = (node, number as u32, end.taken);
+            p.tunnelled = Some(Tunnelled {
+                entered: node,
+                tunnel,
+                under: Some(under),
+                number: end.taken,
+            });
             p.to = end.peer;
         }
         work
     }
 
     /// CPU time to take a packet out of its outermost tunnel.
-    pub(super) fn decapsulation(&mut self, lower: &mut Lower, packet: PacketId) -> Duration {
-        let Packet {
-            entered,
-            tunnel,
-            ip_octets,
-            ..
-        } = lower.cx.packets[packet];
-        let end = &self.nodes[entered as usize].tunnels[tunnel as usize];
+    pub(super) fn decapsulation(
+        &self,
+        lower: &mut Lower,
+        ip_octets: u32,
+        tunnelled: Tunnelled,
+    ) -> Duration {
+        let end = self.tunnel_end(tunnelled);
         let work = end.decrypt.of(ip_octets);
         lower.cx.observers.crypto_time += work;
         lower.device.add_cpu_ciphers(work);
         work
     }
 
+    /// The end at which a packet entered a tunnel.
+    fn tunnel_end(&self, tunnelled: Tunnelled) -> &TunnelEnd {
+        &self.nodes[tunnelled.entered].tunnels[tunnelled.tunnel]
+    }
+
     /// The packet that the outermost tunnel of another took.
-    pub fn inside(&self, p: &Packet) -> Packet {
-        let layer = self.layers[p.under];
-        Packet {
+    pub fn inside(&self, p: &Packet) -> Option<Packet> {
+        let layer = self.layers[p.layer()?];
+        Some(Packet {
             to: layer.to,
             ip_octets: layer.ip_octets,
             tunnel_octets: layer.tunnel_octets,
-            entered: layer.entered,
-            tunnel: layer.tunnel,
-            number: layer.number,
-            under: layer.under,
+            tunnelled: layer.tunnelled,
             ..*p
-        }
+        })
     }
 
     /// Takes a packet out of its outermost tunnel.
     pub(super) fn decapsulate(&mut self, cx: &mut Context, packet: PacketId) {
-        let p = cx.packets[packet];
-        cx.packets[packet] = self.inside(&p);
-        self.layers.remove(p.under);
+        let p = &mut cx.packets[packet];
+        if let Some(under) = p.layer() {
+            let layer = self.layers.remove(under);
+            p.to = layer.to;
+            p.ip_octets = layer.ip_octets;
+            p.tunnel_octets = layer.tunnel_octets;
+            p.tunnelled = layer.tunnelled;
+        }
     }
 
     /// Forgets the layers of a packet that is gone.
     pub(super) fn drop_layers(&mut self, p: &Packet) {
-        let mut under = p.under;
-        while under != NONE {
-            under = self.layers.remove(under).under;
+        let mut next = p.layer();
+        while let Some(under) = next {
+            let before = self.layers.remove(under).tunnelled;
+            next = before.and_then(|t| t.under);
         }
     }
 
     /// Whether the outermost header of a packet is IPv6's.
     pub(super) fn has_ipv6_header(&self, p: &Packet) -> bool {
-        if p.entered == NONE {
+        let Some(tunnelled) = p.tunnelled else {
             return p.ipv6;
-        }
-        let end = &self.nodes[p.entered as usize].tunnels[p.tunnel as usize];
+        };
+        let end = self.tunnel_end(tunnelled);
         end.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
     }
 }

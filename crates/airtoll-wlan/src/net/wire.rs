@@ -9,13 +9,13 @@ use super::Net;
 use crate::context::{Action, Context};
 use crate::device::Pipe;
 use crate::event::Event;
+use crate::id::{NodeId, PacketId, WireId};
 use crate::lower::Lower;
-use crate::packet::PacketId;
 
 /// One direction of a wired link.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    to: u32,
+    to: NodeId,
     rate: BitRate,
     delay: Duration,
     limit: u32,
@@ -35,7 +35,7 @@ pub(crate) const ETHERNET_MINIMUM: u32 = 46;
 impl Wire {
     /// A wire to a node; `limit` packets wait for it.
     pub fn new(
-        to: u32,
+        to: NodeId,
         rate: BitRate,
         delay: Duration,
         limit: u32,
@@ -54,7 +54,7 @@ impl Wire {
     }
 
     /// The node at its end.
-    pub(super) fn to(&self) -> u32 {
+    pub(super) fn to(&self) -> NodeId {
         self.to
     }
 }
@@ -64,14 +64,14 @@ impl Net {
     pub(super) fn send_on_wire(
         &mut self,
         cx: &mut Context,
-        wire: u32,
+        wire: WireId,
         packet: PacketId,
         at: Instant,
     ) {
         let p = &cx.packets[packet];
         let shortest = if p.resolves() { ETHERNET_MINIMUM } else { 0 };
         let octets = p.ip_octets.max(shortest) + ETHERNET_OCTETS;
-        let state = &mut self.wires[wire as usize];
+        let state = &mut self.wires[wire];
         while state.departures.front().is_some_and(|d| *d <= at) {
             state.departures.pop_front();
         }
@@ -110,9 +110,9 @@ impl Net {
 
     /// Takes the next packet at the end of a wire, if it is there by now; schedules the next event
     /// of the wire otherwise. [`Net::receive_from_wire`] follows.
-    pub fn take_from_wire(&mut self, cx: &mut Context, wire: u32) -> Option<PacketId> {
+    pub fn take_from_wire(&mut self, cx: &mut Context, wire: WireId) -> Option<PacketId> {
         let now = cx.now();
-        let arrivals = &mut self.wires[wire as usize].arrivals;
+        let arrivals = &mut self.wires[wire].arrivals;
         if let Some(packet) = arrivals.take_done(now) {
             return Some(packet);
         }
@@ -125,14 +125,14 @@ impl Net {
     }
 
     /// A packet is at the end of a wire; the wire's next one follows.
-    pub fn receive_from_wire(&mut self, lower: &mut Lower, wire: u32, packet: PacketId) {
-        let node = self.wires[wire as usize].to;
+    pub fn receive_from_wire(&mut self, lower: &mut Lower, wire: WireId, packet: PacketId) {
+        let node = self.wires[wire].to;
         let to = lower.cx.packets[packet].to;
         if self.is_for(node, to) {
             lower.cx.packets[packet].arrived = lower.cx.now();
         }
         self.receive_in_host(lower, node, packet, Duration::ZERO);
-        let arrivals = &mut self.wires[wire as usize].arrivals;
+        let arrivals = &mut self.wires[wire].arrivals;
         if arrivals.items.is_empty() {
             arrivals.armed = false;
         } else {

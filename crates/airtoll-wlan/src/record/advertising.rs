@@ -8,6 +8,7 @@ use airtoll_wire::ipv4::Ipv4Repr;
 use super::View;
 use super::frame::Msdu;
 use crate::address;
+use crate::id::AgentId;
 use crate::packet::Packet;
 
 const IPV4: u16 = 0x0800;
@@ -19,10 +20,10 @@ const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 1);
 pub(super) const ALL_SYSTEMS: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0, 0, 1]);
 
 /// The packet with its ends.
-pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
+pub(super) fn msdu(view: &View<'_>, agent: AgentId, p: &Packet) -> Msdu {
     let agents = view.roam.agents();
-    let (node, _) = agents.ends_of(p.mark());
-    let octets = agents.advertised(p.mark());
+    let (node, _) = agents.ends_of(agent);
+    let octets = agents.advertised(agent);
     let mut payload = Vec::new();
     Ipv4Repr {
         // It does not leave the link.

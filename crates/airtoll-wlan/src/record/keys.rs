@@ -12,7 +12,7 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
-use crate::packet::NONE;
+use crate::id::{NodeId, TunnelId};
 use crate::scenario::{Role, Scenario};
 
 impl Recorder {
@@ -22,18 +22,18 @@ impl Recorder {
         view: &View<'_>,
         streams: &Streams,
     ) {
-        let mut shared: BTreeMap<(u32, CipherSuite), Vec<u8>> = BTreeMap::new();
+        let mut shared: BTreeMap<(NodeId, CipherSuite), Vec<u8>> = BTreeMap::new();
         let mut passphrases = BTreeSet::new();
-        for (node, station) in scenario.nodes.iter().enumerate() {
+        for (node, station) in view.net().nodes().zip(&scenario.nodes) {
             if station.role != Role::Station || station.cipher == CipherSuite::Open {
                 continue;
             }
-            let Some(access_point) = view.first_neighbour(node as u32) else {
+            let Some(access_point) = view.first_neighbour(node) else {
                 continue;
             };
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            let negotiation = view.join.negotiation(node as u32);
+            let negotiation = view.join.negotiation(node);
             if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
                 passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
             }
@@ -65,19 +65,18 @@ impl Recorder {
             if !wep {
                 self.sink.key(&Key::Tk {
                     key: hex(&key),
-                    station: view.net().mac(node as u32).to_string(),
+                    station: view.net().mac(node).to_string(),
                     bssid: view.net().mac(access_point).to_string(),
                     name: station.name.clone(),
                 });
             }
-            self.install(view, (node as u32, access_point), suite, &key);
+            self.install(view, (node, access_point), suite, &key);
         }
-        for (node, access_point) in scenario.nodes.iter().enumerate() {
+        for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
             let suite = access_point.cipher;
             if access_point.role != Role::AccessPoint || suite == CipherSuite::Open {
                 continue;
             }
-            let node = node as u32;
             if view.join.group_keys(node).is_some() {
                 self.group_keys(view, node);
                 continue;
@@ -101,7 +100,7 @@ impl Recorder {
     }
 
     /// An access point encrypts group-addressed frames with the keys that its stations have by now.
-    pub fn group_keys(&mut self, view: &View<'_>, access_point: u32) {
+    pub fn group_keys(&mut self, view: &View<'_>, access_point: NodeId) {
         if let Some((suite, keys)) = view.join.group_keys(access_point) {
             self.install_group(view, access_point, suite, (keys.key_id, &keys.gtk));
             let management = view.join.group_management(access_point);
@@ -123,7 +122,7 @@ impl Recorder {
     fn install_group(
         &mut self,
         view: &View<'_>,
-        access_point: u32,
+        access_point: NodeId,
         suite: CipherSuite,
         (key_id, key): (u8, &[u8]),
     ) {
@@ -143,7 +142,7 @@ impl Recorder {
         }
         if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
             self.ciphers
-                .insert((access_point, NONE), cipher.with_id(key_id));
+                .insert((access_point, None), cipher.with_id(key_id));
         }
     }
 
@@ -151,13 +150,13 @@ impl Recorder {
     fn install(
         &mut self,
         view: &View<'_>,
-        (station, access_point): (u32, u32),
+        (station, access_point): (NodeId, NodeId),
         suite: CipherSuite,
         key: &[u8],
     ) {
-        for ends in [(station, access_point), (access_point, station)] {
+        for (from, to) in [(station, access_point), (access_point, station)] {
             if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
-                self.ciphers.insert(ends, cipher);
+                self.ciphers.insert((from, Some(to)), cipher);
             }
         }
     }
@@ -166,7 +165,7 @@ impl Recorder {
     pub fn agreed(
         &mut self,
         view: &View<'_>,
-        (station, access_point): (u32, u32),
+        (station, access_point): (NodeId, NodeId),
         secrets: &Secrets,
     ) {
         let ends = (
@@ -203,14 +202,14 @@ impl Recorder {
     }
 
     /// A station and its gateway agreed on the keys of their next tunnel.
-    pub fn tunnel_agreed(&mut self, view: &View<'_>, station: u32, secrets: &Secrets) {
+    pub fn tunnel_agreed(&mut self, view: &View<'_>, station: NodeId, secrets: &Secrets) {
         let tunnels = view.net().tunnels(station);
         if tunnels.is_empty() {
             return;
         }
         let agreed = self.agreed_tunnels.entry(station).or_default();
         // A station that rejoins agrees on all of them again.
-        let number = *agreed % tunnels.len();
+        let number = TunnelId::new((*agreed % tunnels.len()) as u32);
         *agreed += 1;
         let end = &tunnels[number];
         let (Some(encapsulation), Some(spis)) =
@@ -225,7 +224,7 @@ impl Recorder {
         for (ends, at, name, spi, earlier) in [
             (
                 (outside, end.peer),
-                (station, number as u32),
+                Some((station, number)),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
@@ -247,6 +246,7 @@ impl Recorder {
             let cipher = TunnelCipher::new(encapsulation, ends, spi, key);
             debug_assert!(cipher.is_some(), "{encapsulation:?}: {} octets", key.len());
             if let Some(cipher) = cipher {
+                let Some(at) = at else { continue };
                 let taken = taken(view, at);
                 let cipher = cipher.after(earlier).since(taken);
                 self.tunnels.entry(at).or_default().begin(taken, cipher);
@@ -255,9 +255,9 @@ impl Recorder {
     }
 
     /// A station's tunnels go on where it is this other node.
-    pub fn tunnels_moved(&mut self, view: &View<'_>, from: u32, there: u32) {
+    pub fn tunnels_moved(&mut self, view: &View<'_>, from: NodeId, there: NodeId) {
         let outside = view.roam.tunnel_end(there);
-        for number in 0..view.net().tunnels(from).len() as u32 {
+        for number in view.net().tunnels(from).ids() {
             let before = self.tunnels.get(&(from, number));
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
@@ -268,10 +268,12 @@ impl Recorder {
     }
 
     /// The far ends of a station's tunnels know its new address, where it is this node.
-    pub fn gateway_follows(&mut self, view: &View<'_>, there: u32) {
+    pub fn gateway_follows(&mut self, view: &View<'_>, there: NodeId) {
         let outside = view.roam.tunnel_end(there);
-        for number in 0..view.net().tunnels(there).len() {
-            let far = far_end(view, there, number);
+        for number in view.net().tunnels(there).ids() {
+            let Some(far) = far_end(view, there, number) else {
+                continue;
+            };
             let before = self.tunnels.get(&far);
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
@@ -281,16 +283,16 @@ impl Recorder {
         }
     }
 
-    fn goes_on(&mut self, at: (u32, u32), view: &View<'_>, cipher: TunnelCipher) {
+    fn goes_on(&mut self, at: (NodeId, TunnelId), view: &View<'_>, cipher: TunnelCipher) {
         self.sink.key(&cipher.own_row());
         let direction = self.tunnels.entry(at).or_default();
         direction.begin(taken(view, at), cipher);
     }
 
     pub(super) fn draw_tunnel_keys(&mut self, view: &View<'_>, streams: &Streams) {
-        let joins = |node: u32| view.join.negotiates_tunnels(node);
-        for node in 0..view.net().len() as u32 {
-            for (number, end) in view.net().tunnels(node).iter().enumerate() {
+        let joins = |node: NodeId| view.join.negotiates_tunnels(node);
+        for node in view.net().nodes() {
+            for (number, end) in view.net().tunnels(node).pairs() {
                 let Some(encapsulation) = end.encapsulation else {
                     continue;
                 };
@@ -308,7 +310,7 @@ impl Recorder {
                 self.sink
                     .key(&TunnelCipher::row(encapsulation, ends, index, &key));
                 if let Some(cipher) = TunnelCipher::new(encapsulation, ends, index, &key) {
-                    let at = (node, number as u32);
+                    let at = (node, number);
                     self.tunnels.entry(at).or_default().begin(0, cipher);
                 }
             }
@@ -318,25 +320,25 @@ impl Recorder {
 
 /// Node and number of the far end of a station's tunnel. The far node lists its tunnels to a host
 /// in the order in which the host lists its tunnels to that node.
-fn far_end(view: &View<'_>, station: u32, number: usize) -> (u32, u32) {
+fn far_end(view: &View<'_>, station: NodeId, number: TunnelId) -> Option<(NodeId, TunnelId)> {
     let tunnels = view.net().tunnels(station);
     let (peer, host) = (tunnels[number].peer, view.net().identity(station));
-    let before = tunnels[..number].iter().filter(|t| t.peer == peer);
+    let before = tunnels.as_slice()[..number.index()]
+        .iter()
+        .filter(|t| t.peer == peer);
     let far = view
         .net()
         .tunnels(peer)
-        .iter()
-        .enumerate()
+        .pairs()
         .filter(|(_, t)| t.peer == host)
-        .nth(before.count())
-        .map_or(u32::MAX, |(i, _)| i as u32);
-    (peer, far)
+        .nth(before.count());
+    far.map(|(number, _)| (peer, number))
 }
 
 /// Packets that a tunnel has taken at this end.
-fn taken(view: &View<'_>, (node, number): (u32, u32)) -> u32 {
+fn taken(view: &View<'_>, (node, number): (NodeId, TunnelId)) -> u32 {
     let tunnels = view.net().tunnels(node);
-    tunnels.get(number as usize).map_or(0, |end| end.taken)
+    tunnels.get(number).map_or(0, |end| end.taken)
 }
 
 fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {

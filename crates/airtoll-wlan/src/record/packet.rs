@@ -16,11 +16,12 @@ use super::View;
 use super::signal;
 use crate::address;
 use crate::flow::{Carried, Connection, Flow};
-use crate::packet::Packet;
+use crate::id::{FlowId, NodeId, SegmentId};
+use crate::packet::{Carries, Packet};
 use crate::transport::{Ack, Segment};
 
 /// Source and destination node of a flow's packet, tunnels aside.
-pub(super) fn ends(flow: &Flow, reverse: bool) -> (u32, u32) {
+pub(super) fn ends(flow: &Flow, reverse: bool) -> (NodeId, NodeId) {
     if reverse {
         (flow.destination, flow.source)
     } else {
@@ -38,13 +39,14 @@ pub(super) fn octets(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
     let six = flow.ip_header == 40;
     let (from, to) = (address::ip(from, six), address::ip(to, six));
     let mut segment = Vec::with_capacity(p.ip_octets as usize);
-    let kind = if let Some(connection) = &flow.connection {
-        tcp(connection, number, p, (from, to), &mut segment);
-        protocol::TCP
-    } else {
-        udp((flow, number), p, (from, to), &mut segment);
-        protocol::UDP
-    };
+    let kind =
+        if let (Some(connection), Carries::Segment { place, .. }) = (&flow.connection, p.carries) {
+            tcp(connection, (number, place), p, (from, to), &mut segment);
+            protocol::TCP
+        } else {
+            udp((flow, number), p, (from, to), &mut segment);
+            protocol::UDP
+        };
     let class = traffic_class(p.category);
     let mut out = Vec::with_capacity(segment.len() + 40);
     wrap(
@@ -133,7 +135,8 @@ const fn traffic_class(category: u8) -> u8 {
 }
 
 /// Ports of a flow: client's, server's.
-const fn ports(flow: u32, voice: bool) -> (u16, u16) {
+const fn ports(flow: FlowId, voice: bool) -> (u16, u16) {
+    let flow = flow.number();
     if voice {
         let port = 16_384 + (flow * 2 % 16_384) as u16;
         return (port, port);
@@ -146,7 +149,12 @@ fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
     out.extend((first..first + count).map(|n| b'0' + (n % 10) as u8));
 }
 
-fn udp((flow, number): (&Flow, u32), p: &Packet, (from, to): (IpAddr, IpAddr), out: &mut Vec<u8>) {
+fn udp(
+    (flow, number): (&Flow, FlowId),
+    p: &Packet,
+    (from, to): (IpAddr, IpAddr),
+    out: &mut Vec<u8>,
+) {
     let count = p.payload as usize;
     let mut payload = Vec::with_capacity(count);
     if flow.voice.is_some() && count >= 12 {
@@ -155,7 +163,7 @@ fn udp((flow, number): (&Flow, u32), p: &Packet, (from, to): (IpAddr, IpAddr), o
         payload.extend_from_slice(&(p.mark() as u16).to_be_bytes());
         let samples = u32::try_from(count - 12).unwrap_or(0);
         payload.extend_from_slice(&p.mark().wrapping_mul(samples).to_be_bytes());
-        payload.extend_from_slice(&(number + 1).to_be_bytes());
+        payload.extend_from_slice(&(number.number() + 1).to_be_bytes());
     } else {
         let us = p.created.as_nanos() / 1_000;
         payload.extend_from_slice(&p.mark().to_be_bytes());
@@ -180,12 +188,12 @@ fn udp((flow, number): (&Flow, u32), p: &Packet, (from, to): (IpAddr, IpAddr), o
 
 fn tcp(
     connection: &Connection,
-    flow: u32,
+    (flow, place): (FlowId, SegmentId),
     p: &Packet,
     (from, to): (IpAddr, IpAddr),
     out: &mut Vec<u8>,
 ) {
-    let carried = connection.carried(p.mark());
+    let carried = connection.carried(place);
     let half = match carried {
         Carried::Segment(half, ..) | Carried::Ack(half, ..) => half,
     };
@@ -265,8 +273,8 @@ fn tcp(
 }
 
 /// Initial sequence number of the stream of a flow's half.
-const fn initial_sequence(flow: u32, half: u8) -> u32 {
-    (flow * 2 + half as u32 + 1).wrapping_mul(0x9e37_79b1)
+const fn initial_sequence(flow: FlowId, half: u8) -> u32 {
+    (flow.number() * 2 + half as u32 + 1).wrapping_mul(0x9e37_79b1)
 }
 
 /// RFC 9293 section 3.7.1, RFC 2018 section 2, RFC 7323 sections 2 and 3.
@@ -342,10 +350,11 @@ mod tests {
 
     #[test]
     fn pieces_put_together_are_the_packet() {
-        let from = address::ip(0, false);
+        let node = NodeId::new;
+        let from = address::ip(node(0), false);
         let body: Vec<u8> = (0..100).collect();
         for (six, header) in [(false, 20), (true, 40)] {
-            let (from, to) = (address::ip(0, six), address::ip(1, six));
+            let (from, to) = (address::ip(node(0), six), address::ip(node(1), six));
             let mut whole = Vec::new();
             wrap(from, to, 17, 0, Some(9), &body, &mut whole);
             let extra = if six { 8 } else { 0 };

@@ -19,31 +19,32 @@ use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
+use crate::id::{ChannelId, ContenderId, LinkId, NodeId, PacketId, Table, TunnelId, WireId};
 use crate::mac::{self, Mpdu};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::ETHERNET_MINIMUM;
-use crate::packet::{NONE, Packet, PacketId};
+use crate::packet::{Carries, Packet, Tunnelled};
 use crate::scenario::{Bss, Role, Scenario};
 
 /// Composes the frames and packets of a trial and gives them to a sink.
 pub(crate) struct Recorder {
     pub(super) sink: Box<dyn Sink>,
     /// Interface and frequency of each channel.
-    air: Vec<(u32, Frequency)>,
+    air: Table<ChannelId, (u32, Frequency)>,
     /// Interface of each direction of a wire.
-    wires: Vec<u32>,
+    wires: Table<WireId, u32>,
     /// MPDUs of each link by rising sequence number.
-    links: Vec<VecDeque<Composed>>,
-    /// By transmitter and receiver; by access point and [`NONE`] those of groups.
-    pub(super) ciphers: HashMap<(u32, u32), LinkCipher>,
+    links: Table<LinkId, VecDeque<Composed>>,
+    /// By transmitter and receiver; by access point and `None` those of groups.
+    pub(super) ciphers: HashMap<(NodeId, Option<NodeId>), LinkCipher>,
     /// By access point.
-    pub(super) integrity: HashMap<u32, GroupIntegrity>,
+    pub(super) integrity: HashMap<NodeId, GroupIntegrity>,
     /// By node and number of its tunnel.
-    pub(super) tunnels: HashMap<(u32, u32), TunnelDirection>,
+    pub(super) tunnels: HashMap<(NodeId, TunnelId), TunnelDirection>,
     /// Tunnels that a station has agreed on.
-    pub(super) agreed_tunnels: HashMap<u32, usize>,
+    pub(super) agreed_tunnels: HashMap<NodeId, usize>,
     /// By access point.
-    cells: BTreeMap<u32, Cell>,
+    cells: BTreeMap<NodeId, Cell>,
     ppdus: u32,
     scratch: Vec<u8>,
 }
@@ -89,8 +90,8 @@ impl Recorder {
     ) -> Self {
         let mut recorder = Self {
             sink,
-            air: Vec::new(),
-            wires: Vec::new(),
+            air: Table::new(),
+            wires: Table::new(),
             links: view.mac().links().iter().map(|_| VecDeque::new()).collect(),
             ciphers: HashMap::new(),
             integrity: HashMap::new(),
@@ -114,7 +115,9 @@ impl Recorder {
         for link in &scenario.links {
             let name = link.nodes.join("-");
             let interface = recorder.sink.interface(Medium::Wire, &name);
-            recorder.wires.extend([interface; 2]);
+            for _ in 0..2 {
+                recorder.wires.push(interface);
+            }
         }
         recorder.add_cells(scenario, view);
         recorder.draw_link_keys(scenario, view, streams);
@@ -136,7 +139,7 @@ impl Recorder {
                 .iter()
                 .enumerate()
                 .filter(|(_, n)| n.role == Role::Station && n.bss == access_point.bss)
-                .find_map(|(station, _)| view.join.negotiation(station as u32));
+                .find_map(|(station, _)| view.join.negotiation(NodeId::new(station as u32)));
             let network = match first.map(Negotiation::link) {
                 Some(link) => Network {
                     ssid: link.ssid.clone(),
@@ -159,7 +162,7 @@ impl Recorder {
                 rates: supported_rates(bss),
                 beacons: 0,
             };
-            self.cells.insert(node as u32, cell);
+            self.cells.insert(NodeId::new(node as u32), cell);
         }
     }
 
@@ -216,7 +219,7 @@ impl Recorder {
         out.clear();
         radio::header(
             &heard.vector,
-            self.air[channel as usize].1,
+            self.air[channel].1,
             heard.start,
             heard.signal,
             None,
@@ -245,13 +248,13 @@ impl Recorder {
     }
 
     /// Appends the FCS to a frame and gives it to the sink.
-    fn emit(&mut self, channel: u32, at: Instant, header: usize, out: &mut Vec<u8>) {
+    fn emit(&mut self, channel: ChannelId, at: Instant, header: usize, out: &mut Vec<u8>) {
         let check = crc32fast::hash(&out[header..]);
         out.extend_from_slice(&check.to_le_bytes());
-        self.sink.packet(self.air[channel as usize].0, at, out);
+        self.sink.packet(self.air[channel].0, at, out);
     }
 
-    fn beacon(&mut self, view: &View<'_>, t: &Transmission, channel: u32, out: &mut Vec<u8>) {
+    fn beacon(&mut self, view: &View<'_>, t: &Transmission, channel: ChannelId, out: &mut Vec<u8>) {
         let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get_mut(&t.node))
         else {
             return;
@@ -269,7 +272,7 @@ impl Recorder {
             sequence: cell.beacons,
             time_us: t.start.as_nanos() / 1_000,
             interval_tu: (plan.interval.as_nanos() / 1_024_000) as u16,
-            channel: self.air[channel as usize].1.number(),
+            channel: self.air[channel].1.number(),
             rates: &cell.rates,
             octets: plan.octets as usize,
         };
@@ -279,8 +282,8 @@ impl Recorder {
     fn data(
         &mut self,
         view: &View<'_>,
-        contender: u32,
-        channel: u32,
+        contender: ContenderId,
+        channel: ChannelId,
         heard: &Heard,
         duration: u16,
         decoded: bool,
@@ -289,11 +292,11 @@ impl Recorder {
         let number = exchange.link;
         let link = view.mac().link(number);
         let front = link.window.front().map_or(0, |m| m.sequence);
-        while self.links[number as usize]
+        while self.links[number]
             .front()
             .is_some_and(|c| c.sequence < front)
         {
-            self.links[number as usize].pop_front();
+            self.links[number].pop_front();
         }
         self.ppdus += u32::from(exchange.aggregate);
         let mut left = exchange.count;
@@ -304,7 +307,7 @@ impl Recorder {
             .take_while(|m| m.in_flight || m.acknowledged)
             .filter(|m| m.in_flight);
         for mpdu in flying {
-            let kept = &self.links[number as usize];
+            let kept = &self.links[number];
             let at = kept.partition_point(|c| c.sequence < mpdu.sequence);
             if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence) {
                 let mpdus = self.compose(view, contender, number, mpdu);
@@ -313,10 +316,10 @@ impl Recorder {
                     mpdus,
                     sent: 0,
                 };
-                self.links[number as usize].insert(at, composed);
+                self.links[number].insert(at, composed);
             }
             left = left.saturating_sub(1);
-            let kept = &mut self.links[number as usize][at];
+            let kept = &mut self.links[number][at];
             let piece = mpdu.pieces.map_or(0, |p| p.at as usize);
             let retry = piece < kept.sent;
             kept.sent = kept.sent.max(piece + 1);
@@ -326,14 +329,14 @@ impl Recorder {
             out.clear();
             radio::header(
                 &heard.vector,
-                self.air[channel as usize].1,
+                self.air[channel].1,
                 heard.start,
                 heard.signal,
                 exchange.aggregate.then_some((self.ppdus, left == 0)),
                 &mut out,
             );
             let header = out.len();
-            let octets = self.links[number as usize][at].mpdus.get(piece);
+            let octets = self.links[number][at].mpdus.get(piece);
             debug_assert_eq!(octets.map(|o| o.len() + 4), Some(mpdu.octets as usize));
             out.extend_from_slice(octets.map_or(&[], |o| &o[..]));
             frame::dress(&mut out[header..], duration, retry);
@@ -346,19 +349,18 @@ impl Recorder {
     fn compose(
         &mut self,
         view: &View<'_>,
-        contender: u32,
-        number: u32,
+        contender: ContenderId,
+        number: LinkId,
         mpdu: &Mpdu,
     ) -> Vec<Vec<u8>> {
         let link = view.mac().link(number);
         let group = link.group && !link.signalling;
-        let peer = if group { NONE } else { link.peer };
+        let peer = (!group).then_some(link.peer);
         let header = DataFrame {
             transmitter: view.net().mac(link.from),
-            receiver: if group {
-                to_group(view, &view.packet(mpdu.head))
-            } else {
-                view.net().mac(peer)
+            receiver: match peer {
+                Some(peer) => view.net().mac(peer),
+                None => to_group(view, &view.packet(mpdu.head)),
             },
             down: view.net().role(link.from) == Role::AccessPoint,
             four_address: link.four_address,
@@ -366,7 +368,7 @@ impl Recorder {
             sequence: mpdu.sequence,
         };
         if link.signalling {
-            let cipher = self.ciphers.get_mut(&(link.from, link.peer));
+            let cipher = self.ciphers.get_mut(&(link.from, Some(link.peer)));
             let packet = &view.packet(mpdu.head);
             let groups = link
                 .group
@@ -375,11 +377,11 @@ impl Recorder {
             return vec![signal::frame(view, packet, &header, cipher, groups)];
         }
         let mut msdus = Vec::new();
-        let mut id = mpdu.head;
-        while id != NONE {
+        let mut next = Some(mpdu.head);
+        while let Some(id) = next {
             let p = view.packet(id);
             msdus.push(self.msdu(view, &p));
-            id = p.next;
+            next = p.next;
         }
         let cipher = self.ciphers.get_mut(&(link.from, peer));
         match (&mpdu.pieces, msdus.as_slice()) {
@@ -389,11 +391,12 @@ impl Recorder {
     }
 
     fn msdu(&self, view: &View<'_>, p: &Packet) -> Msdu {
-        if p.resolves() {
-            return resolving::msdu(view, p);
-        }
-        if p.advertises() {
-            return advertising::msdu(view, p);
+        match p.carries {
+            Carries::Request { entry, .. } | Carries::Reply { entry } => {
+                return resolving::msdu(view, entry, p);
+            }
+            Carries::Advertisement { agent } => return advertising::msdu(view, agent, p),
+            _ => {}
         }
         let (ethertype, payload) = match signal::ahead(view, p) {
             Some(beside) => beside,
@@ -418,31 +421,32 @@ impl Recorder {
 
     /// The same; `fragile` says that its outermost header may be cut again.
     fn layered(&self, view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
-        if p.under != NONE {
-            let inner = self.layered(view, &view.net().inside(p), false);
-            let direction = self.tunnels.get(&(p.entered, p.tunnel));
-            let outer = match direction.and_then(|d| d.encapsulate(&inner, p.number, fragile)) {
+        if let (Some(tunnelled), Some(inside)) = (p.tunnelled, view.net().inside(p)) {
+            let Tunnelled {
+                entered,
+                tunnel,
+                number,
+                ..
+            } = tunnelled;
+            let inner = self.layered(view, &inside, false);
+            let direction = self.tunnels.get(&(entered, tunnel));
+            let outer = match direction.and_then(|d| d.encapsulate(&inner, number, fragile)) {
                 Some(outer) => outer,
-                None => tunnel::ip_in_ip(&inner, (p.entered, p.to), p.number, fragile),
+                None => tunnel::ip_in_ip(&inner, (entered, p.to), number, fragile),
             };
             debug_assert_eq!(outer.len(), p.ip_octets as usize);
             return outer;
         }
-        if p.group == NONE {
+        let Some(whole) = view.net().whole(p) else {
             return packet::octets(view, p, fragile);
-        }
-        let whole = view.net().whole(p);
-        let octets = self.layered(view, &whole, true);
-        let number = if whole.entered == NONE {
-            whole.mark()
-        } else {
-            whole.number
         };
+        let octets = self.layered(view, &whole, true);
+        let number = whole.tunnelled.map_or(whole.mark(), |t| t.number);
         packet::piece(&octets, number, p.offset as usize, p.ip_octets as usize)
     }
 
     /// A packet arrived at the end of a wire.
-    pub fn wired(&mut self, view: &View<'_>, wire: u32, id: PacketId) {
+    pub fn wired(&mut self, view: &View<'_>, wire: WireId, id: PacketId) {
         let at = view.stack.lower.cx.now();
         let p = view.packet(id);
         let mut msdu = self.msdu(view, &p);
@@ -459,38 +463,39 @@ impl Recorder {
             payload: &msdu.payload,
         }
         .emit(&mut out);
-        self.sink.packet(self.wires[wire as usize], at, &out);
+        self.sink.packet(self.wires[wire], at, &out);
         self.scratch = out;
     }
 }
 
 /// Receiver address of a group-addressed frame.
 fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
-    if p.advertises() {
-        return advertising::ALL_SYSTEMS;
+    match p.carries {
+        Carries::Request { entry, .. } | Carries::Reply { entry } => {
+            resolving::destination(view, entry, p)
+        }
+        _ => advertising::ALL_SYSTEMS,
     }
-    resolving::destination(view, p)
 }
 
 /// MAC address of the node that put a packet onto the network.
 fn source(view: &View<'_>, p: &Packet) -> MacAddress {
-    if p.entered != NONE {
-        return view.net().mac(p.entered);
-    }
-    let Some(flow) = p.flow() else {
-        return view.net().mac(view.join.ends(p.mark()).0);
+    let from = match (p.tunnelled, p.flow()) {
+        (Some(tunnelled), _) => Some(tunnelled.entered),
+        (None, Some(flow)) => Some(packet::ends(view.flow(flow), p.reverse).0),
+        (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.0)),
     };
-    view.net().mac(packet::ends(view.flow(flow), p.reverse).0)
+    from.map_or(MacAddress::ZERO, |node| view.net().mac(node))
 }
 
-fn tid(view: &View<'_>, contender: u32) -> u8 {
+fn tid(view: &View<'_>, contender: ContenderId) -> u8 {
     TIDS[usize::from(view.mac().category_of(contender))]
 }
 
 /// The answer to the frames of an exchange.
 fn response(
     view: &View<'_>,
-    contender: u32,
+    contender: ContenderId,
     ends: (MacAddress, MacAddress),
     duration: u16,
     out: &mut Vec<u8>,

@@ -12,6 +12,7 @@ use airtoll_wire::ipv6::Ipv6Repr;
 use super::View;
 use super::frame::Msdu;
 use crate::address;
+use crate::id::{NodeId, ResolutionId};
 use crate::packet::Packet;
 
 /// EtherTypes of ARP and IPv6.
@@ -28,8 +29,8 @@ const TARGET_ADDRESS: u8 = 2;
 
 /// Destination of a request or a reply. A reply goes to the host that asked, an ARP request to the
 /// broadcast address, a Neighbour Solicitation to the solicited-node multicast address.
-pub(super) fn destination(view: &View<'_>, p: &Packet) -> MacAddress {
-    let subject = view.net().subject(p.mark());
+pub(super) fn destination(view: &View<'_>, entry: ResolutionId, p: &Packet) -> MacAddress {
+    let subject = view.net().subject(entry);
     if !p.asks() {
         return view.net().mac(subject.host);
     }
@@ -42,15 +43,15 @@ pub(super) fn destination(view: &View<'_>, p: &Packet) -> MacAddress {
 }
 
 /// The packet with its ends.
-pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
-    let subject = view.net().subject(p.mark());
+pub(super) fn msdu(view: &View<'_>, entry: ResolutionId, p: &Packet) -> Msdu {
+    let subject = view.net().subject(entry);
     let (host, target) = (subject.host, subject.target);
     let from = if p.asks() { host } else { target };
     let mut payload = Vec::new();
     if subject.six {
         neighbour(view, p, (host, target), &mut payload);
     } else {
-        let four = |node: u32| address::ipv4(view.net().identity(node));
+        let four = |node: NodeId| address::ipv4(view.net().identity(node));
         let (to, to_mac) = if p.asks() {
             (target, MacAddress::ZERO)
         } else {
@@ -67,7 +68,7 @@ pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
     }
     debug_assert_eq!(payload.len(), p.ip_octets as usize);
     Msdu {
-        destination: destination(view, p),
+        destination: destination(view, entry, p),
         source: view.net().mac(from),
         ethertype: if subject.six { IPV6 } else { ARP },
         payload,
@@ -75,7 +76,7 @@ pub(super) fn msdu(view: &View<'_>, p: &Packet) -> Msdu {
 }
 
 /// RFC 4861 sections 4.3 and 4.4.
-fn neighbour(view: &View<'_>, p: &Packet, (host, target): (u32, u32), out: &mut Vec<u8>) {
+fn neighbour(view: &View<'_>, p: &Packet, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
     let (asker, asked) = (ipv6(view, host), ipv6(view, target));
     let (kind, flags, option, owner) = if p.asks() {
         (SOLICITATION, 0, SOURCE_ADDRESS, host)
@@ -107,7 +108,7 @@ fn neighbour(view: &View<'_>, p: &Packet, (host, target): (u32, u32), out: &mut 
     .emit(out);
 }
 
-fn ipv6(view: &View<'_>, node: u32) -> Ipv6Addr {
+fn ipv6(view: &View<'_>, node: NodeId) -> Ipv6Addr {
     address::ipv6(view.net().identity(node))
 }
 

@@ -10,7 +10,7 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{DataFrame, Msdu};
 use super::packet::wrap;
 use crate::address;
-use crate::packet::{NONE, Packet};
+use crate::packet::Packet;
 
 /// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
 const EAPOL: u16 = 0x888e;
@@ -77,7 +77,7 @@ fn robust(frame: &[u8], cipher: &mut LinkCipher) -> Vec<u8> {
 /// EtherType and octets of the packet of pre-authentication, or between access points, that a
 /// packet stands for; `None` for any other packet.
 pub(super) fn ahead(view: &View<'_>, p: &Packet) -> Option<(u16, Vec<u8>)> {
-    if p.under != NONE {
+    if p.layer().is_some() {
         return None;
     }
     let message = &view.join.signal(p.signal()?)?.message;
@@ -92,10 +92,11 @@ pub(super) fn ahead(view: &View<'_>, p: &Packet) -> Option<(u16, Vec<u8>)> {
 /// The IP packet of a message on a wire or in a data frame; `fragile` says that it may be
 /// fragmented.
 pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
-    let Some(signal) = p.signal().and_then(|s| view.join.signal(s)) else {
+    let id = p.signal();
+    let ends = id.and_then(|s| view.join.ends(s));
+    let (Some(signal), Some((from, to))) = (id.and_then(|s| view.join.signal(s)), ends) else {
         return vec![0; p.ip_octets as usize];
     };
-    let (from, to) = view.join.ends(p.mark());
     let message = &signal.message;
     let of_tunnels = matches!(message.carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
     let address = |node| {

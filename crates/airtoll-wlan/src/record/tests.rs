@@ -16,6 +16,7 @@ use airtoll_wire::radiotap::{Radiotap, RadiotapRepr};
 use super::cipher::Opener;
 use super::{Key, Medium, Sink};
 use crate::address;
+use crate::id::NodeId;
 use crate::{Scenario, run, run_recorded};
 
 #[derive(Default)]
@@ -308,7 +309,7 @@ fn bridge(bss: &str, suite: CipherSuite) -> Scenario {
 fn bridges_send_four_addresses() {
     use CipherSuite as S;
     // In the order of the scenario's nodes.
-    let [bridge_mac, host, bssid, server] = [0, 1, 2, 3].map(address::mac);
+    let [bridge_mac, host, bssid, server] = [0, 1, 2, 3].map(|n| address::mac(NodeId::new(n)));
     for suite in [
         S::Open,
         S::Wep104,

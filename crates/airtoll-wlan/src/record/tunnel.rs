@@ -12,13 +12,14 @@ use airtoll_wire::udp::UdpRepr;
 
 use super::{Key, packet};
 use crate::address;
+use crate::id::NodeId;
 
 /// One direction of a tunnel, with one key between two addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct TunnelCipher {
     tunnel: Tunnel,
-    from: u32,
-    to: u32,
+    from: NodeId,
+    to: NodeId,
     index: u32,
     key: Rc<[u8]>,
     engine: Rc<Engine>,
@@ -73,7 +74,7 @@ const NEXT_IPV6: u8 = 41;
 /// The outer packet of IP in IP (RFC 2003).
 pub(super) fn ip_in_ip(
     inner: &[u8],
-    (from, to): (u32, u32),
+    (from, to): (NodeId, NodeId),
     number: u32,
     fragile: bool,
 ) -> Vec<u8> {
@@ -103,7 +104,12 @@ pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
 
 impl TunnelCipher {
     /// One direction, with its index or SPI, encryption key and integrity key behind one another.
-    pub fn new(tunnel: Tunnel, (from, to): (u32, u32), index: u32, key: &[u8]) -> Option<Self> {
+    pub fn new(
+        tunnel: Tunnel,
+        (from, to): (NodeId, NodeId),
+        index: u32,
+        key: &[u8],
+    ) -> Option<Self> {
         let (encryption, integrity) = key.split_at_checked(key_octets(tunnel.suite).0)?;
         let engine = if tunnel.suite == TunnelSuite::WireGuard {
             Engine::WireGuard(Box::new(WireGuardKey::new(encryption, index).ok()?))
@@ -131,7 +137,7 @@ impl TunnelCipher {
     }
 
     /// The same key between other addresses.
-    pub fn between(&self, (from, to): (u32, u32)) -> Self {
+    pub fn between(&self, (from, to): (NodeId, NodeId)) -> Self {
         Self {
             from,
             to,
@@ -140,7 +146,7 @@ impl TunnelCipher {
     }
 
     /// Sender and receiver.
-    pub const fn ends(&self) -> (u32, u32) {
+    pub const fn ends(&self) -> (NodeId, NodeId) {
         (self.from, self.to)
     }
 
@@ -156,7 +162,7 @@ impl TunnelCipher {
     }
 
     /// The row of the key log for such a direction.
-    pub fn row(tunnel: Tunnel, (from, to): (u32, u32), index: u32, key: &[u8]) -> Key {
+    pub fn row(tunnel: Tunnel, (from, to): (NodeId, NodeId), index: u32, key: &[u8]) -> Key {
         let six = tunnel.outer == OuterIp::Ipv6;
         let (source, destination) = (
             address::ip(from, six).to_string(),
@@ -256,9 +262,10 @@ mod tests {
                         outer,
                         udp_encapsulation,
                     };
+                    let ends = (NodeId::new(0), NodeId::new(1));
                     let (encryption, integrity) = key_octets(suite);
                     let key: Vec<u8> = (0..encryption + integrity).map(|n| n as u8 * 3).collect();
-                    let cipher = TunnelCipher::new(tunnel, (0, 1), 0x1234, &key).unwrap();
+                    let cipher = TunnelCipher::new(tunnel, ends, 0x1234, &key).unwrap();
                     for length in [40, 41, 1400] {
                         let mut inner = vec![0; length];
                         inner[0] = 0x45;

@@ -3,9 +3,9 @@
 use airtoll_handshakes::Message;
 use airtoll_units::{Duration, Instant};
 
-use crate::event::{HandoverId, RoamEvent, SessionId};
-use crate::net::Route;
-use crate::packet::PacketId;
+use crate::event::RoamEvent;
+use crate::id::{AgentId, HandoverId, LinkId, NodeId, PacketId, SessionId, SignalId, TunnelId};
+use crate::net::RoutesTo;
 
 /// An effect outside roaming. Actions are carried out in their order.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) enum Action {
     SendScanFrame {
         session: SessionId,
         message: Message,
-        link: Option<u32>,
+        link: Option<LinkId>,
     },
     /// A frame about the association of a session.
     SendAssociationFrame {
@@ -32,19 +32,19 @@ pub(crate) enum Action {
     /// A message of a session leaves its sender at `at`.
     SendLater {
         at: Instant,
-        signal: u32,
+        signal: SignalId,
     },
     /// A message of a session leaves its sender.
     SendNow {
-        signal: u32,
+        signal: SignalId,
     },
     /// A station leaves the access point: it no longer tries to join there again.
     ForgetReturn {
-        station: u32,
+        station: NodeId,
     },
     /// A station has left this access point.
     HasLeft {
-        access_point: u32,
+        access_point: NodeId,
     },
     /// A host registers with the agent of this advertisement, or solicits one.
     Register {
@@ -53,29 +53,29 @@ pub(crate) enum Action {
     },
     /// A host checks the advertisements that it has.
     FindAgent {
-        host: u32,
+        host: NodeId,
     },
     /// An agent sends an advertisement of `octets` to the BSS of its access point.
     Advertise {
-        agent: u32,
-        node: u32,
-        access_point: u32,
+        agent: AgentId,
+        node: NodeId,
+        access_point: NodeId,
         octets: u32,
     },
     /// A host sends a packet that it had kept.
     SendKept {
-        host: u32,
+        host: NodeId,
         packet: PacketId,
     },
     /// The same for a packet that was prepared for the old link; without a way for what a tunnel
     /// or fragmentation made for that link.
     SendAnew {
-        host: u32,
+        host: NodeId,
         packet: PacketId,
     },
     /// A node puts a packet into its transmit queue.
     Enqueue {
-        node: u32,
+        node: NodeId,
         packet: PacketId,
     },
     Lose {
@@ -84,69 +84,69 @@ pub(crate) enum Action {
     /// Reports whether the null frame of a station to its access point is out and its radio free.
     LookWhetherIdle {
         handover: HandoverId,
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
     },
     /// Gives back the data that `from` has queued for `to`.
     TakeBack {
         handover: HandoverId,
-        from: u32,
-        to: u32,
+        from: NodeId,
+        to: NodeId,
     },
     /// The station dozes as far as its access point knows, or is awake again.
     SetDozing {
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
         dozing: bool,
     },
     /// The station listens for the beacons of an access point, or no longer does.
     SetListening {
         handover: HandoverId,
-        station: u32,
-        access_point: u32,
+        station: NodeId,
+        access_point: NodeId,
         listening: bool,
     },
     /// The node by which a host sends; `None` while it is between two access points.
     SetPresent {
-        host: u32,
-        node: Option<u32>,
+        host: NodeId,
+        node: Option<NodeId>,
     },
     /// Routes of all nodes for handshake packets to a host, where they differ from those of data.
     SetDetour {
-        host: u32,
-        routes: Option<Vec<Route>>,
+        host: NodeId,
+        routes: Option<RoutesTo>,
     },
     /// Routes of all nodes to a host.
     SetRoutes {
-        host: u32,
-        routes: Vec<Route>,
+        host: NodeId,
+        routes: RoutesTo,
     },
     SetLifetime {
-        node: u32,
+        node: NodeId,
         lifetime: Duration,
     },
     /// Levels of the links of a node have changed.
     LevelsChanged {
-        node: u32,
+        node: NodeId,
     },
     /// The tunnels of one node go on at another one.
     MoveTunnels {
-        from: u32,
-        there: u32,
+        from: NodeId,
+        there: NodeId,
     },
     /// The far end of the tunnels of a node waits for a packet from there, or has one.
     SetUnheard {
-        node: u32,
+        node: NodeId,
         unheard: bool,
     },
     /// The far end of the tunnels of a node knows its address.
     GatewayFollows {
-        node: u32,
+        node: NodeId,
     },
     /// A tunnel of a mobility agent takes packets for this host, or none.
     Bind {
-        node: u32,
-        end: usize,
-        host: Option<u32>,
+        node: NodeId,
+        end: TunnelId,
+        host: Option<NodeId>,
     },
 }

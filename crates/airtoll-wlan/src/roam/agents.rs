@@ -15,12 +15,13 @@ use airtoll_units::{Duration, Instant};
 use super::{Action, Turn};
 use crate::address;
 use crate::event::RoamEvent;
+use crate::id::{AgentId, NodeId, Table};
 
 /// A mobility agent on the link of an access point.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    node: u32,
-    access_point: u32,
+    node: NodeId,
+    access_point: NodeId,
     foreign: bool,
     period: Duration,
     first: Instant,
@@ -33,11 +34,11 @@ pub(crate) struct Agent {
 /// All agents that advertise, and the advertisements that hosts have heard.
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
-    agents: Vec<Agent>,
+    agents: Table<AgentId, Agent>,
     /// Expiry of the last advertisement, by host and agent.
-    known: HashMap<(u32, u32), Instant>,
+    known: HashMap<(NodeId, AgentId), Instant>,
     /// The agent with which a host is registered.
-    registered: HashMap<u32, u32>,
+    registered: HashMap<NodeId, AgentId>,
     /// Frames on the air.
     sent: u32,
 }
@@ -51,7 +52,13 @@ const PERIODS: f64 = 3.0;
 impl Agent {
     /// An agent at `node` that advertises on the link of an access point: the first time at
     /// `offset_s`, then every `period_s`.
-    pub fn new(node: u32, access_point: u32, foreign: bool, period_s: f64, offset_s: f64) -> Self {
+    pub fn new(
+        node: NodeId,
+        access_point: NodeId,
+        foreign: bool,
+        period_s: f64,
+        offset_s: f64,
+    ) -> Self {
         let valid_s = libm::ceil(PERIODS * period_s).max(1.0);
         Self {
             node,
@@ -67,21 +74,20 @@ impl Agent {
 
 impl Agents {
     pub(super) fn add(&mut self, agent: Agent) -> (Instant, RoamEvent) {
-        let number = self.agents.len() as u32;
         let first = agent.first;
-        self.agents.push(agent);
-        (first, RoamEvent::Advertise { agent: number })
+        let agent = self.agents.push(agent);
+        (first, RoamEvent::Advertise { agent })
     }
 
     /// Node and access point of an agent.
-    pub fn ends_of(&self, agent: u32) -> (u32, u32) {
-        let agent = &self.agents[agent as usize];
+    pub fn ends_of(&self, agent: AgentId) -> (NodeId, NodeId) {
+        let agent = &self.agents[agent];
         (agent.node, agent.access_point)
     }
 
     /// Octets of the last advertisement of an agent.
-    pub fn advertised(&self, agent: u32) -> &[u8] {
-        &self.agents[agent as usize].octets
+    pub fn advertised(&self, agent: AgentId) -> &[u8] {
+        &self.agents[agent].octets
     }
 
     /// Frames on the air; `None` where no agent advertises.
@@ -95,14 +101,14 @@ impl Agents {
     }
 
     /// The agent on the link of an access point.
-    fn on_link(&self, access_point: u32) -> Option<u32> {
+    fn on_link(&self, access_point: NodeId) -> Option<AgentId> {
         let here = |a: &Agent| a.access_point == access_point;
-        self.agents.iter().position(here).map(|at| at as u32)
+        self.agents.find(here)
     }
 
-    pub(super) fn advertise(&mut self, number: u32, turn: &mut Turn<'_>) {
+    pub(super) fn advertise(&mut self, number: AgentId, turn: &mut Turn<'_>) {
         let now = turn.now;
-        let agent = &mut self.agents[number as usize];
+        let agent = &mut self.agents[number];
         let sequence = sequence_of(now.as_nanos() / agent.period.as_nanos().max(1));
         let valid_s = agent.valid.as_secs_f64() as u16;
         let address = address::ipv4(agent.node).octets();
@@ -118,30 +124,30 @@ impl Agents {
     }
 
     /// A host received an advertisement.
-    pub(super) fn heard(&mut self, host: u32, number: u32, turn: &mut Turn<'_>) {
-        let until = turn.now + self.agents[number as usize].valid;
+    pub(super) fn heard(&mut self, host: NodeId, number: AgentId, turn: &mut Turn<'_>) {
+        let until = turn.now + self.agents[number].valid;
         self.known.insert((host, number), until);
         self.find(host, turn);
     }
 
     /// A host has registered at an access point: the agent there counts as heard.
-    pub(super) fn registered(&mut self, host: u32, access_point: u32, now: Instant) {
+    pub(super) fn registered(&mut self, host: NodeId, access_point: NodeId, now: Instant) {
         let Some(agent) = self.on_link(access_point) else {
             return;
         };
-        let until = now + self.agents[agent as usize].valid;
+        let until = now + self.agents[agent].valid;
         let known = self.known.entry((host, agent)).or_insert(until);
         *known = (*known).max(until);
         self.registered.insert(host, agent);
     }
 
     /// A host that listens checks the advertisements that it has heard.
-    pub(super) fn find(&self, host: u32, turn: &mut Turn<'_>) {
+    pub(super) fn find(&self, host: NodeId, turn: &mut Turn<'_>) {
         let now = turn.now;
         let Some(session) = turn.join.listening(host) else {
             return;
         };
-        let of = |agent: u32| self.known.get(&(host, agent)).copied();
+        let of = |agent: AgentId| self.known.get(&(host, agent)).copied();
         let before = self.registered.get(&host).copied();
         if let Some(until) = before.and_then(of)
             && until > now
@@ -153,7 +159,7 @@ impl Agents {
         let here = self.on_link(access_point);
         let heard = here.filter(|agent| of(*agent).is_some_and(|until| until > now));
         let advertisement = heard.map(|agent| {
-            let agent = &self.agents[agent as usize];
+            let agent = &self.agents[agent];
             Message {
                 from: if agent.foreign {
                     Party::ForeignAgent

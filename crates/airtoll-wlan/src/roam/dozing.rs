@@ -13,8 +13,8 @@ use airtoll_wire::ieee80211::frame::{Frame, FrameControl, HeaderRepr, Kind};
 
 use super::{Action, Handover, Roam, Turn};
 use crate::address;
-use crate::event::{HandoverId, RoamEvent};
-use crate::packet::PacketId;
+use crate::event::RoamEvent;
+use crate::id::{HandoverId, NodeId, PacketId};
 
 /// Subtype of a null frame among data frames (table 9-1).
 const NULL: u8 = 4;
@@ -41,20 +41,20 @@ pub(super) struct Dozing {
 
 impl Roam {
     /// The first hand-over of a node for which `is` holds.
-    fn dozing(&mut self, node: u32, is: fn(&Dozing) -> bool) -> Option<&mut Handover> {
+    fn dozing(&mut self, node: NodeId, is: fn(&Dozing) -> bool) -> Option<&mut Handover> {
         let own = |h: &&mut Handover| h.plan.from == node && is(&h.dozing);
         self.handovers.iter_mut().find(own)
     }
 
     /// The station announces to its access point that it leaves, and leaves when that is out.
     pub(super) fn doze_and_look(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        self.handovers[id.at()].dozing.going = true;
+        self.handovers[id].dozing.going = true;
         self.send_null(id, true, turn);
         turn.schedule(turn.now + LOOK, RoamEvent::Away(id));
     }
 
     pub(super) fn may_be_idle(&self, id: HandoverId, turn: &mut Turn<'_>) {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let (_, access_point) = turn.join.ends_of(plan.before);
         turn.out.push(Action::LookWhetherIdle {
             handover: id,
@@ -69,7 +69,7 @@ impl Roam {
             turn.schedule(turn.now + LOOK, RoamEvent::Away(id));
             return;
         }
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         handover.dozing.going = false;
         let (from, before) = (handover.plan.from, handover.plan.before);
         let (_, to) = turn.join.ends_of(before);
@@ -83,8 +83,8 @@ impl Roam {
     }
 
     /// Answer to [`Action::TakeBack`]: packets from the queue of node `from`.
-    pub fn took_back(&mut self, id: HandoverId, from: u32, packets: Vec<PacketId>) {
-        let handover = &mut self.handovers[id.at()];
+    pub fn took_back(&mut self, id: HandoverId, from: NodeId, packets: Vec<PacketId>) {
+        let handover = &mut self.handovers[id];
         if from == handover.plan.from {
             handover.dozing.own = packets;
         } else {
@@ -94,7 +94,7 @@ impl Roam {
 
     /// The station is on the channel of its access point again.
     pub(super) fn wake_up(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let node = handover.plan.from;
         for packet in std::mem::take(&mut handover.dozing.own) {
             turn.out.push(Action::Enqueue { node, packet });
@@ -105,7 +105,7 @@ impl Roam {
     }
 
     fn send_null(&self, id: HandoverId, away: bool, turn: &mut Turn<'_>) {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let (_, access_point) = turn.join.ends_of(plan.before);
         let bssid = address::mac(access_point);
         let mut octets = Vec::new();
@@ -136,7 +136,12 @@ impl Roam {
     }
 
     /// A frame about its association arrived from a station at its access point.
-    pub fn station_frame_arrived(&mut self, station: u32, message: &Message, turn: &mut Turn<'_>) {
+    pub fn station_frame_arrived(
+        &mut self,
+        station: NodeId,
+        message: &Message,
+        turn: &mut Turn<'_>,
+    ) {
         let Ok(frame) = Frame::new(&message.octets) else {
             return;
         };
@@ -150,10 +155,10 @@ impl Roam {
         }
         // A null frame that comes late belongs to a scan that is over.
         let going = |h: &Handover| h.plan.from == station && h.dozing.going;
-        let Some(at) = self.handovers.iter().position(going) else {
+        let Some(id) = self.handovers.find(going) else {
             return;
         };
-        let handover = &mut self.handovers[at];
+        let handover = &mut self.handovers[id];
         handover.dozing.asleep = true;
         let (_, access_point) = turn.join.ends_of(handover.plan.before);
         turn.out.push(Action::SetDozing {
@@ -162,14 +167,14 @@ impl Roam {
             dozing: true,
         });
         turn.out.push(Action::TakeBack {
-            handover: HandoverId(at as u32),
+            handover: id,
             from: access_point,
             to: station,
         });
     }
 
     /// An access point keeps a packet for a dozing station.
-    pub fn keep_while_asleep(&mut self, station: u32, packet: PacketId, turn: &mut Turn<'_>) {
+    pub fn keep_while_asleep(&mut self, station: NodeId, packet: PacketId, turn: &mut Turn<'_>) {
         let Some(handover) = self.dozing(station, |d| d.asleep) else {
             return;
         };
@@ -181,7 +186,7 @@ impl Roam {
     }
 
     /// A frame of a station shows that the station is awake.
-    pub fn woke(&mut self, station: u32, turn: &mut Turn<'_>) {
+    pub fn woke(&mut self, station: NodeId, turn: &mut Turn<'_>) {
         let Some(handover) = self.dozing(station, |d| d.asleep) else {
             return;
         };
@@ -205,7 +210,7 @@ impl Roam {
     /// The station has moved: packets that its old access point kept are lost, and its own packets
     /// go by the new link.
     pub(super) fn forget_kept(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let (host, station) = (handover.plan.station, handover.plan.from);
         let dozing = &mut handover.dozing;
         let kept = std::mem::take(&mut dozing.kept);

@@ -4,11 +4,11 @@ use airtoll_handshakes::{Party, Stage};
 use airtoll_units::Duration;
 
 use super::{Handover, Roam};
+use crate::id::NodeId;
 use crate::join::{Join, JoinRow};
-use crate::packet::NONE;
 
 /// Station, second of the traffic and rows of a hand-over.
-pub(crate) type HandoverRows = (u32, Option<u32>, Vec<JoinRow>);
+pub(crate) type HandoverRows = (NodeId, Option<u32>, Vec<JoinRow>);
 
 impl Roam {
     /// Rows of every hand-over that was carried out. A station with one hand-over has no second.
@@ -75,7 +75,7 @@ impl Handover {
             f64::from(join.messages_of(session)),
             "1",
         ));
-        if join.party_of(session, Party::Gateway) != NONE {
+        if join.party_of(session, Party::Gateway).is_some() {
             let (count, octets) = join.tunnel_messages_of(session);
             rows.push(("handover_tunnel_messages", f64::from(count), "1"));
             rows.push(("handover_tunnel_octets", octets as f64, "octet"));

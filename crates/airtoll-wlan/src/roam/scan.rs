@@ -14,7 +14,8 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_
 
 use super::{Action, Roam, Turn};
 use crate::address;
-use crate::event::{HandoverId, RoamEvent};
+use crate::event::RoamEvent;
+use crate::id::{HandoverId, LinkId};
 use crate::join::Join;
 use crate::scenario::Scan;
 
@@ -26,7 +27,7 @@ const BROADCAST: MacAddress = MacAddress([0xff; 6]);
 pub(crate) struct Scanning {
     plan: Scan,
     /// Link of the station for broadcast frames on the channel of the new access point.
-    link: u32,
+    link: LinkId,
     /// Rate of probe requests.
     vector: TxVector,
     /// DIFS on that channel.
@@ -44,7 +45,7 @@ impl Scanning {
     /// Scans by a plan: probe requests go by `link` with `vector`.
     pub const fn new(
         plan: Scan,
-        link: u32,
+        link: LinkId,
         vector: TxVector,
         difs: Duration,
         rates: Vec<u8>,
@@ -66,7 +67,7 @@ impl Roam {
     /// The station tunes through the empty channels.
     pub(super) fn begin_scan(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let request = self.probe_request(id, turn.join);
-        let Some(scanning) = &mut self.handovers[id.at()].plan.scanning else {
+        let Some(scanning) = &mut self.handovers[id].plan.scanning else {
             return;
         };
         scanning.heard = false;
@@ -87,7 +88,7 @@ impl Roam {
     pub(super) fn probe(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         self.put_in_place(id, turn);
         let request = self.probe_request(id, turn.join);
-        let plan = &mut self.handovers[id.at()].plan;
+        let plan = &mut self.handovers[id].plan;
         let (session, there) = (plan.session, plan.there);
         let Some(scanning) = &mut plan.scanning else {
             return;
@@ -115,7 +116,7 @@ impl Roam {
     }
 
     pub(super) fn scan_over(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let plan = &mut self.handovers[id.at()].plan;
+        let plan = &mut self.handovers[id].plan;
         let (session, there) = (plan.session, plan.there);
         let Some(scanning) = &mut plan.scanning else {
             return;
@@ -142,12 +143,12 @@ impl Roam {
 
     /// Whether a scan with frames heard the new access point; always true without frames.
     pub(super) fn heard_the_new(&self, id: HandoverId) -> bool {
-        let scanning = &self.handovers[id.at()].plan.scanning;
+        let scanning = &self.handovers[id].plan.scanning;
         scanning.as_ref().is_none_or(|s| s.heard)
     }
 
     fn probe_request(&self, id: HandoverId, join: &Join) -> Message {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let elements = self.announced(id, join);
         let body = ManagementRepr::ProbeRequest(&elements);
         let addresses = (BROADCAST, address::mac(plan.station), BROADCAST);
@@ -161,7 +162,7 @@ impl Roam {
 
     /// Network name and rates.
     fn announced(&self, id: HandoverId, join: &Join) -> Vec<u8> {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let link = join.link_of(plan.session);
         let rates = plan.scanning.as_ref().map_or(&[][..], |s| &s.rates);
         let (first, further) = rates.split_at(rates.len().min(8));
@@ -181,7 +182,7 @@ impl Roam {
             self.note_heard(id);
             return;
         }
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let link = turn.join.link_of(plan.session);
         let elements = [
             self.announced(id, turn.join),
@@ -210,7 +211,7 @@ impl Roam {
 
     /// The station of a hand-over heard the new access point.
     pub fn note_heard(&mut self, id: HandoverId) {
-        if let Some(scanning) = &mut self.handovers[id.at()].plan.scanning {
+        if let Some(scanning) = &mut self.handovers[id].plan.scanning {
             scanning.heard |= scanning.since.is_some();
         }
     }

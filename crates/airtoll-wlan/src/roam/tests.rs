@@ -14,6 +14,7 @@ use std::rc::Rc;
 use airtoll_units::Instant;
 use serde_json::{Value, json};
 
+use crate::id::NodeId;
 use crate::outcome::Outcome;
 use crate::record::{Key, Medium, Sink};
 use crate::{Scenario, run, run_recorded};
@@ -307,9 +308,10 @@ fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
     names.sort_unstable();
     names.dedup();
     assert!(names.len() >= 2, "{names:?}");
+    let mac = |n| crate::address::mac(NodeId::new(n));
     let first = &kept.frames[0].1;
-    assert_eq!(&first[..6], &crate::address::mac(3).0);
-    assert_eq!(&first[6..12], &crate::address::mac(0).0);
+    assert_eq!(&first[..6], &mac(3).0);
+    assert_eq!(&first[6..12], &mac(0).0);
     // EAPOL-Start, version 2 of 802.1X or another, no body.
     assert_eq!(&first[15..18], [1, 0, 0]);
     // EAP messages are all that are not RADIUS; each pair of RADIUS messages carries one.

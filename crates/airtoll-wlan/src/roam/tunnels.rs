@@ -6,16 +6,14 @@
 
 use airtoll_handshakes::{MobileIp, Party, TunnelMove};
 
-use super::{Action, Roam, Turn};
+use super::{Action, Handover, Roam, Turn};
 use crate::address;
-use crate::event::HandoverId;
-use crate::event::SessionId;
-use crate::packet::NONE;
+use crate::id::{HandoverId, NodeId, SessionId};
 
 impl Roam {
     /// The node whose address is the outer address of a station's tunnels, where the station is
     /// `node`.
-    pub fn tunnel_end(&self, node: u32) -> u32 {
+    pub fn tunnel_end(&self, node: NodeId) -> NodeId {
         let plans = || self.handovers.iter().map(|h| &h.plan);
         match plans().find(|plan| plan.there == node) {
             Some(plan) if plan.mobile_ip != MobileIp::Off => plan.station,
@@ -25,11 +23,10 @@ impl Roam {
 
     /// Tells the session of a hand-over which tunnels exist and where their ends will be.
     pub(super) fn tell_of_tunnels(&self, id: HandoverId, turn: &mut Turn<'_>) {
-        let plan = &self.handovers[id.at()].plan;
-        let gateway = turn.join.party_of(plan.session, Party::Gateway);
-        if gateway == NONE {
+        let plan = &self.handovers[id].plan;
+        let Some(gateway) = turn.join.party_of(plan.session, Party::Gateway) else {
             return;
-        }
+        };
         let earlier = turn.join.secrets_of(plan.before);
         let ends = [self.tunnel_end(plan.there), gateway];
         let ends = ends.map(|node| address::ipv4(node).octets());
@@ -40,7 +37,7 @@ impl Roam {
     /// The station has joined: tunnels that it keeps go on. Gives whether packets for it go to the
     /// new access point at once.
     pub(super) fn keep_tunnels(&mut self, id: HandoverId, turn: &mut Turn<'_>) -> bool {
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let (from, there) = (handover.plan.from, handover.plan.there);
         if handover.plan.tunnel == TunnelMove::Anew {
             return true;
@@ -60,27 +57,27 @@ impl Roam {
     /// The far end of the tunnel of a session knows the new address of the station.
     pub fn gateway_follows(&self, session: SessionId, turn: &mut Turn<'_>) {
         if let Some(id) = self.of_session(session) {
-            let node = self.handovers[id.at()].plan.there;
+            let node = self.handovers[id].plan.there;
             turn.out.push(Action::GatewayFollows { node });
         }
     }
 
     /// The far end of a tunnel has authenticated a packet from this node.
-    pub fn tunnelled(&mut self, node: u32, turn: &mut Turn<'_>) {
-        let mut all = self.handovers.iter_mut();
-        let Some(at) = all.position(|h| h.unheard && h.plan.there == node) else {
+    pub fn tunnelled(&mut self, node: NodeId, turn: &mut Turn<'_>) {
+        let waits = |h: &Handover| h.unheard && h.plan.there == node;
+        let Some(id) = self.handovers.find(waits) else {
             return;
         };
-        self.handovers[at].unheard = false;
+        self.handovers[id].unheard = false;
         let unheard = false;
         turn.out.push(Action::SetUnheard { node, unheard });
         turn.out.push(Action::GatewayFollows { node });
-        self.turn_to(HandoverId(at as u32), turn);
+        self.turn_to(id, turn);
     }
 
     /// Packets for the station go to its new access point from now on.
     pub(super) fn turn_to(&self, id: HandoverId, turn: &mut Turn<'_>) {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         turn.out.push(Action::SetRoutes {
             host: plan.station,
             routes: plan.routes.clone(),

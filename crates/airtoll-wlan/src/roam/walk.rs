@@ -7,7 +7,8 @@
 use airtoll_units::{Duration, Instant};
 
 use super::{Action, Roam, Turn};
-use crate::event::{HandoverId, RoamEvent};
+use crate::event::RoamEvent;
+use crate::id::HandoverId;
 use crate::scenario::Walk;
 
 /// Stations measure the beacons of their access point: 100 TU.
@@ -52,7 +53,7 @@ impl Walking {
 
 impl Roam {
     pub(super) fn begin_walk(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        if let Some(walking) = &mut self.handovers[id.at()].plan.walk {
+        if let Some(walking) = &mut self.handovers[id].plan.walk {
             walking.began = turn.now;
         }
         self.step(id, turn);
@@ -60,7 +61,7 @@ impl Roam {
 
     /// Puts the station where it is by now, on its channels.
     pub(super) fn put_in_place(&self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &self.handovers[id.at()];
+        let handover = &self.handovers[id];
         let plan = &handover.plan;
         let Some(walking) = &plan.walk else {
             return;
@@ -78,11 +79,11 @@ impl Roam {
 
     /// The next hand-over of a walking station continues the walk.
     pub(super) fn walk_on(&mut self, id: HandoverId, next: HandoverId) {
-        let walking = &self.handovers[id.at()].plan.walk;
+        let walking = &self.handovers[id].plan.walk;
         let Some(began) = walking.as_ref().map(|walking| walking.began) else {
             return;
         };
-        if let Some(walking) = &mut self.handovers[next.at()].plan.walk {
+        if let Some(walking) = &mut self.handovers[next].plan.walk {
             walking.began = began;
         }
     }
@@ -91,7 +92,7 @@ impl Roam {
     fn on_the_way(&self, first: HandoverId) -> HandoverId {
         let mut id = first;
         loop {
-            let handover = &self.handovers[id.at()];
+            let handover = &self.handovers[id];
             match handover.next {
                 Some(next) if handover.joined.is_some() => id = next,
                 _ => return id,
@@ -109,7 +110,7 @@ impl Roam {
             turn.schedule(next, RoamEvent::Step(first));
         }
         let (old, _) = self.levels(id, turn);
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let busy = handover.left.is_some() || handover.asked.is_some() || handover.dozing.going;
         let Some(walking) = &mut handover.plan.walk else {
             return;
@@ -127,7 +128,7 @@ impl Roam {
 
     /// Levels at which the station hears, or would hear, the old and the new access point, dBm.
     fn levels(&self, id: HandoverId, turn: &Turn<'_>) -> (f64, f64) {
-        let plan = &self.handovers[id.at()].plan;
+        let plan = &self.handovers[id].plan;
         let (_, old) = turn.join.ends_of(plan.before);
         let (_, new) = turn.join.ends_of(plan.session);
         (
@@ -141,7 +142,7 @@ impl Roam {
         let heard = self.heard_the_new(id);
         self.put_in_place(id, turn);
         let (old, new) = self.levels(id, turn);
-        let handover = &mut self.handovers[id.at()];
+        let handover = &mut self.handovers[id];
         let again = turn.now + handover.plan.again;
         let better = match &mut handover.plan.walk {
             Some(walking) => {

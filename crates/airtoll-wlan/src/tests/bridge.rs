@@ -87,7 +87,9 @@ fn hosts_reach_one_another_over_bridges() {
         (&mixed, "h0", "s1", 2.0),
     ] {
         let world = world_after(&with_flow(scenario.clone(), from, to), 2);
-        let received = world.stack.flow.all()[0].statistics.delivered_octets as f64;
+        let received = world.stack.flow.all().as_slice()[0]
+            .statistics
+            .delivered_octets as f64;
         assert!(received > 1e6 / hops, "{from} {to}: {received}");
     }
     // Traffic that stays on one side of a bridge uses no airtime.

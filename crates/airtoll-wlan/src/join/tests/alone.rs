@@ -9,18 +9,18 @@ use airtoll_units::{Duration, Instant};
 
 use super::policy;
 use crate::address;
-use crate::event::{JoinEvent, SessionId};
-use crate::join::{Action, Deauthentication, Join, PARTIES, Purpose, Session, Setup};
-use crate::packet::NONE;
+use crate::event::JoinEvent;
+use crate::id::{LinkId, NodeId, PacketId, SessionId, SignalId};
+use crate::join::{Action, Deauthentication, Join, Parties, Purpose, Session, Setup};
 
-const STATION: u32 = 0;
-const ACCESS_POINT: u32 = 1;
+const STATION: NodeId = NodeId::new(0);
+const ACCESS_POINT: NodeId = NodeId::new(1);
 const FRAME: Duration = Duration::from_micros(300);
 
 /// An event of the joining, or the end of a frame.
 enum Due {
     Event(JoinEvent),
-    Arrives(u32),
+    Arrives(SignalId),
 }
 
 /// Carries out actions; the frames with the numbers in `lost` do not arrive.
@@ -45,9 +45,7 @@ impl Lab {
             streams.named("negotiation").into_generator(),
         )
         .unwrap();
-        let mut nodes = [NONE; PARTIES];
-        nodes[0] = STATION;
-        nodes[1] = ACCESS_POINT;
+        let nodes = Parties::new(STATION, ACCESS_POINT);
         let mut join = Join::default();
         let session = Session::new(nodes, (STATION, STATION), negotiation, 16, Purpose::Entry);
         join.add(session);
@@ -56,7 +54,7 @@ impl Lab {
             renewals: Vec::new(),
             deauthentications: vec![Deauthentication {
                 access_point: ACCESS_POINT,
-                link: 9,
+                link: LinkId::new(9),
                 after: Duration::from_secs(1),
             }],
             busy: Vec::new(),
@@ -118,7 +116,7 @@ impl Lab {
 
     fn started(name: &str, lost: &[usize], until: Instant) -> Self {
         let mut lab = Self::new(name, lost);
-        let session = SessionId(0);
+        let session = SessionId::new(0);
         lab.schedule(Instant::ZERO, Due::Event(JoinEvent::Start { session }));
         lab.run(until);
         lab
@@ -183,18 +181,22 @@ fn packets_beyond_the_limit_of_the_host_are_lost() {
     let mut lab = Lab::started("open", &[], ms(100));
     lab.run(ms(1_100));
     let mut out = Vec::new();
-    for packet in 0..3 {
+    for packet in (0..3).map(PacketId::new) {
         lab.join.keep(STATION, packet, 2, &mut out);
     }
-    assert!(matches!(out[..], [Action::Lose { packet: 2 }]), "{out:?}");
+    let lost = PacketId::new(2);
+    assert!(
+        matches!(out[..], [Action::Lose { packet }] if packet == lost),
+        "{out:?}"
+    );
     out.clear();
     lab.join.forget_return(STATION, &mut out);
-    let kept: Vec<u32> = out
+    let kept: Vec<PacketId> = out
         .iter()
         .filter_map(|action| match action {
             Action::SendKept { packet, .. } => Some(*packet),
             _ => None,
         })
         .collect();
-    assert_eq!(kept, [0, 1]);
+    assert_eq!(kept, [0, 1].map(PacketId::new));
 }

@@ -4,11 +4,13 @@
 //! MSWiM 2004, section 4: up after a number of successes, down after two failures; a failure of
 //! the first frame at a new rate goes back at once and doubles the number, up to 50.
 
+use crate::id::ModeId;
+
 /// State of one link.
 #[derive(Debug)]
 pub(crate) struct Aarf {
     /// Modes by rising rate.
-    modes: Vec<u32>,
+    modes: Vec<ModeId>,
     at: usize,
     successes: u32,
     failures: u32,
@@ -21,7 +23,7 @@ const FIRST_THRESHOLD: u32 = 10;
 const HIGHEST_THRESHOLD: u32 = 50;
 
 impl Aarf {
-    pub fn new(modes: Vec<u32>) -> Self {
+    pub fn new(modes: Vec<ModeId>) -> Self {
         Self {
             at: modes.len() - 1,
             modes,
@@ -32,7 +34,7 @@ impl Aarf {
         }
     }
 
-    pub fn choose(&self) -> u32 {
+    pub fn choose(&self) -> ModeId {
         self.modes[self.at]
     }
 
@@ -69,17 +71,17 @@ mod tests {
 
     #[test]
     fn a_failed_probe_doubles_the_wait() {
-        let mut aarf = Aarf::new(vec![10, 20]);
+        let mut aarf = Aarf::new([10, 20].map(ModeId::new).to_vec());
         aarf.report(false);
         aarf.report(false);
-        assert_eq!(aarf.choose(), 10);
+        assert_eq!(aarf.choose(), ModeId::new(10));
         (0..10).for_each(|_| aarf.report(true));
-        assert_eq!(aarf.choose(), 20);
+        assert_eq!(aarf.choose(), ModeId::new(20));
         aarf.report(false);
-        assert_eq!(aarf.choose(), 10);
+        assert_eq!(aarf.choose(), ModeId::new(10));
         (0..19).for_each(|_| aarf.report(true));
-        assert_eq!(aarf.choose(), 10);
+        assert_eq!(aarf.choose(), ModeId::new(10));
         aarf.report(true);
-        assert_eq!(aarf.choose(), 20);
+        assert_eq!(aarf.choose(), ModeId::new(20));
     }
 }

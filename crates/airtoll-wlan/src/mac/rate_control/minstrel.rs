@@ -4,6 +4,7 @@
 //! After the description of Minstrel in Linux mac80211 (interval 100 ms, new values weigh 25 %,
 //! a tenth of the frames samples); multi-rate retry chains are not modelled.
 
+use crate::id::ModeId;
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
@@ -20,7 +21,7 @@ pub(crate) struct Minstrel {
 
 #[derive(Debug, Clone, Copy)]
 struct RateRecord {
-    mode: u32,
+    mode: ModeId,
     /// Throughput of a success, relative to other rates.
     worth: f64,
     attempts: u32,
@@ -35,7 +36,7 @@ const SAMPLE_EVERY: u32 = 10;
 
 impl Minstrel {
     /// `modes` with the worth of a success at each (MPDUs per second, for example).
-    pub fn new(modes: &[(u32, f64)], stream: Stream) -> Self {
+    pub fn new(modes: &[(ModeId, f64)], stream: Stream) -> Self {
         let rates: Vec<_> = modes
             .iter()
             .map(|&(mode, worth)| RateRecord {
@@ -57,7 +58,7 @@ impl Minstrel {
         }
     }
 
-    pub fn choose(&mut self) -> u32 {
+    pub fn choose(&mut self) -> ModeId {
         self.frames += 1;
         self.using = if self.frames.is_multiple_of(SAMPLE_EVERY) && self.rates.len() > 1 {
             // Any but the best, each equally likely.
@@ -124,15 +125,16 @@ mod tests {
     #[test]
     fn it_finds_the_rate_that_delivers_most() {
         let stream = Streams::new(1).named("test");
+        let modes = [(0, 6.0), (1, 24.0), (2, 54.0)].map(|(m, worth)| (ModeId::new(m), worth));
         // The highest rate loses nine of ten frames.
-        let mut minstrel = Minstrel::new(&[(0, 6.0), (1, 24.0), (2, 54.0)], stream);
+        let mut minstrel = Minstrel::new(&modes, stream);
         let mut used = [0; 3];
         for frame in 0..5_000_u64 {
             let mode = minstrel.choose();
-            let lost = u32::from(mode == 2 && !frame.is_multiple_of(10));
+            let lost = u32::from(mode.number() == 2 && !frame.is_multiple_of(10));
             minstrel.report(Instant::ZERO + Duration::from_millis(frame), 1, lost);
             if frame > 2_000 {
-                used[mode as usize] += 1;
+                used[mode.index()] += 1;
             }
         }
         assert!(used[1] > 2_500, "{used:?}");

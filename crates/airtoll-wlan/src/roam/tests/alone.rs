@@ -11,18 +11,19 @@ use serde_json::json;
 use super::{ccmp, scenario, tcp};
 use crate::Scenario;
 use crate::address;
-use crate::event::{HandoverId, RoamEvent};
-use crate::join::{Join, PARTIES, Purpose, Session};
+use crate::event::RoamEvent;
+use crate::id::{HandoverId, LinkId, NodeId, PacketId};
+use crate::join::{Join, Parties, Purpose, Session};
 use crate::medium::Radio;
 use crate::net::Route;
-use crate::packet::NONE;
 use crate::roam::{Action, Agent, Plan, Roam, Scanning, Turn};
 use crate::scenario::{HandoverMethod, Scan};
 
-const STATION: u32 = 0;
-const OLD: u32 = 1;
-const THERE: u32 = 2;
-const NEW: u32 = 3;
+const STATION: NodeId = NodeId::new(0);
+const OLD: NodeId = NodeId::new(1);
+const THERE: NodeId = NodeId::new(2);
+const NEW: NodeId = NodeId::new(3);
+const AGENT: NodeId = NodeId::new(5);
 const LIFETIME: Duration = Duration::from_secs(7);
 
 struct Lab {
@@ -43,7 +44,7 @@ impl Lab {
         let policy = ccmp(2, "open");
         let spec: PolicySpec = serde_json::from_value(policy.clone()).unwrap();
         let mut join = Join::default();
-        let mut add = |station: u32, access_point: u32| {
+        let mut add = |station: NodeId, access_point: NodeId| {
             let negotiation = Negotiation::between(
                 spec.clone(),
                 Options::default(),
@@ -51,8 +52,7 @@ impl Lab {
                 address::mac(access_point),
                 Streams::new(1).named("negotiation").into_generator(),
             );
-            let mut nodes = [NONE; PARTIES];
-            (nodes[0], nodes[1]) = (station, access_point);
+            let nodes = Parties::new(station, access_point);
             let ends = (STATION, station);
             join.add(Session::new(
                 nodes,
@@ -65,14 +65,14 @@ impl Lab {
         let (before, session) = (add(STATION, OLD), add(THERE, NEW));
         let value = scenario(&policy, &json!({}), &json!({}), &json!([tcp()]));
         let scenario = Scenario::from_json(&value.to_string()).unwrap();
-        let names = scenario.nodes.iter().zip(0..);
-        let index: HashMap<&str, u32> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
+        let names = scenario.nodes.iter().zip((0..).map(NodeId::new));
+        let index: HashMap<&str, NodeId> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
         let mut roam = Roam::default();
         let mut plan = Plan {
             station: STATION,
             from: STATION,
             there: THERE,
-            routes: vec![Route::None; 4],
+            routes: [Route::None; 4].into_iter().collect(),
             lifetime: LIFETIME,
             queue_limit: 2,
             previous: None,
@@ -119,12 +119,12 @@ impl Lab {
         let leaves = |action: &Action| match action {
             Action::Schedule {
                 at,
-                event: RoamEvent::Leave(HandoverId(0)),
-            } => at.as_nanos() == 1_000_000_000,
+                event: RoamEvent::Leave(id),
+            } => at.as_nanos() == 1_000_000_000 && *id == HandoverId::new(0),
             _ => false,
         };
         assert!(began.iter().any(leaves), "{began:?}");
-        let event = RoamEvent::Leave(HandoverId(0));
+        let event = RoamEvent::Leave(HandoverId::new(0));
         let actions = lab.at(1_000, |roam, turn| roam.due(event, turn));
         // The host has no link before anything else happens.
         assert!(
@@ -152,9 +152,14 @@ fn a_station_that_leaves_hears_its_access_point_no_longer() {
 fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
     let mut lab = Lab::left();
     let lost: Vec<Action> = (0..3)
+        .map(PacketId::new)
         .flat_map(|packet| lab.at(1_005, |roam, turn| roam.keep(STATION, packet, turn)))
         .collect();
-    assert!(matches!(lost[..], [Action::Lose { packet: 2 }]), "{lost:?}");
+    let last = PacketId::new(2);
+    assert!(
+        matches!(lost[..], [Action::Lose { packet }] if packet == last),
+        "{lost:?}"
+    );
     let session = lab.roam.last_planned(STATION).unwrap().2;
     let actions = lab.at(1_050, |roam, turn| roam.moved(session, turn));
     let at = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
@@ -168,8 +173,8 @@ fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
         )
     });
     let routes = at(|a| matches!(a, Action::SetRoutes { host: STATION, .. }));
-    let first = at(|a| matches!(a, Action::SendKept { packet: 0, .. }));
-    let second = at(|a| matches!(a, Action::SendKept { packet: 1, .. }));
+    let first = at(|a| matches!(a, Action::SendKept { packet, .. } if packet.number() == 0));
+    let second = at(|a| matches!(a, Action::SendKept { packet, .. } if packet.number() == 1));
     let left = at(|a| matches!(a, Action::HasLeft { access_point: OLD }));
     assert!(present < routes && routes < first, "{actions:?}");
     assert!(first < second && second < left, "{actions:?}");
@@ -181,7 +186,7 @@ fn a_packet_sent_before_the_station_joined_does_not_end_the_gap() {
     let session = lab.roam.last_planned(STATION).unwrap().2;
     lab.at(1_050, |roam, turn| roam.moved(session, turn));
     let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
-    let flow = [STATION, 5];
+    let flow = [STATION, AGENT];
     lab.roam.note_delivery(flow, false, ms(990), ms(1_060));
     lab.roam.note_delivery(flow, false, ms(1_070), ms(1_071));
     let rows = lab.roam.rows(&lab.join);
@@ -209,9 +214,15 @@ fn only_a_passive_scan_listens_for_beacons() {
             };
             let vector = TxVector::ofdm(OfdmRate::M6, Band::Ghz5);
             let difs = Duration::from_micros(34);
-            plan.scanning = Some(Scanning::new(scan, 9, vector, difs, vec![0x8c]));
+            plan.scanning = Some(Scanning::new(
+                scan,
+                LinkId::new(9),
+                vector,
+                difs,
+                vec![0x8c],
+            ));
         });
-        let id = HandoverId(0);
+        let id = HandoverId::new(0);
         let actions = lab.at(1_000, |roam, turn| roam.due(RoamEvent::Probe(id), turn));
         let listens = |action: &Action| matches!(action, Action::SetListening { .. });
         let asks = |action: &Action| matches!(action, Action::SendScanFrame { .. });
@@ -223,7 +234,7 @@ fn only_a_passive_scan_listens_for_beacons() {
 #[test]
 fn an_agent_advertises_itself_for_ever() {
     let mut lab = Lab::new();
-    let (first, event) = lab.roam.add_agent(Agent::new(5, OLD, true, 2.0, 0.5));
+    let (first, event) = lab.roam.add_agent(Agent::new(AGENT, OLD, true, 2.0, 0.5));
     assert_eq!(first, Instant::from_nanos(500_000_000));
     // An hour before the traffic begins.
     let actions = lab.at(3_600_000, |roam, turn| roam.due(event, turn));
@@ -231,7 +242,7 @@ fn an_agent_advertises_itself_for_ever() {
         matches!(
             action,
             Action::Advertise {
-                node: 5,
+                node: AGENT,
                 access_point: OLD,
                 ..
             }
