@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 from airtoll.analyse.decomposition import PARTS, REMAINDER, crypto_time, decompose
+from airtoll.analyse.estimate import DETERMINISTIC
 from airtoll.errors import UsageError
 from airtoll.observe.schema import METRICS, OBSERVATIONS
 
@@ -133,3 +134,25 @@ def test_a_transfer_is_taken_apart_until_its_end():
     assert part["airtime_payload_s"] == pytest.approx(0.25)
     assert part["airtime_idle_s"] == pytest.approx(0, abs=1e-9)
     assert part[REMAINDER] == pytest.approx(0, abs=1e-9)
+
+
+def test_equal_trials_give_no_interval():
+    # The trials of a closed form differ by nothing: their spread is unknown, not zero.
+    first = ledger().filter(trial=1)
+    same = pl.concat(first.with_columns(trial=pl.lit(n).cast(pl.UInt32)) for n in range(1, 6))
+    same = same.with_columns(pl.col("trial").cast(ledger()["trial"].dtype))
+    frame = decompose(same, SPANS)
+    assert frame["low"].is_nan().all()
+    assert frame["high"].is_nan().all()
+    parts = frame.filter(pl.col("part") != REMAINDER)
+    assert parts["method"].unique().to_list() == [DETERMINISTIC]
+
+
+def test_no_interval_has_zero_width():
+    frame = decompose(ledger(), SPANS).filter(pl.col("low").is_not_nan())
+    assert not frame.is_empty()
+    assert (frame["high"] > frame["low"]).all()
+    assert frame["method"].unique().to_list() == ["Welch"]
+    single = decompose(ledger(trials=1), SPANS)
+    assert "single reading" in single["method"].to_list()
+    assert single["low"].is_nan().all()

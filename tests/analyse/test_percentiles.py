@@ -5,7 +5,15 @@ import polars as pl
 import pytest
 
 from airtoll.analyse import analyse
-from airtoll.analyse.percentiles import OF_TRIALS, merged, percentile, pooled
+from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.analyse.percentiles import (
+    OF_TRIALS,
+    ON_TRIALS,
+    merged,
+    percentile,
+    pooled,
+    standard_error,
+)
 from airtoll.observe.tables import SKETCHES
 
 
@@ -64,13 +72,65 @@ def test_an_analysis_names_its_percentiles(rows):
     values = {"open": [float(np.percentile(t, 99)) for t in trials]}
     frame = rows(values, "delay_p99_s", "s").with_columns(flow=pl.lit("up"), station=pl.lit("A"))
     alone = analyse(frame).estimates.row(0, named=True)
-    assert alone["method"] == OF_TRIALS
+    assert alone["method"] == f"{OF_TRIALS}, t"
     both = analyse(frame, sketches=sketches(trials)).estimates.row(0, named=True)
     assert both["method"] == "all packets of 6 trials, bootstrap of trials"
     assert both["value"] == pytest.approx(np.percentile(np.concatenate(trials), 99), rel=0.02)
-    assert both["value_all"] == pytest.approx(alone["value"])
+    # The mean of the trials' percentiles is nowhere in the row.
+    assert both["value_all"] == both["value"] != pytest.approx(alone["value"], rel=1e-3)
     # Trials that do not count take no part.
     fewer = analyse(frame.filter(pl.col("trial") <= 4), sketches=sketches(trials)).estimates.row(
         0, named=True
     )
     assert fewer["method"].startswith("all packets of 4 trials")
+
+
+def test_equal_trials_have_no_interval(rows):
+    trials = [np.array([1e-3, 2e-3, 3e-3])] * 4
+    frame = rows({"open": [3e-3] * 4}, "delay_p99_s", "s")
+    frame = frame.with_columns(flow=pl.lit("up"), station=pl.lit("A"))
+    row = analyse(frame, sketches=sketches(trials)).estimates.row(0, named=True)
+    assert row["method"] == DETERMINISTIC
+    assert np.isnan(row["low"])
+    assert row["value"] == 3e-3
+
+
+def test_an_interval_is_no_narrower_than_a_bin():
+    # Every resample gives the same bin, whose values differ by 1/64.
+    found = pooled(sketches([np.full(500, 5e-3) for _ in range(5)]), 0.95)
+    row = found.filter(metric="delay_p99_s").row(0, named=True)
+    assert row["pooled_high"] - row["pooled_low"] == pytest.approx(row["pooled"] / 64, rel=1e-6)
+
+
+def test_policies_are_compared_by_the_percentiles_of_all_packets(rows):
+    rng = np.random.default_rng(5)
+    slow = [rng.exponential(s, 2000) for s in (2e-3, 2e-3, 2e-3, 20e-3)]
+    fast = [rng.exponential(1e-3, 2000) for _ in range(4)]
+    values = {
+        "open": [float(np.percentile(t, 99)) for t in fast],
+        "wpa2-psk-ccmp": [float(np.percentile(t, 99)) for t in slow],
+    }
+    frame = rows(values, "delay_p99_s", "s").with_columns(flow=pl.lit("up"), station=pl.lit("A"))
+    cells = frame["cell"].unique(maintain_order=True)
+    both = pl.concat(
+        sketches(trials).with_columns(cell=pl.lit(cell))
+        for cell, trials in zip(cells, (fast, slow), strict=True)
+    )
+    of_trials = analyse(frame).comparisons.row(0, named=True)
+    assert of_trials["method"] == f"Welch{ON_TRIALS}"
+    row = analyse(frame, sketches=both).comparisons.row(0, named=True)
+    assert row["method"] == "Welch"
+    everything = [np.percentile(np.concatenate(trials), 99) for trials in (fast, slow)]
+    assert row["difference"] == pytest.approx(everything[1] - everything[0], rel=0.03)
+    assert row["difference"] > 1.5 * of_trials["difference"]
+
+
+def test_the_standard_error_is_that_of_repeated_runs():
+    rng = np.random.default_rng(6)
+    found, errors = [], []
+    for _ in range(200):
+        levels = rng.normal(10e-3, 1e-3, 12)
+        values, counts = merged([[int(v * 1e9)] for v in levels], [[1]] * 12)
+        found.append(percentile(values, counts, 0.5, 0.95)[0])
+        errors.append(standard_error(values, counts, 0.5))
+    assert np.mean(errors) == pytest.approx(np.std(found), rel=0.15)

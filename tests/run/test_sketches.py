@@ -1,12 +1,17 @@
 """Sketches of packet delays, from the simulator to the run folder."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
 
+from airtoll.analyse.percentiles import OF_TRIALS
 from airtoll.observe import journal as journals
 from airtoll.observe.tables import read_sketches
+from airtoll.report.html import render
 from airtoll.report.summary import summarise
+from airtoll.report.text import as_json
 from airtoll.run import run
 
 
@@ -44,3 +49,56 @@ def test_sketches_survive_the_journal_and_reach_the_estimates(finished):
     assert estimates["method"].unique().to_list() == [
         "all packets of 4 trials, bootstrap of trials"
     ]
+
+
+STUDY = """
+[study]
+name = "latency"
+title = "Latency of calls"
+baseline = "open"
+[scenario.cell]
+phy = "802.11g"
+clients = 6
+[traffic.mixed]
+transport = "udp"
+payload_bytes = 200
+offered_mbps = 1.5
+duration_s = 0.5
+[grid]
+policy = ["open", "wpa-psk-tkip"]
+"""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("latency")
+    (folder / "latency.toml").write_text(STUDY)
+    return run(folder / "latency.toml", out=folder / "run", trials=6)
+
+
+def test_the_report_has_the_99th_percentile_of_all_packets(calls):
+    summary = summarise(calls.path)
+    sketches = read_sketches(calls.path)
+    told = json.loads(as_json(summary))
+    rows = [row for row in told["estimates"] if row["metric"] == "delay_p99_s"]
+    assert rows
+    for row in rows:
+        own = sketches.filter(metric="delay_s", cell=row["cell"], flow=row["flow"])
+        packets = np.concatenate(
+            [np.repeat(ns, counts) for ns, counts in own.select("nanoseconds", "counts").rows()]
+        )
+        assert row["value"] * 1e9 == pytest.approx(
+            np.quantile(packets, 0.99, method="inverted_cdf"), abs=1
+        )
+        assert row["low"] < row["value"] < row["high"]
+        assert row["method"] == "all packets of 6 trials, bootstrap of trials"
+    differences = [row for row in told["comparisons"] if row["metric"] == "delay_p99_s"]
+    assert {row["method"] for row in differences} == {"Welch"}
+    page = render(summary, [], command="")
+    assert "99th percentile" in page
+    assert "bootstrap of trials" in page
+    assert OF_TRIALS + ", t" not in page
+
+
+def test_the_page_of_saturated_flows_has_no_table_of_delays(finished):
+    assert 'id="delays"' not in render(summarise(finished.path), [], command="")

@@ -18,7 +18,7 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
-from airtoll.analyse.estimate import DETERMINISTIC, Estimate
+from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
 from airtoll.analyse.overhead import (
     DEFINITIONS,
@@ -33,7 +33,7 @@ from airtoll.analyse.pairing import (
     paired_rows,
     paired_tost,
 )
-from airtoll.analyse.percentiles import OF_TRIALS, PERCENTILES, pooled
+from airtoll.analyse.percentiles import OF_TRIALS, ON_TRIALS, PERCENTILES, pooled
 from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
@@ -196,8 +196,8 @@ def analyse(
     ``pairing``); estimates are not. ``answers``: the primary metrics (see ``families``).
 
     ``sketches``: distributions over packets, by trial (``airtoll.observe.tables.SKETCHES``);
-    percentiles are then those of all packets (see ``percentiles``). Their comparisons stay on the
-    trials' own percentiles.
+    percentiles and their comparisons are then those of all packets (see ``percentiles``). Paired
+    comparisons stay on the trials' own percentiles.
 
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
@@ -276,7 +276,7 @@ def _estimates(
         size=pl.col("value").abs().max(),
     )
     # Rounding of equal readings is no spread.
-    equal = (pl.col("spread") <= 1e-12 * pl.col("size")) & (pl.col("n_all") > 1)
+    equal = (pl.col("spread") <= ROUNDING * pl.col("size")) & (pl.col("n_all") > 1)
     frame = frame.with_columns(
         deviation=pl.when(equal).then(0.0).otherwise(pl.col("deviation")), equal=equal
     )
@@ -331,12 +331,13 @@ def _with_percentiles(
 ) -> pl.DataFrame:
     """Percentiles of all packets where there are sketches; elsewhere their method says so.
 
-    ``value_all`` keeps the mean of the trials' percentiles, on which comparisons rest.
+    ``value_all`` and ``deviation`` follow, so that comparisons of unpaired trials rest on the same
+    percentiles (see ``percentiles.pooled``). A cell whose trials are all equal keeps its reading.
     """
     wanted = pl.col("metric").is_in(list(PERCENTILES))
     frame = estimates.with_columns(
-        method=pl.when(wanted & (pl.col("method") == "mean, t"))
-        .then(pl.lit(OF_TRIALS))
+        method=pl.when(wanted)
+        .then(pl.col("method").str.replace("^mean", OF_TRIALS))
         .otherwise(pl.col("method"))
     )
     if sketches is None or sketches.is_empty():
@@ -346,15 +347,24 @@ def _with_percentiles(
     frame = frame.join(
         found, on=["cell", "flow", "station", "metric"], how="left", nulls_equal=True
     )
-    there = pl.col("pooled").is_not_null()
+    there = pl.col("pooled").is_not_null() & (pl.col("method") != DETERMINISTIC)
     return frame.with_columns(
-        value=pl.coalesce("pooled", "value"),
-        low=pl.when(there).then("pooled_low").otherwise("low"),
-        high=pl.when(there).then("pooled_high").otherwise("high"),
-        method=pl.when(there)
+        *(
+            pl.when(there).then(f"pooled{end}").otherwise(name).alias(name)
+            for name, end in (
+                ("value", ""),
+                ("value_all", ""),
+                ("low", "_low"),
+                ("high", "_high"),
+                ("deviation", "_deviation"),
+            )
+        ),
+        method=pl.when(there & (pl.col("pooled_n") > 1))
         .then(pl.format("all packets of {} trials, bootstrap of trials", "pooled_n"))
+        .when(there)
+        .then(pl.lit("all packets of one trial"))
         .otherwise(pl.col("method")),
-    ).drop("pooled", "pooled_low", "pooled_high", "pooled_n")
+    ).select(estimates.columns)
 
 
 def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:
@@ -505,6 +515,7 @@ def _comparisons(
     )
     fixed = np.isnan(p) & (_paired_variance(a) == 0 if paired else a["v1"] + a["v2"] == 0)
     methods = np.where(fixed, DETERMINISTIC, _METHODS[False, paired]).astype(object)
+    methods[_of_trials(pairs, paired) & ~fixed] += ON_TRIALS
     for at, shift in _shifts(pairs, rows, level):
         value[at], low[at], high[at], p[at] = shift
         methods[at] = _SHIFT if math.isfinite(shift[3]) else DETERMINISTIC
@@ -573,6 +584,13 @@ def _comparisons(
         method=pl.Series(methods.tolist(), dtype=pl.String),
         verdict=pl.Series(words, dtype=pl.String),
     )
+
+
+def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which comparisons of percentiles rest on means of the trials' own percentiles."""
+    percentiles = pl.col("metric").is_in(list(PERCENTILES))
+    own = pl.lit(value=True) if paired else pl.col("method").str.starts_with(OF_TRIALS)
+    return pairs.select(at=percentiles & own)["at"].to_numpy()
 
 
 _SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
@@ -55,18 +56,24 @@ def decompose(
     definition: Definition = "of_secured",
     level: float = 0.95,
 ) -> pl.DataFrame:
-    """Rows: cell columns, ``part``, ``meaning``, ``value`` (fraction), ``low``, ``high``, ``n``.
+    """Rows: cell columns, part, meaning, value (fraction), low, high, n, method.
 
     ``spans``: cell -> seconds over which its trials were measured (without the warm-up). The
     parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per bit.
     Cells without a ledger, a span, a baseline or a throughput are left out. Intervals are Welch's
-    on the difference, at ``level``; NaN with a single trial.
+    on the difference, at ``level``. The ends are NaN where the trials of both cells are equal (the
+    method says "deterministic"), where a cell has a single trial, and for ``unexplained``.
     """
     if definition not in ("of_secured", "of_baseline"):
         raise UsageError("only of_secured and of_baseline can be taken apart")
     times = _times_per_bit(_counted(observations, trials), spans)
+    spread = pl.col("time").max() - pl.col("time").min()
+    # Rounding of equal readings is no spread.
+    equal = (spread <= ROUNDING * pl.col("time").abs().max()) & (pl.len() > 1)
     means = times.group_by([*_CELL, "part"]).agg(
-        mean=pl.col("time").mean(), deviation=pl.col("time").std(ddof=1), n=pl.len()
+        mean=pl.col("time").mean(),
+        deviation=pl.when(equal).then(0.0).otherwise(pl.col("time").std(ddof=1)),
+        n=pl.len(),
     )
     zero = means.filter(policy=baseline).select(
         [*_SAME, "part", *(pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))]
@@ -90,9 +97,10 @@ def decompose(
             part=pl.lit(REMAINDER),
             low=pl.lit(float("nan")),
             high=pl.lit(float("nan")),
+            method=pl.lit("rest"),
         )
     )
-    columns = [*_CELL, "part", "value", "low", "high", "n"]
+    columns = [*_CELL, "part", "value", "low", "high", "n", "method"]
     order = {name: index for index, name in enumerate([*PARTS, REMAINDER])}
     return (
         pl.concat([parts.select(columns), rest.select(columns)])
@@ -103,7 +111,7 @@ def decompose(
             place=pl.col("part").replace_strict(order, default=99),
         )
         .sort([*_CELL, "place"])
-        .select([*_CELL, "part", "meaning", "value", "low", "high", "n"])
+        .select([*_CELL, "part", "meaning", "value", "low", "high", "n", "method"])
     )
 
 
@@ -224,12 +232,18 @@ def _intervals(frame: pl.DataFrame, level: float) -> pl.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = (va + vb) ** 2 / (va**2 / (na - 1) + vb**2 / (nb - 1))
         half = t_quantile(level, degrees) * np.sqrt(va + vb)
-    half = np.where(va + vb == 0, 0.0, half) * frame["scale"].to_numpy()
+    fixed = va + vb == 0
+    half = np.where(fixed, np.nan, half) * frame["scale"].to_numpy()
     value = frame["value"].to_numpy()
-    return frame.with_columns(low=pl.Series(value - half), high=pl.Series(value + half))
+    methods = np.where(fixed, DETERMINISTIC, np.where(np.isfinite(half), "Welch", "single reading"))
+    return frame.with_columns(
+        low=pl.Series(value - half),
+        high=pl.Series(value + half),
+        method=pl.Series(methods.tolist(), dtype=pl.String),
+    )
 
 
 def _empty() -> pl.DataFrame:
     text = dict.fromkeys([*_CELL, "part", "meaning"], pl.String())
     numbers = dict.fromkeys(["value", "low", "high"], pl.Float64())
-    return pl.DataFrame(schema={**text, **numbers, "n": pl.UInt32()})
+    return pl.DataFrame(schema={**text, **numbers, "n": pl.UInt32(), "method": pl.String()})

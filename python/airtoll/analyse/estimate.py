@@ -28,7 +28,7 @@ RESAMPLES = 2000
 DETERMINISTIC = "deterministic: the trials are one trial"
 
 #: Relative spread below which readings count as equal: rounding of binary64 means.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 @frozen
@@ -98,7 +98,7 @@ def sample(values: ArrayLike) -> Array:
 
 def has_spread(x: Array) -> bool:
     """Whether readings differ by more than the rounding of a mean."""
-    return float(np.ptp(x)) > _ROUNDING * float(np.abs(x).max())
+    return float(np.ptp(x)) > ROUNDING * float(np.abs(x).max())
 
 
 def mean_t(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:

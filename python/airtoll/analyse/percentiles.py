@@ -29,14 +29,23 @@ PERCENTILES: Final[dict[str, tuple[str, float]]] = {
     for percent in (50, 95, 99)
 }
 
-#: Method of a percentile that is averaged over trials, for testbeds without sketches.
-OF_TRIALS: Final = "mean of the trials' percentiles, t"
+#: Half of a bin's width over its middle: bins are 1/64 of their value wide.
+HALF_BIN: Final = 1 / 128
+
+#: Begins the method of a percentile that is averaged over trials, for testbeds without sketches.
+OF_TRIALS: Final = "mean of the trials' percentiles"
+
+#: Added to the method of a comparison that rests on such averages.
+ON_TRIALS: Final = ", means of the trials' percentiles"
 
 
 def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
     """Percentiles per cell, flow and station: metric, value, low, high (seconds), n (trials).
 
-    ``sketches``: rows of ``airtoll.observe.tables.SKETCHES`` of the trials that count.
+    ``sketches``: rows of ``airtoll.observe.tables.SKETCHES`` of the trials that count. The ends
+    are half a bin further apart than those of the bootstrap, since a bin's middle stands for all of
+    its values. ``pooled_deviation`` is the standard error times the root of n: a test on means
+    takes the percentile for a mean of n readings with this deviation.
     """
     rows = []
     keys = ["cell", "flow", "station", "metric"]
@@ -46,7 +55,10 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
             if source != sketched:
                 continue
             value, low, high = percentile(values, counts, share, level)
-            rows.append((cell, flow, station, metric, value, low, high, group.height))
+            low, high = low * (1 - HALF_BIN), high * (1 + HALF_BIN)
+            error = standard_error(values, counts, share)
+            deviation = error * math.sqrt(group.height)
+            rows.append((cell, flow, station, metric, value, low, high, deviation, group.height))
     return pl.DataFrame(
         rows,
         schema={
@@ -57,6 +69,7 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
             "pooled": pl.Float64(),
             "pooled_low": pl.Float64(),
             "pooled_high": pl.Float64(),
+            "pooled_deviation": pl.Float64(),
             "pooled_n": pl.UInt32(),
         },
         orient="row",
@@ -92,6 +105,19 @@ def percentile(
     tail = float(normal_below(-float(t_quantile(level, n - 1)) * math.sqrt(n / (n - 1))))
     low, high = np.quantile(draws, [tail, 1 - tail])
     return whole, float(low), float(high)
+
+
+def standard_error(values: Array, counts: Array, share: float) -> float:
+    """Standard error of a percentile over trials: the bootstrap's, times sqrt(n / (n - 1)).
+
+    The factor removes the bias of the bootstrap's variance of a mean (Efron and Tibshirani 1993,
+    section 5.3). NaN below two trials.
+    """
+    n = counts.shape[0]
+    if n < 2:
+        return math.nan
+    draws = _at_share(values, _drawn(n) @ counts, share)
+    return float(draws.std()) * math.sqrt(n / (n - 1))
 
 
 def _at_share(values: Array, counts: Array, share: float) -> Array:

@@ -22,6 +22,7 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.report.authentication import STAGES, exchanges
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
+from airtoll.report.delays import delay_rows
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary, factors_text, headline
@@ -127,6 +128,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
     findings = summary.findings
     octet_theory, theory_cells = _octet_theory(summary)
     why = _why(summary)
+    delays = delay_rows(summary)
     sections = [
         ("costs", "Costs", True),
         ("combined", "Combined", bool(summary.combined)),
@@ -137,6 +139,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         ("authentication", "Authentication", bool(in_sections["authentication"])),
         ("handover", "Hand-over", bool(in_sections["handover"])),
         ("times", "Times", bool(time_rows(summary))),
+        ("delays", "Delays", bool(delays)),
         (
             "trials",
             "Trials",
@@ -194,6 +197,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "family_words": _FAMILIES.format(answers=" and ".join(summary.analysis.answers)),
         "by_rule": summary.analysis.by_rule,
         "times": time_rows(summary),
+        "delays": delays,
         "warm_ups": study.trials.discard_first or "no",
         "rerun": rerun
         and (

@@ -1,0 +1,61 @@
+"""Percentiles of delays and response times by flow.
+
+A summary gives rows of text for the page. Cells whose flows send as fast as they can are left out:
+their delay is the length of the queue.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+
+from airtoll.analyse.analysis import estimate_of_row
+from airtoll.analyse.quantities import show_estimate
+from airtoll.report.summary import RunSummary, factors_text
+
+#: Kind of delay -> its percentiles.
+_SHOWN: Final = {
+    "delay": ("delay_p50_s", "delay_p95_s", "delay_p99_s"),
+    "response": ("response_p50_s", "response_p95_s", "response_p99_s"),
+}
+
+
+def delay_rows(summary: RunSummary) -> list[dict[str, Any]]:
+    """One row per cell, flow and kind of delay, in the order of the plan."""
+    order = {cell.name: index for index, cell in enumerate(summary.plan.cells) if _paced(cell.load)}
+    every = [metric for metrics in _SHOWN.values() for metric in metrics]
+    frame = summary.analysis.estimates.filter(
+        pl.col("metric").is_in(every) & pl.col("cell").is_in(list(order))
+    )
+    found: dict[tuple[int, str, str, str], dict[str, dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        kind = row["metric"].partition("_")[0]
+        key = (order[row["cell"]], row["flow"] or "", row["station"] or "", kind)
+        found.setdefault(key, {})[row["metric"]] = row
+    level = summary.analysis.level
+    return [_row(kind, cells, level) for (*_, kind), cells in sorted(found.items())]
+
+
+def _paced(load: Any) -> bool:
+    return (
+        load.application != "stream" or load.offered_mbps is not None
+    ) and load.transfer_bytes is None
+
+
+def _row(kind: str, percentiles: dict[str, dict[str, Any]], level: float) -> dict[str, Any]:
+    first = next(iter(percentiles.values()))
+    place = (first["scenario"], first["traffic"], factors_text(first["factors"]))
+    return {
+        "policy": first["policy"],
+        "kind": kind,
+        "place": ", ".join(filter(None, place)),
+        "flow": first["flow"] or "all",
+        "values": [
+            show_estimate(estimate_of_row(percentiles[metric], level))
+            if metric in percentiles
+            else ""
+            for metric in _SHOWN[kind]
+        ],
+        "method": first["method"],
+    }
