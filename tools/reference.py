@@ -25,6 +25,8 @@ TABLES = [
     ("scenario", "`[scenario.NAME]`", model.Scenario),
     ("station", "`stations = [{...}]`", model.Station),
     ("ap", "`ap = {...}`", model.AccessPoint),
+    ("edca_parameters", "`edca_parameters = {...}`", model.Edca),
+    ("category", "`edca_parameters.CATEGORY = {...}`", model.EdcaParameters),
     ("server", "`server = {...}`", model.WiredHost),
     ("wired", "`wired = {...}`", model.WiredLink),
     ("bridge", "`bridge = {...}`", model.Bridge),
@@ -35,6 +37,7 @@ TABLES = [
     ("walk", "`handover = { walk = {...} }`", handover.Walk),
     ("scan", "`handover = { scan = {...} }`", handover.Scan),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
+    ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
     ("compare", "`[[compare]]`", model.Compare),
 ]
 

@@ -245,15 +245,17 @@ impl Builder<'_> {
             phy::AccessCategory::Voice,
         ];
         let own = &self.scenario.nodes[node.index()].edca_parameters;
-        let given = own.as_ref().or(bss.edca_parameters.as_ref());
         let mut contenders = [ContenderId::new(0); 4];
         for (i, category) in categories.into_iter().enumerate() {
             let mut p = phy::edca_parameters(category, &windows, dsss);
-            if let Some(given) = given {
-                p.aifsn = u32::from(given[i].aifsn);
-                p.cw_min = given[i].cw_min;
-                p.cw_max = given[i].cw_max;
-                p.txop = Duration::from_secs_f64(given[i].txop_us / 1e6);
+            for given in [&bss.edca_parameters, own].into_iter().flatten() {
+                let given = &given[i];
+                p.aifsn = given.aifsn.map_or(p.aifsn, u32::from);
+                p.cw_min = given.cw_min.unwrap_or(p.cw_min);
+                p.cw_max = given.cw_max.unwrap_or(p.cw_max).max(p.cw_min);
+                p.txop = given
+                    .txop_us
+                    .map_or(p.txop, |us| Duration::from_secs_f64(us / 1e6));
             }
             contenders[i] = self.add_contender(
                 node,

@@ -320,18 +320,20 @@ Rate = RateFixed | RateFixedMcs | RateAarf | RateMinstrel
 
 @frozen(kw_only=True)
 class EdcaParameters:
-    """EDCA parameters of one access category."""
+    """EDCA parameters of one access category; null: those of the BSS for a node, the standard's
+    for a BSS.
+    """
 
-    aifsn: int
-    """AIFSN, slots after SIFS."""
+    aifsn: int | None = None
+    """AIFSN, slots after SIFS, 1 to 15."""
 
-    cw_min: int
+    cw_min: int | None = None
     """CWmin, slots."""
 
-    cw_max: int
-    """CWmax, slots."""
+    cw_max: int | None = None
+    """CWmax, slots; at least CWmin."""
 
-    txop_us: float = 0.0
+    txop_us: float | None = None
     """TXOP limit, us; 0: one frame exchange."""
 
 
@@ -776,7 +778,9 @@ class Node:
     edca_parameters: (
         tuple[EdcaParameters, EdcaParameters, EdcaParameters, EdcaParameters] | None
     ) = None
-    """EDCA parameters of this node alone, TXOP limits among them; null: the BSS's."""
+    """EDCA parameters of this node alone, TXOP limits among them, in the BSS's order; null: the
+    BSS's.
+    """
 
     four_address: bool = False
     """A station that bridges: data frames between it and its AP have four addresses (IEEE

@@ -1,6 +1,6 @@
 """Percentiles of delays and response times by flow.
 
-A summary gives rows of text for the page. Cells whose flows send as fast as they can are left out:
+A summary gives rows of text for the page. Cells all of whose flows are saturated are left out:
 their delay is the length of the queue.
 """
 
@@ -13,6 +13,7 @@ import polars as pl
 from airtoll.analyse.analysis import estimate_of_row
 from airtoll.analyse.quantities import show_estimate
 from airtoll.report.summary import RunSummary, factors_text
+from airtoll.study import Traffic
 
 #: Kind of delay -> its percentiles.
 _SHOWN: Final = {
@@ -37,10 +38,11 @@ def delay_rows(summary: RunSummary) -> list[dict[str, Any]]:
     return [_row(kind, cells, level) for (*_, kind), cells in sorted(found.items())]
 
 
-def _paced(load: Any) -> bool:
-    return (
-        load.application != "stream" or load.offered_mbps is not None
-    ) and load.transfer_bytes is None
+def _paced(load: Traffic) -> bool:
+    return any(
+        (one.application != "stream" or one.offered_mbps is not None) and one.transfer_bytes is None
+        for one in load.loads
+    )
 
 
 def _row(kind: str, percentiles: dict[str, dict[str, Any]], level: float) -> dict[str, Any]:

@@ -119,7 +119,9 @@ class RunSummary:
             or own
         ):
             return None
-        if settings.cw_min is not None or settings.edca or load.direction == "both":
+        if settings.cw_min is not None or settings.edca or settings.basic_rates_mbps:
+            return None
+        if settings.slot_time_us or load.beside or load.direction == "both":
             return None
         policy = self.cells[cell].security
         link = {

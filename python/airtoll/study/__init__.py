@@ -16,7 +16,9 @@ from airtoll.study.load import (
 from airtoll.study.model import (
     DEFAULT_ANSWERS,
     Compare,
+    Edca,
     Level,
+    Load,
     Rerun,
     Scenario,
     Select,
@@ -31,7 +33,9 @@ from airtoll.study.model import (
 __all__ = [
     "DEFAULT_ANSWERS",
     "Compare",
+    "Edca",
     "Level",
+    "Load",
     "Rerun",
     "Scenario",
     "Select",

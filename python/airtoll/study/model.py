@@ -12,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
+from airtoll.study.generations import GENERATIONS
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.table import (
@@ -24,6 +25,7 @@ from airtoll.study.table import (
     Positive,
     Seconds,
     Table,
+    Window,
 )
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
@@ -50,6 +52,51 @@ DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
 Level = str | int | float | bool
 
 
+class EdcaParameters(Table):
+    """Parameters of one access category; a key that is left out keeps its value.
+
+    Ranges are those of the EDCA Parameter Set element (IEEE Std 802.11-2020, 9.4.2.28).
+    """
+
+    aifsn: Annotated[int, Field(ge=1, le=15)] | None = Field(
+        None, description="slots after SIFS before the back-off (AIFSN); stations need 2 or more"
+    )
+    cw_min: Window | None = Field(None, description="CWmin, slots: 0, 1, 3, 7, ... 32767")
+    cw_max: Window | None = Field(None, description="CWmax, slots: 0, 1, 3, 7, ... 32767")
+    txop_us: Annotated[float, Field(ge=0, le=65_535 * 32)] | None = Field(
+        None,
+        description="TXOP limit, microseconds, a multiple of 32; 0 = one frame exchange",
+    )
+
+    @field_validator("txop_us")
+    @classmethod
+    def _in_units(cls, value: float | None) -> float | None:
+        if value is not None and value % 32:
+            below = value // 32 * 32
+            raise ValueError(f"must be a multiple of 32, such as {below:g} or {below + 32:g}")
+        return value
+
+    @model_validator(mode="after")
+    def _ordered(self) -> EdcaParameters:
+        if self.cw_min is not None and self.cw_max is not None and self.cw_max < self.cw_min:
+            raise ValueError(f"cw_max must be at least cw_min, {self.cw_min}")
+        return self
+
+
+class Edca(Table):
+    """EDCA parameters by access category; default: the standard's (table 9-155)."""
+
+    background: EdcaParameters = Field(EdcaParameters(), description="AC_BK")
+    best_effort: EdcaParameters = Field(EdcaParameters(), description="AC_BE")
+    video: EdcaParameters = Field(EdcaParameters(), description="AC_VI")
+    voice: EdcaParameters = Field(EdcaParameters(), description="AC_VO")
+
+    @property
+    def categories(self) -> tuple[EdcaParameters, ...]:
+        """In the order background, best effort, video, voice."""
+        return self.background, self.best_effort, self.video, self.voice
+
+
 class Station(Table):
     """One wireless station."""
 
@@ -61,6 +108,15 @@ class Station(Table):
     position_m: tuple[Metre, Metre] | None = Field(None, description="place, metres")
     walls: Annotated[int, Field(ge=0, le=20)] = Field(0, description="walls between it and the AP")
     rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
+    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(
+        None, description="MCS index of this station alone, both ways (n, ac, ax, be)"
+    )
+    streams: Annotated[int, Field(ge=1, le=8)] | None = Field(
+        None, description="spatial streams of this station alone; default: the scenario's"
+    )
+    edca_parameters: Edca | None = Field(
+        None, description="EDCA parameters of this station alone; default: the scenario's"
+    )
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
     bridge: bool | None = Field(
@@ -77,12 +133,25 @@ class Station(Table):
     def _known_policy(cls, name: str | None) -> str | None:
         return name if name is None else _canonical(name)
 
+    @model_validator(mode="after")
+    def _one_rate(self) -> Station:
+        if self.mcs is not None and self.rate_mbps is not None:
+            raise ValueError("mcs and rate_mbps exclude one another: a rate has one name")
+        if self.edca_parameters is not None:
+            for category in self.edca_parameters.categories:
+                if category.aifsn == 1:
+                    raise ValueError("edca_parameters: aifsn of a station must be 2 to 15")
+        return self
+
 
 class AccessPoint(Table):
     """The access point."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
     position_m: tuple[Metre, Metre] = Field((0.0, 0.0), description="place, metres")
+    edca_parameters: Edca | None = Field(
+        None, description="EDCA parameters of the AP's frames; default: the scenario's"
+    )
     frame_bursting_us: NotNegative | None = Field(
         None,
         description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
@@ -168,6 +237,28 @@ class Scenario(Table):
     )
     cw_min: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmin, slots")
     cw_max: Annotated[int, Field(ge=0)] | None = Field(None, description="CWmax, slots")
+    edca_parameters: Edca | None = Field(
+        None,
+        description="EDCA parameters of stations and AP by access category; default: the "
+        "standard's, IEEE Std 802.11-2020 table 9-155",
+    )
+    block_ack_window: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None,
+        description="most MPDUs in an A-MPDU and in flight (block ack buffer size); default: 64 "
+        "(n, ac), 256 (ax), 1024 (be), which are also the limits",
+    )
+    basic_rates_mbps: Annotated[tuple[Positive, ...], Field(min_length=1, max_length=12)] | None = (
+        Field(
+            None,
+            description="basic rates, Mb/s; a number stands for one rate. An acknowledgement has "
+            "the highest that is not above the data rate, a beacon the lowest; default: the "
+            "PHY's mandatory rates",
+        )
+    )
+    slot_time_us: Literal[9, 20] | None = Field(
+        None,
+        description="slot time of 802.11g, microseconds; default: 9, or 20 with an 802.11b station",
+    )
     retry_limit: Count = Field(7, description="attempts per frame")
     frame_bursting_us: NotNegative = Field(
         0.0,
@@ -219,6 +310,52 @@ class Scenario(Table):
         None, description="a hand-over during the trial, with authenticate = true; default: none"
     )
 
+    @field_validator("basic_rates_mbps", mode="before")
+    @classmethod
+    def _one_or_more(cls, rates: Any) -> Any:
+        return (rates,) if isinstance(rates, int | float) else rates
+
+    @model_validator(mode="after")
+    def _access(self) -> Scenario:
+        own = GENERATIONS[self.phy]
+        if self.basic_rates_mbps is not None:
+            known = own.rates_mbps or GENERATIONS["802.11a"].rates_mbps
+            for rate in self.basic_rates_mbps:
+                if rate not in known:
+                    rates = ", ".join(f"{k:g}" for k in known)
+                    raise ValueError(f"basic_rates_mbps: {rate:g} is no rate; allowed: {rates}")
+        if self.block_ack_window is not None:
+            if own.window is None:
+                raise ValueError(f"block_ack_window: {self.phy} has no block ack of A-MPDUs")
+            if self.block_ack_window > own.window:
+                raise ValueError(f"block_ack_window of {self.phy} is 1 to {own.window}")
+        if self.slot_time_us is not None:
+            if self.phy != "802.11g":
+                raise ValueError(
+                    f"slot_time_us is for phy = '802.11g'; {self.phy} has {own.spaces.slot_us:g}"
+                )
+            if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
+                raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
+        with_edca = self.edca or own.mcs_top is not None
+        given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
+        given += [("ap.", self.ap.edca_parameters)]
+        given += [(f"station {s.name}: ", s.edca_parameters) for s in self.stations]
+        for where, parameters in given:
+            if parameters is not None and not with_edca:
+                raise ValueError(f"{where}edca_parameters need edca = true with {self.phy}")
+        if self.edca_parameters is not None:
+            for category in self.edca_parameters.categories:
+                if category.aifsn == 1:
+                    raise ValueError(
+                        "edca_parameters: aifsn of stations is 2 to 15; 1 is for ap.edca_parameters"
+                    )
+        for station in self.stations:
+            phy = GENERATIONS[station.phy or self.phy]
+            for key in ("mcs", "streams"):
+                if getattr(station, key) is not None and phy.mcs_top is None:
+                    raise ValueError(f"station {station.name}: {phy.name} has no {key}")
+        return self
+
     @model_validator(mode="after")
     def _names(self) -> Scenario:
         names = [s.name for s in self.stations]
@@ -250,10 +387,9 @@ class Scenario(Table):
         return all(self.bridges(station) for station in self.stations)
 
 
-class Traffic(Table):
-    """One kind of flow, offered by every station (or those named)."""
+class Load(Table):
+    """One kind of flow."""
 
-    about: str = Field("", description="use that the traffic models")
     transport: Literal["udp", "tcp"] = Field(description="transport protocol")
     ip: Literal["ipv4", "ipv6"] = Field("ipv4", description="network protocol")
     application: Literal["stream", "request-response", "voip", "http", "ftp", "dns"] = Field(
@@ -266,6 +402,11 @@ class Traffic(Table):
     )
     offered_mbps: Positive | None = Field(
         None, description="application rate per station, Mb/s; default: saturated"
+    )
+    arrivals: Literal["constant", "poisson"] = Field(
+        "constant",
+        description="spacing of the datagrams or writes at `offered_mbps`: equal, or exponential "
+        "(a Poisson process)",
     )
     payload_bytes: Annotated[int, Field(ge=1, le=65507)] | None = Field(
         None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
@@ -288,19 +429,14 @@ class Traffic(Table):
     response_bytes: Count = Field(64, description="response of request-response, octets")
     query_bytes: Count = Field(44, description="DNS message of a query, octets")
     answer_bytes: Count = Field(60, description="DNS message of an answer, octets")
-    duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
-    warm_up_s: NotNegative = Field(
-        0.0, description="time at the start that is not measured, seconds"
-    )
     stations: tuple[str, ...] | None = Field(None, description="only these stations send")
     flows_per_station: Count = Field(1, description="parallel flows per station")
     wmm: Literal["background", "best-effort", "video", "voice"] = Field(
         "best-effort", description="access category under EDCA"
     )
-    series: bool = Field(False, description="also record one value per second")
 
     @model_validator(mode="after")
-    def _belongs(self) -> Traffic:
+    def _belongs(self) -> Load:
         if self.transport == "udp":
             for key in ("write_bytes", "mss_bytes", "window_kbytes", "tcp", "timestamps", "sack"):
                 if getattr(self, key) is not None:
@@ -310,8 +446,49 @@ class Traffic(Table):
                 "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "
                 "for tcp say mss_bytes or write_bytes"
             )
+        if self.arrivals == "poisson":
+            if self.application != "stream" or self.transfer_bytes is not None:
+                raise ValueError("arrivals = 'poisson' is for a stream without transfer_bytes")
+            if self.offered_mbps is None:
+                raise ValueError("arrivals = 'poisson' needs offered_mbps")
+        return self
+
+
+class Beside(Load):
+    """A further kind of flow that runs at the same time, often of other stations."""
+
+    name: Name = Field(description="name of the kind, which begins the names of its flows")
+
+
+class Traffic(Load):
+    """One kind of flow, offered by every station (or those named), and others beside it."""
+
+    about: str = Field("", description="use that the traffic models")
+    duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
+    warm_up_s: NotNegative = Field(
+        0.0, description="time at the start that is not measured, seconds"
+    )
+    series: bool = Field(False, description="also record one value per second")
+
+    beside: Annotated[tuple[Beside, ...], Field(max_length=20)] = Field(
+        (),
+        description="further kinds of flow at the same time, with keys of their own except "
+        "`about`, `duration_s`, `warm_up_s`, `series` and `beside`",
+    )
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """Every kind of flow, the traffic's own first."""
+        return (self, *self.beside)
+
+    @model_validator(mode="after")
+    def _together(self) -> Traffic:
         if self.warm_up_s >= self.duration_s:
             raise ValueError("warm_up_s must be shorter than duration_s")
+        names = [one.name for one in self.beside]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"beside: two kinds of flow are named {name!r}; names must differ")
         return self
 
 

@@ -16,6 +16,13 @@ def _named(name: str) -> str:
     return name
 
 
+def _window(slots: int) -> int:
+    if slots & (slots + 1):
+        least = 2 ** (slots.bit_length() - 1) - 1
+        raise ValueError(f"must be a power of two less one, such as {least} or {2 * least + 1}")
+    return slots
+
+
 Positive = Annotated[float, Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -23,6 +30,8 @@ Dbm = Annotated[float, Field(ge=-200, le=100)]
 Db = Annotated[float, Field(ge=0, le=200)]
 Metre = Annotated[float, Field(ge=-1e6, le=1e6)]
 Seconds = Annotated[float, Field(gt=0, le=1e6)]
+#: A contention window of an EDCA Parameter Set, slots: its exponent has four bits.
+Window = Annotated[int, Field(ge=0, le=32_767), AfterValidator(_window)]
 Name = Annotated[str, AfterValidator(_named)]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging
+from airtoll.testbeds import bridging, loads
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json
 
@@ -24,7 +24,7 @@ class Analytic:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell has a closed form."""
-        if problem := bridging.why_not(cell):
+        if problem := bridging.why_not(cell) or loads.why_not(cell) or loads.one_kind(cell):
             return Skip(problem)
         try:
             problem = _native.check_analytic(scenario_json(cell))

@@ -14,13 +14,17 @@ from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CipherCost, Number, Profile, TcpSystem, load
-from airtoll.study import Scenario, Station, Traffic
+from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
+
+_Categories = tuple[
+    border.EdcaParameters, border.EdcaParameters, border.EdcaParameters, border.EdcaParameters
+]
 
 AP = "ap"
 SERVER = "server"
@@ -224,17 +228,33 @@ def _bss(settings: Scenario) -> border.Bss:
         aggregation=border.Aggregation(
             ampdu_max_octets=settings.ampdu_max_octets,
             amsdu_max_octets=settings.amsdu_max_octets,
+            window=settings.block_ack_window,
         ),
         beacons=beacons if settings.beacons else None,
         rts_threshold_octets=settings.rts_threshold_octets,
         fragmentation_threshold_octets=settings.fragmentation_threshold_octets,
         cw_min=settings.cw_min,
         cw_max=settings.cw_max,
+        short_slot=settings.slot_time_us != 20,
+        basic_rates_mbps=settings.basic_rates_mbps,
+        edca_parameters=_edca(settings.edca_parameters),
         edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
     )
     if settings.guard_interval_ns is None:
         return bss
     return evolve(bss, guard_interval_ns=settings.guard_interval_ns)
+
+
+def _edca(given: Edca | None) -> _Categories | None:
+    if given is None:
+        return None
+    background, best_effort, video, voice = (
+        border.EdcaParameters(
+            aifsn=one.aifsn, cw_min=one.cw_min, cw_max=one.cw_max, txop_us=one.txop_us
+        )
+        for one in given.categories
+    )
+    return background, best_effort, video, voice
 
 
 def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> border.Rate:
@@ -260,13 +280,24 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         queue=_queue(settings),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
         position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
+        edca_parameters=_edca(station.edca_parameters),
     )
     if station.phy is not None and station.phy != settings.phy:
         rate = _rate(settings, station.phy, station.rate_mbps)
         return evolve(node, standard=border.Standard(station.phy), rate=rate)
+    if station.mcs is not None or station.streams is not None:
+        return evolve(node, rate=_station_mcs(settings, station))
     if station.rate_mbps is not None:
         return evolve(node, rate=border.RateFixed(mbps=station.rate_mbps))
     return node
+
+
+def _station_mcs(settings: Scenario, station: Station) -> border.Rate:
+    """The rate of a station with MCS or streams of its own."""
+    streams = station.streams or settings.streams
+    if station.mcs is None:
+        return _rate(settings.model_copy(update={"streams": streams}), settings.phy, None)
+    return border.RateFixedMcs(mcs=station.mcs, streams=streams)
 
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
@@ -276,6 +307,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         role=border.Role.ACCESS_POINT,
         bss=BSS,
         position_m=(*settings.ap.position_m, 0.0),
+        edca_parameters=_edca(settings.ap.edca_parameters),
         cipher=_data_cipher(cell.security),
         host=_host(profile, cell.security),
         tx_power_dbm=settings.radio.tx_power_dbm,
@@ -407,14 +439,18 @@ def _flows(
 ) -> list[border.Flow]:
     ends = {s.name: end_of(settings, s) for s in stations}
     return [
-        _flow(traffic, (name, station, ends.get(near, near), ends.get(far, far)), hosts)
-        for name, station, near, far in _pairs(settings, traffic, stations)
+        _flow(load_, (prefix + name, station, ends.get(near, near), ends.get(far, far)), hosts)
+        for prefix, load_ in _kinds(traffic)
+        for name, station, near, far in _pairs(settings, load_, stations)
     ]
 
 
-def _flow(
-    traffic: Traffic, ends: tuple[str, str, str, str], hosts: dict[str, Profile]
-) -> border.Flow:
+def _kinds(traffic: Traffic) -> list[tuple[str, Load]]:
+    """Kinds of flow with the beginning of their flows' names."""
+    return [("", traffic), *((f"{one.name}-", one) for one in traffic.beside)]
+
+
+def _flow(traffic: Load, ends: tuple[str, str, str, str], hosts: dict[str, Profile]) -> border.Flow:
     """A flow of ``ends``: its name, its station, source and destination."""
     name, station, source, destination = ends
     return border.Flow(
@@ -430,7 +466,7 @@ def _flow(
 
 
 def _pairs(
-    settings: Scenario, traffic: Traffic, stations: list[Station]
+    settings: Scenario, traffic: Load, stations: list[Station]
 ) -> list[tuple[str, str, str, str]]:
     """(flow name, station, source, destination) of every flow, in names of stations."""
     names = [s.name for s in stations]
@@ -466,7 +502,7 @@ def _pairs(
     ]
 
 
-def _transport(traffic: Traffic, source: Profile, destination: Profile) -> border.Transport:
+def _transport(traffic: Load, source: Profile, destination: Profile) -> border.Transport:
     if traffic.transport == "udp":
         buffer = traffic.socket_buffer_kbytes
         octets = None if buffer is None else int(buffer * 1024)
@@ -489,7 +525,7 @@ def _transport(traffic: Traffic, source: Profile, destination: Profile) -> borde
     return tcp
 
 
-def _pattern(traffic: Traffic) -> border.Pattern:
+def _pattern(traffic: Load) -> border.Pattern:
     if traffic.transport == "udp":
         payload = traffic.payload_bytes or (1472 if traffic.ip == "ipv4" else 1452)
     else:
@@ -507,5 +543,9 @@ def _pattern(traffic: Traffic) -> border.Pattern:
     if traffic.transfer_bytes is not None:
         return border.PatternTransfer(octets=traffic.transfer_bytes, payload_octets=payload)
     if traffic.offered_mbps is not None:
-        return border.PatternPaced(payload_octets=payload, rate_bps=traffic.offered_mbps * 1e6)
+        return border.PatternPaced(
+            payload_octets=payload,
+            rate_bps=traffic.offered_mbps * 1e6,
+            arrivals=border.Arrivals(traffic.arrivals),
+        )
     return border.PatternSaturated(payload_octets=payload)

@@ -15,7 +15,7 @@ from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Cipher
-from airtoll.testbeds import bridging, joining, roaming
+from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -58,6 +58,7 @@ class Simulator:
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
         problem = (
             bridging.why_not(cell)
+            or loads.why_not(cell)
             or roaming.why_not(cell, policies[0])
             or joining.why_not(cell, policies)
         )
@@ -85,7 +86,7 @@ class Simulator:
         """Rough wall time of one trial, seconds."""
         stations = len(station_list(cell.settings))
         simulated_s = cell.load.duration_s
-        if cell.load.transfer_bytes is not None:
+        if cell.load.transfer_bytes is not None and not cell.load.beside:
             rate = 1e6 * (cell.settings.rate_mbps or _COMMON_RATE_MBPS)
             air_s = 8 * cell.load.transfer_bytes * stations / (_SHARE_OF_RATE * rate)
             simulated_s = min(simulated_s, air_s)
@@ -164,7 +165,7 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
     A transfer's throughput is what was delivered over the time from the first octet sent to the
     last one delivered (Agarwal and Wang, equation 11), not over the length of the trial.
     """
-    if cell.load.transfer_bytes is not None:
+    if any(load.transfer_bytes is not None for load in cell.load.loads):
         span = cell.load.duration_s - cell.load.warm_up_s
         times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
         rows = [

@@ -137,19 +137,18 @@ pub enum Rate {
     },
 }
 
-/// EDCA parameters of one access category.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// EDCA parameters of one access category; null: those of the BSS for a node, the standard's for a BSS.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct EdcaParameters {
-    /// AIFSN, slots after SIFS.
-    pub aifsn: u8,
+    /// AIFSN, slots after SIFS, 1 to 15.
+    pub aifsn: Option<u8>,
     /// CWmin, slots.
-    pub cw_min: u32,
-    /// CWmax, slots.
-    pub cw_max: u32,
+    pub cw_min: Option<u32>,
+    /// CWmax, slots; at least CWmin.
+    pub cw_max: Option<u32>,
     /// TXOP limit, us; 0: one frame exchange.
-    #[serde(default)]
-    pub txop_us: f64,
+    pub txop_us: Option<f64>,
 }
 
 /// Aggregation limits.

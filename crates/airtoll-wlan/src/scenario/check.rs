@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_phy::{Legacy, TxVectorError, WidthRules};
 
 use super::{
-    Bss, Cost, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario, ScenarioError, Standard,
-    Transport,
+    Bss, Cost, EdcaParameters, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario,
+    ScenarioError, Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -186,6 +186,9 @@ impl Scenario {
                     check_cost(&format!("{at}.tunnels[{i}].{label}"), cost)?;
                 }
             }
+        }
+        if let Some(own) = &node.edca_parameters {
+            check_edca(&format!("{at}.edca_parameters"), own)?;
         }
         if let Some(us) = node.frame_burst_us {
             not_negative(&format!("{at}.frame_burst_us"), us)?;
@@ -378,6 +381,24 @@ impl Bss {
         if self.max_attempts == 0 {
             return invalid(&format!("{at}.max_attempts"), 0, "at least 1");
         }
+        if let Some(own) = &self.edca_parameters {
+            check_edca(&format!("{at}.edca_parameters"), own)?;
+        }
+        if self.aggregation.window == Some(0) {
+            return invalid(&format!("{at}.aggregation.window"), 0, "at least 1");
+        }
+        if let Some(rates) = &self.basic_rates_mbps {
+            for (i, mbps) in rates.iter().enumerate() {
+                let known = phy.announced_rates();
+                if !known.map(Legacy::mbps).any(|own| own == *mbps) {
+                    let allowed = format!("a rate of {} without MCS", self.standard);
+                    return invalid(&format!("{at}.basic_rates_mbps[{i}]"), mbps, allowed);
+                }
+            }
+            if rates.is_empty() {
+                return invalid(&format!("{at}.basic_rates_mbps"), "empty", "null or a rate");
+            }
+        }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
         if let Some(octets) = self.fragmentation_threshold_octets
             && octets < 256
@@ -426,6 +447,32 @@ fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
             invalid(&format!("{at}.streams"), streams, format!("1 to {most}"))
         }
     }
+}
+
+fn check_edca(at: &str, categories: &[EdcaParameters; 4]) -> Checked {
+    for (i, own) in categories.iter().enumerate() {
+        if let Some(aifsn) = own.aifsn
+            && !(1..=15).contains(&aifsn)
+        {
+            return invalid(&format!("{at}[{i}].aifsn"), aifsn, "1 to 15");
+        }
+        for (key, window) in [("cw_min", own.cw_min), ("cw_max", own.cw_max)] {
+            if let Some(slots) = window
+                && slots > 32_767
+            {
+                return invalid(&format!("{at}[{i}].{key}"), slots, "0 to 32,767");
+            }
+        }
+        if let (Some(least), Some(most)) = (own.cw_min, own.cw_max)
+            && most < least
+        {
+            return invalid(&format!("{at}[{i}].cw_max"), most, "at least cw_min");
+        }
+        if let Some(us) = own.txop_us {
+            not_negative(&format!("{at}[{i}].txop_us"), us)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_cost(at: &str, cost: &Cost) -> Checked {

@@ -34,7 +34,7 @@ pub struct Node {
     /// Frame burst of this node's own frames without EDCA, us; null: the BSS's.
     #[serde(default)]
     pub frame_burst_us: Option<f64>,
-    /// EDCA parameters of this node alone, TXOP limits among them; null: the BSS's.
+    /// EDCA parameters of this node alone, TXOP limits among them, in the BSS's order; null: the BSS's.
     #[serde(default)]
     pub edca_parameters: Option<[EdcaParameters; 4]>,
     /// A station that bridges: data frames between it and its AP have four addresses (IEEE

@@ -58,3 +58,33 @@ fn mistakes_name_the_field() {
         "{error}"
     );
 }
+
+#[test]
+fn access_parameters_have_ranges() {
+    let set = |text: &str| {
+        let given = SINGLE.replacen("\"bss\": [{", &format!("\"bss\": [{{{text},"), 1);
+        assert_ne!(given, SINGLE);
+        Scenario::from_json(&given).unwrap_err().to_string()
+    };
+    let edca = r#""edca": true, "edca_parameters": [{}, {}, {}, "#;
+    for (text, expected) in [
+        (
+            format!("{edca}{{\"aifsn\": 16}}]"),
+            "scenario field bss[0].edca_parameters[3].aifsn is 16: 1 to 15",
+        ),
+        (
+            format!("{edca}{{\"cw_min\": 31, \"cw_max\": 15}}]"),
+            "scenario field bss[0].edca_parameters[3].cw_max is 15: at least cw_min",
+        ),
+        (
+            "\"basic_rates_mbps\": [6, 11]".to_owned(),
+            "scenario field bss[0].basic_rates_mbps[1] is 11: a rate of 802.11a without MCS",
+        ),
+        (
+            "\"aggregation\": {\"window\": 0}".to_owned(),
+            "scenario field bss[0].aggregation.window is 0: at least 1",
+        ),
+    ] {
+        assert_eq!(set(&text), expected);
+    }
+}

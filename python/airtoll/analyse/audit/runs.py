@@ -229,7 +229,9 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
         bursts = scenario.frame_bursting_us or scenario.ap.frame_bursting_us
         if scenario.phy not in HIGHEST_MBPS or bursts or own:
             continue
-        if scenario.cw_min is not None or scenario.edca or traffic.direction == "both":
+        if scenario.cw_min is not None or scenario.edca or scenario.basic_rates_mbps:
+            continue
+        if scenario.slot_time_us or traffic.beside or traffic.direction == "both":
             continue
         senders = (scenario.clients or len(scenario.stations)) + 1
         link = {

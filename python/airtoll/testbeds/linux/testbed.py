@@ -25,7 +25,7 @@ from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import Policy, resolve
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds import bridging, joining, roaming
+from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.guest import drivers
@@ -66,6 +66,10 @@ _MODEL_ONLY: Final = (
     "cw_max",
     "frame_bursting_us",
     "edca",
+    "edca_parameters",
+    "block_ack_window",
+    "basic_rates_mbps",
+    "slot_time_us",
     "ssids",
 )
 #: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
@@ -131,6 +135,8 @@ class Linux:
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell, real=True)
             or roaming.why_not(cell, cell.security)
+            or loads.why_not(cell)
+            or loads.one_kind(cell, poisson=False)
             or _scenario_reason(cell.settings)
             or _join_reason(cell.settings, cell.security)
             or _policy_reason(cell.security, cell.settings, cell.load)
@@ -397,6 +403,12 @@ def _scenario_reason(settings: Scenario) -> str | None:
         return "stations with policies of their own are not set up by this testbed"
     if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):
         return "frame_bursting_us has no effect on virtual radios without a medium"
+    if settings.ap.edca_parameters is not None:
+        return "ap.edca_parameters has no effect on virtual radios"
+    for station in settings.stations:
+        for key in ("mcs", "streams", "edca_parameters"):
+            if getattr(station, key) is not None:
+                return f"{key} of station {station.name} has no effect on virtual radios"
     for key in _MODEL_ONLY:
         if getattr(settings, key) != Scenario.model_fields[key].get_default():
             return f"{key} has no effect on virtual radios"

@@ -1,0 +1,28 @@
+"""Kinds of flow of a cell: which stations they name, and which testbeds carry them out."""
+
+from __future__ import annotations
+
+from airtoll.plan import Cell
+from airtoll.testbeds.domains import DOMAINS
+from airtoll.testbeds.resolve import station_list
+
+
+def why_not(cell: Cell) -> str | None:
+    """Why the kinds of flow of a cell do not fit its scenario, or None."""
+    if cell.settings.topology in DOMAINS and cell.load.beside:
+        return "beside: a two-domain topology carries one kind of flow"
+    names = [station.name for station in station_list(cell.settings)]
+    for load in cell.load.loads:
+        for name in load.stations or ():
+            if name not in names:
+                return f"traffic stations: no station {name!r}; there are {', '.join(names)}"
+    return None
+
+
+def one_kind(cell: Cell, *, poisson: bool = True) -> str | None:
+    """Why a testbed of one kind of flow skips the cell; ``poisson``: whether arrivals may be."""
+    if cell.load.beside:
+        return "beside: this testbed carries one kind of flow at a time"
+    if not poisson and cell.load.arrivals == "poisson":
+        return "arrivals = 'poisson': iperf3 spaces its datagrams evenly"
+    return None
