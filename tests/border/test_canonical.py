@@ -65,7 +65,7 @@ def test_the_native_module_names_an_unknown_field(place: str) -> None:
 
 
 def test_a_policy_with_an_unknown_field_is_refused() -> None:
-    policy = {"name": "open", "link": {"generation": "open", "cipher": "open"}}
+    policy = {"name": "open", "link": {"cipher": "open"}}
     policy["link"] |= {"group_cipher": "open", "colour": "red"}
     with pytest.raises(ValueError, match="colour"):
         _native.negotiate(json.dumps(policy), 1)

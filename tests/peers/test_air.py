@@ -48,11 +48,11 @@ KEY_MANAGEMENT: Final = {
     "ft-sae": "FT-SAE",
     "ft-802.1x": "FT-EAP",
 }
-PROTECTION: Final = ("off", "capable", "required")
+PROTECTION: Final = ("off", "optional", "required")
 
 
 class Network(NamedTuple):
-    """Settings of both ends. ``pmf``: 0 off, 1 capable, 2 required."""
+    """Settings of both ends. ``pmf``: 0 off, 1 optional, 2 required."""
 
     akm: str
     group: int = 19

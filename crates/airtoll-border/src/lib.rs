@@ -1,20 +1,28 @@
 //! The border between Rust and Python: the types that cross, and their JSON Schema.
 //!
 //! A request is built in Python and read here; its types are those of the crate that reads them
-//! (`Scenario` of airtoll-wlan, `PolicySpec` of airtoll-security). An answer is written in Rust and
+//! (`Scenario` of airtoll-wlan, `PolicySpec` of airtoll-handshakes, `Settings` of airtoll-medium). An
+//! answer is written in Rust and
 //! read in Python. [`schema`] describes both, and `tools/border.py` writes the Python classes of
 //! `airtoll.border` from that description.
 
+mod capture;
 mod columns;
 mod negotiated;
 mod schema;
+mod tables;
 
+pub use capture::CaptureOptions;
 pub use columns::{AnalyticColumns, Columns, PublishedMaximum, Sketches, published_maxima};
 pub use negotiated::{
     Negotiated, NegotiatedMessage, NegotiatedOutcome, NegotiatedSecret, NegotiatedTotals,
     PartyTotals, ProtocolTotals, negotiate,
 };
 pub use schema::schema;
+pub use tables::{
+    AkmRow, CipherRow, EapRow, GenerationRow, SpacesRow, TunnelRow, akm_rows, cipher_rows,
+    eap_rows, generation_rows, tunnel_rows,
+};
 
 #[cfg(test)]
 mod tests;

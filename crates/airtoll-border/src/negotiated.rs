@@ -38,13 +38,13 @@ pub struct NegotiatedMessage {
     pub from: Party,
     /// Receiver.
     pub to: Party,
-    /// What carries the octets.
+    /// Carrier of the octets.
     pub carrier: Carrier,
     /// Number of octets.
     pub length: usize,
     /// The octets, hexadecimal.
     pub octets: String,
-    /// What the sender computed before it.
+    /// Operations of the sender before the message.
     pub operations: Vec<Operation>,
 }
 

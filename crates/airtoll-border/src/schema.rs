@@ -5,11 +5,15 @@ use airtoll_handshakes::published::Comparison;
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
 use airtoll_handshakes::{Options, PolicySpec};
+use airtoll_medium::control::{Request as MediumRequest, Statistics as MediumStatistics};
 use airtoll_wlan::Scenario;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::{AnalyticColumns, Columns, Negotiated, PublishedMaximum};
+use crate::{
+    AkmRow, AnalyticColumns, CaptureOptions, CipherRow, Columns, EapRow, GenerationRow, Negotiated,
+    PublishedMaximum, TunnelRow,
+};
 
 /// Two sets of JSON Schema (draft 2020-12) definitions by the name of their type: `requests`, as
 /// serde reads them, and `answers`, as serde writes them.
@@ -26,6 +30,8 @@ pub(crate) fn requests() -> Map<String, Value> {
     generator.subschema_for::<Options>();
     generator.subschema_for::<RoleSettings>();
     generator.subschema_for::<LinkSettings>();
+    generator.subschema_for::<CaptureOptions>();
+    generator.subschema_for::<MediumRequest>();
     generator.take_definitions(true)
 }
 
@@ -39,5 +45,11 @@ fn answers() -> Map<String, Value> {
     generator.subschema_for::<Negotiated>();
     generator.subschema_for::<Comparison>();
     generator.subschema_for::<Report>();
+    generator.subschema_for::<AkmRow>();
+    generator.subschema_for::<CipherRow>();
+    generator.subschema_for::<EapRow>();
+    generator.subschema_for::<TunnelRow>();
+    generator.subschema_for::<GenerationRow>();
+    generator.subschema_for::<MediumStatistics>();
     generator.take_definitions(true)
 }

@@ -3,10 +3,12 @@
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
 use airtoll_handshakes::{Options, PolicySpec};
+use airtoll_medium::control::Request as MediumRequest;
 use airtoll_wlan::Scenario;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::CaptureOptions;
 use crate::schema::requests;
 
 /// Values of a schema: the first has every property, and each alternative of each property is in
@@ -43,7 +45,11 @@ fn examples(schema: &Value, definitions: &Map<String, Value>) -> Vec<Value> {
     match kind.unwrap_or_else(|| panic!("no type in {schema}")) {
         "object" => objects(schema, definitions),
         "array" => arrays(schema, definitions),
-        "string" => vec![json!("x")],
+        "string" => vec![match schema["format"].as_str() {
+            Some("ip") => json!("10.0.0.1"),
+            Some("mac-address") => json!("42:00:00:00:00:00"),
+            _ => json!("x"),
+        }],
         "integer" => vec![json!(1)],
         "number" => vec![json!(1.5)],
         "boolean" => vec![json!(true)],
@@ -171,6 +177,16 @@ fn a_policy_and_its_options_refuse_unknown_fields_at_every_place() {
 fn the_settings_of_a_handshake_refuse_unknown_fields_at_every_place() {
     unknown_fields_are_refused::<RoleSettings>("RoleSettings");
     unknown_fields_are_refused::<LinkSettings>("LinkSettings");
+}
+
+#[test]
+fn the_options_of_a_capture_report_refuse_unknown_fields() {
+    unknown_fields_are_refused::<CaptureOptions>("CaptureOptions");
+}
+
+#[test]
+fn a_request_to_the_medium_refuses_unknown_fields_at_every_place() {
+    unknown_fields_are_refused::<MediumRequest>("MediumRequest");
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub struct Report {
     pub refused: BTreeMap<&'static str, u64>,
     /// Frames with EAPOL, those seen after decryption included.
     pub eapol_frames: u64,
-    /// Frames with EAP, likewise.
+    /// Frames with EAP.
     pub eap_frames: u64,
     /// Frames by type.
     pub kinds: Kinds,

@@ -49,4 +49,7 @@ pub use failure::{Code, Failure};
 pub use key_handshake::GroupKeys;
 pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition};
 pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
-pub use policy::{Faults, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+pub use policy::{
+    AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
+    SpecError, TunnelMove, TunnelSpec,
+};

@@ -30,6 +30,7 @@ pub enum ManagementProtection {
     #[default]
     Off,
     /// Both can.
+    #[serde(rename = "optional")]
     Capable,
     /// Both must.
     Required,

@@ -25,7 +25,7 @@ use super::link::Link;
 use super::mobile_ip::parties;
 use super::operation::Operation;
 use super::owe::OwePeer;
-use super::policy::{Options, PolicySpec, SpecError};
+use super::policy::{AuthenticationAlgorithm, Options, PolicySpec, SpecError};
 use super::sae::{SaeConfig, SaePeer};
 use super::tls::{Credential, Session, TlsSuite};
 use airtoll_security::akm::AkmSuite;
@@ -262,7 +262,7 @@ impl Negotiation {
             Stage::MobileIp => parties(&self.mobile_ip()),
             Stage::Tunnel => {
                 let tunnel = self.policy.tunnels[index].clone();
-                self.tunnel(&tunnel, &mut context)?
+                self.tunnel(&tunnel, &mut context)
             }
             Stage::TunnelMove => self.tunnel_move(),
         };
@@ -301,17 +301,8 @@ impl Negotiation {
                 Box::new(SaePeer::access_point(config(PASSPHRASE))),
             ]);
         }
-        let key = match self.policy.link.authentication.as_str() {
-            "open" | "ft" | "sae" => None,
-            "shared-key" => Some(vec![WEP_OCTET; self.link.pairwise.key_octets()]),
-            other => {
-                return Err(SpecError::Unknown {
-                    key: "link.authentication",
-                    value: other.to_string(),
-                    allowed: "open, shared-key, sae or ft",
-                });
-            }
-        };
+        let shared = self.policy.link.authentication == AuthenticationAlgorithm::SharedKey;
+        let key = shared.then(|| vec![WEP_OCTET; self.link.pairwise.key_octets()]);
         let mut station_key = key.clone();
         if let (true, Some(key)) = (self.options.faults.wrong_passphrase, &mut station_key) {
             key[0] ^= 1;

@@ -6,11 +6,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::link::ManagementProtection;
 use super::tls::{ChainKind, TlsVersion};
-use airtoll_security::EapMethod;
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
-use airtoll_wire::ieee80211::suite::{OUI_IEEE, OUI_WPA};
+use airtoll_security::{EapMethod, TunnelSuite};
 
 /// An error in a policy or its options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,45 +30,67 @@ pub enum SpecError {
     },
 }
 
+/// The 802.11 authentication algorithm of a first association (802.11-2020, 9.4.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthenticationAlgorithm {
+    /// Open System.
+    #[default]
+    Open,
+    /// Shared Key, with the WEP key.
+    SharedKey,
+    /// Simultaneous authentication of equals.
+    Sae,
+    /// Fast BSS transition; the first association in a mobility domain authenticates with Open
+    /// System.
+    Ft,
+}
+
 /// The link of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// open, pre-rsna, 802.1x, wpa, wpa2, wpa3 or owe.
-    pub generation: String,
     /// Pairwise cipher.
-    pub cipher: String,
+    pub cipher: CipherSuite,
     /// Group cipher.
-    pub group_cipher: String,
-    /// Suite type of 00-0F-AC, or of WPA.
+    pub group_cipher: CipherSuite,
+    /// AKM suite; null without link keys.
     #[serde(default)]
-    pub akm: Option<u8>,
-    /// md5, leap, tls, ttls or peap.
+    pub akm: Option<AkmSuite>,
+    /// EAP method; null without 802.1X.
     #[serde(default)]
     pub eap_method: Option<EapMethod>,
-    /// open, shared-key, sae or ft.
-    #[serde(default = "open")]
-    pub authentication: String,
-    /// off, optional or required.
-    #[serde(default = "off")]
-    pub pmf: String,
+    /// 802.11 authentication algorithm.
+    #[serde(default)]
+    pub authentication: AuthenticationAlgorithm,
+    /// Protected management frames.
+    #[serde(default)]
+    pub pmf: ManagementProtection,
     /// Whether 802.1X hands out WEP keys.
     #[serde(default)]
     pub dynamic_wep: bool,
+}
+
+/// The protocol that agrees on the keys of a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyExchange {
+    /// IKE version 1 (RFC 2409).
+    IkeV1,
+    /// IKE version 2 (RFC 7296).
+    IkeV2,
+    /// The handshake of WireGuard, an instance of the Noise framework.
+    Noise,
 }
 
 /// A tunnel of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TunnelSpec {
-    /// esp or wireguard.
-    pub kind: String,
-    /// null, des, 3des, aes-cbc, aes-gcm or chacha20-poly1305.
-    pub encryption: String,
-    /// none, md5 or sha1.
-    pub integrity: String,
-    /// ikev1, ikev2 or noise.
-    pub key_exchange: String,
+    /// Transform of its packets.
+    pub suite: TunnelSuite,
+    /// Protocol that agrees on its keys.
+    pub key_exchange: KeyExchange,
 }
 
 /// A policy.
@@ -82,45 +104,6 @@ pub struct PolicySpec {
     /// Its tunnels, outermost first.
     #[serde(default)]
     pub tunnels: Vec<TunnelSpec>,
-}
-
-impl PolicySpec {
-    /// The AKM suite, if the policy derives link keys.
-    ///
-    /// # Errors
-    /// A suite type that no AKM has.
-    pub fn akm(&self) -> Result<Option<AkmSuite>, SpecError> {
-        let Some(kind) = self.link.akm else {
-            return Ok(None);
-        };
-        let oui = if self.link.generation == "wpa" {
-            OUI_WPA
-        } else {
-            OUI_IEEE
-        };
-        AkmSuite::from_selector([oui[0], oui[1], oui[2], kind])
-            .map(Some)
-            .ok_or(SpecError::Unknown {
-                key: "link.akm",
-                value: kind.to_string(),
-                allowed: "the AKM suite types of the catalogue",
-            })
-    }
-
-    /// A cipher of the link by its name.
-    ///
-    /// # Errors
-    /// A name that no cipher has.
-    pub fn cipher(name: &str) -> Result<CipherSuite, SpecError> {
-        if name == "none" {
-            return Ok(CipherSuite::Open);
-        }
-        CipherSuite::from_name(name).ok_or(SpecError::Unknown {
-            key: "link.cipher",
-            value: name.to_string(),
-            allowed: "none or a cipher suite of the catalogue",
-        })
-    }
 }
 
 /// Faults to inject.
@@ -227,12 +210,4 @@ impl Default for Options {
             faults: Faults::default(),
         }
     }
-}
-
-fn open() -> String {
-    "open".to_string()
-}
-
-fn off() -> String {
-    "off".to_string()
 }

@@ -45,15 +45,11 @@ pub fn compare(seed: u64) -> Vec<Comparison> {
     vec![mobile_ip(seed), ipsec(seed), md5(seed), tls(seed)]
 }
 
-const OPEN: &str =
-    r#"{"name": "open", "link": {"generation": "open", "cipher": "none", "group_cipher": "none"}}"#;
-const IPSEC: &str = r#"{"name": "ipsec-3des-sha1", "link": {"generation": "open",
-    "cipher": "none", "group_cipher": "none"}, "tunnels": [{"kind": "esp", "encryption": "3des",
-    "integrity": "sha1", "key_exchange": "ikev1"}]}"#;
-const MD5: &str = r#"{"name": "8021x-md5+wep-104", "link": {"generation": "802.1x",
-    "cipher": "wep-104", "group_cipher": "wep-104", "eap_method": "md5"}}"#;
-const TLS: &str = r#"{"name": "8021x-tls+wep-104", "link": {"generation": "802.1x",
-    "cipher": "wep-104", "group_cipher": "wep-104", "eap_method": "tls", "dynamic_wep": true}}"#;
+const OPEN: &str = r#"{"name": "open", "link": {"cipher": "open", "group_cipher": "open"}}"#;
+const IPSEC: &str = r#"{"name": "ipsec-3des-sha1", "link": {"cipher": "open", "group_cipher": "open"}, "tunnels": [{"suite": "esp-3des-sha1",
+    "key_exchange": "ikev1"}]}"#;
+const MD5: &str = r#"{"name": "8021x-md5+wep-104", "link": {"cipher": "wep-104", "group_cipher": "wep-104", "eap_method": "md5"}}"#;
+const TLS: &str = r#"{"name": "8021x-tls+wep-104", "link": {"cipher": "wep-104", "group_cipher": "wep-104", "eap_method": "tls", "dynamic_wep": true}}"#;
 
 fn records(policy: &str, options: Options, seed: u64, stages: &[Stage]) -> Vec<StageRecord> {
     let Ok(policy) = serde_json::from_str::<PolicySpec>(policy) else {

@@ -12,6 +12,7 @@
 //! The answer to an invalid request is `{"error": "..."}`.
 
 use airtoll_units::Instant;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -20,13 +21,14 @@ use crate::settings::Settings;
 use crate::statistics::{Counts, Lateness};
 
 /// A request.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "MediumRequest")]
 pub enum Request {
     /// A new air from now on.
     Begin {
-        /// As [`Settings::from_json`] takes them.
-        settings: Value,
+        /// The radios and the rules of the BSS.
+        settings: Box<Settings>,
     },
     /// Asks for the counts.
     Statistics {
@@ -34,9 +36,9 @@ pub enum Request {
         #[serde(default)]
         forget: bool,
     },
-    /// Whether anything takes airtime.
+    /// Whether frames take airtime from now on.
     Airtime {
-        /// Whether.
+        /// False: frames pass at once and unharmed.
         on: bool,
     },
     /// The level at which either of two radios hears the other.
@@ -46,12 +48,12 @@ pub enum Request {
         /// Received power.
         dbm: f64,
     },
-    /// The end.
-    Stop,
+    /// Asks for the counts and ends the medium.
+    Stop {},
 }
 
 /// Counts of the program around the medium.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Service {
     /// How late deliveries and reports were.
     pub lateness: Lateness,
@@ -61,13 +63,16 @@ pub struct Service {
     pub overruns: u64,
 }
 
-/// Everything counted, in one object.
-#[derive(Debug, Serialize)]
-struct Statistics<'a> {
+/// Counts of the medium and of the program around it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumStatistics")]
+pub struct Statistics {
+    /// Counts of the medium.
     #[serde(flatten)]
-    counts: Counts,
+    pub counts: Counts,
+    /// Counts of the program.
     #[serde(flatten)]
-    service: &'a Service,
+    pub service: Service,
 }
 
 /// Carries out one line; gives the answer (with its line end) and whether this is the end.
@@ -82,7 +87,7 @@ pub fn answer(
         Err(error) => return (refusal(&error.to_string()), false),
     };
     match request {
-        Request::Begin { settings } => match Settings::from_json(&settings.to_string()) {
+        Request::Begin { settings } => match settings.checked() {
             Ok(settings) => {
                 medium.begin(settings, now);
                 *service = Service::default();
@@ -115,14 +120,14 @@ pub fn answer(
                 ),
             }
         }
-        Request::Stop => (statistics(medium, service), true),
+        Request::Stop {} => (statistics(medium, service), true),
     }
 }
 
 fn statistics(medium: &Medium, service: &Service) -> String {
     let all = Statistics {
         counts: medium.counts(),
-        service,
+        service: service.clone(),
     };
     said(&serde_json::to_value(all).expect("counts are plain values"))
 }

@@ -6,15 +6,17 @@
 use airtoll_phy::{Band, BasicRates, Generation, Preamble, TimingSet};
 use airtoll_wire::MacAddress;
 use airtoll_wlan::scenario::{PathLoss, Wall};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A set of radios holds at most this many: hearing is kept as one bit each.
 pub const MAX_RADIOS: usize = 64;
 
-/// Everything that the medium is told at its beginning.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Settings of a new air.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumSettings")]
 pub struct Settings {
     /// The radios; at most [`MAX_RADIOS`].
     pub radios: Vec<RadioSettings>,
@@ -59,8 +61,9 @@ pub struct Settings {
 }
 
 /// One radio.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumRadio")]
 pub struct RadioSettings {
     /// Its name.
     pub name: String,
@@ -78,8 +81,9 @@ pub struct RadioSettings {
 }
 
 /// A point of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumWaypoint")]
 pub struct Waypoint {
     /// When, s.
     pub at_s: f64,
@@ -88,8 +92,9 @@ pub struct Waypoint {
 }
 
 /// The level at which either of two radios hears the other.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumLevel")]
 pub struct Level {
     /// The two radios.
     pub radios: [String; 2],
@@ -98,8 +103,9 @@ pub struct Level {
 }
 
 /// A point of a level.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumLevelPoint")]
 pub struct LevelPoint {
     /// When, s.
     #[serde(default)]
@@ -109,9 +115,16 @@ pub struct LevelPoint {
 }
 
 /// A MAC address in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", inline, extend("format" = "mac-address"))]
 pub struct Address(pub MacAddress);
+
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        address.0.to_string()
+    }
+}
 
 impl TryFrom<String> for Address {
     type Error = airtoll_wire::Error;
@@ -162,8 +175,16 @@ impl Settings {
     pub fn from_json(text: &str) -> Result<Self, SettingsError> {
         let settings: Self =
             serde_json::from_str(text).map_err(|error| SettingsError::Shape(error.to_string()))?;
-        settings.check()?;
-        Ok(settings)
+        settings.checked()
+    }
+
+    /// The same settings, if they hold together.
+    ///
+    /// # Errors
+    /// [`SettingsError`], naming the key.
+    pub fn checked(self) -> Result<Self, SettingsError> {
+        self.check()?;
+        Ok(self)
     }
 
     /// The number of a radio.

@@ -5,10 +5,12 @@
 //! is told.
 
 use airtoll_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Counts of one radio.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumRadioCounts")]
 pub struct RadioCounts {
     /// Its name.
     pub name: String,
@@ -37,7 +39,8 @@ pub struct RadioCounts {
 }
 
 /// Counts of one channel.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumChannelCounts")]
 pub struct ChannelCounts {
     /// Centre frequency.
     pub frequency_mhz: u32,
@@ -46,7 +49,8 @@ pub struct ChannelCounts {
 }
 
 /// How late deliveries were made, against the instants at which the air let them through.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumLateness")]
 pub struct Lateness {
     /// Deliveries and reports made.
     pub happenings: u64,
@@ -57,7 +61,7 @@ pub struct Lateness {
 }
 
 /// Everything counted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Time that the counts cover, s.
     pub span_s: f64,

@@ -1,9 +1,9 @@
 //! Capture reports: takes paths, keys and options, gives one JSON text; joins of a live capture.
 
 use std::io::{BufWriter, Read, Write};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use airtoll_border::CaptureOptions;
 use airtoll_capture::file::Reader;
 use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
@@ -21,34 +21,17 @@ create_exception!(
     "A file that cannot be read as a capture, or an invalid key or option."
 );
 
-/// Options of a report.
-#[derive(FromPyObject, Default)]
-#[pyo3(from_item_all)]
-struct Options {
-    /// Unix seconds, or seconds after the first frame with `relative`.
-    since_s: Option<f64>,
-    until_s: Option<f64>,
-    relative: bool,
-    /// IP address and MAC address of stations.
-    owners: Vec<(IpAddr, String)>,
-    stations: Vec<String>,
-    aps: Vec<String>,
-    ssids: Vec<String>,
-    slowest: bool,
-    most: Option<usize>,
-    steps: bool,
-}
-
-/// The report on captures, as JSON. `keys` are texts of the form KIND:VALUE.
+/// The report on captures, as JSON. `keys` are texts of the form KIND:VALUE; `options_json` is the
+/// JSON of `airtoll.border.CaptureOptions`.
 #[pyfunction]
 fn capture_report(
     py: Python<'_>,
     files: Vec<PathBuf>,
     keys: Vec<String>,
     key_logs: Vec<PathBuf>,
-    options: Options,
+    options_json: &str,
 ) -> PyResult<String> {
-    let request = request(files, &keys, &key_logs, &options).map_err(bad)?;
+    let request = request(files, &keys, &key_logs, &options(options_json)?).map_err(bad)?;
     py.detach(|| analyse(&request, None).map(|report| report.to_json()))
         .map_err(bad)
 }
@@ -62,9 +45,9 @@ fn write_capture_report(
     files: Vec<PathBuf>,
     keys: Vec<String>,
     key_logs: Vec<PathBuf>,
-    options: Options,
+    options_json: &str,
 ) -> PyResult<String> {
-    let request = request(files, &keys, &key_logs, &options).map_err(bad)?;
+    let request = request(files, &keys, &key_logs, &options(options_json)?).map_err(bad)?;
     let report = py.detach(|| analyse(&request, None)).map_err(bad)?;
     py.detach(|| {
         let mut out = BufWriter::with_capacity(1 << 16, Sink(sink));
@@ -104,8 +87,7 @@ fn watch_capture(
     key_logs: Vec<PathBuf>,
     tell: Py<PyAny>,
 ) -> PyResult<String> {
-    let request =
-        request(vec![path.clone()], &keys, &key_logs, &Options::default()).map_err(bad)?;
+    let request = request(vec![path.clone()], &keys, &key_logs, &without_steps()).map_err(bad)?;
     let mut raised: Option<PyErr> = None;
     let report = py.detach(|| {
         let stream: Box<dyn Read + Send> = if path.as_os_str() == "-" {
@@ -158,6 +140,18 @@ fn count_packets(py: Python<'_>, octets: Vec<u8>) -> PyResult<u64> {
         Ok(reader.packets())
     })
     .map_err(bad)
+}
+
+fn options(json: &str) -> PyResult<CaptureOptions> {
+    serde_json::from_str(json).map_err(|error| BadCapture::new_err(format!("options: {error}")))
+}
+
+/// Every session, without its frames.
+fn without_steps() -> CaptureOptions {
+    CaptureOptions {
+        steps: false,
+        ..CaptureOptions::default()
+    }
 }
 
 fn bad(error: CaptureError) -> PyErr {
@@ -221,7 +215,7 @@ fn frames(
         }
     };
     analyse(
-        &request(files, texts, key_logs, &Options::default())?,
+        &request(files, texts, key_logs, &without_steps())?,
         Some(&mut watcher),
     )?;
     Ok(rows)
@@ -231,7 +225,7 @@ fn request(
     files: Vec<PathBuf>,
     texts: &[String],
     key_logs: &[PathBuf],
-    options: &Options,
+    options: &CaptureOptions,
 ) -> Result<Request, CaptureError> {
     let mut keys = Keys::default();
     keys.add_texts(texts)?;

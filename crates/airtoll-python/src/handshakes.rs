@@ -2,13 +2,15 @@
 //!
 //! Carries no time: the simulator does.
 
+use airtoll_border::Negotiated;
 use airtoll_handshakes::published::compare;
 use airtoll_handshakes::{Options, PolicySpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use serde::Serialize;
+
+use crate::answers::answer;
 
 /// Runs everything a policy negotiates without loss; gives `airtoll.border.Negotiated`. The
 /// arguments are the JSON of `airtoll.border.PolicySpec` and `airtoll.border.Options`. Raises
@@ -21,8 +23,8 @@ fn negotiate(
     seed: u64,
     options_json: &str,
 ) -> PyResult<Py<PyAny>> {
-    let text = py.detach(|| run(policy_json, seed, options_json));
-    loads(py, &text.map_err(PyValueError::new_err)?)
+    let negotiated = py.detach(|| run(policy_json, seed, options_json));
+    answer(py, &negotiated.map_err(PyValueError::new_err)?)
 }
 
 /// The message counts that Agarwal and Wang print (2005, section VIII.B and Table III) beside the
@@ -30,8 +32,8 @@ fn negotiate(
 #[pyfunction]
 #[pyo3(signature = (seed = 1))]
 fn compare_message_counts(py: Python<'_>, seed: u64) -> PyResult<Py<PyAny>> {
-    let text = py.detach(|| text(&compare(seed)));
-    loads(py, &text.map_err(PyValueError::new_err)?)
+    let counts = py.detach(|| compare(seed));
+    answer(py, &counts)
 }
 
 /// Adds these functions to the module.
@@ -40,19 +42,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compare_message_counts, module)?)
 }
 
-fn loads(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
-    Ok(py.import("json")?.call_method1("loads", (text,))?.unbind())
-}
-
-fn run(policy_json: &str, seed: u64, options_json: &str) -> Result<String, String> {
+fn run(policy_json: &str, seed: u64, options_json: &str) -> Result<Negotiated, String> {
     let policy: PolicySpec =
         serde_json::from_str(policy_json).map_err(|error| format!("policy: {error}"))?;
     let options: Options =
         serde_json::from_str(options_json).map_err(|error| format!("options: {error}"))?;
     let rng = Box::new(ChaCha20Rng::seed_from_u64(seed));
-    text(&airtoll_border::negotiate(policy, options, rng)?)
-}
-
-fn text(value: &impl Serialize) -> Result<String, String> {
-    serde_json::to_string(value).map_err(|error| error.to_string())
+    airtoll_border::negotiate(policy, options, rng)
 }

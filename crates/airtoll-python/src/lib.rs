@@ -4,16 +4,16 @@
 //! works. Never holds logic of its own.
 
 mod analytic;
+mod answers;
 mod cancel;
 mod capture;
 mod ciphers;
 mod exchanges;
-mod generations;
 mod handshakes;
 mod recording;
 mod scenario;
 mod simulate;
-mod suites;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -25,10 +25,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     capture::register(module)?;
     ciphers::register(module)?;
     exchanges::register(module)?;
-    generations::register(module)?;
     handshakes::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;
-    suites::register(module)?;
+    tables::register(module)?;
     Ok(())
 }

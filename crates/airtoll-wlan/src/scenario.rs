@@ -1,10 +1,10 @@
 //! The fully resolved scenario: what one simulated trial is made of, in numbers and enums.
 //!
 //! Takes JSON (or the same structures built in Rust), gives a checked [`Scenario`]. Never looks
-//! anything up: device profiles, policies and study defaults are resolved by whoever writes it.
+//! anything up: device profiles, policies and study defaults are resolved before.
 //! Unknown fields are errors, and every error names the path of the field.
 //!
-//! Units stand in the field names: `_s`, `_us`, `_ns`, `_octets`, `_bps`, `_mbps`, `_db`, `_dbm`,
+//! Field names end in their unit: `_s`, `_us`, `_ns`, `_octets`, `_bps`, `_mbps`, `_db`, `_dbm`,
 //! `_m`, `_w`. Nodes, BSSs and flows refer to one another by name.
 
 mod association;
@@ -61,7 +61,7 @@ pub struct Scenario {
     /// Stations that have not joined by then have failed to, s.
     #[serde(default = "association_limit")]
     pub association_limit_s: f64,
-    /// Stations that move to another BSS in mid-trial.
+    /// Stations that move to another BSS during the trial.
     #[serde(default)]
     pub handovers: Vec<Handover>,
     /// Agents of Mobile IP that advertise themselves.
@@ -97,17 +97,17 @@ pub enum ScenarioError {
     Malformed {
         /// Path of the field, e.g. `nodes[2].host.crypto.engine`.
         field: String,
-        /// What the reader of the JSON says about it.
+        /// Message of the JSON reader.
         problem: String,
     },
-    /// A field has a value that cannot be meant.
+    /// A field has an invalid value.
     #[error("scenario field {field} is {value}: {allowed}")]
     Invalid {
         /// Path of the field.
         field: String,
         /// The value found.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// The caller asked to stop.
@@ -120,7 +120,7 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError::Malformed`] where the text is no scenario, [`ScenarioError::Invalid`]
-    /// where a value cannot be meant; both name the field.
+    /// where a value is invalid; both name the field.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let scenario: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

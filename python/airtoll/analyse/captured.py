@@ -15,7 +15,7 @@ from attrs import frozen
 from airtoll.analyse.decomposition import decompose
 from airtoll.analyse.overhead import Definition
 from airtoll.capture.observations import LEDGER_KINDS
-from airtoll.capture.reports import CaptureReport
+from airtoll.capture.reports import CaptureReport, by_kind
 from airtoll.errors import UsageError
 
 #: Acknowledgements have airtime where the capture tells their rate.
@@ -51,7 +51,7 @@ def take_apart(
     rates = {name: _rate(name, report) for name, report in pairs}
     rows = []
     for name, report in pairs:
-        airtime = report.ledger["total"]["airtime_s"]
+        airtime = by_kind(report.ledger["total"]["airtime_s"])
         values = {
             f"airtime_{part}_s": sum(airtime[kind] for kind in kinds)
             for part, kinds in _KINDS.items()

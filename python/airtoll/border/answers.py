@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
+    "AkmRow",
     "Alternative",
     "AnalyticColumns",
     "ByKindOfdouble",
@@ -15,6 +16,7 @@ __all__ = [
     "Carrier",
     "CarrierUdp",
     "Checked",
+    "CipherRow",
     "Code",
     "CodeIke",
     "CodeMobileIp",
@@ -25,6 +27,7 @@ __all__ = [
     "Count",
     "Curve",
     "Damage",
+    "EapRow",
     "EndReport",
     "Failure",
     "FailureCountermeasures",
@@ -36,9 +39,14 @@ __all__ = [
     "FailureWrongCertificate",
     "FailureWrongCredentials",
     "FailureWrongPassphrase",
+    "GenerationRow",
     "HashAlgorithm",
     "Kinds",
     "LedgerReport",
+    "MediumChannelCounts",
+    "MediumLateness",
+    "MediumRadioCounts",
+    "MediumStatistics",
     "Negotiated",
     "NegotiatedMessage",
     "NegotiatedOutcome",
@@ -72,11 +80,13 @@ __all__ = [
     "SessionReport",
     "SignatureAlgorithm",
     "Sketches",
+    "SpacesRow",
     "Stage",
     "Step",
     "StepColumns",
     "Sums",
     "TunnelReport",
+    "TunnelRow",
     "Waits",
 ]
 
@@ -411,13 +421,13 @@ NegotiatedMessage = TypedDict(
         "from": Party,
         #: Receiver.
         "to": Party,
-        #: What carries the octets.
+        #: Carrier of the octets.
         "carrier": Carrier,
         #: Number of octets.
         "length": int,
         #: The octets, hexadecimal.
         "octets": str,
-        #: What the sender computed before it.
+        #: Operations of the sender before the message.
         "operations": list[Operation],
     },
 )
@@ -736,7 +746,7 @@ class Damage(TypedDict):
     """Packets read before it."""
 
     what: str
-    """What is wrong, in words."""
+    """The damage, in words."""
 
 
 class Waits(TypedDict):
@@ -876,7 +886,7 @@ class SessionReport(TypedDict):
     """AKM; null if the choice was not seen."""
 
     cipher: str | None
-    """Pairwise cipher, likewise."""
+    """Pairwise cipher; null if it was not seen."""
 
     group_cipher: str | None
     """Group cipher."""
@@ -937,7 +947,7 @@ class SessionReport(TypedDict):
     """First to last frame of everything negotiated to get in, tunnels included."""
 
     waits_s: Waits
-    """Who kept whom waiting during the join."""
+    """Waiting times during the join, by the party that caused them."""
 
     authentication_messages: int
     """Messages of the join that negotiate: all but open-system authentication and association."""
@@ -1191,7 +1201,7 @@ class RateCount(TypedDict):
 
 
 class Alternative(TypedDict):
-    """What the data frames would take under another cipher."""
+    """Octets and airtime of the data frames under another cipher."""
 
     cipher: str
     """The cipher."""
@@ -1285,7 +1295,7 @@ class Report(TypedDict):
     """Frames with EAPOL, those seen after decryption included."""
 
     eap_frames: int
-    """Frames with EAP, likewise."""
+    """Frames with EAP."""
 
     kinds: Kinds
     """Frames by type."""
@@ -1334,3 +1344,283 @@ class Report(TypedDict):
 
     ledger: LedgerReport
     """Airtime and octets."""
+
+
+class AkmRow(TypedDict):
+    """An AKM suite."""
+
+    name: str
+    """Its name."""
+
+    selector: str
+    """OUI and suite type as hostapd prints them: `00-0f-ac-2`."""
+
+    suite_type: int
+    """The number behind the OUI (IEEE 802.11-2020 table 9-151)."""
+
+    policy_word: str
+    """Word of the AKM in policy names."""
+
+    generations: list[str]
+    """Generations of links whose policies may use it: wpa, wpa2, wpa3, owe."""
+
+    pairwise: str | None
+    """The one pairwise suite that may be used; null where there are several."""
+
+    hash_octets: int | None
+    """Octets of its hash; null where the Diffie-Hellman group decides."""
+
+    authentication: str
+    """The 802.11 authentication algorithm of the first association: open, sae or ft."""
+
+    is_8021x: bool
+    """Whether 802.1X comes before the key handshake."""
+
+    is_psk: bool
+    """Whether the pre-shared key is the PMK."""
+
+    is_sae: bool
+    """Whether it authenticates with SAE."""
+
+    is_ft: bool
+    """Whether it uses the fast-transition key hierarchy."""
+
+    is_192_bit: bool
+    """Whether it belongs to WPA3-Enterprise's 192-bit mode."""
+
+    requires_pmf: bool
+    """Whether protected management frames are mandatory."""
+
+    requires_hash_to_element: bool
+    """Whether SAE must derive its password element by hash-to-element."""
+
+    has_forward_secrecy: bool
+    """Whether it gives forward secrecy by itself."""
+
+    caches_pmk: bool
+    """Whether both ends may keep the PMK for a later association."""
+
+
+class CipherRow(TypedDict):
+    """A cipher suite of the link."""
+
+    name: str
+    """Its name."""
+
+    selector: str | None
+    """OUI and suite type in an RSNE; null for `open`."""
+
+    wpa_selector: str | None
+    """The same in the element of WPA version 1; null for suites that it does not know."""
+
+    mpdu_octets: int
+    """Octets added to each MPDU."""
+
+    msdu_octets: int
+    """Octets added to each MSDU before fragmentation."""
+
+    key_octets: int
+    """Octets of its key."""
+
+    is_group_management: bool
+    """Whether it protects group-addressed management frames."""
+
+    permits_high_throughput: bool
+    """Whether HT, VHT and HE rates may be used."""
+
+
+class EapRow(TypedDict):
+    """An EAP method."""
+
+    name: str
+    """Its name."""
+
+    number: int
+    """Method type (IANA)."""
+
+    gives_keys: bool
+    """Whether it gives an MSK."""
+
+    uses_tls: bool
+    """Whether it runs TLS."""
+
+    runs_tls13: bool
+    """Whether it runs TLS 1.3 here."""
+
+    uses_password: bool
+    """Whether the station has a password."""
+
+    inner: str | None
+    """The authentication inside the TLS tunnel; null where there is none."""
+
+
+class TunnelRow(TypedDict):
+    """A network-layer tunnel."""
+
+    name: str
+    """Its name."""
+
+    encryption: str
+    """Encryption algorithm."""
+
+    integrity: str
+    """Integrity algorithm; none where the encryption authenticates."""
+
+
+class SpacesRow(TypedDict):
+    """Interframe spaces of a PHY generation in a band."""
+
+    band: str
+    """The band: 2.4ghz, 5ghz or 6ghz."""
+
+    slot_us: float
+    """Slot, microseconds."""
+
+    sifs_us: float
+    """SIFS, microseconds."""
+
+    cw_min: int
+    """Smallest contention window, slots."""
+
+    signal_extension_us: float
+    """Signal extension, microseconds."""
+
+
+class GenerationRow(TypedDict):
+    """A PHY generation."""
+
+    name: str
+    """Name of the standard."""
+
+    format: str
+    """Format of its frames."""
+
+    bands: list[SpacesRow]
+    """Interframe spaces by band, those of the default band first."""
+
+    widths_mhz: list[int]
+    """Channel widths, MHz."""
+
+    guard_intervals_ns: list[int]
+    """Guard intervals, nanoseconds."""
+
+    rates_mbps: list[float]
+    """Rates without MCS, Mb/s."""
+
+    mandatory_rates_mbps: list[float]
+    """Of them the mandatory ones: every DSSS rate, or 6, 12 and 24 Mb/s (16.2.3.4, 17.3.8.3)."""
+
+    dsss: bool
+    """Whether it has DSSS rates only."""
+
+    mcs_top: int | None
+    """Highest MCS; null without MCSs."""
+
+    streams: int | None
+    """Most spatial streams; null without MCSs."""
+
+    ampdu_octets: int | None
+    """Most octets of an A-MPDU; null without aggregation."""
+
+    window: int | None
+    """Most MPDUs of an A-MPDU; null without aggregation."""
+
+    shortest_preamble_us: float
+    """Shortest preamble, microseconds."""
+
+    long_preamble_us: float
+    """Preamble of the longest form, microseconds."""
+
+    symbol_us: float | None
+    """A data symbol with the shortest guard interval, microseconds; null for DSSS."""
+
+    service_and_tail_bits: int | None
+    """Bits of the SERVICE field and of the tail; null for DSSS."""
+
+
+class MediumRadioCounts(TypedDict):
+    """Counts of one radio."""
+
+    name: str
+    """Its name."""
+
+    frames: int
+    """Frames that mac80211 gave."""
+
+    sent: int
+    """Of them: sent, and acknowledged or needing no acknowledgement."""
+
+    given_up: int
+    """Of them: given up after the last attempt."""
+
+    queue_drops: int
+    """Of them: dropped at a full queue, though reported as acknowledged."""
+
+    attempts: int
+    """Times that a data or management frame was put on the air."""
+
+    retries: int
+    """Of them: not the first of their frame."""
+
+    collisions: int
+    """Attempts that overlapped with another transmission at their receiver."""
+
+    received: int
+    """Frames delivered to it."""
+
+    octets: int
+    """Octets of the frames sent (FCS included, each frame once)."""
+
+    air_s: float
+    """Time that it transmitted: data, responses and protection, s."""
+
+    longest_queue: int
+    """Most frames that waited in one of its queues."""
+
+
+class MediumChannelCounts(TypedDict):
+    """Counts of one channel."""
+
+    frequency_mhz: int
+    """Centre frequency."""
+
+    busy_s: float
+    """Time that at least one transmission was on, s."""
+
+
+class MediumLateness(TypedDict):
+    """How late deliveries were made, against the instants at which the air let them through."""
+
+    happenings: int
+    """Deliveries and reports made."""
+
+    mean_s: float
+    """Their mean lateness, s."""
+
+    most_s: float
+    """The largest, s."""
+
+
+class MediumStatistics(TypedDict):
+    """Counts of the medium and of the program around it."""
+
+    span_s: float
+    """Time that the counts cover, s."""
+
+    airtime: bool
+    """Whether anything took airtime."""
+
+    radios: list[MediumRadioCounts]
+    """By radio, in the order of the settings."""
+
+    channels: list[MediumChannelCounts]
+    """By channel, in the order of first use."""
+
+    lateness: MediumLateness
+    """How late deliveries and reports were."""
+
+    refused: int
+    """Messages that the kernel refused: to radios that are down or on another channel."""
+
+    overruns: int
+    """Times that the kernel had more frames than the socket could hold."""

@@ -26,9 +26,11 @@ __all__ = [
     "AkmSuite",
     "Arrivals",
     "Association",
+    "AuthenticationAlgorithm",
     "Band",
     "Beacons",
     "Bss",
+    "CaptureOptions",
     "ChainKind",
     "CipherCost",
     "CipherSuite",
@@ -49,6 +51,7 @@ __all__ = [
     "Host",
     "IkeCipher",
     "IpVersion",
+    "KeyExchange",
     "LinkBudget",
     "LinkSettings",
     "LinkSpec",
@@ -57,6 +60,17 @@ __all__ = [
     "MasterMsk",
     "MasterPassphrase",
     "MasterPmk",
+    "MediumLevel",
+    "MediumLevelPoint",
+    "MediumRadio",
+    "MediumRequest",
+    "MediumRequestAirtime",
+    "MediumRequestBegin",
+    "MediumRequestLevel",
+    "MediumRequestStatistics",
+    "MediumRequestStop",
+    "MediumSettings",
+    "MediumWaypoint",
     "MobileIp",
     "MobilityAgent",
     "MobilityDomain",
@@ -469,12 +483,13 @@ class Bss:
 
     deauthenticate_at_s: float | None = None
     """The access point puts all of its stations off the network so long after the traffic began,
-    by one Deauthentication frame to everybody, s; null: never. They have to join first.
+    by one Deauthentication frame to every station, s; null: never. The stations have to join
+    first.
     """
 
 
 class Role(StrEnum):
-    """What a node is."""
+    """Role of a node."""
 
     STATION = "station"
     """Wireless station, associated with the access point of its BSS."""
@@ -660,7 +675,7 @@ class CipherCost:
     """Encryption, per MPDU and per octet of MSDU in it."""
 
     decrypt: Cost = Cost()
-    """Decryption, likewise."""
+    """Decryption, per MPDU and per octet of MSDU in it."""
 
 
 @frozen(kw_only=True)
@@ -682,7 +697,7 @@ class Energy:
 
 @frozen(kw_only=True)
 class Host:
-    """Costs of a node's host: one CPU that works off packets one after the other, and a cipher
+    """Costs of a node's host: one CPU that processes packets one after the other, and a cipher
     engine.
     """
 
@@ -755,7 +770,7 @@ class Node:
     """Name in flows, links and results."""
 
     role: Role
-    """What it is."""
+    """Its role."""
 
     bss: str | None = None
     """BSS of a station or an access point; absent for a wired host."""
@@ -830,6 +845,58 @@ class WiredLink:
     """Packets that may wait in each direction."""
 
 
+class AkmSuite(StrEnum):
+    """An AKM suite."""
+
+    WPA_802_1X = "wpa-802.1x"
+    """WPA version 1 with 802.1X, 00-50-F2:1."""
+
+    WPA_PSK = "wpa-psk"
+    """WPA version 1 with a pre-shared key, 00-50-F2:2."""
+
+    AKM_SUITE_802_1X = "802.1x"
+    """802.1X, 00-0F-AC:1."""
+
+    PSK = "psk"
+    """Pre-shared key, 00-0F-AC:2."""
+
+    FT_802_1X = "ft-802.1x"
+    """Fast transition with 802.1X, 00-0F-AC:3."""
+
+    FT_PSK = "ft-psk"
+    """Fast transition with a pre-shared key, 00-0F-AC:4."""
+
+    AKM_SUITE_802_1X_SHA256 = "802.1x-sha256"
+    """802.1X with SHA-256, 00-0F-AC:5."""
+
+    PSK_SHA256 = "psk-sha256"
+    """Pre-shared key with SHA-256, 00-0F-AC:6."""
+
+    SAE = "sae"
+    """Simultaneous authentication of equals, 00-0F-AC:8."""
+
+    FT_SAE = "ft-sae"
+    """Fast transition with SAE, 00-0F-AC:9."""
+
+    AKM_SUITE_802_1X_SUITE_B = "802.1x-suite-b"
+    """Suite B 802.1X, SHA-256, 00-0F-AC:11. No policy names it."""
+
+    AKM_SUITE_802_1X_SUITE_B_192 = "802.1x-suite-b-192"
+    """Suite B 802.1X at 192 bits (CNSA), SHA-384, 00-0F-AC:12."""
+
+    FT_802_1X_SHA384 = "ft-802.1x-sha384"
+    """Fast transition with 802.1X and SHA-384, 00-0F-AC:13."""
+
+    OWE = "owe"
+    """Opportunistic wireless encryption (RFC 8110), 00-0F-AC:18."""
+
+    SAE_EXT_KEY = "sae-ext-key"
+    """SAE with a group-dependent hash, 00-0F-AC:24."""
+
+    FT_SAE_EXT_KEY = "ft-sae-ext-key"
+    """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
+
+
 class EapMethod(StrEnum):
     """An EAP method."""
 
@@ -852,50 +919,85 @@ class EapMethod(StrEnum):
     """EAP-TEAP version 1 (RFC 7170, RFC 9930) with EAP-MSCHAPv2 inside."""
 
 
+class AuthenticationAlgorithm(StrEnum):
+    """The 802.11 authentication algorithm of a first association (802.11-2020, 9.4.1.1)."""
+
+    OPEN = "open"
+    """Open System."""
+
+    SHARED_KEY = "shared-key"
+    """Shared Key, with the WEP key."""
+
+    SAE = "sae"
+    """Simultaneous authentication of equals."""
+
+    FT = "ft"
+    """Fast BSS transition; the first association in a mobility domain authenticates with Open
+    System.
+    """
+
+
+class ManagementProtection(StrEnum):
+    """Protected management frames (802.11-2020, 12.6.3)."""
+
+    OFF = "off"
+    """Neither side can."""
+
+    OPTIONAL = "optional"
+    """Both can."""
+
+    REQUIRED = "required"
+    """Both must."""
+
+
 @frozen(kw_only=True)
 class LinkSpec:
     """The link of a policy."""
 
-    generation: str
-    """open, pre-rsna, 802.1x, wpa, wpa2, wpa3 or owe."""
-
-    cipher: str
+    cipher: CipherSuite
     """Pairwise cipher."""
 
-    group_cipher: str
+    group_cipher: CipherSuite
     """Group cipher."""
 
-    akm: int | None = None
-    """Suite type of 00-0F-AC, or of WPA."""
+    akm: AkmSuite | None = None
+    """AKM suite; null without link keys."""
 
     eap_method: EapMethod | None = None
-    """md5, leap, tls, ttls or peap."""
+    """EAP method; null without 802.1X."""
 
-    authentication: str = "open"
-    """open, shared-key, sae or ft."""
+    authentication: AuthenticationAlgorithm = AuthenticationAlgorithm.OPEN
+    """802.11 authentication algorithm."""
 
-    pmf: str = "off"
-    """off, optional or required."""
+    pmf: ManagementProtection = ManagementProtection.OFF
+    """Protected management frames."""
 
     dynamic_wep: bool = False
     """Whether 802.1X hands out WEP keys."""
+
+
+class KeyExchange(StrEnum):
+    """The protocol that agrees on the keys of a tunnel."""
+
+    IKEV1 = "ikev1"
+    """IKE version 1 (RFC 2409)."""
+
+    IKEV2 = "ikev2"
+    """IKE version 2 (RFC 7296)."""
+
+    NOISE = "noise"
+    """The handshake of WireGuard, an instance of the Noise framework."""
 
 
 @frozen(kw_only=True)
 class TunnelSpec:
     """A tunnel of a policy."""
 
-    kind: str
-    """esp or wireguard."""
+    suite: TunnelSuite
+    """Transform of its packets."""
 
-    encryption: str
-    """null, des, 3des, aes-cbc, aes-gcm or chacha20-poly1305."""
-
-    integrity: str
-    """none, md5 or sha1."""
-
-    key_exchange: str
-    """ikev1, ikev2 or noise."""
+    key_exchange: KeyExchange
+    """Protocol that agrees on its keys."""
 
 
 @frozen(kw_only=True)
@@ -1038,14 +1140,14 @@ class Association:
     """The station; its access point is that of its BSS."""
 
     policy: PolicySpec
-    """What it negotiates."""
+    """The policy that it negotiates."""
 
     options: Options = Options()
-    """What the policy leaves open, and what goes wrong."""
+    """Choices that the policy leaves open, and injected faults."""
 
     host: str | None = None
-    """Host on the wires of a station with `four_address` that negotiates the tunnels in its
-    place; null: the station itself.
+    """Host on the wires of a station with `four_address` that negotiates the tunnels for the
+    station; null: the station itself.
     """
 
     start_us: int = 0
@@ -1098,7 +1200,7 @@ class Scan:
     """Channels, that of the new access point among them and last; the others are empty."""
 
     passive: bool = False
-    """Listens for beacons in the place of sending probe requests."""
+    """Listens for beacons instead of sending probe requests."""
 
     min_channel_s: float
     """How long an active scan waits on a channel that stays silent, s."""
@@ -1172,7 +1274,7 @@ class Handover:
     """It scans with frames; null: for `scan_s`."""
 
     again_s: float = 1.0
-    """How long after a scan in vain it scans again, s."""
+    """Time from a scan that found no AP to the next scan, s."""
 
     ahead_s: float = 1.0
     """With pre-authentication: how long before it leaves it begins, s; at the earliest when the
@@ -1183,14 +1285,14 @@ class Handover:
     """How it gets in."""
 
     tunnel: TunnelMove = TunnelMove.ANEW
-    """What becomes of its tunnels, whose outer address is another one there unless the station
-    uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
+    """Treatment of its tunnels, whose outer address is another one there unless the station uses
+    Mobile IP: `anew`, `mobike`, `roams` or `stays`.
     """
 
     association: Association
-    """What it negotiates at the new access point. The association's `station` is the node that
-    stands for the moving station in the new BSS: a station of that BSS without flows, or the
-    station itself where it comes back.
+    """Association at the new access point. The association's `station` is the node that stands
+    for the moving station in the new BSS: a station of that BSS without flows, or the station
+    itself where it comes back.
     """
 
 
@@ -1204,7 +1306,7 @@ class MobilityAgent:
     """The agent: the access point itself, or a node that it reaches over the links."""
 
     bss: str
-    """The BSS whose access point sends its advertisements to everybody."""
+    """The BSS whose access point sends its advertisements to every station."""
 
     foreign: bool = False
     """A foreign agent, whose care-of address is its own; otherwise a home agent."""
@@ -1308,7 +1410,7 @@ class Arrivals(StrEnum):
 
 @frozen(kw_only=True)
 class PatternSaturated:
-    """As much as goes."""
+    """Saturated: a packet is always ready."""
 
     type: Literal["saturated"] = field(default="saturated", init=False)
 
@@ -1421,7 +1523,7 @@ class PatternVoip:
     """Spacing of packets, ms."""
 
 
-#: What the application sends, and when.
+#: Packets of the application, and their times.
 Pattern = (
     PatternSaturated
     | PatternPaced
@@ -1471,7 +1573,7 @@ class Flow:
     """Transport protocol and its options."""
 
     pattern: Pattern
-    """What the application sends, and when."""
+    """Packets of the application, and their times."""
 
     start_s: float = 0.0
     """When it starts, s."""
@@ -1517,7 +1619,7 @@ class Scenario:
     """Stations that have not joined by then have failed to, s."""
 
     handovers: tuple[Handover, ...] = ()
-    """Stations that move to another BSS in mid-trial."""
+    """Stations that move to another BSS during the trial."""
 
     mobility_agents: tuple[MobilityAgent, ...] = ()
     """Agents of Mobile IP that advertise themselves."""
@@ -1600,71 +1702,6 @@ class HashAlgorithm(StrEnum):
 
     BLAKE2S = "blake2s"
     """BLAKE2s (RFC 7693)."""
-
-
-class AkmSuite(StrEnum):
-    """An AKM suite."""
-
-    WPA_802_1X = "wpa-802.1x"
-    """WPA version 1 with 802.1X, 00-50-F2:1."""
-
-    WPA_PSK = "wpa-psk"
-    """WPA version 1 with a pre-shared key, 00-50-F2:2."""
-
-    AKM_SUITE_802_1X = "802.1x"
-    """802.1X, 00-0F-AC:1."""
-
-    PSK = "psk"
-    """Pre-shared key, 00-0F-AC:2."""
-
-    FT_802_1X = "ft-802.1x"
-    """Fast transition with 802.1X, 00-0F-AC:3."""
-
-    FT_PSK = "ft-psk"
-    """Fast transition with a pre-shared key, 00-0F-AC:4."""
-
-    AKM_SUITE_802_1X_SHA256 = "802.1x-sha256"
-    """802.1X with SHA-256, 00-0F-AC:5."""
-
-    PSK_SHA256 = "psk-sha256"
-    """Pre-shared key with SHA-256, 00-0F-AC:6."""
-
-    SAE = "sae"
-    """Simultaneous authentication of equals, 00-0F-AC:8."""
-
-    FT_SAE = "ft-sae"
-    """Fast transition with SAE, 00-0F-AC:9."""
-
-    AKM_SUITE_802_1X_SUITE_B = "802.1x-suite-b"
-    """Suite B 802.1X, SHA-256, 00-0F-AC:11. No policy names it."""
-
-    AKM_SUITE_802_1X_SUITE_B_192 = "802.1x-suite-b-192"
-    """Suite B 802.1X at 192 bits (CNSA), SHA-384, 00-0F-AC:12."""
-
-    FT_802_1X_SHA384 = "ft-802.1x-sha384"
-    """Fast transition with 802.1X and SHA-384, 00-0F-AC:13."""
-
-    OWE = "owe"
-    """Opportunistic wireless encryption (RFC 8110), 00-0F-AC:18."""
-
-    SAE_EXT_KEY = "sae-ext-key"
-    """SAE with a group-dependent hash, 00-0F-AC:24."""
-
-    FT_SAE_EXT_KEY = "ft-sae-ext-key"
-    """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
-
-
-class ManagementProtection(StrEnum):
-    """Protected management frames (802.11-2020, 12.6.3)."""
-
-    OFF = "off"
-    """Neither side can."""
-
-    CAPABLE = "capable"
-    """Both can."""
-
-    REQUIRED = "required"
-    """Both must."""
 
 
 @frozen(kw_only=True)
@@ -2024,4 +2061,202 @@ RoleSettings = (
     | RoleSettingsMobike
     | RoleSettingsAir
     | RoleSettingsWireGuard
+)
+
+
+@frozen(kw_only=True)
+class CaptureOptions:
+    """Options of a report on captures: the window of time and the sessions that it lists."""
+
+    since_s: float | None = None
+    """Begin of the window: Unix seconds, or seconds after the first frame with `relative`; null:
+    the first frame.
+    """
+
+    until_s: float | None = None
+    """End of the window; null: the last frame."""
+
+    relative: bool = False
+    """Whether the window counts from the first frame."""
+
+    owners: tuple[tuple[str, str], ...] = ()
+    """IP address and MAC address of stations."""
+
+    stations: tuple[str, ...] = ()
+    """MAC addresses of the stations whose sessions are listed; empty: all."""
+
+    aps: tuple[str, ...] = ()
+    """BSSIDs of the APs whose sessions are listed; empty: all."""
+
+    ssids: tuple[str, ...] = ()
+    """SSIDs of the networks whose sessions are listed; empty: all."""
+
+    slowest: bool = False
+    """Whether the longest join comes first."""
+
+    most: int | None = None
+    """Most sessions that are listed; null: all."""
+
+    steps: bool = True
+    """Whether each session has its frames."""
+
+
+@frozen(kw_only=True)
+class MediumWaypoint:
+    """A point of a path."""
+
+    at_s: float
+    """When, s."""
+
+    position_m: tuple[float, float, float]
+    """Where, m."""
+
+
+@frozen(kw_only=True)
+class MediumRadio:
+    """One radio."""
+
+    name: str
+    """Its name."""
+
+    address: str
+    """The address by which mac80211_hwsim names it (42:00:00:00:NN:00)."""
+
+    interfaces: tuple[str, ...] = ()
+    """MAC addresses of its interfaces; others are learned from what it sends."""
+
+    tx_power_dbm: float = 16.0
+    """Transmit power."""
+
+    path: tuple[MediumWaypoint, ...] = ()
+    """Where it is and when; between two points it moves along a straight line at even speed."""
+
+
+@frozen(kw_only=True)
+class MediumLevelPoint:
+    """A point of a level."""
+
+    at_s: float = 0.0
+    """When, s."""
+
+    dbm: float
+    """Received power, dBm."""
+
+
+@frozen(kw_only=True)
+class MediumLevel:
+    """The level at which either of two radios hears the other."""
+
+    radios: tuple[str, str]
+    """The two radios."""
+
+    points: tuple[MediumLevelPoint, ...]
+    """Points in time; in between the level changes evenly."""
+
+
+@frozen(kw_only=True)
+class MediumSettings:
+    """Settings of a new air."""
+
+    radios: tuple[MediumRadio, ...]
+    """The radios; at most [`MAX_RADIOS`]."""
+
+    standard: Standard = Standard.STANDARD_802_11N
+    """Generation whose slots, windows and basic rates hold in the BSSs on this medium; OFDM at
+    either band unless told.
+    """
+
+    short_preamble: bool = False
+    """Preamble of DSSS frames that mac80211 does not ask to be short."""
+
+    path_loss: PathLoss = PathLossConstant(loss_db=60.0)
+    """Path loss between positions; the same loss everywhere unless told."""
+
+    walls: tuple[Wall, ...] = ()
+    """Walls between positions."""
+
+    levels: tuple[MediumLevel, ...] = ()
+    """Levels of named pairs, which override positions."""
+
+    hidden: tuple[tuple[str, str], ...] = ()
+    """Pairs of radios that never sense one another."""
+
+    noise_figure_db: float = 7.0
+    """Receiver noise figure over kTB."""
+
+    carrier_sense_dbm: float = -82.0
+    """Power from which a frame makes the medium busy."""
+
+    frame_errors: bool = True
+    """Whether frames fail by noise, or by collisions only."""
+
+    queue_frames: int = 100
+    """Frames that wait per radio and access category; more are dropped."""
+
+    airtime: bool = True
+    """Whether anything takes airtime. If not, frames pass at once and unharmed: what is left is
+    the ceiling that the machine sets.
+    """
+
+    seed: int = 0
+    """Seed of back-offs and of losses."""
+
+
+@frozen(kw_only=True)
+class MediumRequestBegin:
+    """A new air from now on."""
+
+    op: Literal["begin"] = field(default="begin", init=False)
+
+    settings: MediumSettings
+    """The radios and the rules of the BSS."""
+
+
+@frozen(kw_only=True)
+class MediumRequestStatistics:
+    """Asks for the counts."""
+
+    op: Literal["statistics"] = field(default="statistics", init=False)
+
+    forget: bool = False
+    """Whether to begin anew after this answer."""
+
+
+@frozen(kw_only=True)
+class MediumRequestAirtime:
+    """Whether frames take airtime from now on."""
+
+    op: Literal["airtime"] = field(default="airtime", init=False)
+
+    on: bool
+    """False: frames pass at once and unharmed."""
+
+
+@frozen(kw_only=True)
+class MediumRequestLevel:
+    """The level at which either of two radios hears the other."""
+
+    op: Literal["level"] = field(default="level", init=False)
+
+    radios: tuple[str, str]
+    """Their names."""
+
+    dbm: float
+    """Received power."""
+
+
+@frozen(kw_only=True)
+class MediumRequestStop:
+    """Asks for the counts and ends the medium."""
+
+    op: Literal["stop"] = field(default="stop", init=False)
+
+
+#: A request.
+MediumRequest = (
+    MediumRequestBegin
+    | MediumRequestStatistics
+    | MediumRequestAirtime
+    | MediumRequestLevel
+    | MediumRequestStop
 )

@@ -11,10 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from airtoll.capture.reports import CaptureReport
+from airtoll.border.answers import SessionReport
+from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
 from airtoll.observe.schema import METRICS, OBSERVATIONS, ROW_ORDER, SCHEMA_VERSION
 
-_SESSION_METRICS = (
+_SESSION_METRICS: tuple[SessionTime, ...] = (
     "association_time_s",
     "eap_time_s",
     "key_handshake_time_s",
@@ -39,7 +40,7 @@ def observations(report: CaptureReport, name: str = "capture") -> pl.DataFrame:
             continue
         policy = _policy(session)
         trials[policy] = trials.get(policy, 0) + 1
-        values = {metric: session[metric] for metric in _SESSION_METRICS}
+        values: dict[str, float | None] = {m: session[m] for m in _SESSION_METRICS}
         values["authentication_messages"] = float(session["authentication_messages"])
         values |= {name: float(n) for name, n in session["message_counts"].items()}
         rows += [
@@ -51,7 +52,7 @@ def observations(report: CaptureReport, name: str = "capture") -> pl.DataFrame:
         trials["roam"] = trials.get("roam", 0) + 1
         gap = roam["handover_gap_s"]
         rows.append(_row(name, "mixed", trials["roam"], roam["station"], "handover_gap_s", gap))
-    airtime = report.ledger["total"]["airtime_s"]
+    airtime = by_kind(report.ledger["total"]["airtime_s"])
     if any(airtime.values()):
         rows += [
             _row(name, "mixed", 1, None, f"airtime_{kind}_s", sum(airtime[p] for p in parts))
@@ -61,7 +62,7 @@ def observations(report: CaptureReport, name: str = "capture") -> pl.DataFrame:
     return frame.sort(ROW_ORDER, nulls_last=False)
 
 
-def _policy(session: dict[str, Any]) -> str:
+def _policy(session: SessionReport) -> str:
     """A name for what was negotiated, in the words of the suites (not a catalogue name)."""
     parts = [session["akm"] or "unknown", session["eap_method"], session["cipher"] or "unknown"]
     return "+".join(part.lower() for part in parts if part is not None)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from html import escape
 from pathlib import PurePath
-from typing import Any
 
+from airtoll.border.answers import Damage, Report, RoamReport, SessionReport
 from airtoll.capture.pictures import PHASES, airtime, legend, waits, waterfall
-from airtoll.capture.reports import CaptureReport
+from airtoll.capture.reports import CaptureReport, SessionTime
 
 _MAX_SESSIONS = 50
 _MAX_OPEN = 3
@@ -90,7 +90,7 @@ def page(report: CaptureReport) -> str:
     return "".join(parts)
 
 
-def _damage(damage: dict[str, Any] | None) -> str:
+def _damage(damage: Damage | None) -> str:
     if damage is None:
         return ""
     return (
@@ -99,7 +99,7 @@ def _damage(damage: dict[str, Any] | None) -> str:
     )
 
 
-def _tiles(data: dict[str, Any]) -> str:
+def _tiles(data: Report) -> str:
     outcomes = data["outcomes"]
     connected, sessions = outcomes.get("connected", 0), sum(outcomes.values())
     tiles = [
@@ -115,14 +115,14 @@ def _tiles(data: dict[str, Any]) -> str:
     return f'<ul class="tiles">{items}</ul>'
 
 
-def _begin(data: dict[str, Any]) -> str:
+def _begin(data: Report) -> str:
     if data["start_s"] is None:
         return ""
     moment = datetime.fromtimestamp(data["start_s"], UTC)
     return f", from {moment:%Y-%m-%d %H:%M:%S} UTC on"
 
 
-def _closed(data: dict[str, Any]) -> str:
+def _closed(data: Report) -> str:
     rows = [(f"data frames closed: {why}", n) for why, n in data["undecrypted"].items()]
     rows += [(f"management frames closed: {why}", n) for why, n in data["undecrypted_mgmt"].items()]
     rows += [
@@ -137,7 +137,7 @@ def _closed(data: dict[str, Any]) -> str:
     return f"<table><tbody>{body}</tbody></table>"
 
 
-def _overview(sessions: list[dict[str, Any]]) -> str:
+def _overview(sessions: list[SessionReport]) -> str:
     if not sessions:
         return "<p>No client was seen to get in.</p>"
     columns = ("at", "station, AP", "network", "security, PMF", "outcome", *_TIMES.values())
@@ -165,7 +165,7 @@ def _overview(sessions: list[dict[str, Any]]) -> str:
 
 _N = ' class="n"'
 #: Times of a session, each with its heading.
-_TIMES = {
+_TIMES: dict[SessionTime, str] = {
     "association_time_s": "association",
     "eap_time_s": "EAP",
     "key_handshake_time_s": "keys",
@@ -175,7 +175,7 @@ _TIMES = {
 }
 
 
-def _left_out(data: dict[str, Any]) -> str:
+def _left_out(data: Report) -> str:
     shown = min(len(data["sessions"]), _MAX_SESSIONS)
     rest = sum(data["outcomes"].values()) - shown
     lines = []
@@ -186,7 +186,7 @@ def _left_out(data: dict[str, Any]) -> str:
     return f"<p>{' '.join(lines)}</p>" if lines else ""
 
 
-def _refusals(data: dict[str, Any]) -> str:
+def _refusals(data: Report) -> str:
     groups = data["refusals"]
     if not groups:
         return ""
@@ -210,7 +210,7 @@ def _refusals(data: dict[str, Any]) -> str:
     )
 
 
-def _session(session: dict[str, Any], unfolded: bool) -> str:
+def _session(session: SessionReport, unfolded: bool) -> str:
     name = escape(session["ssid"] or session["bssid"])
     reason = f'<p class="failed">{escape(session["reason"])}.</p>' if session["reason"] else ""
     folded = " open" if unfolded else ""
@@ -222,9 +222,9 @@ def _session(session: dict[str, Any], unfolded: bool) -> str:
     )
 
 
-def _renewals(session: dict[str, Any]) -> str:
+def _renewals(session: SessionReport) -> str:
     """The rekeys after the join, and the end."""
-    events = [
+    events: list[tuple[float, int, str, float | None]] = [
         (rekey["at_s"], rekey["frame"], f"rekey, {rekey['protocol']}", rekey["duration_s"])
         for rekey in session["rekeys"]
     ]
@@ -247,12 +247,12 @@ def _renewals(session: dict[str, Any]) -> str:
     )
 
 
-def _suites(session: dict[str, Any]) -> str:
+def _suites(session: SessionReport) -> str:
     parts = (session["akm"], session["eap_method"], session["cipher"])
     return escape(" / ".join(part for part in parts if part) or "unknown")
 
 
-def _outcome(session: dict[str, Any]) -> str:
+def _outcome(session: SessionReport) -> str:
     outcome = escape(session["outcome"])
     return f'<span class="failed">{outcome}</span>' if outcome == "failed" else outcome
 
@@ -261,7 +261,7 @@ def _time(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds * 1000:,.2f} ms"
 
 
-def _roams(roams: list[dict[str, Any]]) -> str:
+def _roams(roams: list[RoamReport]) -> str:
     if not roams:
         return ""
     rows = "".join(

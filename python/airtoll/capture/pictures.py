@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any
+
+from airtoll.border.answers import LedgerReport, SessionReport
+from airtoll.capture.reports import by_kind
 
 #: Kinds of airtime in the order in which bars stack, each with its colour.
 KINDS = {
@@ -31,9 +33,10 @@ PHASES = {
 }
 
 
-def airtime(ledger: dict[str, Any]) -> str:
+def airtime(ledger: LedgerReport) -> str:
     """Shares of the whole, the course over time, and the same data under other ciphers."""
-    total = ledger["total"]["airtime_s"]
+    total = by_kind(ledger["total"]["airtime_s"])
+    octets_of = by_kind(ledger["total"]["octets"])
     whole = sum(total.values())
     if whole <= 0:
         return _octets(ledger)
@@ -45,7 +48,7 @@ def airtime(ledger: dict[str, Any]) -> str:
                 f'<span style="width:{share:.3f}%;background:{colour}" '
                 f'title="{_words(kind)} {share:.2f} %"></span>'
             )
-        octets = ledger["total"]["octets"][kind]
+        octets = octets_of[kind]
         rows.append(
             f'<tr><th scope="row"><span class="key" style="background:{colour}"></span>'
             f'{_words(kind)}</th><td class="n">{share:.2f} %</td>'
@@ -61,9 +64,9 @@ def airtime(ledger: dict[str, Any]) -> str:
     )
 
 
-def _octets(ledger: dict[str, Any]) -> str:
+def _octets(ledger: LedgerReport) -> str:
     """Octets by kind, where no frame names a rate."""
-    octets = ledger["total"]["octets"]
+    octets = by_kind(ledger["total"]["octets"])
     whole = sum(octets.values())
     if not whole:
         return "<p>No frame of the air is in the capture.</p>"
@@ -80,10 +83,10 @@ def _octets(ledger: dict[str, Any]) -> str:
     )
 
 
-def _course(ledger: dict[str, Any]) -> str:
+def _course(ledger: LedgerReport) -> str:
     steps, step_s = ledger["seconds"], ledger["step_s"]
     last = max(step["second"] for step in steps) + step_s
-    highest = max(sum(step["airtime_s"].values()) for step in steps)
+    highest = max(sum(by_kind(step["airtime_s"]).values()) for step in steps)
     if last <= step_s or highest <= 0:
         return ""
     bars = []
@@ -91,7 +94,7 @@ def _course(ledger: dict[str, Any]) -> str:
         x, y = 1000 * step["second"] / last, 100.0
         width = max(1000 * step_s / last * 0.92, 0.4)
         for kind, colour in KINDS.items():
-            height = 100 * step["airtime_s"][kind] / highest
+            height = 100 * by_kind(step["airtime_s"])[kind] / highest
             if height > 0:
                 y -= height
                 bars.append(
@@ -109,7 +112,7 @@ def _course(ledger: dict[str, Any]) -> str:
     )
 
 
-def _alternatives(ledger: dict[str, Any]) -> str:
+def _alternatives(ledger: LedgerReport) -> str:
     others = ledger["same_traffic_under"]
     least = min((other["data_airtime_s"] for other in others), default=0)
     if least <= 0:
@@ -129,14 +132,19 @@ def _alternatives(ledger: dict[str, Any]) -> str:
     )
 
 
-def waterfall(session: dict[str, Any]) -> str:
+def waterfall(session: SessionReport) -> str:
     """One row for each frame of the join, on an axis from its first frame to its last."""
     columns = session["steps"]
-    steps = [
-        step
-        for step in zip(*(columns[name] for name in _COLUMNS), strict=True)
-        if step[_COLUMNS.index("phase")] in PHASES
-    ]
+    rows_of = zip(
+        columns["at_s"],
+        columns["frame"],
+        columns["from"],
+        columns["phase"],
+        columns["again"],
+        columns["what"],
+        strict=True,
+    )
+    steps = [step for step in rows_of if step[_PHASE] in PHASES]
     if not steps:
         return ""
     times = [step[0] for step in steps]
@@ -167,8 +175,8 @@ def waterfall(session: dict[str, Any]) -> str:
     )
 
 
-#: Columns of the steps that a waterfall draws.
-_COLUMNS = ("at_s", "frame", "from", "phase", "again", "what")
+#: Index of the phase in a step that a waterfall draws.
+_PHASE = 3
 
 
 def _ticks(span: float) -> str:
@@ -204,7 +212,7 @@ def legend(colours: dict[str, str]) -> str:
     return f'<p class="legend">{" ".join(keys)}</p>'
 
 
-def waits(session: dict[str, Any]) -> str:
+def waits(session: SessionReport) -> str:
     """Who kept whom waiting, as one bar."""
     parts = {side: session["waits_s"][side] for side in ("station", "ap", "server", "air")}
     whole = sum(parts.values())

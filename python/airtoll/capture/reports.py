@@ -10,10 +10,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from os import PathLike, fspath
-from typing import Any, BinaryIO
+from typing import BinaryIO, Literal, cast
 
 from airtoll import _native
+from airtoll.border import CaptureOptions, to_json
+from airtoll.border.answers import (
+    ByKindOfdouble,
+    ByKindOfuint64,
+    Damage,
+    LedgerReport,
+    Report,
+    SessionReport,
+)
 from airtoll.errors import CaptureError
+
+#: A time of a session, in seconds.
+SessionTime = Literal[
+    "association_time_s",
+    "eap_time_s",
+    "key_handshake_time_s",
+    "negotiation_time_s",
+    "join_time_s",
+    "time_to_data_s",
+    "time_to_answer_s",
+]
+
+
+def by_kind(sums: ByKindOfdouble | ByKindOfuint64) -> dict[str, float]:
+    """Airtime (s) or octets of a ledger by the name of their kind."""
+    return cast("dict[str, float]", sums)
 
 
 @dataclass(frozen=True)
@@ -24,25 +49,22 @@ class CaptureReport:
     seconds, octets are on air with FCS; what is unknown is ``None``, never zero.
     """
 
-    data: dict[str, Any]
+    data: Report
 
     @property
-    def sessions(self) -> list[dict[str, Any]]:
+    def sessions(self) -> list[SessionReport]:
         """Sessions in order of their first frame."""
-        sessions: list[dict[str, Any]] = self.data["sessions"]
-        return sessions
+        return self.data["sessions"]
 
     @property
-    def ledger(self) -> dict[str, Any]:
+    def ledger(self) -> LedgerReport:
         """Airtime (s) and octets by kind: total, per station, per access point, over time."""
-        ledger: dict[str, Any] = self.data["ledger"]
-        return ledger
+        return self.data["ledger"]
 
     @property
-    def damage(self) -> dict[str, Any] | None:
+    def damage(self) -> Damage | None:
         """Where the first broken file broke, or ``None``."""
-        damage: dict[str, Any] | None = self.data["damage"]
-        return damage
+        return self.data["damage"]
 
 
 @dataclass(frozen=True)
@@ -108,7 +130,7 @@ def write_capture_report(
     *,
     window: Window | None = None,
     selection: Selection | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Damage]:
     """Write the report as one JSON object to a file of octets, without a copy in memory.
 
     Gives the places where files broke. Arguments and errors as of :func:`capture_report`.
@@ -118,13 +140,13 @@ def write_capture_report(
         text = _native.write_capture_report(sink, *_given(files, keys, key_logs), options)
     except _native.BadCapture as error:
         raise CaptureError(str(error)) from None
-    damages: list[dict[str, Any]] = json.loads(text)
+    damages: list[Damage] = json.loads(text)
     return damages
 
 
 def watch_capture(
     path: str,
-    tell: Callable[[dict[str, Any]], None],
+    tell: Callable[[SessionReport], None],
     keys: Sequence[str] = (),
     key_logs: Sequence[str | PathLike[str]] = (),
 ) -> CaptureReport:
@@ -154,17 +176,18 @@ def _given(
 
 def _options(
     window: Window | None, owners: Mapping[str, str] | None, selection: Selection | None
-) -> _native.CaptureOptions:
+) -> str:
     window, selection = window or Window(), selection or Selection()
-    return {
-        "since_s": window.since_s,
-        "until_s": window.until_s,
-        "relative": window.relative,
-        "owners": [(ip_address(ip), station) for ip, station in (owners or {}).items()],
-        "stations": list(selection.stations),
-        "aps": list(selection.aps),
-        "ssids": list(selection.ssids),
-        "slowest": selection.slowest,
-        "most": selection.most,
-        "steps": selection.steps,
-    }
+    options = CaptureOptions(
+        since_s=window.since_s,
+        until_s=window.until_s,
+        relative=window.relative,
+        owners=tuple((str(ip_address(ip)), station) for ip, station in (owners or {}).items()),
+        stations=tuple(selection.stations),
+        aps=tuple(selection.aps),
+        ssids=tuple(selection.ssids),
+        slowest=selection.slowest,
+        most=selection.most,
+        steps=selection.steps,
+    )
+    return to_json(options)

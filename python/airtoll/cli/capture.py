@@ -12,12 +12,13 @@ import json as jsons
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from airtoll.analyse.captured import take_apart
 from airtoll.analyse.quantities import show_value
+from airtoll.border.answers import Damage, SessionReport
 from airtoll.capture import (
     CaptureReport,
     Selection,
@@ -161,7 +162,7 @@ def watch_command(
     The capture is read once, so that frames before their key stay closed.
     """
 
-    def tell(session: dict[str, Any]) -> None:
+    def tell(session: SessionReport) -> None:
         line = jsons.dumps(session, ensure_ascii=False) if json else told(session)
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
@@ -214,7 +215,7 @@ def compare_command(
     console.print(view)
 
 
-def say_damage(damages: list[dict[str, Any]]) -> None:
+def say_damage(damages: list[Damage]) -> None:
     """Print where files broke."""
     for damage in damages:
         err().print(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
-from airtoll.capture.reports import CaptureReport
+from airtoll.border.answers import Report, RoamReport, SessionReport, TunnelReport
+from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
 
 #: Groups of refusals in the text.
 _SHOWN_REFUSALS = 15
@@ -35,20 +35,20 @@ def plain(text: str) -> str:
     return "".join(character if character.isprintable() else unknown for character in text)
 
 
-def told(session: dict[str, Any]) -> str:
+def told(session: SessionReport) -> str:
     """A session in one line."""
     suites = "/".join(
         part for part in (session["akm"], session["eap_method"], session["cipher"]) if part
     )
     times = [
-        f"{name} {1000 * session[key]:.1f} ms"
-        for name, key in (
-            ("join", "join_time_s"),
-            ("association", "association_time_s"),
-            ("EAP", "eap_time_s"),
-            ("keys", "key_handshake_time_s"),
+        f"{name} {1000 * value:.1f} ms"
+        for name, value in (
+            ("join", session["join_time_s"]),
+            ("association", session["association_time_s"]),
+            ("EAP", session["eap_time_s"]),
+            ("keys", session["key_handshake_time_s"]),
         )
-        if session[key] is not None
+        if value is not None
     ]
     why = (
         f": {session['reason']}" if session["reason"] and session["outcome"] != "connected" else ""
@@ -87,13 +87,13 @@ def summarise(report: CaptureReport) -> None:
     _cost(report)
 
 
-def _tunnels(tunnels: dict[str, Any]) -> None:
+def _tunnels(tunnels: TunnelReport) -> None:
     """Protected packets of wires by the outcome of their check."""
-    names = {"esp": "ESP", "ikev2": "IKEv2", "radius": "RADIUS"}
+    checked = {"ESP": tunnels["esp"], "IKEv2": tunnels["ikev2"], "RADIUS": tunnels["radius"]}
     rows = [
-        (name, *(str(tunnels[key][outcome]) for outcome in ("verified", "failed", "no_key")))
-        for key, name in names.items()
-        if any(tunnels[key].values())
+        (name, str(of["verified"]), str(of["failed"]), str(of["no_key"]))
+        for name, of in checked.items()
+        if any(of.values())
     ]
     if not rows:
         return
@@ -104,7 +104,7 @@ def _tunnels(tunnels: dict[str, Any]) -> None:
         _say(f"payloads inside IKEv2: {inside}")
 
 
-def _sessions(data: dict[str, Any]) -> None:
+def _sessions(data: Report) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in sorted(data["outcomes"].items()))
     if not outcomes:
         _say("\nNo client was seen to get in.")
@@ -124,7 +124,7 @@ def _sessions(data: dict[str, Any]) -> None:
 
 _HEAD = ("at s", "time UTC", "frame", "station", "network", "security", "PMF",
          "assoc", "EAP", "keys", "join", "data", "address", "outcome")  # fmt: skip
-_TIMES = (
+_TIMES: tuple[SessionTime, ...] = (
     "association_time_s",
     "eap_time_s",
     "key_handshake_time_s",
@@ -134,8 +134,8 @@ _TIMES = (
 )
 
 
-def _cells(session: dict[str, Any]) -> tuple[str, ...]:
-    def milliseconds(key: str) -> str:
+def _cells(session: SessionReport) -> tuple[str, ...]:
+    def milliseconds(key: SessionTime) -> str:
         value = session[key]
         return "-" if value is None else f"{1000 * value:.2f}"
 
@@ -158,7 +158,7 @@ def _cells(session: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _refusals(data: dict[str, Any]) -> None:
+def _refusals(data: Report) -> None:
     groups = data["refusals"]
     if not groups:
         return
@@ -182,7 +182,7 @@ def _refusals(data: dict[str, Any]) -> None:
         _say(f"{rest} further groups are in the JSON report or not kept")
 
 
-def _roams(roams: list[dict[str, Any]]) -> None:
+def _roams(roams: list[RoamReport]) -> None:
     if not roams:
         return
     _say("\nHand-overs")
@@ -207,7 +207,7 @@ def _cost(report: CaptureReport) -> None:
     """Airtime and octets by kind, and the same data under each cipher."""
     ledger = report.ledger
     total = ledger["total"]
-    airtime, octets = total["airtime_s"], total["octets"]
+    airtime, octets = by_kind(total["airtime_s"]), by_kind(total["octets"])
     timed, counted = sum(airtime.values()), sum(octets.values())
     if not counted:
         return

@@ -138,21 +138,18 @@ class Policy:
         return border.PolicySpec(
             name=self.name,
             link=border.LinkSpec(
-                generation=link.generation.value,
-                cipher=str(link.cipher),
-                group_cipher=str(link.group_cipher),
-                akm=None if link.akm is None else link.akm.suite_type,
+                cipher=border.CipherSuite(link.cipher),
+                group_cipher=border.CipherSuite(link.group_cipher),
+                akm=None if link.akm is None else border.AkmSuite(link.akm),
                 eap_method=None if method is None else border.EapMethod(method),
-                authentication=link.authentication,
-                pmf=link.pmf,
+                authentication=border.AuthenticationAlgorithm(link.authentication),
+                pmf=border.ManagementProtection(link.pmf),
                 dynamic_wep=link.dynamic_wep,
             ),
             tunnels=tuple(
                 border.TunnelSpec(
-                    kind=tunnel.kind,
-                    encryption=tunnel.encryption,
-                    integrity=tunnel.integrity,
-                    key_exchange=tunnel.key_exchange,
+                    suite=border.TunnelSuite(tunnel.suite),
+                    key_exchange=border.KeyExchange(tunnel.key_exchange),
                 )
                 for tunnel in self.tunnels
             ),

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cache
 
 from airtoll import _native
+from airtoll.border.answers import AkmRow, CipherRow, EapRow
 
 
 class _Name(str):
@@ -213,15 +214,15 @@ def esp_suites() -> dict[tuple[str, str], str]:
 
 
 @cache
-def _akms() -> dict[str, _native.AkmRow]:
+def _akms() -> dict[str, AkmRow]:
     return {row["name"]: row for row in _native.akm_suites()}
 
 
 @cache
-def _methods() -> dict[str, _native.EapRow]:
+def _methods() -> dict[str, EapRow]:
     return {row["name"]: row for row in _native.eap_methods()}
 
 
 @cache
-def _ciphers() -> dict[str, _native.CipherRow]:
+def _ciphers() -> dict[str, CipherRow]:
     return {row["name"]: row for row in _native.cipher_suites()}

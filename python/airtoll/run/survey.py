@@ -143,7 +143,7 @@ def _point(
     levels = [
         value
         for _, told in readings
-        for heard in told.get("radio", {}).get("after", {}).values()
+        for heard in (told.get("radio") or {}).get("after", {}).values()
         if (value := _number(heard.get("RSSI"))) is not None
     ]
     return (

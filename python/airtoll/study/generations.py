@@ -10,6 +10,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll import _native
+from airtoll.border.answers import GenerationRow, SpacesRow
 
 
 @frozen
@@ -58,11 +59,20 @@ class Generation:
         return next(iter(self.bands.values()))
 
 
-def _generation(row: _native.GenerationRow) -> Generation:
+def _spaces(row: SpacesRow) -> Spaces:
+    return Spaces(
+        slot_us=row["slot_us"],
+        sifs_us=row["sifs_us"],
+        cw_min=row["cw_min"],
+        signal_extension_us=row["signal_extension_us"],
+    )
+
+
+def _generation(row: GenerationRow) -> Generation:
     return Generation(
         name=row["name"],
         format=row["format"],
-        bands={band: Spaces(**times) for band, times in row["bands"].items()},
+        bands={spaces["band"]: _spaces(spaces) for spaces in row["bands"]},
         widths_mhz=tuple(row["widths_mhz"]),
         guard_intervals_ns=tuple(row["guard_intervals_ns"]),
         rates_mbps=tuple(row["rates_mbps"]),

@@ -6,7 +6,6 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,14 +27,14 @@ def resolver(chain: Chain, tmp_path: Path) -> Iterator[dns.Resolver]:
     return found
 
 
-def settings(resolver: dns.Resolver, authority: Path | None, server: str) -> dict[str, Any]:
+def settings(resolver: dns.Resolver, authority: Path | None, server: str) -> dns.Client:
     source = resolver.udp if authority is None else resolver.tcp
-    return {
-        "server": server,
-        "port": source.getsockname()[1],
-        "authority": None if authority is None else str(authority),
-        "duration_s": 0.2,
-    }
+    return dns.Client(
+        server=server,
+        port=source.getsockname()[1],
+        authority=None if authority is None else str(authority),
+        duration_s=0.2,
+    )
 
 
 def test_messages_have_the_lengths_that_the_simulator_takes() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from airtoll.border import MediumRequestStop, to_json
 from airtoll.errors import EnvironmentProblem
 from airtoll.testbeds.linux import medium
 from airtoll.testbeds.linux.hosts import HostError, LocalHost
@@ -61,7 +62,7 @@ def test_requests_go_over_the_socket(tmp_path: Path) -> None:
                 await air.level("ap1", "sta1", 5)
             asked = await air.statistics(forget=True)
             with pytest.raises(MediumError, match="has died: exit status 3"):
-                await air.request("stop")
+                await air.request(MediumRequestStop())
             return asked
 
     assert asyncio.run(talk()) == {"op": "statistics", "forget": True}
@@ -95,7 +96,7 @@ def test_a_job_becomes_an_air() -> None:
         seed=9,
     )
     assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
-    told = medium._settings(RADIOS, job, {"A": "sta1", "B": "sta2"})
+    told = json.loads(to_json(medium._settings(RADIOS, job, {"A": "sta1", "B": "sta2"})))
     assert told["standard"] == "802.11b"
     assert told["levels"] == [{"radios": ["sta1", "ap1"], "points": [{"dbm": -60.0}]}]
     assert told["hidden"] == [["sta1", "sta2"]]

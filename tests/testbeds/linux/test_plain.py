@@ -8,8 +8,10 @@ import pytest
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import credentials
+from airtoll.testbeds.linux.conditions import Conditions, Signals, Verdict
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.mobile_ip import Registered
 
 JOB = Job(
     name="a",
@@ -29,7 +31,24 @@ def sent(value: Job | Outcome | Credentials) -> dict[str, object]:
 def test_values_survive_the_way_through_json() -> None:
     outcome = Outcome(
         values=(Value("throughput_bps", 1.0, "bit/s", second=3),),
-        conditions={"cpu": {"busy": 0.5}, "traffic_window": [1.0, 2.0]},
+        conditions=Conditions(
+            cpu={"busy": 0.5},
+            traffic_window=(1.0, 2.0),
+            radio=Signals({"A": {"RSSI": "-50"}}, {"A": {"RSSI": "-51"}}),
+            air={
+                "span_s": 1.0,
+                "airtime": True,
+                "radios": [],
+                "channels": [{"frequency_mhz": 2412, "busy_s": 0.5}],
+                "lateness": {"happenings": 1, "mean_s": 0.0, "most_s": 0.0},
+                "refused": 0,
+                "overruns": 0,
+            },
+            verdict=Verdict(1.0, 2.0, None),
+            keys={"A": (("CCMP", False),)},
+            registrations=(Registered(0, "10.0.0.1", None, 600, 0.1, 0.2),),
+            survey={"ap1": ({"frequency_mhz": 2412, "in_use": True},)},
+        ),
         keys=({"kind": "tk"},),
         addresses={"A": ("10.0.0.1", "fd00::1")},
     )

@@ -59,6 +59,6 @@ pub struct Damage {
     pub offset: u64,
     /// Packets read before it.
     pub after_frames: u64,
-    /// What is wrong, in words.
+    /// The damage, in words.
     pub what: String,
 }

@@ -168,7 +168,7 @@ pub struct RateCount {
     pub frames: u64,
 }
 
-/// What the data frames would take under another cipher.
+/// Octets and airtime of the data frames under another cipher.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Alternative {
     /// The cipher.

@@ -320,7 +320,7 @@ pub struct SessionReport {
     pub last_frame: u32,
     /// AKM; null if the choice was not seen.
     pub akm: Option<String>,
-    /// Pairwise cipher, likewise.
+    /// Pairwise cipher; null if it was not seen.
     pub cipher: Option<String>,
     /// Group cipher.
     pub group_cipher: Option<String>,
@@ -360,7 +360,7 @@ pub struct SessionReport {
     pub four_way_time_s: Option<f64>,
     /// First to last frame of everything negotiated to get in, tunnels included.
     pub negotiation_time_s: Option<f64>,
-    /// Who kept whom waiting during the join.
+    /// Waiting times during the join, by the party that caused them.
     pub waits_s: Waits,
     /// Messages of the join that negotiate: all but open-system authentication and association.
     pub authentication_messages: u32,

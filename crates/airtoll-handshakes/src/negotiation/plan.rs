@@ -8,11 +8,10 @@ use rand_core::CryptoRng;
 
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
-use crate::link::{Link, ManagementProtection, MobilityDomain};
+use crate::link::{Link, MobilityDomain};
 use crate::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
-use airtoll_security::suite::CipherSuite;
 
 /// Secrets of tunnels.
 const TUNNEL: [SecretName; 4] = [
@@ -264,7 +263,7 @@ fn link_between(
     station: MacAddress,
     access_point: MacAddress,
 ) -> Result<Link, SpecError> {
-    let akm = policy.akm()?;
+    let akm = policy.link.akm;
     if let Some(method) = policy.link.eap_method
         && options.tls == TlsVersion::Tls13
         && method.uses_tls()
@@ -282,33 +281,15 @@ fn link_between(
         21 => AkmHash::Sha512,
         _ => AkmHash::Sha256,
     };
-    let pairwise = PolicySpec::cipher(&policy.link.cipher)?;
-    let group = PolicySpec::cipher(&policy.link.group_cipher)?;
-    let protection = match policy.link.pmf.as_str() {
-        "off" => ManagementProtection::Off,
-        "optional" => ManagementProtection::Capable,
-        "required" => ManagementProtection::Required,
-        other => {
-            return Err(SpecError::Unknown {
-                key: "link.pmf",
-                value: other.to_string(),
-                allowed: "off, optional or required",
-            });
-        }
-    };
     Ok(Link {
         ssid: b"airtoll".to_vec(),
         station,
         access_point,
         akm,
         hash,
-        pairwise: if akm.is_none() && pairwise == CipherSuite::Open {
-            CipherSuite::Open
-        } else {
-            pairwise
-        },
-        group,
-        protection,
+        pairwise: policy.link.cipher,
+        group: policy.link.group_cipher,
+        protection: policy.link.pmf,
         hash_to_element: sae && options.hash_to_element,
         mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
             identifier: [0xa1, 0xb2],

@@ -34,19 +34,18 @@ fn counts(records: &[StageRecord]) -> Vec<(Stage, usize)> {
         .collect()
 }
 
-const OPEN: &str = r#"{"generation": "open", "cipher": "none", "group_cipher": "none"}"#;
-const WPA3: &str = r#"{"generation": "wpa3", "cipher": "ccmp-128", "group_cipher": "ccmp-128",
-    "akm": 8, "authentication": "sae", "pmf": "required"}"#;
-const MD5: &str = r#"{"generation": "802.1x", "cipher": "wep-104", "group_cipher": "wep-104",
+const OPEN: &str = r#"{"cipher": "open", "group_cipher": "open"}"#;
+const WPA3: &str = r#"{"cipher": "ccmp-128", "group_cipher": "ccmp-128",
+    "akm": "sae", "authentication": "sae", "pmf": "required"}"#;
+const MD5: &str = r#"{"cipher": "wep-104", "group_cipher": "wep-104",
     "eap_method": "md5"}"#;
-const TLS: &str = r#"{"generation": "802.1x", "cipher": "wep-104", "group_cipher": "wep-104",
+const TLS: &str = r#"{"cipher": "wep-104", "group_cipher": "wep-104",
     "eap_method": "tls", "dynamic_wep": true}"#;
-const IPSEC: &str = r#"[{"kind": "esp", "encryption": "3des", "integrity": "sha1",
-    "key_exchange": "ikev1"}]"#;
+const IPSEC: &str = r#"[{"suite": "esp-3des-sha1", "key_exchange": "ikev1"}]"#;
 
 /// EAP-TLS with 00-0F-AC:12.
-const WPA3_192: &str = r#"{"generation": "wpa3", "cipher": "gcmp-256", "group_cipher": "gcmp-256",
-    "akm": 12, "eap_method": "tls", "pmf": "required"}"#;
+const WPA3_192: &str = r#"{"cipher": "gcmp-256", "group_cipher": "gcmp-256",
+    "akm": "802.1x-suite-b-192", "eap_method": "tls", "pmf": "required"}"#;
 
 #[test]
 fn the_192_bit_mode_has_its_own_suite_curve_and_chains() {
@@ -123,25 +122,25 @@ fn stages_follow_from_the_policy() {
 
 #[test]
 fn every_keyed_policy_ends_with_a_key() {
-    for (generation, akm, method, cipher, pmf) in [
-        ("wpa", 2, None, "tkip", "off"),
-        ("wpa", 1, Some("leap"), "tkip", "off"),
-        ("wpa2", 2, None, "ccmp-128", "off"),
-        ("wpa2", 4, None, "ccmp-128", "off"),
-        ("wpa2", 3, Some("tls"), "ccmp-128", "off"),
-        ("wpa2", 1, Some("peap"), "ccmp-128", "off"),
-        ("wpa2", 1, Some("leap"), "ccmp-128", "off"),
-        ("wpa3", 5, Some("ttls"), "ccmp-128", "required"),
-        ("wpa3", 12, Some("tls"), "gcmp-256", "required"),
-        ("wpa3", 13, Some("tls"), "gcmp-256", "required"),
-        ("wpa3", 9, None, "ccmp-128", "required"),
-        ("wpa3", 24, None, "gcmp-256", "required"),
-        ("wpa3", 25, None, "gcmp-256", "required"),
-        ("owe", 18, None, "ccmp-128", "required"),
+    for (akm, method, cipher, pmf) in [
+        ("wpa-psk", None, "tkip", "off"),
+        ("wpa-802.1x", Some("leap"), "tkip", "off"),
+        ("psk", None, "ccmp-128", "off"),
+        ("ft-psk", None, "ccmp-128", "off"),
+        ("ft-802.1x", Some("tls"), "ccmp-128", "off"),
+        ("802.1x", Some("peap"), "ccmp-128", "off"),
+        ("802.1x", Some("leap"), "ccmp-128", "off"),
+        ("802.1x-sha256", Some("ttls"), "ccmp-128", "required"),
+        ("802.1x-suite-b-192", Some("tls"), "gcmp-256", "required"),
+        ("ft-802.1x-sha384", Some("tls"), "gcmp-256", "required"),
+        ("ft-sae", None, "ccmp-128", "required"),
+        ("sae-ext-key", None, "gcmp-256", "required"),
+        ("ft-sae-ext-key", None, "gcmp-256", "required"),
+        ("owe", None, "ccmp-128", "required"),
     ] {
         let method = method.map_or("null".to_string(), |m| format!("\"{m}\""));
         let link = format!(
-            r#"{{"generation": "{generation}", "akm": {akm}, "eap_method": {method}, "cipher": "{cipher}",
+            r#"{{"akm": "{akm}", "eap_method": {method}, "cipher": "{cipher}",
             "group_cipher": "{cipher}", "pmf": "{pmf}"}}"#
         );
         for cached_pmk in [false, true] {
@@ -151,9 +150,9 @@ fn every_keyed_policy_ends_with_a_key() {
             };
             let records = run(policy(&link, "[]"), options);
             let last = records.last().unwrap();
-            assert_eq!(last.stage, Stage::Keys, "{generation} {akm}");
+            assert_eq!(last.stage, Stage::Keys, "{akm}");
             let Outcome::Established(secrets) = &last.outcome else {
-                panic!("{generation} {akm} cached {cached_pmk}: {:?}", last.outcome);
+                panic!("{akm} cached {cached_pmk}: {:?}", last.outcome);
             };
             let expected = CipherSuite::from_name(cipher).unwrap().key_octets();
             assert_eq!(secrets[&SecretName::Tk].len(), expected);
@@ -163,14 +162,14 @@ fn every_keyed_policy_ends_with_a_key() {
 
 #[test]
 fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
-    for (generation, akm, cipher, pmf) in [
-        ("wpa", 2, "tkip", "off"),
-        ("wpa2", 2, "ccmp-128", "off"),
-        ("wpa3", 8, "ccmp-128", "required"),
-        ("owe", 18, "ccmp-128", "required"),
+    for (akm, cipher, pmf) in [
+        ("wpa-psk", "tkip", "off"),
+        ("psk", "ccmp-128", "off"),
+        ("sae", "ccmp-128", "required"),
+        ("owe", "ccmp-128", "required"),
     ] {
         let link = format!(
-            r#"{{"generation": "{generation}", "akm": {akm}, "cipher": "{cipher}",
+            r#"{{"akm": "{akm}", "cipher": "{cipher}",
             "group_cipher": "{cipher}", "pmf": "{pmf}"}}"#
         );
         let spec = policy(&link, "[]");
@@ -193,7 +192,7 @@ fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
         };
         let renewed = first.group_renewal(renewal, generator(2)).unwrap();
         let (records, secrets) = renewed.run().unwrap();
-        assert_eq!(counts(&records), [(Stage::GroupKeys, 2)], "{generation}");
+        assert_eq!(counts(&records), [(Stage::GroupKeys, 2)], "{akm}");
         assert_eq!(secrets[&SecretName::Gtk], keys.gtk);
         assert_eq!(
             secrets.get(&SecretName::Igtk).unwrap_or(&vec![]),
@@ -253,8 +252,8 @@ fn radius_never_goes_over_the_air() {
 
 #[test]
 fn a_fast_transition_needs_what_the_first_association_left() {
-    const FT_PSK: &str = r#"{"generation": "wpa2", "cipher": "ccmp-128", "group_cipher": "ccmp-128",
-        "akm": 4, "authentication": "open", "pmf": "optional"}"#;
+    const FT_PSK: &str = r#"{"cipher": "ccmp-128", "group_cipher": "ccmp-128",
+        "akm": "ft-psk", "authentication": "open", "pmf": "optional"}"#;
     let (station, old, new) = (STATION, ACCESS_POINT, MacAddress([2, 0, 0, 0, 0, 9]));
     let spec = policy(FT_PSK, "[]");
     let first = Negotiation::new(spec.clone(), Options::default(), generator(1)).unwrap();
@@ -293,8 +292,7 @@ fn a_fast_transition_needs_what_the_first_association_left() {
 #[test]
 fn a_tunnel_that_moves_is_not_set_up_again() {
     use crate::policy::TunnelMove;
-    const GCM: &str = r#"[{"kind": "esp", "encryption": "aes-gcm", "integrity": "none",
-        "key_exchange": "ikev2"}]"#;
+    const GCM: &str = r#"[{"suite": "esp-aes-gcm", "key_exchange": "ikev2"}]"#;
     let made = |return_routability, seed, ends| {
         let options = Options {
             mobike: true,

@@ -8,8 +8,9 @@ use crate::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use crate::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use crate::mobile_ip::MobileIpConfig;
 use crate::operation::HashAlgorithm;
-use crate::policy::{MobileIp, SpecError, TunnelSpec};
+use crate::policy::{KeyExchange, MobileIp, TunnelSpec};
 use crate::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
+use airtoll_security::TunnelSuite;
 
 impl Negotiation {
     pub(super) fn mobile_ip(&self) -> MobileIpConfig {
@@ -30,20 +31,20 @@ impl Negotiation {
         &self,
         tunnel: &TunnelSpec,
         context: &mut Context<'_>,
-    ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
+    ) -> Vec<Box<dyn Peer>> {
         let addresses = self.addresses;
         let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
-        match tunnel.key_exchange.as_str() {
-            "noise" => {
+        match tunnel.key_exchange {
+            KeyExchange::Noise => {
                 let (station, gateway) = draw_configs(context);
                 let mut gateway = WireGuardResponder::new(gateway);
                 gateway.set_busy(self.options.cookies);
-                Ok(vec![
+                vec![
                     Box::new(WireGuardInitiator::new(station)),
                     Box::new(gateway),
-                ])
+                ]
             }
-            "ikev1" => {
+            KeyExchange::IkeV1 => {
                 let config = |passphrase: &str| IkeV1Config {
                     preshared: preshared(passphrase),
                     group: if self.options.ike_group == 0 {
@@ -51,12 +52,14 @@ impl Negotiation {
                     } else {
                         self.options.ike_group
                     },
-                    cipher: match tunnel.encryption.as_str() {
-                        "des" => IkeCipher::Des,
-                        "aes-cbc" | "aes-gcm" => IkeCipher::Aes128,
+                    cipher: match tunnel.suite {
+                        TunnelSuite::EspDesMd5 | TunnelSuite::EspDesSha1 => IkeCipher::Des,
+                        TunnelSuite::EspAesCbcMd5
+                        | TunnelSuite::EspAesCbcSha1
+                        | TunnelSuite::EspAesGcm => IkeCipher::Aes128,
                         _ => IkeCipher::TripleDes,
                     },
-                    hash: if tunnel.integrity == "md5" {
+                    hash: if tunnel.suite.integrity() == "md5" {
                         HashAlgorithm::Md5
                     } else {
                         HashAlgorithm::Sha1
@@ -66,31 +69,26 @@ impl Negotiation {
                     inner: addresses,
                     nat_traversal: false,
                 };
-                Ok(vec![
+                vec![
                     Box::new(IkeV1Peer::initiator(config(self.station_passphrase()))),
                     Box::new(IkeV1Peer::responder(config(PASSPHRASE))),
-                ])
+                ]
             }
-            "ikev2" => {
+            KeyExchange::IkeV2 => {
                 let group = match self.options.ike_group {
                     0 => 14,
                     group => group,
                 };
-                let gcm = tunnel.encryption == "aes-gcm";
+                let gcm = tunnel.suite == TunnelSuite::EspAesGcm;
                 let config = |passphrase: &str| IkeV2Config {
                     mobike: self.options.mobike,
                     ..IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
                 };
-                Ok(vec![
+                vec![
                     Box::new(IkeV2Peer::initiator(config(self.station_passphrase()))),
                     Box::new(IkeV2Peer::responder(config(PASSPHRASE))),
-                ])
+                ]
             }
-            other => Err(SpecError::Unknown {
-                key: "tunnels.key_exchange",
-                value: other.to_string(),
-                allowed: "ikev1, ikev2 or noise",
-            }),
         }
     }
 

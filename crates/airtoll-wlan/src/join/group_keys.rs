@@ -23,28 +23,26 @@ const BY_STRENGTH: [CipherSuite; 7] = [
     CipherSuite::Gcmp256,
 ];
 
-/// The group cipher of a BSS whose stations have policies with different group ciphers, by its name
-/// in policies; `None` where the policies agree.
-pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<String> {
+/// The group cipher of a BSS whose stations have policies with different group ciphers; `None` where the policies agree.
+pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<CipherSuite> {
     let in_it = |station: &str| {
         let node = scenario.nodes.iter().find(|n| n.name == station);
         node.is_some_and(|n| n.bss.as_deref() == bss && n.cipher != CipherSuite::Open)
     };
-    let mut names: Vec<&str> = scenario
+    let mut ciphers: Vec<CipherSuite> = scenario
         .associations
         .iter()
         .filter(|a| in_it(&a.station))
-        .map(|a| a.policy.link.group_cipher.as_str())
+        .map(|a| a.policy.link.group_cipher)
         .collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.len() < 2 {
+    ciphers.sort_unstable();
+    ciphers.dedup();
+    if ciphers.len() < 2 {
         return None;
     }
-    let weakest = BY_STRENGTH
-        .iter()
-        .find(|suite| names.contains(&suite.name()))?;
-    Some(weakest.name().to_owned())
+    BY_STRENGTH
+        .into_iter()
+        .find(|suite| ciphers.contains(suite))
 }
 
 /// The keys of a round; message 3 and fast transitions hand out those of round 0 first.

@@ -11,6 +11,7 @@ mod tunnels;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use airtoll_security::AkmSuite;
 use airtoll_units::Instant;
 use serde_json::{Value, json};
 
@@ -20,7 +21,8 @@ use crate::record::{Key, Medium, Sink};
 use crate::{Scenario, run, run_recorded};
 
 fn ccmp(akm: u8, authentication: &str) -> Value {
-    json!({"name": "test", "link": {"generation": "wpa2", "cipher": "ccmp-128",
+    let akm = AkmSuite::from_selector([0x00, 0x0f, 0xac, akm]).map(AkmSuite::name);
+    json!({"name": "test", "link": {"cipher": "ccmp-128",
         "group_cipher": "ccmp-128", "akm": akm, "authentication": authentication,
         "pmf": "optional"}})
 }

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Association {
     /// The station; its access point is that of its BSS.
     pub station: String,
-    /// What it negotiates.
+    /// The policy that it negotiates.
     pub policy: PolicySpec,
-    /// What the policy leaves open, and what goes wrong.
+    /// Choices that the policy leaves open, and injected faults.
     #[serde(default)]
     pub options: Options,
-    /// Host on the wires of a station with `four_address` that negotiates the tunnels in its place;
+    /// Host on the wires of a station with `four_address` that negotiates the tunnels for the station;
     /// null: the station itself.
     #[serde(default)]
     pub host: Option<String>,

@@ -86,7 +86,7 @@ pub struct Bss {
     #[serde(default)]
     pub group_rekey_on_leave: bool,
     /// The access point puts all of its stations off the network so long after the traffic began, by
-    /// one Deauthentication frame to everybody, s; null: never. They have to join first.
+    /// one Deauthentication frame to every station, s; null: never. The stations have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
 }

@@ -232,7 +232,7 @@ impl Scenario {
                 let allowed = format!("null: {} joins nowhere in simulated time", station.name);
                 return invalid(&field, "set", allowed);
             };
-            if own.policy.akm().ok().flatten().is_none() {
+            if own.policy.link.akm.is_none() {
                 let allowed = format!("null: {} has no group key handshake", own.policy.name);
                 return invalid(&field, "set", allowed);
             }

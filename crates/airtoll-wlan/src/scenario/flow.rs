@@ -21,7 +21,7 @@ pub struct Flow {
     pub ip: IpVersion,
     /// Transport protocol and its options.
     pub transport: Transport,
-    /// What the application sends, and when.
+    /// Packets of the application, and their times.
     pub pattern: Pattern,
     /// When it starts, s.
     #[serde(default)]
@@ -114,11 +114,11 @@ pub enum CongestionControl {
     Cubic,
 }
 
-/// What the application sends, and when.
+/// Packets of the application, and their times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
-    /// As much as goes.
+    /// Saturated: a packet is always ready.
     Saturated {
         /// UDP payload or length of one TCP write, octets.
         payload_octets: u32,

@@ -1,6 +1,6 @@
-//! Hand-overs: stations that leave one BSS for another in mid-trial.
+//! Hand-overs: stations that leave one BSS for another during the trial.
 
-use airtoll_handshakes::{MobileIp, TunnelMove};
+use airtoll_handshakes::{KeyExchange, MobileIp, TunnelMove};
 use airtoll_security::AkmSuite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Handover {
     /// It scans with frames; null: for `scan_s`.
     #[serde(default)]
     pub scan: Option<Scan>,
-    /// How long after a scan in vain it scans again, s.
+    /// Time from a scan that found no AP to the next scan, s.
     #[serde(default = "ahead")]
     pub again_s: f64,
     /// With pre-authentication: how long before it leaves it begins, s; at the earliest when the
@@ -57,11 +57,11 @@ pub struct Handover {
     /// How it gets in.
     #[serde(default)]
     pub method: HandoverMethod,
-    /// What becomes of its tunnels, whose outer address is another one there unless the station
+    /// Treatment of its tunnels, whose outer address is another one there unless the station
     /// uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
     #[serde(default)]
     pub tunnel: TunnelMove,
-    /// What it negotiates at the new access point. The association's `station` is the node that
+    /// Association at the new access point. The association's `station` is the node that
     /// stands for the moving station in the new BSS: a station of that BSS without flows, or the
     /// station itself where it comes back.
     pub association: Association,
@@ -73,7 +73,7 @@ pub struct Handover {
 pub struct MobilityAgent {
     /// The agent: the access point itself, or a node that it reaches over the links.
     pub node: String,
-    /// The BSS whose access point sends its advertisements to everybody.
+    /// The BSS whose access point sends its advertisements to every station.
     pub bss: String,
     /// A foreign agent, whose care-of address is its own; otherwise a home agent.
     #[serde(default)]
@@ -110,7 +110,7 @@ pub struct Walk {
 pub struct Scan {
     /// Channels, that of the new access point among them and last; the others are empty.
     pub channels: u32,
-    /// Listens for beacons in the place of sending probe requests.
+    /// Listens for beacons instead of sending probe requests.
     #[serde(default)]
     pub passive: bool,
     /// How long an active scan waits on a channel that stays silent, s.
@@ -135,7 +135,8 @@ impl Scenario {
                 positive(&format!("{at}.walk.speed_m_s"), walk.speed_m_s)?;
                 not_negative(&format!("{at}.walk.hysteresis_db"), walk.hysteresis_db)?;
                 if handover.method == HandoverMethod::PreAuthentication {
-                    let allowed = "another one with walk: nobody knows when the station leaves";
+                    let allowed =
+                        "another one with walk: the time at which the station leaves is not known";
                     return invalid(&format!("{at}.method"), "pre-authentication", allowed);
                 }
             }
@@ -171,7 +172,7 @@ impl Scenario {
             return invalid(&field, &handover.station, allowed);
         }
         let policy = &handover.association.policy;
-        let akm = policy.akm().ok().flatten();
+        let akm = policy.link.akm;
         let fast = matches!(
             handover.method,
             HandoverMethod::FastTransition | HandoverMethod::FastTransitionDs
@@ -248,7 +249,7 @@ impl Scenario {
         } = &handover.association;
         let mobile_ip = options.mobile_ip != MobileIp::Off;
         let only = match policy.tunnels.as_slice() {
-            [tunnel] => Some(tunnel.key_exchange.as_str()),
+            [tunnel] => Some(tunnel.key_exchange),
             _ => None,
         };
         let before = self.associations.iter();
@@ -257,11 +258,15 @@ impl Scenario {
             .all(|a| a.options.mobike);
         let (name, allowed) = match handover.tunnel {
             TunnelMove::Anew => return Ok(()),
-            TunnelMove::Mobike if only != Some("ikev2") || !movable || !options.mobike => (
-                "mobike",
-                "another one: it takes one tunnel with IKEv2, and mobike in the options of both associations",
-            ),
-            TunnelMove::Roams if only != Some("noise") => {
+            TunnelMove::Mobike
+                if only != Some(KeyExchange::IkeV2) || !movable || !options.mobike =>
+            {
+                (
+                    "mobike",
+                    "another one: it takes one tunnel with IKEv2, and mobike in the options of both associations",
+                )
+            }
+            TunnelMove::Roams if only != Some(KeyExchange::Noise) => {
                 ("roams", "another one: it takes one tunnel of WireGuard")
             }
             TunnelMove::Mobike | TunnelMove::Roams if mobile_ip => (

@@ -14,7 +14,7 @@ use super::bss::{EdcaParameters, Rate, Standard};
 pub struct Node {
     /// Name in flows, links and results.
     pub name: String,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// BSS of a station or an access point; absent for a wired host.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct Node {
     pub mtu_octets: u32,
 }
 
-/// What a node is.
+/// Role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -119,7 +119,7 @@ pub struct Cost {
     pub per_octet_ns: f64,
 }
 
-/// Costs of a node's host: one CPU that works off packets one after the other, and a cipher engine.
+/// Costs of a node's host: one CPU that processes packets one after the other, and a cipher engine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
@@ -167,7 +167,7 @@ pub struct CipherCost {
     /// Encryption, per MPDU and per octet of MSDU in it.
     #[serde(default)]
     pub encrypt: Cost,
-    /// Decryption, likewise.
+    /// Decryption, per MPDU and per octet of MSDU in it.
     #[serde(default)]
     pub decrypt: Cost,
 }

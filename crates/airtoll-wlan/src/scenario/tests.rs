@@ -1,4 +1,4 @@
-//! What a scenario reads as, and how it complains.
+//! Values of a scenario that is read from JSON, and messages about invalid ones.
 
 use super::*;
 

@@ -165,10 +165,10 @@ async def station(progress: Progress, name: str) -> None:
         status = await running.connected(progress.job.connect_limit_s)
     except ControlError as error:
         raise await _explained(progress, heard[0], error) from error
-    progress.conditions[f"{name}.connect_wall_s"] = round(time.monotonic() - started, 3)
-    told = await progress.layout.attach(name)
-    if told:
-        progress.conditions.setdefault("registrations", []).append(told)
+    progress.conditions.connect_wall_s[name] = round(time.monotonic() - started, 3)
+    registered = await progress.layout.attach(name)
+    if registered is not None:
+        progress.conditions.registrations += (registered,)
     await verify(progress, name, status)
 
 

@@ -14,7 +14,7 @@ for it when it has seen its 4-address null frame, and puts that into the access 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import namespaces
@@ -23,6 +23,7 @@ from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.layout import Layout
 
 if TYPE_CHECKING:
+    from airtoll.testbeds.linux.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 #: The cable's end at the station, and at the host behind it.
@@ -67,7 +68,7 @@ class Bridged(Layout):
         """The interface at which a station's traffic begins."""
         return PORT if name in self._behind else super().interface(name)
 
-    async def attach(self, name: str) -> dict[str, Any]:
+    async def attach(self, name: str) -> Registered | None:
         """Join the radio of an associated bridge to its cable; the host has the addresses."""
         if name not in self._behind:
             return await super().attach(name)
@@ -87,7 +88,7 @@ class Bridged(Layout):
         assert isinstance(host, LocalHost)
         number = self.stack.address(behind).number
         await namespaces.address(self.stack.root, host, PORT, number)
-        return {}
+        return None
 
     async def _take_down(self, station: str, behind: str) -> None:
         radio = self._radio(station)

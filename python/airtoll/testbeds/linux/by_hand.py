@@ -215,7 +215,7 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
     try:
         await prompts.step(terminal, text, _served(process), flow.duration_s + device.limit_s)
     except SkippedError:
-        progress.conditions.setdefault("skipped_by_hand", []).append(name)
+        progress.conditions.skipped_by_hand += (name,)
         progress.caveats.append(f"{name}: its traffic was skipped by hand: no values of it")
         return []
     finally:

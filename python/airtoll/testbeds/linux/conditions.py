@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
-from attrs import frozen
+from attrs import define, field, frozen
 
+from airtoll.border.answers import MediumStatistics
 from airtoll.testbeds.linux.hosts import Host
+from airtoll.testbeds.linux.mobile_ip import Registered
 
 #: Columns of the "cpu" line in /proc/stat (proc(5)), in ticks of 1/100 s.
 _COLUMNS: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -32,6 +34,52 @@ class Channel(TypedDict, total=False):
     in_use: bool
     noise_dbm: float
     busy_share: float
+
+
+@frozen
+class Verdict:
+    """Whether a throughput is the radio's.
+
+    ``air_bps``: measured over the air; ``ceiling_bps``: over the same medium without airtime;
+    ``refusal``: why it is none, or None.
+    """
+
+    air_bps: float
+    ceiling_bps: float
+    refusal: str | None
+
+
+@frozen
+class Signals:
+    """Station -> what its supplicant or access point says about its signal, as printed."""
+
+    before: dict[str, dict[str, str]]
+    after: dict[str, dict[str, str]]
+
+
+@define
+class Conditions:
+    """Conditions of a trial.
+
+    ``traffic_window``: begin and end of the traffic (Unix s). ``cpu``: CPU shares by kind, in CPUs.
+    ``radio``: signals before and after the traffic. ``air``: the medium's counts during it.
+    ``keys``: station -> algorithm of each key that its radio has, and whether hardware uses it.
+    ``registrations``: with Mobile IP, in order. ``heard_at_dbm``: access point -> level that a fade
+    took. ``connect_wall_s``: station -> time until it was connected. ``survey``: node -> channels.
+    ``skipped_by_hand``: stations whose traffic a person skipped.
+    """
+
+    traffic_window: tuple[float, float] | None = None
+    cpu: dict[str, float] = field(factory=dict)
+    radio: Signals | None = None
+    air: MediumStatistics | None = None
+    verdict: Verdict | None = None
+    keys: dict[str, tuple[tuple[str, bool], ...]] = field(factory=dict)
+    registrations: tuple[Registered, ...] = ()
+    heard_at_dbm: dict[str, int] = field(factory=dict)
+    connect_wall_s: dict[str, float] = field(factory=dict)
+    survey: dict[str, tuple[Channel, ...]] = field(factory=dict)
+    skipped_by_hand: tuple[str, ...] = ()
 
 
 async def sample(host: Host) -> Sample:

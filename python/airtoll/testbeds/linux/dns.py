@@ -19,8 +19,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import attrs
 from attrs import frozen
 
 import airtoll
@@ -28,6 +29,7 @@ from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.credentials import Chain
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Value
+from airtoll.testbeds.linux.plain import read
 
 #: Ports of DNS (RFC 1035 section 4.2) and of DNS over TLS (RFC 7858 section 3.1).
 UDP_PORT: Final = 53
@@ -45,6 +47,25 @@ _TTL: Final = 60
 
 class DnsError(TestbedError):
     """Lookups that did not come about."""
+
+
+@frozen
+class Service:
+    """Settings of the resolver: a certificate with its key, UDP and TLS port, a file when ready."""
+
+    certificate: str
+    ports: tuple[int, int]
+    ready: str
+
+
+@frozen
+class Client:
+    """Settings of a client; ``authority``: certificate of the authority for TLS, None for UDP."""
+
+    server: str
+    port: int
+    authority: str | None
+    duration_s: float
 
 
 @frozen
@@ -100,12 +121,8 @@ async def serve(host: Host, folder: str, chain: Chain, limit_s: float = 60.0) ->
     base = f"{folder}/dns-{host.name}"
     await host.run(["rm", "-f", f"{base}.ready"])
     await host.put(f"{base}.pem", chain.server + chain.server_key)
-    settings = {
-        "certificate": f"{base}.pem",
-        "ports": [UDP_PORT, TLS_PORT],
-        "ready": f"{base}.ready",
-    }
-    await host.put(f"{base}.json", json.dumps(settings))
+    settings = Service(f"{base}.pem", (UDP_PORT, TLS_PORT), f"{base}.ready")
+    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
     process = await host.start(
         [sys.executable, "-m", "airtoll.testbeds.linux.dns", "serve", f"{base}.json"],
         log=f"{base}.log",
@@ -121,13 +138,13 @@ async def measure(
     """Look up one name after the other for a time. Raises :class:`DnsError` without an answer."""
     base = f"{folder}/dns-client-{host.name}"
     await host.put(f"{base}.pem", chain.authority)
-    settings = {
-        "server": server,
-        "port": TLS_PORT if over_tls else UDP_PORT,
-        "authority": f"{base}.pem" if over_tls else None,
-        "duration_s": duration_s,
-    }
-    await host.put(f"{base}.json", json.dumps(settings))
+    settings = Client(
+        server=server,
+        port=TLS_PORT if over_tls else UDP_PORT,
+        authority=f"{base}.pem" if over_tls else None,
+        duration_s=duration_s,
+    )
+    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
     root = str(Path(airtoll.__file__).resolve().parent.parent)
     command = [sys.executable, "-m", "airtoll.testbeds.linux.dns", "look-up", f"{base}.json"]
     done = await host.run(
@@ -136,8 +153,7 @@ async def measure(
     if done.status != 0 or not done.stdout.strip():
         words = done.stderr.strip().splitlines()
         raise DnsError(f"{host.name}: DNS: {words[-1] if words else 'no report'}")
-    told = json.loads(done.stdout)
-    found = Lookups(tuple(told["response_s"]), told["unanswered"])
+    found = read(Lookups, json.loads(done.stdout))
     if not found.response_s:
         raise DnsError(f"{host.name}: DNS: {server} answered no query")
     return found
@@ -245,17 +261,17 @@ def over_tls(server: str, port: int, identifier: int, context: ssl.SSLContext) -
     return reply is not None and is_answer(reply, identifier)
 
 
-def look_up(settings: dict[str, Any]) -> Lookups:
+def look_up(settings: Client) -> Lookups:
     """Look up one name after the other for ``duration_s`` seconds."""
     context = None
-    if settings["authority"] is not None:
+    if settings.authority is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         # The certificate names a RADIUS server; the authority is the run's own.
         context.check_hostname = False
-        context.load_verify_locations(settings["authority"])
-    server, port = settings["server"], settings["port"]
-    end = time.perf_counter() + settings["duration_s"]
+        context.load_verify_locations(settings.authority)
+    server, port = settings.server, settings.port
+    end = time.perf_counter() + settings.duration_s
     taken: list[float] = []
     unanswered = number = 0
     while (began := time.perf_counter()) < end:
@@ -271,18 +287,17 @@ def look_up(settings: dict[str, Any]) -> Lookups:
     return Lookups(tuple(taken), unanswered)
 
 
-def main(role: str, settings: dict[str, Any]) -> None:
+def main(role: str, text: str) -> None:
     """Serve for ever, or look up and print the times."""
     if role == "serve":
-        udp, tls = settings["ports"]
-        resolver = Resolver(settings["certificate"], (udp, tls))
-        Path(settings["ready"]).touch()
+        service = read(Service, json.loads(text))
+        resolver = Resolver(service.certificate, service.ports)
+        Path(service.ready).touch()
         resolver.serve()
     else:
-        found = look_up(settings)
-        told = {"response_s": found.response_s, "unanswered": found.unanswered}
-        sys.stdout.write(json.dumps(told) + "\n")
+        found = look_up(read(Client, json.loads(text)))
+        sys.stdout.write(json.dumps(attrs.asdict(found)) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], json.loads(Path(sys.argv[2]).read_text()))
+    main(sys.argv[1], Path(sys.argv[2]).read_text())

@@ -10,7 +10,7 @@ changes a host's own routes: everything happens inside the run's namespaces.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import mobile_ip, namespaces
@@ -95,26 +95,22 @@ async def agents(
     server: Host, access_point: Host, folder: str, key: str
 ) -> tuple[Process, Process]:
     """Start both agents; ``key`` is shared by node and home agent, hex."""
-    home = await mobile_ip.start(
-        server, folder, "home", {"key": key, "address": HOME_AGENT, "interface": BRIDGE}
+    at_home = mobile_ip.HomeAgent(key, HOME_AGENT, BRIDGE)
+    abroad = mobile_ip.ForeignAgent(FOREIGN_AGENT, CARE_OF, BRIDGE)
+    return (
+        await mobile_ip.start(server, folder, at_home),
+        await mobile_ip.start(access_point, folder, abroad),
     )
-    visited = await mobile_ip.start(
-        access_point,
-        folder,
-        "foreign",
-        {"address": FOREIGN_AGENT, "care_of": CARE_OF, "interface": BRIDGE},
-    )
-    return home, visited
 
 
 async def register(
     station: Host, folder: str, interface: str, home: str, key: str
-) -> dict[str, Any]:
+) -> mobile_ip.Registered:
     """Register with the agent that the station hears; gives times and addresses.
 
     The home agent heard itself means that the station is back: it deregisters.
     """
-    node = mobile_ip.node(key, home, HOME_AGENT, interface, prefix=_HOME)
+    node = mobile_ip.MobileNode(key, home, HOME_AGENT, interface, prefix=_HOME)
     return await mobile_ip.register(station, folder, node, limit_s=90.0)
 
 

@@ -19,6 +19,8 @@ from airtoll.testbeds.linux.hosts import GRACE_S, Host, HostError, Process
 from airtoll.testbeds.linux.job import Value
 
 PORT: Final = 2112
+#: The JSON that irtt prints.
+Report = dict[str, Any]
 _T = TypeVar("_T")
 
 
@@ -43,14 +45,14 @@ async def serve(host: Host, folder: str, limit_s: float = 60.0) -> Process:
 
 async def measure(
     host: Host, server: str, *, duration_s: float, interval_s: float = 0.02, octets: int = 64
-) -> dict[str, Any]:
+) -> Report:
     """Probe for a while; gives the report. Raises :class:`ProbeError` with irtt's message."""
     argv = _arguments(server, "-", duration_s, interval_s, octets)
     done = await host.run(argv, limit_s=duration_s + 40, check=False)
     if done.status != 0 or "{" not in done.stdout:
         words = (done.stderr or done.stdout).strip().splitlines()
         raise ProbeError(f"{host.name}: irtt: {words[-1] if words else 'no report'}")
-    report: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
+    report: Report = json.loads(done.stdout[done.stdout.index("{") :])
     return report
 
 
@@ -62,7 +64,7 @@ async def during(
     *,
     most_s: float,
     interval_s: float,
-) -> tuple[_T, dict[str, Any]]:
+) -> tuple[_T, Report]:
     """Probe until some work is done, at most ``most_s``; gives the work's result and the report.
 
     Raises :class:`ProbeError` when irtt leaves no report.
@@ -79,7 +81,7 @@ async def during(
     finally:
         await process.stop()
     try:
-        report: dict[str, Any] = json.loads(await host.get(path))
+        report: Report = json.loads(await host.get(path))
     except (HostError, ValueError):
         raise ProbeError(f"{host.name}: irtt: no report: {await process.last_words()}") from None
     return result, report
@@ -96,7 +98,7 @@ def _arguments(
     ]
 
 
-def values(report: dict[str, Any], station: str, *, one_clock: bool) -> list[Value]:
+def values(report: Report, station: str, *, one_clock: bool) -> list[Value]:
     """Response time, and with ``one_clock`` the one-way delay from the client to the server."""
     trips = [trip for trip in report["round_trips"] if trip["lost"] == "false"]
     if not trips:

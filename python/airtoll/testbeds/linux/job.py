@@ -7,11 +7,10 @@ every import counts.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 from attrs import field, frozen
 
+from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.plain import read
 
 
@@ -132,7 +131,7 @@ class Outcome:
     failure: str | None = None
     caveats: tuple[str, ...] = ()
     negotiated: dict[str, dict[str, str]] = field(factory=dict)
-    conditions: dict[str, Any] = field(factory=dict)
+    conditions: Conditions = field(factory=Conditions)
     keys: tuple[dict[str, str], ...] = ()
     files: tuple[str, ...] = ()
     stations: dict[str, str] = field(factory=dict)

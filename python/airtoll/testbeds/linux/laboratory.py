@@ -91,7 +91,7 @@ class Laboratory(Stack):
     def _host(self, node: str, name: str, described: LabHost) -> Host:
         if described.address == "local":
             return LocalHost(node, self.run_id)
-        options: dict[str, Any] = {"port": described.port}
+        options: dict[str, object] = {"port": described.port}
         if described.identity:
             options["client_keys"] = [described.identity]
         if described.known_hosts:

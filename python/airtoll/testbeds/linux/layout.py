@@ -10,7 +10,7 @@ daemon of the policy.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -21,6 +21,7 @@ from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job
 
 if TYPE_CHECKING:
+    from airtoll.testbeds.linux.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 SERVER = "srv"
@@ -116,10 +117,10 @@ class Layout:
         """Whether a station must stay with the first of them."""
         return False
 
-    async def attach(self, name: str) -> dict[str, Any]:
+    async def attach(self, name: str) -> Registered | None:
         """Give an associated station its addresses; gives the answer of a registration."""
         await self.stack.set_address(self.nodes[name])
-        return {}
+        return None
 
     def end(self, name: str) -> str:
         """The node at which a station's traffic and tunnels end: its own."""

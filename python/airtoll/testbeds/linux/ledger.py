@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
+from airtoll.border.answers import MediumStatistics
 from airtoll.capture import Window, capture_report
 from airtoll.capture.observations import LEDGER_KINDS
+from airtoll.capture.reports import by_kind
 from airtoll.testbeds.linux.job import Value
 
 _KINDS: Final = LEDGER_KINDS | {"ack": ("control",)}
@@ -25,7 +27,7 @@ def values(
     air: Path,
     keys: Sequence[Mapping[str, str]],
     window: tuple[float, float],
-    counts: Mapping[str, Any] | None = None,
+    counts: MediumStatistics | None = None,
 ) -> tuple[list[Value], str | None]:
     """The ledger of the traffic between two Unix times (s), and what is missing in it, or None.
 
@@ -35,7 +37,7 @@ def values(
     """
     report = capture_report([air], list(key_words(keys)), window=Window(*window))
     total = report.ledger["total"]
-    airtime = total["airtime_s"]
+    airtime = by_kind(total["airtime_s"])
     if not airtime["payload"] + airtime["security"]:
         return [], "not taken apart: no data in the capture, or radio headers that name no rates"
     if not total["octets"]["payload"]:
@@ -47,7 +49,7 @@ def values(
     return [row for row in rows if row.value > 0 or row.metric != "airtime_ack_s"], None
 
 
-def counted(parts: Mapping[str, float], counts: Mapping[str, Any]) -> dict[str, float]:
+def counted(parts: Mapping[str, float], counts: MediumStatistics) -> dict[str, float]:
     """Retries and acknowledgements (s) by a medium's statistics, beside the parts of a capture.
 
     A radio's time on the air is that of its frames, its retries and its responses.

@@ -18,12 +18,27 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from attrs import frozen
+from attrs import evolve
 
+from airtoll import border
+from airtoll.border import (
+    MediumLevel,
+    MediumLevelPoint,
+    MediumRadio,
+    MediumRequest,
+    MediumRequestAirtime,
+    MediumRequestBegin,
+    MediumRequestLevel,
+    MediumRequestStatistics,
+    MediumSettings,
+    to_json,
+)
+from airtoll.border.answers import MediumStatistics
 from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.observe.schema import NOT_RADIO
+from airtoll.testbeds.linux.conditions import Verdict
 from airtoll.testbeds.linux.hosts import GRACE_S, Host, Process
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.radios import Radio
@@ -85,73 +100,77 @@ class Medium:
         Raises ``HostError`` with its own last words when it does not come up.
         """
         socket, settings = f"{folder}/medium.sock", f"{folder}/medium.json"
-        await host.put(settings, json.dumps(_settings(radios)))
+        await host.put(settings, to_json(_settings(radios)))
         log = f"{folder}/medium.log"
         process = await host.start([program, socket, settings], log=log)
         await host.wait_for(socket, limit_s, process)
         streams = await asyncio.open_unix_connection(socket, limit=1 << 22)
         return Medium(process, streams, radios)
 
-    async def request(self, op: str, limit_s: float = 30.0, **fields: Any) -> dict[str, Any]:
-        """The answer to one request; raises :class:`MediumError` on refusal or silence."""
+    async def request(self, request: MediumRequest, limit_s: float = 30.0) -> str:
+        """The answer to one request, JSON; raises :class:`MediumError` on refusal or silence."""
         async with self._asking:
             try:
-                self._writer.write(json.dumps({"op": op, **fields}).encode() + b"\n")
+                self._writer.write(to_json(request).encode() + b"\n")
                 line = await asyncio.wait_for(self._reader.readline(), limit_s)
             except (OSError, TimeoutError) as error:
-                raise MediumError(f"{PROGRAM}: {op}: {error or 'no answer'}") from error
+                raise MediumError(f"{PROGRAM}: {request.op}: {error or 'no answer'}") from error
         if not line:
             with contextlib.suppress(TimeoutError):
                 await self.process.wait(GRACE_S)
             raise MediumError(f"{PROGRAM}: has died: {await self.process.last_words()}")
-        answer: dict[str, Any] = json.loads(line)
+        answer = json.loads(line)
         if "error" in answer:
-            raise MediumError(f"{PROGRAM}: {op}: {answer['error']}")
-        return answer
+            raise MediumError(f"{PROGRAM}: {request.op}: {answer['error']}")
+        return line.decode()
 
     async def begin(self, job: Job, nodes: Mapping[str, str]) -> None:
         """A new air for a job; ``nodes``: station -> node."""
-        await self.request("begin", settings=_settings(self._radios, job, nodes))
+        await self.request(MediumRequestBegin(settings=_settings(self._radios, job, nodes)))
 
     async def airtime(self, on: bool) -> None:
         """Whether frames take airtime from now on."""
-        await self.request("airtime", on=on)
+        await self.request(MediumRequestAirtime(on=on))
 
     async def level(self, one: str, other: str, dbm: float) -> None:
         """The level at which either of two nodes hears the other from now on."""
-        await self.request("level", radios=[one, other], dbm=dbm)
+        await self.request(MediumRequestLevel(radios=(one, other), dbm=dbm))
 
-    async def statistics(self, *, forget: bool = False) -> dict[str, Any]:
+    async def statistics(self, *, forget: bool = False) -> MediumStatistics:
         """The counts since the beginning or the last call with ``forget``."""
-        return await self.request("statistics", forget=forget)
+        counts: MediumStatistics = json.loads(
+            await self.request(MediumRequestStatistics(forget=forget))
+        )
+        return counts
 
 
 def _settings(
     radios: Mapping[str, Radio], job: Job | None = None, nodes: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    settings: dict[str, Any] = {
-        "radios": [
-            {"name": name, "address": _hwsim(radio.address), "interfaces": [radio.address]}
+) -> MediumSettings:
+    settings = MediumSettings(
+        radios=tuple(
+            MediumRadio(name=name, address=_hwsim(radio.address), interfaces=(radio.address,))
             for name, radio in radios.items()
-        ]
-    }
-    if job is not None and nodes is not None:
-        levels = [
-            {"radios": [nodes[station], access_point], "points": [{"dbm": dbm}]}
+        )
+    )
+    if job is None or nodes is None:
+        return settings
+    settings = evolve(
+        settings,
+        standard=border.Standard(job.phy),
+        short_preamble=job.short_preamble,
+        levels=tuple(
+            MediumLevel(radios=(nodes[station], access_point), points=(MediumLevelPoint(dbm=dbm),))
             for station, dbm in job.levels_dbm
             for access_point in radios
             if access_point.startswith("ap")
-        ]
-        settings |= {
-            "standard": job.phy,
-            "short_preamble": job.short_preamble,
-            "levels": levels,
-            "hidden": [[nodes[a], nodes[b]] for a, b in job.hidden],
-            "seed": job.seed,
-        }
-        if job.queue_frames is not None:
-            settings["queue_frames"] = min(job.queue_frames, MOST_FRAMES)
-    return settings
+        ),
+        hidden=tuple((nodes[a], nodes[b]) for a, b in job.hidden),
+        seed=job.seed,
+    )
+    if job.queue_frames is None:
+        return settings
+    return evolve(settings, queue_frames=min(job.queue_frames, MOST_FRAMES))
 
 
 def _hwsim(address: str) -> str:
@@ -160,25 +179,12 @@ def _hwsim(address: str) -> str:
     return f"{int(first, 16) | 0x40:02x}:{rest}"
 
 
-@frozen
-class Verdict:
-    """Whether a throughput is the radio's.
-
-    ``air_bps``: measured over the air; ``ceiling_bps``: over the same medium without airtime;
-    ``refusal``: why it is none, or None.
-    """
-
-    air_bps: float
-    ceiling_bps: float
-    refusal: str | None
-
-
-def judge(phy: str, air_bps: float, ceiling_bps: float, counts: Mapping[str, Any]) -> Verdict:
+def judge(phy: str, air_bps: float, ceiling_bps: float, counts: MediumStatistics) -> Verdict:
     """Judge a throughput by the CPU's ceiling and by the medium's counts meanwhile."""
     return Verdict(air_bps, ceiling_bps, _refusal(phy, air_bps, ceiling_bps, counts))
 
 
-def _refusal(phy: str, air_bps: float, ceiling_bps: float, counts: Mapping[str, Any]) -> str | None:
+def _refusal(phy: str, air_bps: float, ceiling_bps: float, counts: MediumStatistics) -> str | None:
     if phy == "802.11n":
         return "the medium sends frames one by one, without A-MPDUs"
     if ceiling_bps < HEAD_ROOM * air_bps:

@@ -30,13 +30,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import attrs
 from attrs import evolve, frozen
 
 import airtoll
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.plain import read
 
 PORT: Final = 434
 ACCEPTED: Final = 0
@@ -59,6 +61,67 @@ _HOME_FLAGS: Final = 0x2000 | 0x0100
 
 class MobileIpError(TestbedError):
     """A failed registration."""
+
+
+@frozen
+class HomeAgent:
+    """Settings of a home agent: key shared with the node (hex), address, interface of its link."""
+
+    key: str
+    address: str
+    interface: str
+    ready: str = ""
+
+
+@frozen
+class ForeignAgent:
+    """Settings of a foreign agent.
+
+    ``address``: on the visited link ``interface``. ``care_of``: the address that it offers.
+    ``local``: networks that a visitor reaches without the reverse tunnel.
+    """
+
+    address: str
+    care_of: str
+    interface: str
+    local: tuple[str, ...] = ()
+    ready: str = ""
+
+
+@frozen
+class MobileNode:
+    """Settings of a mobile node: its key (hex), home address, home agent, interface.
+
+    ``prefix``: the home network, on the link when the node is at home. ``gateway``: the default
+    router at home, or None. ``reverse``: whether it asks for reverse tunnelling (RFC 3024).
+    ``limit_s``: time in which it registers.
+    """
+
+    key: str
+    home: str
+    agent: str
+    interface: str
+    prefix: str
+    gateway: str | None = None
+    reverse: bool = False
+    limit_s: float = 45.0
+
+
+@frozen
+class Registered:
+    """A registration that was answered.
+
+    ``code``: of the reply. ``agent``: the router that relayed it. ``care_of``: None at home.
+    ``heard_s``: from the first solicitation to the advertisement; ``registered_s``: from there to
+    the reply.
+    """
+
+    code: int
+    agent: str
+    care_of: str | None
+    lifetime_s: int
+    heard_s: float
+    registered_s: float
 
 
 @frozen
@@ -183,11 +246,13 @@ def checksum(data: bytes) -> int:
     return ~total & 0xFFFF
 
 
-async def start(host: Host, folder: str, role: str, settings: dict[str, Any]) -> Process:
-    """Start an agent (``home`` or ``foreign``) on a host and wait until it listens."""
+async def start(host: Host, folder: str, settings: HomeAgent | ForeignAgent) -> Process:
+    """Start an agent on a host and wait until it listens."""
+    role = "home" if isinstance(settings, HomeAgent) else "foreign"
     base = f"{folder}/mobile-ip-{role}-{host.name}"
     await host.run(["rm", "-f", f"{base}.ready"])
-    await host.put(f"{base}.json", json.dumps({**settings, "ready": f"{base}.ready"}))
+    told = evolve(settings, ready=f"{base}.ready")
+    await host.put(f"{base}.json", json.dumps(attrs.asdict(told)))
     process = await host.start(
         [sys.executable, "-m", "airtoll.testbeds.linux.mobile_ip", role, f"{base}.json"],
         log=f"{base}.log",
@@ -197,29 +262,15 @@ async def start(host: Host, folder: str, role: str, settings: dict[str, Any]) ->
     return process
 
 
-def node(
-    key: str, home: str, agent: str, interface: str, *, prefix: str, **more: Any
-) -> dict[str, Any]:
-    """The settings of a mobile node: its key (hex), home address, home agent, interface.
-
-    ``prefix``: the home network, on the link when the node is at home. ``more``: ``gateway``, the
-    default router at home; ``reverse``, whether to ask for reverse tunnelling (RFC 3024).
-    """
-    return {
-        **{"key": key, "home": home, "agent": agent, "interface": interface, "prefix": prefix},
-        **more,
-    }
-
-
 async def register(
-    host: Host, folder: str, settings: dict[str, Any], limit_s: float = 60.0
-) -> dict[str, Any]:
-    """Register a mobile node through the first agent it hears; gives code, times and addresses.
+    host: Host, folder: str, settings: MobileNode, limit_s: float = 60.0
+) -> Registered:
+    """Register a mobile node through the first agent it hears.
 
     Raises :class:`MobileIpError` when no agent is heard or the registration is refused.
     """
     base = f"{folder}/mobile-ip-node-{host.name}.json"
-    await host.put(base, json.dumps({**settings, "limit_s": limit_s - 15}))
+    await host.put(base, json.dumps(attrs.asdict(evolve(settings, limit_s=limit_s - 15))))
     root = str(Path(airtoll.__file__).resolve().parent.parent)
     done = await host.run(
         [
@@ -232,10 +283,10 @@ async def register(
     if done.status != 0 or not done.stdout.strip():
         words = done.stderr.strip().splitlines()
         raise MobileIpError(f"{host.name}: Mobile IP: {words[-1] if words else 'no answer'}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    if told["code"] != ACCEPTED:
-        raise MobileIpError(f"{host.name}: the home agent refused, code {told['code']}")
-    return told
+    registered = read(Registered, json.loads(done.stdout))
+    if registered.code != ACCEPTED:
+        raise MobileIpError(f"{host.name}: the home agent refused, code {registered.code}")
+    return registered
 
 
 def _packed(*addresses: str) -> bytes:
@@ -293,19 +344,19 @@ def announce(interface: str, address: str) -> None:
         link.send(b"\xff" * 6 + own + struct.pack(">H", 0x0806) + arp)
 
 
-def serve_home(settings: dict[str, Any]) -> None:
+def serve_home(settings: HomeAgent) -> None:
     """Answer solicitations and requests; for a node away intercept by proxy ARP and tunnel.
 
     A node that deregisters is at home again: nothing is intercepted for it any more.
     """
-    key = bytes.fromhex(settings["key"])
-    own, interface = settings["address"], settings["interface"]
+    key = bytes.fromhex(settings.key)
+    own, interface = settings.address, settings.interface
     link, icmp = _listening(own), _icmp(interface)
     chooser = selectors.DefaultSelector()
     for source in (link, icmp):
         chooser.register(source, selectors.EVENT_READ)
     sequence = 0
-    Path(settings["ready"]).touch()
+    Path(settings.ready).touch()
     while True:
         for ready, _ in chooser.select():
             assert isinstance(ready.fileobj, socket.socket)
@@ -335,13 +386,13 @@ def serve_home(settings: dict[str, Any]) -> None:
             link.sendto(reply.pack(key), sender)
 
 
-def serve_foreign(settings: dict[str, Any]) -> None:
+def serve_foreign(settings: ForeignAgent) -> None:
     """Answer solicitations, relay requests and replies, and be the care-of end of the tunnel.
 
     Packets out of the tunnel are delivered on the link. With reverse tunnelling (RFC 3024) a
     visitor's packets go into it, except those for this agent's own link (``local``).
     """
-    own, care_of, interface = settings["address"], settings["care_of"], settings["interface"]
+    own, care_of, interface = settings.address, settings.care_of, settings.interface
     visitors = _listening(own)
     uplink = visitors if care_of == own else _listening(care_of)
     icmp = _icmp(interface)
@@ -350,7 +401,7 @@ def serve_foreign(settings: dict[str, Any]) -> None:
         chooser.register(source, selectors.EVENT_READ)
     asked: dict[int, tuple[tuple[str, int], Registration]] = {}
     sequence = 0
-    Path(settings["ready"]).touch()
+    Path(settings.ready).touch()
     while True:
         for ready, _ in chooser.select():
             assert isinstance(ready.fileobj, socket.socket)
@@ -374,26 +425,26 @@ def serve_foreign(settings: dict[str, Any]) -> None:
                     visitors.sendto(message, visitor)
 
 
-def _reverse(settings: dict[str, Any], request: Registration) -> tuple[str, ...]:
+def _reverse(settings: ForeignAgent, request: Registration) -> tuple[str, ...]:
     if not request.flags & REVERSE:
         return ()
-    rule = f"pref 100 from {request.home} iif {settings['interface']} lookup {REVERSE_TABLE}"
+    rule = f"pref 100 from {request.home} iif {settings.interface} lookup {REVERSE_TABLE}"
     return (
         f"rule del {rule}",
         f"rule add {rule}",
         f"route replace default dev {TUNNEL} table {REVERSE_TABLE}",
-        *(f"route replace throw {net} table {REVERSE_TABLE}" for net in settings.get("local", ())),
+        *(f"route replace throw {net} table {REVERSE_TABLE}" for net in settings.local),
     )
 
 
-def run_node(settings: dict[str, Any]) -> dict[str, Any]:
+def run_node(settings: MobileNode) -> Registered:
     """Find an agent and register; gives the reply's code, the agent and times.
 
     Away: through the foreign agent, by which everything goes from then on. At home: deregister
     with the home agent (section 3.6.1.1), and be on the home link again.
     """
-    key, home, interface = bytes.fromhex(settings["key"]), settings["home"], settings["interface"]
-    give_up = time.monotonic() + settings["limit_s"]
+    key, home, interface = bytes.fromhex(settings.key), settings.home, settings.interface
+    give_up = time.monotonic() + settings.limit_s
     icmp = _icmp(interface)
     icmp.settimeout(1.0)
     started = time.monotonic()
@@ -408,7 +459,7 @@ def run_node(settings: dict[str, Any]) -> dict[str, Any]:
                 with contextlib.suppress(ValueError):
                     router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
     heard = time.monotonic()
-    at_home = router == settings["agent"]
+    at_home = router == settings.agent
     _ip(*_routes(settings, None if at_home else router))
     if at_home:
         announce(interface, home)
@@ -420,31 +471,32 @@ def run_node(settings: dict[str, Any]) -> dict[str, Any]:
         asked.add(stamp)
         request = Registration(
             home,
-            settings["agent"],
+            settings.agent,
             home if at_home or care_of is None else care_of,
             stamp,
             lifetime_s=0 if at_home else LIFETIME_S,
-            flags=REVERSE if settings.get("reverse") and not at_home else 0,
+            flags=REVERSE if settings.reverse and not at_home else 0,
         )
         link.sendto(request.pack(key), (router, PORT))
         with contextlib.suppress(TimeoutError):
             message, _ = link.recvfrom(2048)
             reply = parse(message)
             if reply.identification in asked and authentic(message, key):
-                return {
-                    "code": reply.code,
-                    "agent": router,
-                    "care_of": None if at_home else care_of,
-                    "lifetime_s": reply.lifetime_s,
-                    "heard_s": heard - started,
-                    "registered_s": time.monotonic() - heard,
-                }
+                assert reply.code is not None
+                return Registered(
+                    code=reply.code,
+                    agent=router,
+                    care_of=None if at_home else care_of,
+                    lifetime_s=reply.lifetime_s,
+                    heard_s=heard - started,
+                    registered_s=time.monotonic() - heard,
+                )
     raise SystemExit("no registration reply")
 
 
-def _routes(settings: dict[str, Any], router: str | None) -> tuple[str, ...]:
+def _routes(settings: MobileNode, router: str | None) -> tuple[str, ...]:
     """A node's routes: everything by the foreign agent ``router``, or those of its home link."""
-    home, interface = settings["home"], settings["interface"]
+    home, interface = settings.home, settings.interface
     flush = f"route flush dev {interface}"
     if router is not None:
         # The home prefix is not on this link.
@@ -453,22 +505,23 @@ def _routes(settings: dict[str, Any], router: str | None) -> tuple[str, ...]:
             f"route replace {router}/32 dev {interface} src {home}",
             f"route replace default via {router} dev {interface} src {home}",
         )
-    on_link = f"route replace {settings['prefix']} dev {interface} src {home}"
-    if "gateway" not in settings:
+    on_link = f"route replace {settings.prefix} dev {interface} src {home}"
+    if settings.gateway is None:
         return flush, on_link
-    default = f"route replace default via {settings['gateway']} dev {interface} src {home}"
+    default = f"route replace default via {settings.gateway} dev {interface} src {home}"
     return flush, on_link, default
 
 
-def main(role: str, settings: dict[str, Any]) -> None:
+def main(role: str, text: str) -> None:
     """Run one role for ever, or a node once."""
     if role == "home":
-        serve_home(settings)
+        serve_home(read(HomeAgent, json.loads(text)))
     elif role == "foreign":
-        serve_foreign(settings)
+        serve_foreign(read(ForeignAgent, json.loads(text)))
     else:
-        sys.stdout.write(json.dumps(run_node(settings)) + "\n")
+        registered = run_node(read(MobileNode, json.loads(text)))
+        sys.stdout.write(json.dumps(attrs.asdict(registered)) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], json.loads(Path(sys.argv[2]).read_text()))
+    main(sys.argv[1], Path(sys.argv[2]).read_text())

@@ -42,7 +42,7 @@ async def roam(progress: Progress) -> None:
             for node in layout.access_points:
                 level = -85 if stack.radios[node].address == current else -40
                 heard = await _fade(progress, node, name, level)
-                progress.conditions[f"{node}.heard_at_dbm"] = heard
+                progress.conditions.heard_at_dbm[node] = heard
             await station.control.wait_for(
                 f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
             )
@@ -55,7 +55,7 @@ async def roam(progress: Progress) -> None:
                 layout.source(name),
                 stack.credentials.mobility_key,
             )
-            progress.conditions.setdefault("registrations", []).append(told)
+            progress.conditions.registrations += (told,)
         await progress.reachable()
     finally:
         await stream.stop()

@@ -1,4 +1,4 @@
-"""Plain JSON values to the frozen attrs classes that travel between host, guest and radio.
+"""Plain JSON values to the attrs classes that travel between host, guest and radio.
 
 ``attrs.asdict`` is the way there. A field that the class does not have, a missing field and a value
 of another type are refused with the path of the field.
@@ -7,9 +7,9 @@ of another type are refused with the path of the field.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import attrs
 
@@ -19,7 +19,10 @@ _T = TypeVar("_T")
 
 
 def read(kind: type[_T], value: object) -> _T:
-    """An instance of the attrs class ``kind``; raises ``TestbedError`` naming the field."""
+    """An attrs class or typed dictionary of type ``kind``.
+
+    Raises ``TestbedError`` naming the field.
+    """
     made: _T = _read(kind, value, kind.__name__)
     return made
 
@@ -36,11 +39,13 @@ def _read(kind: Any, value: object, at: str) -> Any:
         if len(kinds) == len(value):
             pairs = enumerate(zip(kinds, value, strict=True))
             return tuple(_read(of, one, f"{at}[{i}]") for i, (of, one) in pairs)
+    elif origin is list and isinstance(value, list):
+        return [_read(of[0], one, f"{at}[{i}]") for i, one in enumerate(value)]
     elif origin is dict and isinstance(value, dict):
         return {key: _read(of[1], one, f"{at}.{key}") for key, one in value.items()}
-    elif attrs.has(kind) and isinstance(value, dict):
+    elif (attrs.has(kind) or is_typeddict(kind)) and isinstance(value, dict):
         hints = _hints(kind)
-        _known(value.keys(), hints, at)
+        _known(value.keys(), hints, getattr(kind, "__required_keys__", hints.keys()), at)
         return kind(**{name: _read(hints[name], value[name], f"{at}.{name}") for name in value})
     elif kind in (object, Any) or type(value) is kind:
         return value
@@ -49,14 +54,16 @@ def _read(kind: Any, value: object, at: str) -> Any:
     raise TestbedError(f"{at}: {value!r} is not of type {getattr(kind, '__name__', kind)}")
 
 
-def _known(names: Iterable[str], hints: dict[str, Any], at: str) -> None:
+def _known(
+    names: Iterable[str], hints: Mapping[str, object], required: Collection[str], at: str
+) -> None:
     names = set(names)
     for name in sorted(names - hints.keys()):
         raise TestbedError(f"{at}: unknown field {name}; there are {', '.join(hints)}")
-    for name in sorted(hints.keys() - names):
+    for name in sorted(set(required) - names):
         raise TestbedError(f"{at}: the field {name} is missing")
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)

@@ -16,6 +16,7 @@ from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import freeradius, hostapd, wpa_supplicant
 from airtoll.testbeds.linux.by_hand import ByHand
+from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Job, Value
 from airtoll.testbeds.linux.layout import Layout
@@ -40,7 +41,7 @@ class Progress:
     values: list[Value] = field(factory=list)
     caveats: list[str] = field(factory=list)
     negotiated: dict[str, dict[str, str]] = field(factory=dict)
-    conditions: dict[str, Any] = field(factory=dict)
+    conditions: Conditions = field(factory=Conditions)
     keys: list[dict[str, str]] = field(factory=list)
     access_points: list[hostapd.AccessPoint] = field(factory=list)
     stations: dict[str, wpa_supplicant.Station] = field(factory=dict)

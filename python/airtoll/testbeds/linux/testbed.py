@@ -219,7 +219,7 @@ class Linux:
                 raise storage_error(captures, error) from error
             files = tuple(captures / path.name for path in sorted(folder.iterdir()))
         shutil.rmtree(folder, ignore_errors=True)
-        return evolve(measured, files=files), outcome.conditions.get("cpu", {})
+        return evolve(measured, files=files), outcome.conditions.cpu
 
     @property
     def guest_pid(self) -> int | None:
@@ -498,7 +498,7 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
             values = [v for v in values if v.metric != "handover_gap_s"]
             values += handover.values(move, name)
         protected, clear = seen.protected(address)
-        if encrypts and protected == 0 and name in outcome.conditions.get("skipped_by_hand", ()):
+        if encrypts and protected == 0 and name in outcome.conditions.skipped_by_hand:
             caveats.append(f"{name}: no data of it was seen on the air")
         elif encrypts and protected == 0:
             return Measured(failure=f"{name}: no data frame was protected on the air")
@@ -512,11 +512,11 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
 
 def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> list[Value]:
     """The airtime ledger, where the capture holds the traffic and the trial had an air."""
-    window = outcome.conditions.get("traffic_window")
-    verdict = outcome.conditions.get("verdict", {})
-    if not job.capture_traffic or window is None or outcome.conditions.get("skipped_by_hand"):
+    window = outcome.conditions.traffic_window
+    verdict = outcome.conditions.verdict
+    if not job.capture_traffic or window is None or outcome.conditions.skipped_by_hand:
         return []
-    if _NO_AIRTIME & set(outcome.caveats) or verdict.get("refusal") is not None:
+    if _NO_AIRTIME & set(outcome.caveats) or (verdict is not None and verdict.refusal is not None):
         return []  # the air did not limit the traffic
     if resolve(job.policy).tunnels:
         caveats.append("not taken apart: a capture of the air does not show what a tunnel adds")
@@ -525,8 +525,8 @@ def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> lis
         rows, missing = ledger.values(
             folder / "air.pcap",
             outcome.keys,
-            (float(window[0]), float(window[1])),
-            outcome.conditions.get("air"),
+            window,
+            outcome.conditions.air,
         )
     except CaptureError as error:
         rows, missing = [], f"not taken apart: {error}"

@@ -10,17 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
+from airtoll.border.answers import RoamReport, SessionReport
 from airtoll.capture import CaptureReport, Selection, capture_report
+from airtoll.capture.reports import SessionTime
 from airtoll.errors import CaptureError
 from airtoll.observe.schema import METRICS
 from airtoll.testbeds.linux.job import Value
 
 #: Times of a session that are metrics of the same name.
-_TIMES = ("association_time_s", "eap_time_s", "key_handshake_time_s", "negotiation_time_s")
+_TIMES: tuple[SessionTime, ...] = (
+    "association_time_s",
+    "eap_time_s",
+    "key_handshake_time_s",
+    "negotiation_time_s",
+)
 
 
 @frozen
@@ -29,14 +35,14 @@ class Timeline:
 
     report: CaptureReport
 
-    def first(self, station: str) -> Mapping[str, Any] | None:
+    def first(self, station: str) -> SessionReport | None:
         """The first session of a station (MAC address) that connected, or None."""
         for session in self.report.sessions:
             if session["station"] == station and session["outcome"] == "connected":
                 return session
         return None
 
-    def moves(self, station: str) -> list[Mapping[str, Any]]:
+    def moves(self, station: str) -> list[RoamReport]:
         """The moves of a station to another access point during its data."""
         return [roam for roam in self.report.data["roams"] if roam["station"] == station]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from typing import Any, Final
+from typing import Final
 
-import attrs
 from attrs import evolve
 
+from airtoll.border.answers import MediumStatistics
 from airtoll.observe.schema import NOT_RADIO
 from airtoll.testbeds.linux import (
     by_hand,
@@ -60,8 +60,8 @@ async def carry(progress: Progress, flow: Flow) -> None:
     )
     started = await _clock(progress)
     results = await progress.unless_one_dies(work)
-    window = [started + flow.warm_up_s, await _clock(progress)]
-    progress.conditions["traffic_window"] = window
+    window = (started + flow.warm_up_s, await _clock(progress))
+    progress.conditions.traffic_window = window
     await progress.alive()
     for result in results:
         if isinstance(result, BaseException):
@@ -70,17 +70,19 @@ async def carry(progress: Progress, flow: Flow) -> None:
     usage = conditions.usage(before, await conditions.sample(busy))
     if not progress.by_hand:  # a person's time is no time of the traffic's
         progress.values.append(Value("cpu_share", usage["busy"], "1"))
-    progress.conditions["cpu"] = usage
+    progress.conditions.cpu = usage
     radio_after = await _radio_conditions(progress)
-    progress.conditions["radio"] = {"before": radio_before, "after": radio_after}
+    progress.conditions.radio = conditions.Signals(radio_before, radio_after)
     progress.caveats += conditions.moved(radio_before, radio_after)
     if stack.medium is not None:
         counts = await stack.medium.statistics()
-        progress.conditions["air"] = counts
+        progress.conditions.air = counts
         await _judge(progress, names, flow, counts)
 
 
-async def _judge(progress: Progress, names: list[str], flow: Flow, counts: dict[str, Any]) -> None:
+async def _judge(
+    progress: Progress, names: list[str], flow: Flow, counts: MediumStatistics
+) -> None:
     """Say whether the throughput measured is the radio's, by the CPU's ceiling."""
     air_bps = _total(progress.values)
     if air_bps is None:
@@ -88,7 +90,7 @@ async def _judge(progress: Progress, names: list[str], flow: Flow, counts: dict[
         return
     ceiling = await _ceiling(progress, names, flow, air_bps)
     verdict = medium.judge(progress.job.phy, air_bps, ceiling, counts)
-    progress.conditions["verdict"] = attrs.asdict(verdict)
+    progress.conditions.verdict = verdict
     if verdict.refusal is not None:
         progress.caveats.insert(0, NOT_RADIO + verdict.refusal)
 
@@ -151,7 +153,7 @@ async def _encryption(progress: Progress, names: list[str]) -> None:
         # debugfs shows every radio of the machine, whatever namespace it is in.
         where = stack.root if stack.virtual else stack.hosts[node]
         held = await crypto.keys(where, stack.radios[node].phy)
-        progress.conditions[f"{name}.keys"] = [[k.algorithm, k.in_hardware] for k in held]
+        progress.conditions.keys[name] = tuple((k.algorithm, k.in_hardware) for k in held)
         said = crypto.alarm(name, held)
         if said:
             progress.caveats.append(said)
@@ -190,7 +192,7 @@ async def _one(
     port = iperf3.FIRST_PORT + index
     await stack.iperf3_server(target, port)
     work = iperf3.measure(host, flow, peer, port, source)
-    probes: dict[str, Any] | None = None
+    probes: irtt.Report | None = None
     if progress.job.probe if probe is None else probe:
         await stack.irtt_server(target)
         # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.

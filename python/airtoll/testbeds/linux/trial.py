@@ -109,7 +109,7 @@ class Trial:
         progress = self.progress
         stack, layout = progress.stack, progress.layout
         if stack.surveyed:
-            progress.conditions["survey"] = stack.surveyed
+            progress.conditions.survey = {n: tuple(rows) for n, rows in stack.surveyed.items()}
         rated = any(value.metric == "throughput_bps" for value in progress.values)
         if stack.virtual and stack.medium is None and rated:
             progress.caveats.insert(0, medium.NO_AIR)

@@ -16,7 +16,7 @@ ha1 and ha2. Abroad it registers through ha2 and asks for reverse tunnelling.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -30,6 +30,7 @@ from airtoll.testbeds.linux.layout import Authenticator, Layout, TunnelEnd, Tunn
 from airtoll.testbeds.linux.namespaces import BRIDGE, FIRST_AP_NUMBER, Address, namespace
 
 if TYPE_CHECKING:
+    from airtoll.testbeds.linux.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 #: Agents by domain; each is the gateway of its domain.
@@ -154,14 +155,14 @@ class TwoDomains(Layout):
         if self.job.registration == "off":
             return
         folder, key = self.stack.folder, self.stack.credentials.mobility_key
-        settings = {"key": key, "address": _AGENT["ha1"], "interface": LAN}
-        home = await mobile_ip.start(self.stack.hosts["ha1"], folder, "home", settings)
+        settings = mobile_ip.HomeAgent(key, _AGENT["ha1"], LAN)
+        home = await mobile_ip.start(self.stack.hosts["ha1"], folder, settings)
         undo.push_async_callback(home.stop)
         if self.abroad:
             own = _AGENT["ha2"]
             # Packets for the agent's own link are not sent home first, as in the simulator.
-            visited = {"address": own, "care_of": own, "interface": LAN, "local": [FOREIGN]}
-            away = await mobile_ip.start(self.stack.hosts["ha2"], folder, "foreign", visited)
+            visited = mobile_ip.ForeignAgent(own, own, LAN, local=(FOREIGN,))
+            away = await mobile_ip.start(self.stack.hosts["ha2"], folder, visited)
             undo.push_async_callback(away.stop)
 
     def monitors(self) -> dict[str, tuple[Host, str]]:
@@ -188,7 +189,7 @@ class TwoDomains(Layout):
         """Both domains have one SSID: stations must not choose."""
         return True
 
-    async def attach(self, name: str) -> dict[str, Any]:
+    async def attach(self, name: str) -> Registered | None:
         """Addresses and routes; the mobile node registers if the study says so."""
         host, node = self.stack.hosts[self.nodes[name]], self.nodes[name]
         interface, own = self.stack.radios[node].interface, self.source(name)
@@ -205,8 +206,8 @@ class TwoDomains(Layout):
             lines.append(f"ip route replace {_MOBILE}/32 via {gateway} dev {interface}")
         await _script(host, *lines)
         if name != MOBILE or self.job.registration == "off":
-            return {}
-        settings = mobile_ip.node(
+            return None
+        settings = mobile_ip.MobileNode(
             self.stack.credentials.mobility_key,
             own,
             _AGENT["ha1"],

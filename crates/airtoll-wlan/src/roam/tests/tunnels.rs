@@ -11,13 +11,8 @@ const WIREGUARD: &str = "wireguard";
 
 fn tunnelled(suite: &str, way: &str, options: &Value, flows: &Value) -> Value {
     let mut policy = ccmp(2, "open");
-    let tunnel = if suite == ESP {
-        ("esp", "aes-gcm", "ikev2")
-    } else {
-        ("wireguard", "chacha20-poly1305", "noise")
-    };
-    policy["tunnels"] = json!([{"kind": tunnel.0, "encryption": tunnel.1, "integrity": "none",
-        "key_exchange": tunnel.2}]);
+    let key_exchange = if suite == ESP { "ikev2" } else { "noise" };
+    policy["tunnels"] = json!([{"suite": suite, "key_exchange": key_exchange}]);
     let mut value = scenario(&policy, options, &json!({"tunnel": way}), flows);
     value["nodes"][0]["tunnels"] = json!([{"peer": "server", "encapsulation": {"suite": suite}}]);
     value["associations"][0]["options"] = options.clone();
