@@ -105,18 +105,18 @@ def test_a_solicitation_is_known_from_other_messages() -> None:
 
 
 def test_routes_of_a_node_away_and_at_home() -> None:
-    settings = mip.node("00", "10.81.0.11", "10.81.0.1", "wlan0", prefix="10.81.0.0/24")
+    settings = mip.MobileNode("00", "10.81.0.11", "10.81.0.1", "wlan0", "10.81.0.0/24")
     away = mip._routes(settings, "10.82.0.1")
     assert away[0] == "route flush dev wlan0"
     assert "route replace default via 10.82.0.1 dev wlan0 src 10.81.0.11" in away
-    home = mip._routes({**settings, "gateway": "10.81.0.1"}, None)
+    home = mip._routes(evolve(settings, gateway="10.81.0.1"), None)
     assert "route replace 10.81.0.0/24 dev wlan0 src 10.81.0.11" in home
     assert "route replace default via 10.81.0.1 dev wlan0 src 10.81.0.11" in home
     assert len(mip._routes(settings, None)) == 2
 
 
 def test_reverse_tunnelling_is_done_when_it_was_asked_for() -> None:
-    settings = {"interface": "lan", "local": ["10.82.0.0/24"]}
+    settings = mip.ForeignAgent("10.82.0.1", "10.82.0.1", "lan", local=("10.82.0.0/24",))
     plain = mip.Registration("10.81.0.11", "10.81.0.1", "10.82.0.1", 1)
     assert mip._reverse(settings, plain) == ()
     asked = mip._reverse(settings, mip.parse(evolve(plain, flags=mip.REVERSE).pack(KEY)))

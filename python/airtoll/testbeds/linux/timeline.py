@@ -82,14 +82,14 @@ def values(timeline: Timeline, station: str, name: str) -> Iterator[Value]:
     session = timeline.first(station)
     if session is not None:
         for metric in _TIMES:
-            if session[metric] is not None:
-                yield Value(metric, session[metric], "s", station=name)
+            if (taken := session[metric]) is not None:
+                yield Value(metric, taken, "s", station=name)
         messages = session["authentication_messages"]
         yield Value("authentication_messages", float(messages), "1", station=name)
-        for metric, count in session["message_counts"].items():
+        for protocol, count in session["message_counts"].items():
             # RADIUS is between the access point and its server, not a message of the station.
-            if metric in METRICS and metric != "messages_radius":
-                yield Value(metric, float(count), "1", station=name)
+            if protocol in METRICS and protocol != "messages_radius":
+                yield Value(protocol, float(count), "1", station=name)
     gaps = [roam["handover_gap_s"] for roam in timeline.moves(station)]
     if gaps:
         yield Value("handover_gap_s", max(gaps), "s", station=name)
