@@ -183,6 +183,24 @@ fn a_lost_query_costs_the_wait_for_its_repetition() {
 }
 
 #[test]
+fn a_station_does_not_interfere_where_it_is_hidden() {
+    // All levels are 60 dB above the noise: noise costs nothing, with and without RTS.
+    for rts in ["", r#", "rts_threshold_octets": 0"#] {
+        let throughput = |frame_errors: bool| {
+            let mut scenario = uplink(3, &format!("{A54}{rts}"), "", 256, 5.0);
+            scenario.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 40.0 };
+            scenario.radio.frame_errors = frame_errors;
+            for pair in [["s0", "s1"], ["s0", "s2"], ["s1", "s2"]] {
+                scenario.radio.hidden.push(pair.map(str::to_owned));
+            }
+            mbps(&simulate(&scenario, 1))
+        };
+        let (with, without) = (throughput(true), throughput(false));
+        assert!((with - without).abs() < 1e-9, "{rts}: {with} {without}");
+    }
+}
+
+#[test]
 fn what_is_sent_is_received_lost_or_queued() {
     for (i, scenario) in varied().iter().enumerate() {
         let mut world = world_after(scenario, 7);

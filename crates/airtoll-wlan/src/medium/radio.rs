@@ -171,14 +171,16 @@ impl Radio {
 
     /// Whether `to` senses `from`; every node senses itself.
     pub fn hears(&self, to: NodeId, from: NodeId) -> bool {
-        to == from
-            || (self.power(from, to) >= self.carrier_sense_dbm
-                && !self.hidden.contains(&(from, to))
-                && !self.hidden.contains(&(to, from)))
+        to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
+    }
+
+    /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.
+    fn are_hidden(&self, a: NodeId, b: NodeId) -> bool {
+        self.hidden.contains(&(a, b)) || self.hidden.contains(&(b, a))
     }
 
     /// Signal-to-noise ratio at `to` of a frame from `from` in `bandwidth_hz`, linear, with the
-    /// power of `interferers` added to the noise.
+    /// power of `interferers` added to the noise; those that are hidden from `to` add nothing.
     pub fn sinr(
         &self,
         from: NodeId,
@@ -188,6 +190,7 @@ impl Radio {
     ) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
         let interference: f64 = interferers
+            .filter(|i| !self.are_hidden(*i, to))
             .map(|i| milliwatts(Dbm(self.power(i, to))))
             .sum();
         milliwatts(Dbm(self.power(from, to))) / (noise + interference)

@@ -13,7 +13,8 @@ pub struct Radio {
     pub walls: Vec<Wall>,
     /// Explicit budgets of pairs of nodes, in both directions; they override positions.
     pub budgets: Vec<LinkBudget>,
-    /// Pairs of nodes (names) that never sense one another.
+    /// Pairs of nodes (names) that nothing of one another reaches: neither carrier sense nor
+    /// interference.
     pub hidden: Vec<[String; 2]>,
     /// Receiver noise figure, dB over kTB.
     pub noise_figure_db: f64,
