@@ -193,6 +193,7 @@ impl Flows {
             return;
         }
         let delay = at - p.created;
+        statistics.jitter.count(at - cx.warm_up);
         statistics.delays.add(delay);
         statistics.sender_time += p.left.saturating_since(p.created);
         statistics.transit_time += p.arrived.saturating_since(p.left);

@@ -139,7 +139,8 @@ impl Traffic<'_> {
         table.put_some("delay_p95_s", s.delays.quantile(0.95), "s");
         table.put_some("delay_p99_s", s.delays.quantile(0.99), "s");
         if s.delays.count() > 1 {
-            table.put_some("jitter_s", s.jitter.seconds(), "s");
+            let jitter = s.jitter.mean_of_seconds(self.whole_seconds());
+            table.put_some("jitter_s", jitter, "s");
         }
         if s.delays.count() > 0 {
             let n = s.delays.count() as f64;
@@ -196,9 +197,13 @@ impl Traffic<'_> {
         }
     }
 
+    /// Whole seconds after the warm-up.
+    fn whole_seconds(&self) -> u64 {
+        self.measured().as_nanos() / 1_000_000_000
+    }
+
     fn second_rows(&self, s: &Statistics, table: &mut Table) {
-        let whole = (self.measured().as_nanos() / 1_000_000_000) as usize;
-        for second in 0..whole {
+        for second in 0..self.whole_seconds() as usize {
             let count = s.seconds.get(second).copied().unwrap_or_default();
             table.second = Some(second as u32);
             table.put("throughput_bps", count.octets as f64 * 8.0, "bit/s");

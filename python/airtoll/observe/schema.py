@@ -68,7 +68,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "delay_p50_s": ("s", "one-way delay, median"),
     "delay_p95_s": ("s", "one-way delay, 95th percentile"),
     "delay_p99_s": ("s", "one-way delay, 99th percentile"),
-    "jitter_s": ("s", "RFC 3550 section 6.4.1 interarrival jitter, at the end of the trial"),
+    "jitter_s": ("s", "interarrival jitter (RFC 3550, 6.4.1) at the end of each second, mean"),
     "response_time_s": ("s", "request to response"),
     "response_p50_s": ("s", "request to response, median"),
     "response_p95_s": ("s", "request to response, 95th percentile"),

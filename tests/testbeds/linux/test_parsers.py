@@ -59,6 +59,20 @@ def test_iperf3_udp_counts_what_arrived() -> None:
     assert found["jitter_s", "A"] == received["jitter_ms"] / 1000
 
 
+def test_iperf3_jitter_is_the_mean_of_the_receivers_seconds() -> None:
+    report = json.loads(text("iperf3-3.12-udp.json"))
+    second = {"seconds": 1.0, "packets": 50, "omitted": False}
+    rows = [second | {"jitter_ms": 9.0, "omitted": True}]
+    rows += [second | {"jitter_ms": ms} for ms in (1.0, 4.0)]
+    rows.append(second | {"jitter_ms": 0.0, "packets": 0})
+    report["server_output_json"] = {"intervals": [{"sum": row} for row in rows]}
+    found = {v.metric: v.value for v in iperf3.values(report, "A", "A")}
+    assert found["jitter_s"] == pytest.approx(2.5e-3)
+    server = report | report["server_output_json"]
+    found = {v.metric: v.value for v in iperf3.server_values(server, "A", "A")}
+    assert found["jitter_s"] == pytest.approx(2.5e-3)
+
+
 def test_iperf3_loss_behind_the_last_datagram_counts() -> None:
     report = json.loads(text("iperf3-3.12-udp.json"))
     report["end"]["sum_received"] |= {"packets": 900, "lost_packets": 40}

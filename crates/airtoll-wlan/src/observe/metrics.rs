@@ -37,7 +37,7 @@ impl Statistics {
     /// Forgets everything except the state that later values need.
     pub fn restart(&mut self) {
         *self = Self {
-            jitter: std::mem::take(&mut self.jitter),
+            jitter: self.jitter.restarted(),
             earlier_retransmissions: self.retransmissions + self.earlier_retransmissions,
             ..Self::default()
         };
@@ -53,11 +53,20 @@ impl Statistics {
     }
 }
 
-/// Interarrival jitter (RFC 3550 section 6.4.1), in nanoseconds.
+/// Interarrival jitter (RFC 3550 section 6.4.1), in nanoseconds: its estimate at the last packet of
+/// every second, and the mean of these. The estimate forgets within some 16 packets, so its value
+/// at the end of a trial depends on few packets only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Jitter {
     last_transit: Option<u64>,
     estimate_ns: f64,
+    /// Second of the last counted packet.
+    second: u64,
+    /// Estimate at that packet; `None` before the first.
+    latest_ns: Option<f64>,
+    /// Sum over the seconds before it that had packets, and their number.
+    earlier_ns: f64,
+    earlier: u32,
 }
 
 impl Jitter {
@@ -71,9 +80,46 @@ impl Jitter {
         self.last_transit = Some(transit);
     }
 
+    /// The packet added last arrived so long after the warm-up.
+    pub fn count(&mut self, since_warm_up: Duration) {
+        let second = since_warm_up.as_nanos() / 1_000_000_000;
+        if let (Some(latest), true) = (self.latest_ns, second > self.second) {
+            self.earlier_ns += latest;
+            self.earlier += 1;
+        }
+        self.second = second;
+        self.latest_ns = Some(self.estimate_ns);
+    }
+
     /// The estimate, s; `None` before the second packet.
     pub fn seconds(&self) -> Option<f64> {
         self.last_transit.map(|_| self.estimate_ns / 1e9)
+    }
+
+    /// Mean over the seconds that had packets of the estimate at their end, s, among the first
+    /// `whole` seconds; the estimate at the last packet where there is none.
+    pub fn mean_of_seconds(&self, whole: u64) -> Option<f64> {
+        let latest = self.latest_ns?;
+        let (sum, count) = if self.second < whole {
+            (self.earlier_ns + latest, self.earlier + 1)
+        } else {
+            (self.earlier_ns, self.earlier)
+        };
+        let mean = if count == 0 {
+            latest
+        } else {
+            sum / f64::from(count)
+        };
+        Some(mean / 1e9)
+    }
+
+    /// The same estimate with no packet counted.
+    fn restarted(&self) -> Self {
+        Self {
+            last_transit: self.last_transit,
+            estimate_ns: self.estimate_ns,
+            ..Self::default()
+        }
     }
 }
 
@@ -199,6 +245,21 @@ mod tests {
         jitter.add(at(40_000), at(42_600));
         // |2600 - 1000| / 16
         assert_eq!(jitter.seconds(), Some(100e-9));
+    }
+
+    #[test]
+    fn jitter_of_a_trial_is_the_mean_of_its_seconds() {
+        let mut jitter = Jitter::default();
+        let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
+        // Transit times of 0 and 16 ms: |d| / 16 is 1 ms; two seconds, the third is cut off.
+        for (sent, arrived) in [(0, 0), (900, 916), (1_500, 1_500), (2_100, 2_116)] {
+            jitter.add(ms(sent), ms(arrived));
+            jitter.count(ms(arrived) - Instant::ZERO);
+        }
+        // 1 ms; 1 + (16 - 1) / 16 = 1.9375 ms; the last is in no whole second of 2.5 s.
+        let mean = jitter.mean_of_seconds(2).unwrap();
+        assert!((mean - 1.468_75e-3).abs() < 1e-12, "{mean}");
+        assert!(jitter.seconds().unwrap() > 2e-3);
     }
 
     proptest! {

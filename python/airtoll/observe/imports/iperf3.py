@@ -39,6 +39,35 @@ def values(data: Any, source: str) -> list[Value]:
     return _both(flows, transport) + flows
 
 
+def receiver_seconds(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sums of the receiver's seconds, without those of the warm-up (``-O``) and a cut-off last one.
+
+    Empty where the report holds none: both directions at once, or a server's output that the
+    client did not ask for.
+    """
+    test = report["start"]["test_start"]
+    if test.get("bidir") == 1 or f"sum_sent{_REVERSE}" in report["end"]:
+        return []
+    reverse = test.get("reverse") == 1
+    return whole_seconds(report if reverse else report.get("server_output_json", {}))
+
+
+def whole_seconds(side: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sums of the seconds in the output of one side, as :func:`receiver_seconds` gives them."""
+    sums = [i["sum"] for i in side.get("intervals", ()) if not i["sum"].get("omitted")]
+    return [row for row in sums if row["seconds"] >= 0.5]
+
+
+def jitter_s(seconds: list[dict[str, Any]], received: dict[str, Any]) -> float:
+    """Mean of the jitter at the end of the receiver's seconds, as ``jitter_s`` is defined, s.
+
+    The value at the end, ``received["jitter_ms"]``, where there is no second with packets.
+    """
+    known = [float(r["jitter_ms"]) for r in seconds if "jitter_ms" in r and r["packets"] > 0]
+    known = known or [float(received["jitter_ms"])]
+    return sum(known) / len(known) / 1e3
+
+
 def _direction(data: Any, transport: str, suffix: str, flow: str | None) -> list[Value]:
     """Values of one direction; ``suffix``: that of iperf3's keys, ``flow``: its name here."""
     end = data["end"]
@@ -62,7 +91,7 @@ def _direction(data: Any, transport: str, suffix: str, flow: str | None) -> list
             found.append(value("packets_sent", packets))
             found.append(value("packets_lost", lost))
             found.append(value("loss_ratio", lost / packets))
-        found.append(value("jitter_s", float(received["jitter_ms"]) / 1e3))
+        found.append(value("jitter_s", jitter_s(receiver_seconds(data), received)))
     elif "retransmits" in sent:
         found.append(value("tcp_retransmissions", float(sent["retransmits"])))
     whole = float(sent["bits_per_second"])

@@ -12,6 +12,7 @@ import math
 from typing import Any, Final
 
 from airtoll.errors import TestbedError
+from airtoll.observe.imports.iperf3 import jitter_s, receiver_seconds, whole_seconds
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Flow, Value
 
@@ -157,7 +158,7 @@ def server_values(report: dict[str, Any], flow: str, station: str) -> list[Value
     seen, lost = received["packets"], received["lost_packets"]
     found += [
         Value("packets_received", float(seen - lost), "1", flow, station),
-        Value("jitter_s", received["jitter_ms"] / 1000, "s", flow, station),
+        Value("jitter_s", jitter_s(whole_seconds(report), received), "s", flow, station),
     ]
     if seen > 0:
         found.append(Value("loss_ratio", lost / seen, "1", flow, station))
@@ -176,15 +177,8 @@ def series(report: dict[str, Any], flow: str, station: str) -> list[Value]:
     Empty where the report holds no receiver's seconds (both directions at once, or a server
     that could not tell them). Seconds of the warm-up (``-O``) are left out, the rest count from 0.
     """
-    test = report["start"]["test_start"]
-    if test.get("bidir") == 1:
-        return []
-    side = report if test.get("reverse") == 1 else report.get("server_output_json", {})
     found: list[Value] = []
-    kept = [i["sum"] for i in side.get("intervals", ()) if not i["sum"].get("omitted")]
-    for second, row in enumerate(kept):
-        if row["seconds"] < 0.5:  # what is left behind the last whole second
-            continue
+    for second, row in enumerate(receiver_seconds(report)):
 
         def add(metric: str, value: float, unit: str, second: int = second) -> None:
             found.append(Value(metric, float(value), unit, flow, station, second))
@@ -213,4 +207,4 @@ def _udp(report: dict[str, Any], sent: dict[str, Any], received: dict[str, Any],
         lost = max(0, sent["packets"] - delivered)
         add("packets_lost", lost, "1", name)
         add("loss_ratio", lost / sent["packets"], "1", name)
-    add("jitter_s", received["jitter_ms"] / 1000, "s", name)
+    add("jitter_s", jitter_s(receiver_seconds(report), received), "s", name)
