@@ -26,6 +26,21 @@ pub struct AmpduLimits {
     pub amsdu_octets: u32,
 }
 
+impl AmpduLimits {
+    /// Most octets of one MPDU sent with `v` where A-MPDUs have at most `ampdu_octets` octets, 0:
+    /// none. HT bounds an MPDU only where it may travel in an A-MPDU (9.3.2.1: 4095 octets, the
+    /// MPDU Length field of the delimiter); alone, the A-MSDU length of the HT Capabilities
+    /// element (3839 or 7935 octets, 9.4.2.55.2) bounds it.
+    #[must_use]
+    pub fn mpdu(&self, v: &TxVector, ampdu_octets: u32) -> u32 {
+        if ampdu_octets > 0 || v.always_ampdu() {
+            self.mpdu_octets
+        } else {
+            u32::MAX
+        }
+    }
+}
+
 /// Limits of the generation of `v`; `None` where it does not aggregate.
 #[must_use]
 pub const fn ampdu_limits(v: &TxVector) -> Option<AmpduLimits> {

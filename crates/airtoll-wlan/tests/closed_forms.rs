@@ -175,6 +175,51 @@ fn one_aggregating_station_meets_the_closed_form() {
     }
 }
 
+#[test]
+fn aggregates_of_msdus_meet_the_closed_form() {
+    let n20 = r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":7}"#;
+    let n40 = r#""standard":"802.11n","width_mhz":40,"rate":{"control":"fixed_mcs","mcs":7}"#;
+    let slow = r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":0}"#;
+    let ac80 = r#""standard":"802.11ac","width_mhz":80,"rate":{"control":"fixed_mcs","mcs":9}"#;
+    for bss in [n20, n40, slow, ac80] {
+        for amsdu in [2_000, 3_839, 7_935] {
+            for ampdu in [0, 65_535] {
+                for payload in [100, 1_472] {
+                    let bss = format!(
+                        r#"{bss},"aggregation":{{"ampdu_max_octets":{ampdu},
+                        "amsdu_max_octets":{amsdu}}}"#
+                    );
+                    let node = r#","queue":{"packets":8000},"cipher":"ccmp-128""#;
+                    let scenario = uplink(&bss, 1, node, &udp(payload), 4.0);
+                    hold(&format!("{bss} {payload}"), &scenario, 0.005);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_amsdu_outside_an_ampdu_has_its_own_limit() {
+    // 7935 octets hold five MSDUs of 1472 + 28 + 8 octets with their sub-frame headers, 4095 octets
+    // two (HT: 9.3.2.1, 9.4.2.55.2).
+    let exchanges = |ampdu: u32| {
+        let bss = format!(
+            r#""standard":"802.11n","width_mhz":40,"rate":{{"control":"fixed_mcs","mcs":7}},
+            "aggregation":{{"ampdu_max_octets":{ampdu},"amsdu_max_octets":7935,"window":1}}"#
+        );
+        simulated_bps(&uplink(&bss, 1, "", &udp(1_472), 5.0), 1)
+    };
+    let (alone, in_ampdu) = (exchanges(0), exchanges(65_535));
+    // 135 Mb/s, mean back-off 67.5 us, AIFS 43 us, preamble 36 us, SIFS 16 us and Ack 28 us.
+    for (bps, msdus) in [(alone, 5.0), (in_ampdu, 2.0)] {
+        let mpdu = 30.0 + msdus * 1_524.0 - 2.0;
+        let symbols: f64 = (22.0 + 8.0 * mpdu) / 540.0;
+        let cycle_us = 43.0 + 67.5 + 36.0 + 4.0 * symbols.ceil() + 16.0 + 28.0;
+        let expected = msdus * 1_472.0 * 8.0 / cycle_us * 1e6;
+        assert!((bps / expected - 1.0).abs() < 0.005, "{bps} {expected}");
+    }
+}
+
 const NO_AMPDU: &str = r#","aggregation":{"ampdu_max_octets":0}"#;
 
 #[test]
@@ -271,7 +316,7 @@ fn played(exchange: &Exchange, stations: u32, request: bool) -> f64 {
         block_ack_request: request.then_some([bar, bar + exchange.response]),
         seed: 1,
     };
-    monte_carlo(exchange, rules).exchanges_per_s * f64::from(exchange.mpdus) * 1_472.0 * 8.0
+    monte_carlo(exchange, rules).exchanges_per_s * f64::from(exchange.msdus) * 1_472.0 * 8.0
 }
 
 #[test]

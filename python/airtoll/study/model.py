@@ -226,7 +226,11 @@ class Scenario(Table):
     ampdu_max_octets: Annotated[int, Field(ge=0)] | None = Field(
         None, description="A-MPDU limit, octets; 0 = off; default: the standard's limit"
     )
-    amsdu_max_octets: Annotated[int, Field(ge=0)] = Field(0, description="A-MSDU limit; 0 = off")
+    amsdu_max_octets: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="A-MSDU limit, octets; 0 = off; an MPDU that may travel in an A-MPDU is "
+        "bounded as well (802.11n: 4095 octets)",
+    )
     rts_threshold_octets: Annotated[int, Field(ge=0)] | None = Field(
         None, description="RTS before longer frames, octets; default: never"
     )

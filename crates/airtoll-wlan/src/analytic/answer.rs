@@ -202,7 +202,7 @@ fn saturated(scenario: &Scenario, paths: &[Path], free: f64) -> Result<Answers, 
         if path.hops == 1 {
             return Ok(vec![exactly(path.lone_bps(free), Method::Maximum)]);
         }
-        if path.exchange.mpdus > 1 {
+        if path.exchange.block_ack {
             return Err(Cannot::AggregatesCollide);
         }
         // The access point always has relayed frames and wins half of the exchanges.
@@ -216,12 +216,16 @@ fn saturated(scenario: &Scenario, paths: &[Path], free: f64) -> Result<Answers, 
     }
     if paths.iter().all(|p| p.sender == paths[0].sender) {
         // One queue, served in turn: the flows share one renewal process.
-        if !paths.iter().all(same) && paths.iter().any(|p| p.exchange.mpdus > 1) {
+        // An A-MSDU holds packets of one flow, and those of several flows alternate.
+        if scenario.bss[0].aggregation.amsdu_max_octets > 0 {
+            return Err(Cannot::Option("aggregation.amsdu_max_octets"));
+        }
+        if !paths.iter().all(same) && paths.iter().any(|p| p.exchange.msdus > 1) {
             return Err(Cannot::StationsDiffer);
         }
         let turn_s: f64 = paths
             .iter()
-            .map(|p| p.cycle_s() / f64::from(p.exchange.mpdus))
+            .map(|p| p.cycle_s() / f64::from(p.exchange.msdus))
             .sum();
         return Ok(paths
             .iter()
@@ -240,7 +244,7 @@ fn saturated(scenario: &Scenario, paths: &[Path], free: f64) -> Result<Answers, 
     if senders.len() != paths.len() || !paths.iter().all(same) || paths[0].packets != 1 {
         return Err(Cannot::StationsDiffer);
     }
-    if paths[0].exchange.mpdus > 1 {
+    if paths[0].exchange.block_ack {
         return Err(Cannot::AggregatesCollide);
     }
     let n = paths.len() as u32;

@@ -69,7 +69,7 @@ impl Bianchi {
     /// Throughput of all stations, bit/s of application octets.
     #[must_use]
     pub fn throughput_bps(&self, exchange: &Exchange, payload_octets: u32) -> f64 {
-        self.exchanges_per_s * f64::from(exchange.mpdus) * 8.0 * f64::from(payload_octets)
+        self.exchanges_per_s * f64::from(exchange.msdus) * 8.0 * f64::from(payload_octets)
     }
 }
 

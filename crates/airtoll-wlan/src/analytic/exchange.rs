@@ -30,8 +30,10 @@ pub struct Exchange {
     pub response: Duration,
     /// From the end of an unanswered first frame to the sender's conclusion that it failed.
     pub timeout: Duration,
-    /// MPDUs that one exchange delivers.
-    pub mpdus: u32,
+    /// MSDUs that one exchange delivers.
+    pub msdus: u32,
+    /// Whether a BlockAck answers: the data are an A-MPDU of several MPDUs.
+    pub block_ack: bool,
     /// Whether EDCA's rule holds: a counter also falls at the slot boundary that ends AIFS.
     pub edca: bool,
 }
@@ -63,7 +65,8 @@ impl Exchange {
             data: on_air,
             response: timing.sifs + airtime(&answer, ACK_OCTETS),
             timeout: ack_timeout(timing, &answer),
-            mpdus: 1,
+            msdus: 1,
+            block_ack: false,
             edca: false,
         }
     }
@@ -89,7 +92,8 @@ impl Exchange {
             first_frame: on_air,
             data: on_air,
             response: timing.sifs + airtime(&answer, block_ack_octets(window)),
-            mpdus: count,
+            msdus: count,
+            block_ack: true,
             ..Self::single(data, basic, timing, mpdu_octets)
         }
     }
@@ -181,7 +185,7 @@ mod tests {
         let basic = BasicRates::ofdm_default();
         let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
             .under_edca(&TimingSet::OFDM, 3);
-        assert_eq!(e.mpdus, 42);
+        assert_eq!(e.msdus, 42);
         assert_eq!(e.response, Duration::from_micros(16 + 40));
         assert_eq!(e.space, Duration::from_micros(43));
     }

@@ -5,8 +5,8 @@
 
 use airtoll_phy::{
     ADDRESS_4_OCTETS, Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, GuardInterval,
-    LLC_SNAP_OCTETS, Legacy, OfdmRate, Preamble, QOS_CONTROL_OCTETS, TimingSet, TxVector, Width,
-    ampdu_limits, control_response,
+    LLC_SNAP_OCTETS, Legacy, OfdmRate, PPDU_MAX_TIME, Preamble, QOS_CONTROL_OCTETS, TimingSet,
+    TxVector, Width, ampdu_limits, control_response, psdu_within,
 };
 
 use super::answer::Cannot;
@@ -28,6 +28,8 @@ pub struct Link {
     pub around_packet_octets: u32,
     /// Longest A-MPDU, octets; 0: none.
     pub ampdu_octets: u32,
+    /// Longest A-MSDU and longest MPDU that holds one, octets; 0: one packet per MPDU.
+    pub amsdu_octets: [u32; 2],
     /// Block-ack window.
     pub window: u32,
     /// RTS before MPDUs longer than this, octets.
@@ -66,9 +68,6 @@ impl Link {
         if node.frame_burst_us.unwrap_or(bss.frame_burst_us) > 0.0 {
             return Err(Cannot::Option("frame_burst_us"));
         }
-        if bss.aggregation.amsdu_max_octets > 0 && data.aggregates() {
-            return Err(Cannot::Option("aggregation.amsdu_max_octets"));
-        }
         let limits = ampdu_limits(&data);
         let header = DATA_HEADER_OCTETS
             + if node.four_address {
@@ -96,6 +95,11 @@ impl Link {
             aifsn: qos.then_some(3),
             around_packet_octets: around,
             ampdu_octets,
+            amsdu_octets: limits.map_or([0; 2], |l| {
+                let within_time = psdu_within(&data, PPDU_MAX_TIME);
+                let mpdu = l.mpdu(&data, ampdu_octets).min(within_time);
+                [bss.aggregation.amsdu_max_octets, mpdu]
+            }),
             window,
             rts_above_octets: bss.rts_threshold_octets,
             fragment_above_octets: bss
@@ -107,10 +111,27 @@ impl Link {
         })
     }
 
-    /// The exchange that carries packets of `packet_octets` octets, one per MPDU.
+    /// The exchange that carries packets of `packet_octets` octets, as many per MPDU as an A-MSDU
+    /// holds (9.3.2.2.2: a header of 14 octets each, all but the last padded to four octets).
     #[must_use]
     pub fn exchange(&self, packet_octets: u32) -> Exchange {
-        let mpdu = packet_octets + self.around_packet_octets;
+        const SUBFRAME_HEADER: u32 = 14;
+        let msdu = LLC_SNAP_OCTETS + packet_octets;
+        let around = self.around_packet_octets - LLC_SNAP_OCTETS;
+        let [amsdu, most] = self.amsdu_octets;
+        let padded = (SUBFRAME_HEADER + msdu).next_multiple_of(4);
+        let room = amsdu.min(most.saturating_sub(around));
+        let together = (room + padded - SUBFRAME_HEADER - msdu) / padded;
+        let mpdu = if together > 1 {
+            around + (together - 1) * padded + SUBFRAME_HEADER + msdu
+        } else {
+            around + msdu
+        };
+        let pieces = if together > 1 {
+            vec![mpdu]
+        } else {
+            self.fragments(mpdu)
+        };
         let plain = if self.ampdu_octets > 0 {
             Exchange::aggregate(
                 &self.data,
@@ -121,7 +142,12 @@ impl Link {
                 self.window,
             )
         } else {
-            self.in_fragments(mpdu)
+            self.in_fragments(&pieces)
+        };
+        let mpdus = plain.msdus;
+        let plain = Exchange {
+            msdus: mpdus * together.max(1),
+            ..plain
         };
         let spaced = match self.aifsn {
             Some(aifsn) => plain.under_edca(&self.timing, aifsn),
@@ -134,7 +160,7 @@ impl Link {
         } else {
             control_response(&self.data, self.basic)
         };
-        let psdu = self.fragments(mpdu).first().copied().unwrap_or(mpdu) * spaced.mpdus;
+        let psdu = pieces.first().copied().unwrap_or(mpdu) * mpdus;
         match self.protection {
             Protection::RtsCts if protects => spaced.with_rts(&control, self.basic, &self.timing),
             Protection::CtsToSelf if protects => spaced.with_cts_to_self(&control, &self.timing),
@@ -164,19 +190,18 @@ impl Link {
         lengths
     }
 
-    /// The exchange of one MSDU: each fragment has its own Ack, SIFS before and after the Ack.
-    fn in_fragments(&self, mpdu: u32) -> Exchange {
-        let mut exchanges = self
-            .fragments(mpdu)
-            .into_iter()
-            .map(|octets| Exchange::single(&self.data, self.basic, &self.timing, octets));
-        let first = exchanges
-            .next()
-            .unwrap_or_else(|| Exchange::single(&self.data, self.basic, &self.timing, mpdu));
-        exchanges.fold(first, |whole, piece| Exchange {
-            data: whole.data + whole.response + self.timing.sifs + piece.data,
-            ..whole
-        })
+    /// The exchange of one MPDU or of its fragments: each has its own Ack, SIFS before and after
+    /// the Ack.
+    fn in_fragments(&self, pieces: &[u32]) -> Exchange {
+        let single = |octets: &u32| Exchange::single(&self.data, self.basic, &self.timing, *octets);
+        let (first, others) = pieces.split_first().unwrap_or((&0, &[]));
+        others
+            .iter()
+            .map(single)
+            .fold(single(first), |whole, piece| Exchange {
+                data: whole.data + whole.response + self.timing.sifs + piece.data,
+                ..whole
+            })
     }
 }
 

@@ -11,10 +11,10 @@ use airtoll_units::Duration;
 use super::exchange::Exchange;
 
 /// Throughput of application octets, bit/s, where each datagram of `payload_octets` octets
-/// travels in one MPDU and every exchange carries `exchange.mpdus` of them.
+/// travels in one MSDU and every exchange carries `exchange.msdus` of them.
 #[must_use]
 pub fn saturated_bps(exchange: &Exchange, payload_octets: u32) -> f64 {
-    let bits = 8.0 * f64::from(payload_octets) * f64::from(exchange.mpdus);
+    let bits = 8.0 * f64::from(payload_octets) * f64::from(exchange.msdus);
     bits / exchange.mean_cycle_s()
 }
 

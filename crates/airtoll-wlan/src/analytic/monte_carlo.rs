@@ -174,7 +174,7 @@ impl Station {
             self.retry = 0;
             self.cw = exchange.cw_min;
         }
-        if rules.block_ack_request.is_some() && exchange.mpdus > 1 {
+        if rules.block_ack_request.is_some() && exchange.block_ack {
             // Frames under a block ack agreement are kept until they arrive.
             self.asks = true;
         } else {

@@ -104,7 +104,7 @@ impl Path {
         };
         let exchange = link.exchange(sizes[0]);
         let more: Vec<Exchange> = sizes[1..].iter().map(|s| link.exchange(*s)).collect();
-        if sizes.len() > 1 && (exchange.mpdus > 1 || more.iter().any(|e| e.mpdus > 1)) {
+        if sizes.len() > 1 && (exchange.msdus > 1 || more.iter().any(|e| e.msdus > 1)) {
             return Err(Cannot::FragmentsInAggregate);
         }
         Ok(Self {
@@ -154,12 +154,12 @@ impl Path {
             return Err(Cannot::BothDirections);
         }
         let per_ack = f64::from(options.delayed_ack_segments);
-        let per_exchange = per_ack.max(f64::from(self.exchange.mpdus));
+        let per_exchange = per_ack.max(f64::from(self.exchange.msdus));
         // Acknowledgements aggregate as the segments did: as many as one A-MPDU caused.
         let acks = per_exchange / per_ack;
         let mut acknowledgement = *ack;
-        if ack.mpdus > 1 {
-            let share = (acks / f64::from(ack.mpdus)).min(1.0);
+        if ack.msdus > 1 {
+            let share = (acks / f64::from(ack.msdus)).min(1.0);
             let full = ack.data.as_secs_f64();
             acknowledgement.data = airtoll_units::Duration::from_secs_f64(full * share);
             acknowledgement.first_frame = acknowledgement.data;

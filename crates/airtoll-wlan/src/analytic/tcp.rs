@@ -40,7 +40,7 @@ pub struct TcpBounds {
 #[must_use]
 pub fn tcp_bounds(link: &TcpLink) -> TcpBounds {
     let (data, ack) = (&link.data, &link.acknowledgement);
-    let data_exchanges = link.segments_per_exchange / f64::from(data.mpdus);
+    let data_exchanges = link.segments_per_exchange / f64::from(data.msdus);
     let bits = 8.0 * f64::from(link.segment_octets) * link.segments_per_exchange;
     let data_s = data_exchanges * data.mean_cycle_s();
     let hidden_s = (ack.space + ack.busy()).as_secs_f64();

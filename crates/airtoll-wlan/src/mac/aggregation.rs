@@ -212,16 +212,15 @@ impl Mac {
         link: LinkId,
         mode: ModeId,
     ) -> bool {
-        let most = {
+        let (most, most_in_mpdu) = {
             let mode = &self.modes[mode];
-            let state = &self.links[link];
-            let by_mpdu = mode.limits.map_or(2_304, |l| l.mpdu_octets);
-            if mode.limits.is_none() {
-                0
-            } else {
-                state.amsdu_octets.min(by_mpdu)
+            let amsdu = self.links[link].amsdu_octets;
+            match mode.limits {
+                Some(limits) => (amsdu, limits.mpdu(&mode.vector, mode.ampdu_octets)),
+                None => (0, 0),
             }
         };
+        let most_in_mpdu = most_in_mpdu.min(self.modes[mode].ppdu_octets);
         let Some(head) = self.take_packet(cx, contender, link) else {
             return false;
         };
@@ -258,7 +257,8 @@ impl Mac {
             let packet = &cx.packets[next];
             let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
             let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
-            if with + frame_octets > most || packet.flow() != cx.packets[head].flow() {
+            let mpdu = frame_octets + cipher.msdu_octets() as u32 + with;
+            if with > most || mpdu > most_in_mpdu || packet.flow() != cx.packets[head].flow() {
                 break;
             }
             let Some(next) = self.take_packet(cx, contender, link) else {
