@@ -5,9 +5,11 @@
 //! simulated times are long enough that chance alone stays well below each tolerance.
 
 use airtoll_phy::{
-    BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, Generation, GuardInterval, OfdmRate,
-    Preamble, TimingSet, TxVector, Width, airtime, control_response,
+    AccessCategory, BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, Generation, GuardInterval,
+    OfdmRate, Preamble, TimingSet, TxVector, Width, airtime, ampdu_octets, control_response,
+    edca_parameters,
 };
+use airtoll_units::Duration;
 use airtoll_wlan::analytic::{
     CollisionTime, Exchange, Method, Rules, analytic, bianchi, monte_carlo,
 };
@@ -314,6 +316,7 @@ fn played(exchange: &Exchange, stations: u32, request: bool) -> f64 {
         attempts: 7,
         exchanges: 200_000,
         block_ack_request: request.then_some([bar, bar + exchange.response]),
+        after_request: None,
         seed: 1,
     };
     monte_carlo(exchange, rules).exchanges_per_s * f64::from(exchange.msdus) * 1_472.0 * 8.0
@@ -348,6 +351,66 @@ fn bianchi_holds_to_its_own_error() {
             let off = chain.throughput_bps(&exchange, 1_472) / ours - 1.0;
             assert!(off.abs() < 0.03, "{bss} x{stations}: {off}");
         }
+    }
+}
+
+#[test]
+fn a_txop_goes_on_after_its_block_ack_request() {
+    // Two voice stations: a TXOP of 2080 us holds data and response, and after a collision the
+    // BlockAckReq, its BlockAck and the data that fit behind them (10.23.2.9, 10.25.6.3).
+    const TXOP_US: u64 = 2_080;
+    let v = TxVector::of_mcs(
+        Generation::N,
+        7,
+        1,
+        Width::Mhz20,
+        GuardInterval::Ns800,
+        Band::Ghz5,
+    )
+    .unwrap();
+    let basic = BasicRates::ofdm_default();
+    let edca = edca_parameters(AccessCategory::Voice, &TimingSet::OFDM, false);
+    let timing = TimingSet {
+        cw_min: edca.cw_min,
+        cw_max: edca.cw_max,
+        ..TimingSet::OFDM
+    };
+    let bar = airtime(
+        &TxVector::ofdm(OfdmRate::M24, Band::Ghz5),
+        BLOCK_ACK_REQ_OCTETS,
+    );
+    for payload in [500, 1_472] {
+        let mpdu = payload + 28 + 8 + 30;
+        let exchange = |room: Duration| {
+            let fits = |n: &u32| {
+                let response = Duration::from_micros(16 + 32);
+                airtime(&v, ampdu_octets(mpdu, *n)) + response <= room
+            };
+            let count = (1..64).take_while(fits).last().unwrap();
+            Exchange::aggregate(&v, basic, &timing, mpdu, ampdu_octets(mpdu, count), 64)
+                .under_edca(&timing, edca.aifsn)
+        };
+        let whole = exchange(Duration::from_micros(TXOP_US));
+        let request = bar + whole.response;
+        let sifs = timing.sifs;
+        let shorter = exchange(Duration::from_micros(TXOP_US) - request - sifs);
+        let rules = Rules {
+            stations: 2,
+            attempts: 7,
+            exchanges: 400_000,
+            block_ack_request: Some([bar, request]),
+            after_request: Some((sifs + shorter.busy(), shorter.msdus)),
+            seed: 1,
+        };
+        let per_s = monte_carlo(&whole, rules).exchanges_per_s;
+        let theirs = per_s * f64::from(whole.msdus) * f64::from(payload) * 8.0;
+        let bss = r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":7},
+            "aggregation":{"ampdu_max_octets":65535}"#;
+        let node = r#","queue":{"packets":500,"max_delay_ms":null}"#;
+        let flow = format!(r#""access_category":"voice",{}"#, udp(payload));
+        let ours = simulated_bps(&uplink(bss, 2, node, &flow, 30.0), 1);
+        let off = ours / theirs - 1.0;
+        assert!(off.abs() < 0.015, "{payload}: {ours:.0} {theirs:.0}");
     }
 }
 

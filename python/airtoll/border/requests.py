@@ -193,7 +193,7 @@ class Radio:
     """Explicit budgets of pairs of nodes, in both directions; they override positions."""
 
     hidden: tuple[tuple[str, str], ...] = ()
-    """Pairs of nodes (names) that never sense one another."""
+    """Pairs of nodes (names) that receive nothing of one another, not even as interference."""
 
     noise_figure_db: float = 7.0
     """Receiver noise figure, dB over kTB."""
@@ -361,7 +361,7 @@ class Aggregation:
     """
 
     amsdu_max_octets: int = 0
-    """Longest A-MSDU, octets; 0: no A-MSDU."""
+    """Longest A-MSDU without its MAC header, octets; 0: none. MPDUs have their own limits."""
 
     window: int | None = None
     """Block-ack window, MPDUs; null: 64 (n, ac), 256 (ax), 1024 (be)."""

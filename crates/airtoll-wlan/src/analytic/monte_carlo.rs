@@ -28,6 +28,9 @@ pub struct Rules {
     /// BlockAckReq alone, and with SIFS and BlockAck, that a sender of A-MPDUs transmits after a
     /// missing BlockAck, before it sends data again; `None`: it repeats the A-MPDU.
     pub block_ack_request: Option<[Duration; 2]>,
+    /// Under a TXOP limit, the exchange that follows an answered BlockAckReq in the same TXOP: its
+    /// SIFS, A-MPDU and response, and its MSDUs, fewer than in a TXOP of their own (10.23.2.9).
+    pub after_request: Option<(Duration, u32)>,
     /// Seed of the back-off draws.
     pub seed: u64,
 }
@@ -35,7 +38,7 @@ pub struct Rules {
 /// Result of the simulated exchanges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonteCarlo {
-    /// Successful exchanges of all stations per second.
+    /// Successful exchanges of all stations per second; shorter ones count by their MSDUs.
     pub exchanges_per_s: f64,
     /// Standard error of that, from twenty batches.
     pub standard_error_per_s: f64,
@@ -86,11 +89,12 @@ pub fn monte_carlo(exchange: &Exchange, rules: Rules) -> MonteCarlo {
         dropped: 0.0,
         successes: vec![0; stations.len()],
     };
-    let (mut sent, mut collided, mut dropped) = (0_u64, 0_u64, 0_u64);
+    let (mut sent, mut collided, mut dropped, mut msdus) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let per_exchange = f64::from(exchange.msdus);
     let mut rates = Vec::new();
     let warm_up = rules.exchanges / 10;
     let per_batch = (rules.exchanges / BATCHES).max(1);
-    let (mut batch_start, mut batch_successes, mut started) = (0, 0_u64, 0);
+    let (mut batch_start, mut batch_msdus, mut started) = (0, 0_u64, 0);
     let mut winners: Vec<usize> = Vec::new();
     for played in 0..warm_up + per_batch * BATCHES {
         let expiry = |s: &Station| s.from + u64::from(s.slots) * slot;
@@ -99,7 +103,10 @@ pub fn monte_carlo(exchange: &Exchange, rules: Rules) -> MonteCarlo {
         winners.extend((0..stations.len()).filter(|i| expiry(&stations[*i]) == now));
         let success = winners.len() == 1;
         let own_time = |s: &Station| match (rules.block_ack_request, s.asks) {
-            (Some(request), true) => request[usize::from(success)],
+            (Some(request), true) if success => {
+                request[1] + rules.after_request.map_or(Duration::ZERO, |(time, _)| time)
+            }
+            (Some(request), true) => request[0],
             _ if success => exchange.busy(),
             _ => exchange.first_frame,
         };
@@ -132,9 +139,15 @@ pub fn monte_carlo(exchange: &Exchange, rules: Rules) -> MonteCarlo {
                 s.cw = exchange.cw_min;
                 s.retry = 0;
                 s.failures = 0;
-                if counting && !s.asks {
+                let delivered = if s.asks {
+                    rules.after_request.map_or(0, |(_, msdus)| msdus)
+                } else {
+                    exchange.msdus
+                };
+                if counting && delivered > 0 {
                     out.successes[i] += 1;
-                    batch_successes += 1;
+                    batch_msdus += u64::from(delivered);
+                    msdus += u64::from(delivered);
                 }
                 s.asks = false;
             } else {
@@ -150,12 +163,12 @@ pub fn monte_carlo(exchange: &Exchange, rules: Rules) -> MonteCarlo {
             s.slots = draw.up_to(s.cw);
         }
         if counting && (played - warm_up + 1).is_multiple_of(per_batch) {
-            rates.push(batch_successes as f64 / ((end - batch_start) as f64 / 1e9));
-            (batch_start, batch_successes) = (end, 0);
+            rates.push(batch_msdus as f64 / per_exchange / ((end - batch_start) as f64 / 1e9));
+            (batch_start, batch_msdus) = (end, 0);
         }
     }
     let successes: u64 = out.successes.iter().sum();
-    out.exchanges_per_s = successes as f64 / ((batch_start - started) as f64 / 1e9);
+    out.exchanges_per_s = msdus as f64 / per_exchange / ((batch_start - started) as f64 / 1e9);
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let squares = rates.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>();
     let count = rates.len() as f64;
@@ -208,6 +221,7 @@ mod tests {
             attempts: 7,
             exchanges: 100_000,
             block_ack_request: None,
+            after_request: None,
             seed,
         };
         monte_carlo(exchange, rules)

@@ -115,7 +115,12 @@ impl Mac {
         let always_delimited = mode.limits.is_some() && mode.vector.always_ampdu();
         let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
         if let Some(room) = room {
-            octets_limit = octets_limit.min(mode.octets_within(room));
+            // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
+            let sifs = medium.sifs(medium.channel_of(self.links[link].from));
+            let guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
+            let around = guard + sifs + mode.block_ack;
+            let within = mode.octets_within(room.saturating_sub(around));
+            octets_limit = octets_limit.min(within);
         }
         let window = if aggregates { mode.window } else { 1 };
         let mut count = 0_u32;

@@ -514,8 +514,11 @@ impl Mac {
             match self.fill(cx, medium, id, Some(room)) {
                 Fill::Ready => {
                     let exchange = &mut self.exchanges[id];
-                    let answer = exchange.answer(&self.modes[exchange.mode]);
-                    if exchange.length + sifs + answer <= room {
+                    let mode = &self.modes[exchange.mode];
+                    let answer = exchange.answer(mode);
+                    let rts_octets = self.links[exchange.link].rts_octets;
+                    let guard = mode.guard_time(sifs, exchange.psdu, rts_octets);
+                    if guard + exchange.length + sifs + answer <= room {
                         exchange.stage = Stage::NextPpdu;
                         medium.engage(node, now + sifs);
                         cx.schedule(now + sifs, Event::Proceed { contender: id });

@@ -173,6 +173,18 @@ impl Mode {
         mode
     }
 
+    /// Time of the frames and spaces before a PSDU of `octets` octets that protect it; an RTS
+    /// precedes those longer than `rts_octets`.
+    pub fn guard_time(&self, sifs: Duration, octets: u32, rts_octets: u32) -> Duration {
+        if octets > rts_octets || self.protection == Protection::RtsCts {
+            self.rts + sifs + self.cts + sifs
+        } else if self.protection == Protection::CtsToSelf {
+            self.cts + sifs
+        } else {
+            Duration::ZERO
+        }
+    }
+
     /// The longest PSDU whose PPDU takes no longer than `room`.
     pub fn octets_within(&self, room: Duration) -> u32 {
         phy::psdu_within(&self.vector, room)

@@ -159,8 +159,7 @@ pub struct Aggregation {
     /// 6,500,631 ax and be).
     #[serde(default)]
     pub ampdu_max_octets: Option<u32>,
-    /// Longest A-MSDU, octets without the MAC header; 0: no A-MSDU. An MPDU that may travel in an
-    /// A-MPDU is bounded as well (n: 4,095 octets, ac and later: 11,454).
+    /// Longest A-MSDU without its MAC header, octets; 0: none. MPDUs have their own limits.
     #[serde(default)]
     pub amsdu_max_octets: u32,
     /// Block-ack window, MPDUs; null: 64 (n, ac), 256 (ax), 1024 (be).

@@ -13,8 +13,7 @@ pub struct Radio {
     pub walls: Vec<Wall>,
     /// Explicit budgets of pairs of nodes, in both directions; they override positions.
     pub budgets: Vec<LinkBudget>,
-    /// Pairs of nodes (names) that nothing of one another reaches: neither carrier sense nor
-    /// interference.
+    /// Pairs of nodes (names) that receive nothing of one another, not even as interference.
     pub hidden: Vec<[String; 2]>,
     /// Receiver noise figure, dB over kTB.
     pub noise_figure_db: f64,
