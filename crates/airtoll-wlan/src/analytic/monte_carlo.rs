@@ -264,6 +264,7 @@ mod tests {
             attempts: 7,
             exchanges: 100_000,
             block_ack_request,
+            after_request: None,
             seed: 1,
         };
         let with = monte_carlo(&e, rules(Some([request, request + e.response])));
