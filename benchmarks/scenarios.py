@@ -4,9 +4,9 @@ Takes nothing; gives the list of cases, each as airtoll scenario JSON and as the
 ``ns3/scenario.cc``. Never runs either simulator.
 
 Common to all: one access point, stations at equal received power, beacons every 102.4 ms,
-static ARP, queues of 500 packets and 500 ms, seven attempts. TCP is CUBIC without timestamps,
-MSS 1460, windows of 131,072 octets, an acknowledgement for every second segment, delayed at most
-200 ms, and a smallest retransmission time-out of 1 s (the defaults of ns-3).
+static ARP, queues of 500 packets and 500 ms, seven attempts. TCP is that of the simulator's system
+``ns-3``: CUBIC without timestamps, windows of 131,072 octets, an acknowledgement for every second
+segment, delayed at most 200 ms, and a smallest retransmission time-out of 1 s. Its MSS is 1460.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Case:
             rate = {"control": "fixed_mcs", "mcs": self.mcs, "streams": self.streams}
         transport: dict[str, Any] = {"protocol": "udp"}
         if self.kind == "tcp":
-            transport = {"protocol": "tcp", "delayed_ack_timeout_ms": 200, "min_rto_ms": 1000}
+            transport = {"protocol": "tcp"}
         pattern: dict[str, Any] = {"type": "saturated", "payload_octets": self.payload}
         if self.kind == "tcp":
             pattern["payload_octets"] = 1460
@@ -153,9 +153,12 @@ class Case:
         }
         if self.rts:
             bss["rts_threshold_octets"] = 0
-        nodes = [{"name": "ap", "role": "access_point", "bss": "cell"}]
-        nodes += [
-            {"name": f"s{i}", "role": "station", "bss": "cell"} for i in range(1, self.stations + 1)
+        host = {"tcp": "ns-3"} if self.kind == "tcp" else {}
+        names = {"ap": "access_point"}
+        names |= {f"s{i}": "station" for i in range(1, self.stations + 1)}
+        nodes = [
+            {"name": name, "role": role, "bss": "cell", "host": host}
+            for name, role in names.items()
         ]
         flows = []
         for i, (source, destination) in enumerate(self.flows):

@@ -69,6 +69,18 @@ def test_addresses_are_resolved_where_the_study_says_so(topology: str) -> None:
     assert _native.check_scenario(scenario_json(asks)) is None
 
 
+def test_hosts_have_the_tcp_of_their_profiles_and_flows_only_what_the_study_states() -> None:
+    stations = [
+        {"name": "A", "profile": "laptop-ubuntu13"},
+        {"name": "B", "profile": "laptop-windows8"},
+    ]
+    resolved = scenario(cell(stations=stations, traffic={"transport": "tcp", "window_kbytes": 64}))
+    systems = {node.name: node.host.tcp for node in resolved.nodes}
+    assert systems == {"A": "linux-3", "B": "windows-8", "ap": "generic", "server": "generic"}
+    for flow in resolved.flows:
+        assert flow.transport == border.TransportTcp(window_octets=65_536)
+
+
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_lookups_have_the_octets_of_the_study(transport: str) -> None:
     traffic = {"transport": transport, "application": "dns", "query_bytes": 50, "answer_bytes": 90}

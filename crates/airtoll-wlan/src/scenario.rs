@@ -15,14 +15,12 @@ mod handover;
 mod node;
 mod radio;
 
+pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
 pub use association::Association;
 pub use bss::{
     Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
 };
-pub use flow::{
-    AccessCategory, Arrivals, CongestionControl, Dns, Flow, IpVersion, Pattern, TcpOptions,
-    Transport, UdpOptions,
-};
+pub use flow::{AccessCategory, Arrivals, Dns, Flow, IpVersion, Pattern, Transport, UdpOptions};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,

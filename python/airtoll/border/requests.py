@@ -109,6 +109,7 @@ __all__ = [
     "Scenario",
     "Shown",
     "Standard",
+    "TcpSystem",
     "TlsSuite",
     "TlsVersion",
     "Transport",
@@ -651,6 +652,43 @@ class Tunnel:
     """The same at the peer; null: as here."""
 
 
+class TcpSystem(StrEnum):
+    """An operating system, by its TCP; the names are those of device profiles."""
+
+    GENERIC = "generic"
+    """A current stack of no certain system."""
+
+    WINDOWS_XP = "windows-xp"
+    """Windows XP and Server 2003."""
+
+    WINDOWS_7 = "windows-7"
+    """Windows 7 and Server 2008 R2."""
+
+    WINDOWS_8 = "windows-8"
+    """Windows 8 and Server 2012."""
+
+    WINDOWS_10 = "windows-10"
+    """Windows 10."""
+
+    LINUX_2_4 = "linux-2.4"
+    """Linux 2.4."""
+
+    LINUX_2_6 = "linux-2.6"
+    """Linux 2.6.19 to 2.6.38."""
+
+    LINUX_3 = "linux-3"
+    """Linux 3."""
+
+    LINUX_6 = "linux-6"
+    """Linux 6."""
+
+    NS_3 = "ns-3"
+    """The network simulator ns-3."""
+
+    RFC = "rfc"
+    """Every mandatory behaviour of the RFCs, no option."""
+
+
 class CryptoEngine(StrEnum):
     """Where the link cipher is worked out."""
 
@@ -700,6 +738,9 @@ class Host:
     """Costs of a node's host: one CPU that processes packets one after the other, and a cipher
     engine.
     """
+
+    tcp: TcpSystem = TcpSystem.GENERIC
+    """Operating system, by its TCP."""
 
     transmit: Cost = Cost()
     """Stack cost of a packet that the host sends (application to driver)."""
@@ -1342,7 +1383,7 @@ class CongestionControl(StrEnum):
     """Congestion control."""
 
     NEW_RENO = "new_reno"
-    """NewReno (RFC 6582)."""
+    """Additive increase, halving (RFC 5681, RFC 6582)."""
 
     CUBIC = "cubic"
     """CUBIC (RFC 9438)."""
@@ -1369,29 +1410,31 @@ class TransportTcp:
     mss_octets: int | None = None
     """Maximum segment size without options, octets; null: MTU less IP and TCP headers."""
 
-    window_octets: int = 131072
-    """Receive window, octets; above 65,535 window scaling is on."""
+    window_octets: int | None = None
+    """Receive window, octets; above 65,535 window scaling is on. Null: the receiver's."""
 
-    congestion_control: CongestionControl = CongestionControl.CUBIC
-    """Congestion control."""
+    congestion_control: CongestionControl | None = None
+    """Congestion control; null: the sender's."""
 
-    initial_window_segments: int = 10
-    """Initial congestion window, segments (RFC 6928)."""
+    initial_window_segments: int | None = None
+    """Initial congestion window, segments (RFC 6928); null: the sender's."""
 
-    delayed_ack_segments: int = 2
-    """Segments per acknowledgement; 1: every segment is acknowledged at once."""
+    delayed_ack_segments: int | None = None
+    """Segments per acknowledgement (RFC 5681 section 4.2); 1: every segment is acknowledged at
+    once. Null: the receiver's.
+    """
 
-    delayed_ack_timeout_ms: float = 40.0
-    """Longest delay of an acknowledgement, ms."""
+    delayed_ack_timeout_ms: float | None = None
+    """Longest delay of an acknowledgement, ms; null: the receiver's."""
 
-    timestamps: bool = False
-    """Timestamps (RFC 7323): 12 header octets."""
+    timestamps: bool | None = None
+    """Timestamps (RFC 7323): 12 header octets. Null: where both ends have them."""
 
-    sack: bool = True
-    """Selective acknowledgements (RFC 2018)."""
+    sack: bool | None = None
+    """Selective acknowledgements (RFC 2018); null: where both ends have them."""
 
-    min_rto_ms: float = 200.0
-    """Smallest retransmission time-out, ms."""
+    min_rto_ms: float | None = None
+    """Smallest retransmission time-out, ms; null: the sender's."""
 
 
 #: Transport protocol.

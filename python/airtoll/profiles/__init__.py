@@ -5,7 +5,7 @@ Never fits a number itself (see ``airtoll.analyse``).
 """
 
 from airtoll.profiles.load import load, load_file, shipped
-from airtoll.profiles.model import CipherCost, Engine, Number, Profile, Reading, TcpSystem
+from airtoll.profiles.model import CipherCost, Engine, Number, Profile, Reading
 
 __all__ = [
     "CipherCost",
@@ -13,7 +13,6 @@ __all__ = [
     "Number",
     "Profile",
     "Reading",
-    "TcpSystem",
     "load",
     "load_file",
     "shipped",

@@ -13,8 +13,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from airtoll.border import TcpSystem
+
 Engine = Literal["inline", "coprocessor", "cpu"]
-TcpSystem = Literal["linux", "linux-2.4", "linux-2.6", "windows-xp", "windows-7", "windows-8"]
 
 
 class _Table(BaseModel):
@@ -101,7 +102,7 @@ class Profile(_Table):
     name: str
     about: str
     clock_hz: Number
-    tcp: TcpSystem = Field("linux", description="preset of the transport: operating system")
+    tcp: TcpSystem = Field(TcpSystem.GENERIC, description="operating system, by its TCP")
     host: Host = Host()
     radio: Radio = Radio()
     cipher: dict[str, CipherCost] = Field(default_factory=dict)

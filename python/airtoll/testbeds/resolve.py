@@ -13,7 +13,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
-from airtoll.profiles import CipherCost, Number, Profile, TcpSystem, load
+from airtoll.profiles import CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.testbeds.bridging import bridged, end_of
@@ -33,35 +33,13 @@ BSS = "cell"
 _STREAM_WRITE_OCTETS = 8192
 #: The loss between all nodes where the study gives neither positions nor levels.
 _CONSTANT_LOSS = border.PathLossConstant(loss_db=60.0)
-_NEW_RENO = border.CongestionControl.NEW_RENO
-_CONGESTION_CONTROLS = {"newreno": _NEW_RENO, "cubic": border.CongestionControl.CUBIC}
+#: Congestion control by its name in a study.
+_CONGESTION_CONTROLS = {
+    "newreno": border.CongestionControl.NEW_RENO,
+    "cubic": border.CongestionControl.CUBIC,
+}
 #: Free-space loss at one metre, dB (Friis, 2437 MHz and 5180 MHz).
 _REFERENCE_DB = {"2.4": 40.2, "5": 46.7}
-# Operating system -> TCP options; windows are what a default socket offers at the receiver.
-_TCP_PRESETS: dict[TcpSystem, border.TransportTcp] = {
-    "linux": border.TransportTcp(),
-    "linux-2.4": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=2),
-    "linux-2.6": border.TransportTcp(congestion_control=_NEW_RENO, initial_window_segments=3),
-    "windows-xp": border.TransportTcp(
-        congestion_control=_NEW_RENO,
-        initial_window_segments=2,
-        window_octets=65535,
-        delayed_ack_timeout_ms=200.0,
-        min_rto_ms=300.0,
-    ),
-    "windows-7": border.TransportTcp(
-        congestion_control=_NEW_RENO,
-        initial_window_segments=2,
-        delayed_ack_timeout_ms=200.0,
-        min_rto_ms=300.0,
-    ),
-    "windows-8": border.TransportTcp(
-        congestion_control=_NEW_RENO,
-        initial_window_segments=4,
-        delayed_ack_timeout_ms=50.0,
-        min_rto_ms=300.0,
-    ),
-}
 
 
 def scenario_json(cell: Cell) -> str:
@@ -118,7 +96,7 @@ def scenario(cell: Cell) -> border.Scenario:
         bss=(_bss(settings),),
         nodes=tuple(nodes),
         links=tuple(links),
-        flows=tuple(_flows(settings, load_, stations, {**hosts, SERVER: server})),
+        flows=tuple(_flows(settings, load_, stations)),
         address_resolution=border.AddressResolution(settings.address_resolution),
     )
     joined = joining(
@@ -154,7 +132,6 @@ def _two_domains(cell: Cell) -> border.Scenario:
         tunnels=[_tunnel(tunnel, mobile, SERVER, server) for tunnel in policy.tunnels],
         between=[_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels],
     )
-    ends = {MOBILE: mobile, domains.peer: mobile if domains.peer_ap else server}
     ways = [(MOBILE, domains.peer)]
     if traffic.direction == "down":
         ways = [(domains.peer, MOBILE)]
@@ -169,7 +146,7 @@ def _two_domains(cell: Cell) -> border.Scenario:
         nodes=parts.nodes,
         links=parts.links,
         flows=tuple(
-            _flow(traffic, (f"{source}-{destination}", MOBILE, source, destination), ends)
+            _flow(traffic, (f"{source}-{destination}", MOBILE, source, destination))
             for source, destination in ways
         ),
         address_resolution=border.AddressResolution(settings.address_resolution),
@@ -343,6 +320,7 @@ def _host(profile: Profile, policy: Policy) -> border.Host:
     transmit = _cost(profile, profile.host.tx_packet_cycles, profile.host.tx_octet_cycles)
     receive = _cost(profile, profile.host.rx_packet_cycles, profile.host.rx_octet_cycles)
     host = border.Host(
+        tcp=profile.tcp,
         transmit=transmit,
         receive=receive,
         forward=border.Cost(
@@ -435,11 +413,10 @@ def _flows(
     settings: Scenario,
     traffic: Traffic,
     stations: list[Station],
-    hosts: dict[str, Profile],
 ) -> list[border.Flow]:
     ends = {s.name: end_of(settings, s) for s in stations}
     return [
-        _flow(load_, (prefix + name, station, ends.get(near, near), ends.get(far, far)), hosts)
+        _flow(load_, (prefix + name, station, ends.get(near, near), ends.get(far, far)))
         for prefix, load_ in _kinds(traffic)
         for name, station, near, far in _pairs(settings, load_, stations)
     ]
@@ -450,7 +427,7 @@ def _kinds(traffic: Traffic) -> list[tuple[str, Load]]:
     return [("", traffic), *((f"{one.name}-", one) for one in traffic.beside)]
 
 
-def _flow(traffic: Load, ends: tuple[str, str, str, str], hosts: dict[str, Profile]) -> border.Flow:
+def _flow(traffic: Load, ends: tuple[str, str, str, str]) -> border.Flow:
     """A flow of ``ends``: its name, its station, source and destination."""
     name, station, source, destination = ends
     return border.Flow(
@@ -459,7 +436,7 @@ def _flow(traffic: Load, ends: tuple[str, str, str, str], hosts: dict[str, Profi
         source=source,
         destination=destination,
         ip=border.IpVersion(traffic.ip),
-        transport=_transport(traffic, hosts[source], hosts[destination]),
+        transport=_transport(traffic),
         pattern=_pattern(traffic),
         access_category=border.AccessCategory(traffic.wmm.replace("-", "_")),
     )
@@ -502,27 +479,19 @@ def _pairs(
     ]
 
 
-def _transport(traffic: Load, source: Profile, destination: Profile) -> border.Transport:
+def _transport(traffic: Load) -> border.Transport:
     if traffic.transport == "udp":
         buffer = traffic.socket_buffer_kbytes
         octets = None if buffer is None else int(buffer * 1024)
         return border.TransportUdp(socket_buffer_octets=octets)
-    receiver = _TCP_PRESETS[destination.tcp]
-    tcp = evolve(
-        _TCP_PRESETS[source.tcp],
+    window, control = traffic.window_kbytes, traffic.tcp
+    return border.TransportTcp(
         mss_octets=traffic.mss_bytes,
-        window_octets=receiver.window_octets,
-        delayed_ack_timeout_ms=receiver.delayed_ack_timeout_ms,
+        window_octets=None if window is None else int(window * 1024),
+        congestion_control=None if control is None else _CONGESTION_CONTROLS[control],
+        timestamps=traffic.timestamps,
+        sack=traffic.sack,
     )
-    if traffic.window_kbytes is not None:
-        tcp = evolve(tcp, window_octets=int(traffic.window_kbytes * 1024))
-    if traffic.tcp is not None:
-        tcp = evolve(tcp, congestion_control=_CONGESTION_CONTROLS[traffic.tcp])
-    if traffic.timestamps is not None:
-        tcp = evolve(tcp, timestamps=traffic.timestamps)
-    if traffic.sack is not None:
-        tcp = evolve(tcp, sack=traffic.sack)
-    return tcp
 
 
 def _pattern(traffic: Load) -> border.Pattern:

@@ -9,9 +9,9 @@ use super::link::Link;
 use super::maximum::saturated_bps;
 use super::tcp::{TcpLink, tcp_bounds};
 use crate::scenario::{
-    CryptoEngine, Flow, IpVersion, Node, PathLoss, Pattern, Role, Scenario, Standard, TcpOptions,
-    Transport,
+    CryptoEngine, Flow, IpVersion, Node, PathLoss, Pattern, Role, Scenario, Standard, Transport,
 };
+use crate::transport::TcpConfig;
 
 /// The path of one flow over the air.
 pub(super) struct Path {
@@ -25,7 +25,7 @@ pub(super) struct Path {
     pub packets: usize,
     pub payload_octets: u32,
     pub offered_bps: Option<f64>,
-    pub tcp: Option<(TcpOptions, Exchange)>,
+    pub tcp: Option<(TcpConfig, Exchange)>,
     /// Slowest host, engine or wire, bit/s.
     pub stage_bps: f64,
 }
@@ -94,12 +94,14 @@ impl Path {
                 (payload_octets, sizes, None)
             }
             Transport::Tcp(options) => {
-                let header = ip + 20 + if options.timestamps { 12 } else { 0 };
                 let most = ends[0].mtu_octets.min(ends[1].mtu_octets) - ip - 20;
-                let segment = options.mss_octets.map_or(most, |m| m.min(most))
-                    - if options.timestamps { 12 } else { 0 };
+                let systems = [ends[0].host.tcp, ends[1].host.tcp];
+                let mut config = TcpConfig::of_flow(options, systems, most);
+                config.mss = config.mss.min(most);
+                let segment = config.segment_payload();
+                let header = ip + 20 + config.mss - segment;
                 let ack = link.exchange(header);
-                (segment, vec![segment + header], Some((*options, ack)))
+                (segment, vec![segment + header], Some((config, ack)))
             }
         };
         let exchange = link.exchange(sizes[0]);
@@ -147,13 +149,13 @@ impl Path {
     }
 
     pub fn tcp_throughput(&self, free: f64) -> Result<Throughput, Cannot> {
-        let Some((options, ack)) = &self.tcp else {
+        let Some((config, ack)) = &self.tcp else {
             return Err(Cannot::SharedTcp);
         };
         if self.hops != 1 {
             return Err(Cannot::BothDirections);
         }
-        let per_ack = f64::from(options.delayed_ack_segments);
+        let per_ack = f64::from(config.ack_every);
         let per_exchange = per_ack.max(f64::from(self.exchange.msdus));
         // Acknowledgements aggregate as the segments did: as many as one A-MPDU caused.
         let acks = per_exchange / per_ack;

@@ -40,15 +40,18 @@ impl Builder<'_> {
             let connection = match &flow.transport {
                 Transport::Udp(_) => None,
                 Transport::Tcp(options) => {
-                    let config = self.tcp_config(options, (source, destination), ip_header);
-                    config
-                        .validate()
-                        .map_err(|problem| ScenarioError::Invalid {
-                            field: format!("flows[{i}].transport.{}", problem.field),
-                            value: problem.value.to_string(),
-                            allowed: problem.allowed.to_owned(),
-                        })?;
-                    Some(Box::new(Connection::new(&config)))
+                    let ends = (source, destination);
+                    let configs = self.tcp_configs(options, ends, ip_header);
+                    for config in &configs {
+                        config
+                            .validate()
+                            .map_err(|problem| ScenarioError::Invalid {
+                                field: format!("flows[{i}].transport.{}", problem.field),
+                                value: problem.value.to_string(),
+                                allowed: problem.allowed.to_owned(),
+                            })?;
+                    }
+                    Some(Box::new(Connection::new(configs)))
                 }
             };
             let room = self.room(flow, source, payload);
@@ -153,12 +156,13 @@ impl Builder<'_> {
         fills.then(|| Backlog::new(mac.queue_limit(source) / self.sharing(flow), start))
     }
 
-    fn tcp_config(
+    /// The parameters of data from source to destination, and back.
+    fn tcp_configs(
         &self,
         options: &scenario::TcpOptions,
         (source, destination): (NodeId, NodeId),
         ip_header: u32,
-    ) -> TcpConfig {
+    ) -> [TcpConfig; 2] {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
         let room = |from: NodeId, to: NodeId| {
             let net = &self.world.stack.net;
@@ -167,7 +171,11 @@ impl Builder<'_> {
                 .fold(net.mtu(from), |mtu, end| end.longest_inner(mtu))
         };
         let mtu = room(source, destination).min(room(destination, source));
-        TcpConfig::from_options(options, mtu - ip_header - 20)
+        let system = |node: NodeId| self.scenario.nodes[node.index()].host.tcp;
+        [(source, destination), (destination, source)].map(|(from, to)| {
+            let systems = [system(from), system(to)];
+            TcpConfig::of_flow(options, systems, mtu - ip_header - 20)
+        })
     }
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct Connection {
     carried: Slab<SegmentId, (u32, Carried)>,
     /// Connections opened before this one by [`Self::reopen`].
     number: u32,
-    config: TcpConfig,
+    /// Parameters of the halves.
+    configs: [TcpConfig; 2],
 }
 
 /// One direction of data.
@@ -54,12 +55,12 @@ impl Half {
 }
 
 impl Connection {
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(configs: [TcpConfig; 2]) -> Self {
         Self {
-            halves: [Half::new(config), Half::new(config)],
+            halves: [Half::new(&configs[0]), Half::new(&configs[1])],
             carried: Slab::new(),
             number: 0,
-            config: config.clone(),
+            configs,
         }
     }
 
@@ -69,9 +70,9 @@ impl Connection {
         self.number += 1;
         let opening = TcpConfig {
             handshake: true,
-            ..self.config.clone()
+            ..self.configs[0].clone()
         };
-        self.halves = [Half::new(&opening), Half::new(&self.config)];
+        self.halves = [Half::new(&opening), Half::new(&self.configs[1])];
     }
 
     fn carry(&mut self, carried: Carried) -> SegmentId {
@@ -83,9 +84,9 @@ impl Connection {
         self.carried[place].1
     }
 
-    /// The parameters of both halves.
-    pub fn config(&self) -> &TcpConfig {
-        &self.config
+    /// The parameters of a half.
+    pub fn config(&self, half: u8) -> &TcpConfig {
+        &self.configs[usize::from(half)]
     }
 
     /// The window scale of a half's receiver.

@@ -279,7 +279,7 @@ const fn initial_sequence(flow: FlowId, half: u8) -> u32 {
 
 /// RFC 9293 section 3.7.1, RFC 2018 section 2, RFC 7323 sections 2 and 3.
 fn syn_options(connection: &Connection, scale: u32, times: (Instant, Instant), out: &mut Vec<u8>) {
-    let config = connection.config();
+    let config = connection.config(0);
     out.extend_from_slice(&[2, 4]);
     out.extend_from_slice(&(config.mss.min(65_535) as u16).to_be_bytes());
     match (config.timestamps, config.sack) {
@@ -308,7 +308,7 @@ fn timestamps((value, echo): (Instant, Instant), out: &mut Vec<u8>) {
 fn segment_options(connection: &Connection, segment: &Segment, scale: u32, out: &mut Vec<u8>) {
     if segment.syn {
         syn_options(connection, scale, (segment.sent_at, Instant::ZERO), out);
-    } else if connection.config().timestamps {
+    } else if connection.config(0).timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         // The value that the sender would echo is not kept: its own time replaces that.
         timestamps((segment.sent_at, segment.sent_at), out);
@@ -327,7 +327,7 @@ fn ack_options(
         syn_options(connection, scale, (sent_at, ack.echo), out);
         return;
     }
-    if connection.config().timestamps {
+    if connection.config(0).timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         timestamps((sent_at, ack.echo), out);
     }

@@ -319,21 +319,22 @@ impl Scenario {
             positive(&format!("{at}.pattern.interval_ms"), interval_ms)?;
         }
         if let Transport::Tcp(options) = flow.transport {
-            if options.window_octets == 0 {
+            if options.window_octets == Some(0) {
                 return invalid(&format!("{at}.transport.window_octets"), 0, "at least 1");
             }
-            if options.delayed_ack_segments == 0 {
+            if options.delayed_ack_segments == Some(0) {
                 return invalid(
                     &format!("{at}.transport.delayed_ack_segments"),
                     0,
                     "at least 1",
                 );
             }
-            not_negative(
-                &format!("{at}.transport.delayed_ack_timeout_ms"),
-                options.delayed_ack_timeout_ms,
-            )?;
-            positive(&format!("{at}.transport.min_rto_ms"), options.min_rto_ms)?;
+            if let Some(delay) = options.delayed_ack_timeout_ms {
+                not_negative(&format!("{at}.transport.delayed_ack_timeout_ms"), delay)?;
+            }
+            if let Some(least) = options.min_rto_ms {
+                positive(&format!("{at}.transport.min_rto_ms"), least)?;
+            }
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::transport::TcpOptions;
+
 /// One flow of application data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,41 +79,6 @@ pub struct UdpOptions {
     /// Send buffer, octets of payload between application and radio; null: as much as the transmit
     /// queue and a full aggregate take.
     pub socket_buffer_octets: Option<u32>,
-}
-
-/// TCP options, the same at both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct TcpOptions {
-    /// Maximum segment size without options, octets; null: MTU less IP and TCP headers.
-    pub mss_octets: Option<u32>,
-    /// Receive window, octets; above 65,535 window scaling is on.
-    pub window_octets: u32,
-    /// Congestion control.
-    pub congestion_control: CongestionControl,
-    /// Initial congestion window, segments (RFC 6928).
-    pub initial_window_segments: u32,
-    /// Segments per acknowledgement; 1: every segment is acknowledged at once.
-    pub delayed_ack_segments: u8,
-    /// Longest delay of an acknowledgement, ms.
-    pub delayed_ack_timeout_ms: f64,
-    /// Timestamps (RFC 7323): 12 header octets.
-    pub timestamps: bool,
-    /// Selective acknowledgements (RFC 2018).
-    pub sack: bool,
-    /// Smallest retransmission time-out, ms.
-    pub min_rto_ms: f64,
-}
-
-/// Congestion control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CongestionControl {
-    /// NewReno (RFC 6582).
-    NewReno,
-    /// CUBIC (RFC 9438).
-    #[default]
-    Cubic,
 }
 
 /// Packets of the application, and their times.
@@ -224,22 +191,6 @@ pub enum Arrivals {
     Constant,
     /// Exponential spacing.
     Poisson,
-}
-
-impl Default for TcpOptions {
-    fn default() -> Self {
-        Self {
-            mss_octets: None,
-            window_octets: 131_072,
-            congestion_control: CongestionControl::Cubic,
-            initial_window_segments: 10,
-            delayed_ack_segments: 2,
-            delayed_ack_timeout_ms: 40.0,
-            timestamps: false,
-            sack: true,
-            min_rto_ms: 200.0,
-        }
-    }
 }
 
 fn retry() -> f64 {

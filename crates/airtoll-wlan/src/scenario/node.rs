@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{EdcaParameters, Rate, Standard};
+use crate::transport::TcpSystem;
 
 /// A station, an access point or a wired host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +124,8 @@ pub struct Cost {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
+    /// Operating system, by its TCP.
+    pub tcp: TcpSystem,
     /// Stack cost of a packet that the host sends (application to driver).
     pub transmit: Cost,
     /// Stack cost of a packet that the host receives (driver to application).

@@ -1,21 +1,11 @@
-//! Options of a TCP connection, as a scenario file writes them.
+//! The parameters of one direction of a TCP connection.
 //!
-//! Takes JSON (unknown fields are refused); gives [`TcpConfig`]. Never guesses: a field left out
-//! has the value of [`TcpConfig::default`], a Linux-like stack without timestamps.
+//! Takes the options of a flow and the systems at its ends; gives [`TcpConfig`].
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::{CongestionControl as NamedControl, TcpOptions};
-
-/// How the congestion window grows and shrinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CongestionControl {
-    /// Additive increase, halving (RFC 5681, RFC 6582).
-    Newreno,
-    /// CUBIC (RFC 9438).
-    Cubic,
-}
+use super::options::{CongestionControl, TcpOptions};
+use super::preset::TcpSystem;
 
 /// When a small segment may be sent while data is outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +110,7 @@ impl Default for TcpConfig {
             mss: 1460,
             congestion: CongestionControl::Cubic,
             initial_window_segments: 10,
-            receive_window: 262_144,
+            receive_window: 131_072,
             send_buffer: None,
             window_scaling: true,
             timestamps: false,
@@ -161,26 +151,39 @@ pub struct InvalidTcpConfig {
 }
 
 impl TcpConfig {
-    /// The options that a scenario's flow names; all others have their defaults. `largest_mss` is
-    /// the MSS that the path allows, octets: MTU less IP and TCP headers. It holds where the
-    /// scenario names no MSS.
-    pub fn from_options(options: &TcpOptions, largest_mss: u32) -> Self {
+    /// The parameters of data from a host with the first system to a host with the second.
+    ///
+    /// The sender's system decides congestion control, loss recovery and timers, the receiver's
+    /// decides window and delayed acknowledgements, and an extension is used where both have it.
+    /// A value in `options` replaces that of the systems. `largest_mss` is the MSS that the path
+    /// allows, octets: MTU less IP and TCP headers. It holds where the options state no MSS.
+    pub fn of_flow(options: &TcpOptions, systems: [TcpSystem; 2], largest_mss: u32) -> Self {
         let milliseconds = |value: f64| libm::round(value.clamp(0.0, 1e9)) as u32;
+        let [sender, receiver] = systems.map(|system| system.preset().config);
+        let window = options.window_octets.map(u64::from);
+        let wide = window.is_some_and(|octets| octets > 65_535);
         Self {
             mss: options.mss_octets.unwrap_or(largest_mss),
-            congestion: match options.congestion_control {
-                NamedControl::NewReno => CongestionControl::Newreno,
-                NamedControl::Cubic => CongestionControl::Cubic,
-            },
-            initial_window_segments: options.initial_window_segments,
-            receive_window: u64::from(options.window_octets),
-            window_scaling: options.window_octets > 65_535,
-            timestamps: options.timestamps,
-            sack: options.sack,
-            min_rto_ms: milliseconds(options.min_rto_ms),
-            ack_every: u32::from(options.delayed_ack_segments),
-            delayed_ack_ms: milliseconds(options.delayed_ack_timeout_ms),
-            ..Self::default()
+            congestion: options.congestion_control.unwrap_or(sender.congestion),
+            initial_window_segments: options
+                .initial_window_segments
+                .unwrap_or(sender.initial_window_segments),
+            receive_window: window.unwrap_or(receiver.receive_window),
+            window_scaling: wide || (sender.window_scaling && receiver.window_scaling),
+            timestamps: options
+                .timestamps
+                .unwrap_or(sender.timestamps && receiver.timestamps),
+            sack: options.sack.unwrap_or(sender.sack && receiver.sack),
+            dsack: receiver.dsack,
+            min_rto_ms: options.min_rto_ms.map_or(sender.min_rto_ms, milliseconds),
+            ack_every: options
+                .delayed_ack_segments
+                .map_or(receiver.ack_every, u32::from),
+            delayed_ack_ms: options
+                .delayed_ack_timeout_ms
+                .map_or(receiver.delayed_ack_ms, milliseconds),
+            quick_ack_segments: receiver.quick_ack_segments,
+            ..sender
         }
     }
 
@@ -259,9 +262,9 @@ mod tests {
     #[test]
     fn reads_a_partial_object_and_refuses_unknown_fields() {
         let config: TcpConfig =
-            serde_json::from_str(r#"{"congestion":"newreno","receive_window":65535,"mss":536}"#)
+            serde_json::from_str(r#"{"congestion":"new_reno","receive_window":65535,"mss":536}"#)
                 .unwrap();
-        assert_eq!(config.congestion, CongestionControl::Newreno);
+        assert_eq!(config.congestion, CongestionControl::NewReno);
         assert_eq!(config.initial_window_segments, 10);
         assert!(config.validate().is_ok());
         let error = serde_json::from_str::<TcpConfig>(r#"{"mms":536}"#).unwrap_err();
@@ -280,25 +283,46 @@ mod tests {
     }
 
     #[test]
-    fn a_scenario_decides_what_it_names() {
+    fn an_option_of_the_flow_replaces_the_value_of_the_systems() {
         let options = TcpOptions {
-            window_octets: 16_384,
-            congestion_control: NamedControl::NewReno,
-            delayed_ack_timeout_ms: 200.0,
+            window_octets: Some(16_384),
+            congestion_control: Some(CongestionControl::NewReno),
+            delayed_ack_timeout_ms: Some(200.0),
+            delayed_ack_segments: Some(1),
+            timestamps: Some(true),
             ..TcpOptions::default()
         };
-        let config = TcpConfig::from_options(&options, 1_440);
+        let generic = [TcpSystem::Generic; 2];
+        let config = TcpConfig::of_flow(&options, generic, 1_440);
         assert_eq!((config.mss, config.receive_window), (1_440, 16_384));
-        assert!(!config.window_scaling);
-        assert_eq!(config.congestion, CongestionControl::Newreno);
-        assert_eq!((config.delayed_ack_ms, config.ack_every), (200, 2));
+        assert_eq!(config.congestion, CongestionControl::NewReno);
+        assert_eq!((config.delayed_ack_ms, config.ack_every), (200, 1));
+        assert!(config.timestamps);
         let named = TcpOptions {
             mss_octets: Some(256),
+            window_octets: Some(131_072),
             ..TcpOptions::default()
         };
-        let config = TcpConfig::from_options(&named, 1_460);
+        let config = TcpConfig::of_flow(&named, [TcpSystem::WindowsXp; 2], 1_460);
         assert_eq!(config.mss, 256);
         assert!(config.window_scaling && config.validate().is_ok());
+    }
+
+    #[test]
+    fn each_end_decides_its_part() {
+        let of = |systems| TcpConfig::of_flow(&TcpOptions::default(), systems, 1_460);
+        let up = of([TcpSystem::Linux3, TcpSystem::WindowsXp]);
+        assert_eq!(up.congestion, CongestionControl::Cubic);
+        assert_eq!(up.initial_window_segments, 10);
+        assert_eq!((up.receive_window, up.delayed_ack_ms), (17_520, 200));
+        assert_eq!(up.quick_ack_segments, 0);
+        // An extension needs both ends.
+        assert!(!up.timestamps && !up.window_scaling && up.sack);
+        let down = of([TcpSystem::WindowsXp, TcpSystem::Linux3]);
+        assert_eq!(down.congestion, CongestionControl::NewReno);
+        assert_eq!((down.receive_window, down.delayed_ack_ms), (1 << 20, 40));
+        assert_eq!((down.quick_ack_segments, down.min_rto_ms), (16, 300));
+        assert!(of([TcpSystem::Linux3; 2]).timestamps);
     }
 
     #[test]

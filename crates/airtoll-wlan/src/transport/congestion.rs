@@ -3,9 +3,10 @@
 //! Takes acknowledged octets and loss events; gives the window and the slow-start threshold in
 //! octets, never less than one segment. Never knows which octets are outstanding.
 
-use super::config::{CongestionControl, SlowStartGrowth, TcpConfig};
+use super::config::{SlowStartGrowth, TcpConfig};
 use super::cubic::Cubic;
 use super::hystart::Hystart;
+use super::options::CongestionControl;
 
 /// Window state of one connection.
 #[derive(Debug, Clone)]
@@ -39,7 +40,7 @@ impl Congestion {
             growth: config.slow_start_growth,
             credit: 0,
             cubic: match config.congestion {
-                CongestionControl::Newreno => None,
+                CongestionControl::NewReno => None,
                 CongestionControl::Cubic => Some(Cubic::new(
                     config.fast_convergence,
                     config.cubic_blind_growth,
@@ -162,7 +163,7 @@ mod tests {
 
     fn reno() -> Congestion {
         Congestion::new(&TcpConfig {
-            congestion: CongestionControl::Newreno,
+            congestion: CongestionControl::NewReno,
             mss: 1_000,
             initial_window_segments: 2,
             ..TcpConfig::default()

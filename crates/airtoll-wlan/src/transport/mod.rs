@@ -18,6 +18,7 @@ mod config;
 mod congestion;
 mod cubic;
 mod hystart;
+mod options;
 mod preset;
 mod ranges;
 mod receiver;
@@ -28,10 +29,9 @@ mod segment;
 mod sender;
 mod voice;
 
-pub use config::{
-    CongestionControl, InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig,
-};
-pub use preset::{PRESETS, Preset};
+pub use config::{InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+pub use options::{CongestionControl, TcpOptions};
+pub use preset::{Preset, TcpSystem};
 pub use receiver::{Received, Receiver};
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::{CongestionState, Sender, SenderStatistics};

@@ -1,117 +1,160 @@
-//! TCP parameters of operating systems, by name.
+//! TCP of operating systems: the one table of their parameters, each row with its source.
 //!
-//! Takes a name; gives a [`TcpConfig`] with the source of its values. A preset models
-//! only the options that it states. Its note names further behaviour of the real stack, above all
-//! window auto-tuning; the preset has the usual upper value on a LAN path or the fixed default.
+//! A row has only the behaviour that this model has. Its note names what the real stack does
+//! beyond that, above all window auto-tuning: the row has the usual upper value on a LAN path or
+//! the fixed default.
 
-use super::config::{CongestionControl, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// One operating system's defaults.
-#[derive(Debug, Clone)]
+use super::config::{Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+use super::options::CongestionControl;
+
+/// An operating system, by its TCP; the names are those of device profiles.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+pub enum TcpSystem {
+    /// A current stack of no certain system.
+    #[default]
+    #[serde(rename = "generic")]
+    Generic,
+    /// Windows XP and Server 2003.
+    #[serde(rename = "windows-xp")]
+    WindowsXp,
+    /// Windows 7 and Server 2008 R2.
+    #[serde(rename = "windows-7")]
+    Windows7,
+    /// Windows 8 and Server 2012.
+    #[serde(rename = "windows-8")]
+    Windows8,
+    /// Windows 10.
+    #[serde(rename = "windows-10")]
+    Windows10,
+    /// Linux 2.4.
+    #[serde(rename = "linux-2.4")]
+    Linux24,
+    /// Linux 2.6.19 to 2.6.38.
+    #[serde(rename = "linux-2.6")]
+    Linux26,
+    /// Linux 3.
+    #[serde(rename = "linux-3")]
+    Linux3,
+    /// Linux 6.
+    #[serde(rename = "linux-6")]
+    Linux6,
+    /// The network simulator ns-3.
+    #[serde(rename = "ns-3")]
+    Ns3,
+    /// Every mandatory behaviour of the RFCs, no option.
+    #[serde(rename = "rfc")]
+    Rfc,
+}
+
+/// The TCP of one operating system.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preset {
-    /// Name in scenario files.
-    pub name: &'static str,
     /// Where the values come from.
     pub source: &'static str,
-    /// Behaviour of the real stack that this preset leaves out.
+    /// Behaviour of the real stack that the row leaves out.
     pub note: &'static str,
-    build: fn() -> TcpConfig,
-}
-
-impl Preset {
     /// The parameters.
-    pub fn config(&self) -> TcpConfig {
-        (self.build)()
-    }
+    pub config: TcpConfig,
 }
 
-/// All presets, older systems first.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "windows-xp",
-        source: "Microsoft registry reference (Windows 2000/XP/2003): TcpWindowSize 17,520 octets on links of 1 to \
-                 100 Mb/s, TcpDelAckTicks 2 (200 ms), TcpMaxDupAcks 2, Tcp1323Opts off unless asked for, \
-                 SackOpts on, initial RTT estimate 3 s; initial window of two segments: RFC 2581",
-        note: "minimum RTO taken from Windows 7; on links above 100 Mb/s the window is 64 KB; the send buffer is 8 KB \
-               unless the program sets one",
-        build: windows_xp,
-    },
-    Preset {
-        name: "windows-7",
-        source: "netsh interface tcp show supplemental (KB2472264, Windows 7 and 2008 R2): minimum RTO 300 ms, initial \
-                 window 2, delayed ACK 200 ms; initial RTO 3 s; timestamps off",
-        note: "receive window auto-tuning from 64 KB; Compound TCP is off by default on clients",
-        build: windows_7,
-    },
-    Preset {
-        name: "windows-8",
-        source: "Get-NetTCPSetting, Internet template of Windows 8 and Server 2012, from secondary reports: \
-                 minimum RTO 300 ms, initial window 4, delayed ACK 50 ms, initial RTO 3 s; timestamps off",
-        note: "not verified on a machine; receive window auto-tuning from 64 KB",
-        build: windows_8,
-    },
-    Preset {
-        name: "windows-10",
-        source: "Get-NetTCPSetting, Internet template (Microsoft Networking Blog, 2018-10-03): CUBIC, initial \
-                 window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off",
-        note: "RACK, tail loss probe and HyStart++ (on by default since 2004) beyond what the preset sets",
-        build: windows_10,
-    },
-    Preset {
-        name: "linux-2.4",
-        source: "tcp(7) for 2.4: tcp_rmem default 87,380 octets, of which tcp_adv_win_scale 2 leaves a 64 KB window; \
-                 SACK, D-SACK, timestamps and window scaling on; minimum RTO 200 ms, initial RTO 3 s; initial \
-                 window by RFC 3390",
-        note: "Reno with FACK, rate halving instead of PRR",
-        build: linux_2_4,
-    },
-    Preset {
-        name: "linux-2.6",
-        source: "tcp(7); CUBIC default since 2.6.19; RFC 3390 initial window until 2.6.38; initial RTO 3 s until 3.0",
-        note: "receive buffer auto-tuning up to 4 MB; HyStart since 2.6.29; rate halving instead of PRR",
-        build: linux_2_6,
-    },
-    Preset {
-        name: "linux-3",
-        source: "tcp(7); TCP_INIT_CWND 10 since 2.6.39 (RFC 6928); initial RTO 1 s since 3.1 (RFC 6298); PRR since 3.2",
-        note: "HyStart is on by default in the kernel and off here; tail loss probe since 3.10; auto-tuning up to 6 MB",
-        build: linux_3,
-    },
-    Preset {
-        name: "linux-6",
-        source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18)",
-        note: "HyStart is on by default in the kernel and off here; RACK, tail loss probe and F-RTO are not modelled; \
-               auto-tuning up to 6 MB",
-        build: linux_6,
-    },
-    Preset {
-        name: "ns-3",
-        source: "ns-3.44 attributes: TcpCubic, initial window 10, MSS as set, delayed ACK of 2 within 200 ms, \
-                 buffers 131,072 octets, minimum RTO 1 s, SACK and PRR on; timestamps off as in the comparison scenarios",
-        note: "HyStart is on by default there and off here",
-        build: ns_3,
-    },
-    Preset {
-        name: "rfc",
-        source: "RFC 5681, RFC 6582, RFC 6298 (minimum 1 s), RFC 6928, RFC 9293: every mandatory behaviour, no option",
-        note: "",
-        build: rfc,
-    },
-];
+impl TcpSystem {
+    /// Every system, older ones first.
+    pub const ALL: [Self; 11] = [
+        Self::Generic,
+        Self::WindowsXp,
+        Self::Windows7,
+        Self::Windows8,
+        Self::Windows10,
+        Self::Linux24,
+        Self::Linux26,
+        Self::Linux3,
+        Self::Linux6,
+        Self::Ns3,
+        Self::Rfc,
+    ];
 
-impl TcpConfig {
-    /// The preset called `name`, or `None`; [`PRESETS`] lists them.
-    pub fn preset(name: &str) -> Option<TcpConfig> {
-        PRESETS
-            .iter()
-            .find(|preset| preset.name == name)
-            .map(Preset::config)
+    /// The row of the table.
+    pub fn preset(self) -> Preset {
+        match self {
+            Self::Generic => Preset {
+                source: "Linux, ip-sysctl: CUBIC, tcp_rmem default 131,072 octets, minimum RTO 200 ms, \
+                         delayed ACK 40 ms; initial window 10: RFC 6928; SACK: RFC 2018; timestamps off as \
+                         on Windows (RFC 7323 makes them optional)",
+                note: "for an `ideal` device: no receive window auto-tuning and no quick acknowledgements",
+                config: TcpConfig::default(),
+            },
+            Self::WindowsXp => Preset {
+                source: "Microsoft registry reference (Windows 2000/XP/2003): TcpWindowSize 17,520 octets on links of 1 to \
+                         100 Mb/s, TcpDelAckTicks 2 (200 ms), TcpMaxDupAcks 2, Tcp1323Opts off unless asked for, \
+                         SackOpts on, initial RTT estimate 3 s; initial window of two segments: RFC 2581",
+                note: "minimum RTO taken from Windows 7; on links above 100 Mb/s the window is 64 KB; the send buffer is 8 KB \
+                       unless the program sets one",
+                config: windows_xp(),
+            },
+            Self::Windows7 => Preset {
+                source: "netsh interface tcp show supplemental (KB2472264, Windows 7 and 2008 R2): minimum RTO 300 ms, initial \
+                         window 2, delayed ACK 200 ms; initial RTO 3 s; timestamps off",
+                note: "receive window auto-tuning from 64 KB; Compound TCP is off by default on clients",
+                config: windows_7(),
+            },
+            Self::Windows8 => Preset {
+                source: "Get-NetTCPSetting, Internet template of Windows 8 and Server 2012, from secondary reports: \
+                         minimum RTO 300 ms, initial window 4, delayed ACK 50 ms, initial RTO 3 s; timestamps off",
+                note: "not verified on a machine; receive window auto-tuning from 64 KB",
+                config: windows_8(),
+            },
+            Self::Windows10 => Preset {
+                source: "Get-NetTCPSetting, Internet template (Microsoft Networking Blog, 2018-10-03): CUBIC, initial \
+                         window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off",
+                note: "RACK, tail loss probe and HyStart++ (on by default since 2004) beyond what the preset sets",
+                config: windows_10(),
+            },
+            Self::Linux24 => Preset {
+                source: "tcp(7) for 2.4: tcp_rmem default 87,380 octets, of which tcp_adv_win_scale 2 leaves a 64 KB window; \
+                         SACK, D-SACK, timestamps and window scaling on; minimum RTO 200 ms, initial RTO 3 s; initial \
+                         window by RFC 3390",
+                note: "Reno with FACK, rate halving instead of PRR",
+                config: linux_2_4(),
+            },
+            Self::Linux26 => Preset {
+                source: "tcp(7); CUBIC default since 2.6.19; RFC 3390 initial window until 2.6.38; initial RTO 3 s until 3.0",
+                note: "receive buffer auto-tuning up to 4 MB; HyStart since 2.6.29; rate halving instead of PRR",
+                config: linux_2_6(),
+            },
+            Self::Linux3 => Preset {
+                source: "tcp(7); TCP_INIT_CWND 10 since 2.6.39 (RFC 6928); initial RTO 1 s since 3.1 (RFC 6298); PRR since 3.2",
+                note: "HyStart is on by default in the kernel and off here; tail loss probe since 3.10; auto-tuning up to 6 MB",
+                config: linux_3(),
+            },
+            Self::Linux6 => Preset {
+                source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18)",
+                note: "HyStart is on by default in the kernel and off here; RACK, tail loss probe and F-RTO are not modelled; \
+                       auto-tuning up to 6 MB",
+                config: linux_6(),
+            },
+            Self::Ns3 => Preset {
+                source: "ns-3.44 attributes: TcpCubic, initial window 10, MSS as set, delayed ACK of 2 within 200 ms, \
+                         buffers 131,072 octets, minimum RTO 1 s, SACK and PRR on; timestamps off as in the comparison scenarios",
+                note: "HyStart is on by default there and off here",
+                config: ns_3(),
+            },
+            Self::Rfc => Preset {
+                source: "RFC 5681, RFC 6582, RFC 6298 (minimum 1 s), RFC 6928, RFC 9293: every mandatory behaviour, no option",
+                note: "",
+                config: rfc(),
+            },
+        }
     }
 }
 
 fn windows_xp() -> TcpConfig {
     TcpConfig {
-        congestion: CongestionControl::Newreno,
+        congestion: CongestionControl::NewReno,
         initial_window_segments: 2,
         receive_window: 17_520,
         window_scaling: false,
@@ -164,7 +207,7 @@ fn windows_10() -> TcpConfig {
 
 fn linux_2_4() -> TcpConfig {
     TcpConfig {
-        congestion: CongestionControl::Newreno,
+        congestion: CongestionControl::NewReno,
         // min(4 MSS, max(2 MSS, 4380 octets)) / MSS at 1460.
         initial_window_segments: 3,
         receive_window: 65_535,
@@ -220,7 +263,7 @@ fn ns_3() -> TcpConfig {
 
 fn rfc() -> TcpConfig {
     TcpConfig {
-        congestion: CongestionControl::Newreno,
+        congestion: CongestionControl::NewReno,
         window_scaling: false,
         receive_window: 65_535,
         sack: false,
@@ -242,24 +285,36 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_preset_is_valid_named_once_and_has_a_source() {
+    fn every_row_is_valid_named_once_and_has_a_source() {
         let mut names = BTreeSet::new();
-        for preset in PRESETS {
-            assert!(names.insert(preset.name), "{} twice", preset.name);
-            assert!(preset.source.len() > 20, "{} has no source", preset.name);
-            preset.config().validate().unwrap();
-            assert_eq!(TcpConfig::preset(preset.name), Some(preset.config()));
+        for system in TcpSystem::ALL {
+            let name = serde_json::to_value(system).unwrap();
+            let name = name.as_str().unwrap().to_owned();
+            let preset = system.preset();
+            assert!(preset.source.len() > 20, "{name} has no source");
+            preset.config.validate().unwrap();
+            assert!(names.insert(name.clone()), "{name} twice");
         }
-        assert_eq!(TcpConfig::preset("windows-95"), None);
+        assert_eq!(names.len(), TcpSystem::ALL.len());
+    }
+
+    #[test]
+    fn an_unknown_system_is_refused_with_the_known_ones() {
+        let problem = serde_json::from_str::<TcpSystem>("\"beos\"").unwrap_err();
+        let problem = problem.to_string();
+        for known in ["beos", "generic", "windows-xp", "linux-2.4", "ns-3"] {
+            assert!(problem.contains(known), "{problem}");
+        }
     }
 
     #[test]
     fn generations_differ_as_their_sources_say() {
-        let config = |name| TcpConfig::preset(name).unwrap();
-        assert_eq!(config("windows-xp").receive_window, 12 * 1460);
-        assert!(!config("windows-10").timestamps && config("linux-6").timestamps);
-        assert_eq!(config("linux-2.6").initial_window_segments, 3);
-        assert_eq!(config("linux-3").initial_window_segments, 10);
-        assert_eq!(config("windows-7").delayed_ack_ms, 200);
+        let config = |system: TcpSystem| system.preset().config;
+        assert_eq!(config(TcpSystem::WindowsXp).receive_window, 12 * 1460);
+        assert!(!config(TcpSystem::Windows10).timestamps);
+        assert!(config(TcpSystem::Linux6).timestamps);
+        assert_eq!(config(TcpSystem::Linux26).initial_window_segments, 3);
+        assert_eq!(config(TcpSystem::Linux3).initial_window_segments, 10);
+        assert_eq!(config(TcpSystem::Windows7).delayed_ack_ms, 200);
     }
 }

@@ -17,7 +17,7 @@ fn at(ns: u64) -> Instant {
 
 fn reno() -> TcpConfig {
     TcpConfig {
-        congestion: CongestionControl::Newreno,
+        congestion: CongestionControl::NewReno,
         ..TcpConfig::default()
     }
 }
@@ -414,7 +414,7 @@ fn sack_reports_the_latest_range_first_and_duplicates_before_it() {
 #[test]
 fn a_segment_late_by_many_places_is_undone() {
     for timestamps in [false, true] {
-        for congestion in [CongestionControl::Newreno, CongestionControl::Cubic] {
+        for congestion in [CongestionControl::NewReno, CongestionControl::Cubic] {
             let config = TcpConfig {
                 congestion,
                 timestamps,

@@ -119,7 +119,7 @@ fn threshold_segments(link: &Link, segment: u64) -> u64 {
 #[test]
 fn reno_and_cubic_after_one_loss() {
     for (congestion, name, tolerance) in [
-        (CongestionControl::Newreno, "reno-loss", 1.0),
+        (CongestionControl::NewReno, "reno-loss", 1.0),
         (CongestionControl::Cubic, "cubic-loss", 3.0),
     ] {
         let link = model(congestion, "loss");
@@ -138,7 +138,7 @@ fn reno_and_cubic_after_one_loss() {
 #[test]
 fn reno_and_cubic_after_one_time_out() {
     for (congestion, name) in [
-        (CongestionControl::Newreno, "reno-timeout"),
+        (CongestionControl::NewReno, "reno-timeout"),
         (CongestionControl::Cubic, "cubic-timeout"),
     ] {
         let link = model(congestion, "timeout");
@@ -179,7 +179,7 @@ fn reno_and_cubic_after_one_time_out() {
 fn reno_and_cubic_after_one_reordering() {
     // Reno in Linux ends the undo five segments higher than the model; the rest is equal.
     for (congestion, name, tolerance) in [
-        (CongestionControl::Newreno, "reno-reordering", 6.0),
+        (CongestionControl::NewReno, "reno-reordering", 6.0),
         (CongestionControl::Cubic, "cubic-reordering", 1.0),
     ] {
         let link = model(congestion, "reordering");

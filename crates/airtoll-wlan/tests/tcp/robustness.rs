@@ -31,7 +31,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
         .prop_map(
             |(flag, slow_start_growth, nagle, initial, window, ack_every, mss)| TcpConfig {
                 congestion: if flag[0] {
-                    CongestionControl::Newreno
+                    CongestionControl::NewReno
                 } else {
                     CongestionControl::Cubic
                 },

@@ -9,7 +9,7 @@ const MS: u64 = 1_000_000;
 
 fn flavours() -> Vec<(String, TcpConfig)> {
     let mut out = Vec::new();
-    for congestion in [CongestionControl::Newreno, CongestionControl::Cubic] {
+    for congestion in [CongestionControl::NewReno, CongestionControl::Cubic] {
         for sack in [false, true] {
             for prr in [false, true] {
                 for timestamps in [false, true] {

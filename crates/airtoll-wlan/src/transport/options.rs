@@ -1,0 +1,40 @@
+//! Options of a TCP connection that a scenario states.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TCP options of a flow, for both directions. An option that is null has the value that the systems at
+/// its ends have (`host.tcp`).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpOptions {
+    /// Maximum segment size without options, octets; null: MTU less IP and TCP headers.
+    pub mss_octets: Option<u32>,
+    /// Receive window, octets; above 65,535 window scaling is on. Null: the receiver's.
+    pub window_octets: Option<u32>,
+    /// Congestion control; null: the sender's.
+    pub congestion_control: Option<CongestionControl>,
+    /// Initial congestion window, segments (RFC 6928); null: the sender's.
+    pub initial_window_segments: Option<u32>,
+    /// Segments per acknowledgement (RFC 5681 section 4.2); 1: every segment is acknowledged at once.
+    /// Null: the receiver's.
+    pub delayed_ack_segments: Option<u8>,
+    /// Longest delay of an acknowledgement, ms; null: the receiver's.
+    pub delayed_ack_timeout_ms: Option<f64>,
+    /// Timestamps (RFC 7323): 12 header octets. Null: where both ends have them.
+    pub timestamps: Option<bool>,
+    /// Selective acknowledgements (RFC 2018); null: where both ends have them.
+    pub sack: Option<bool>,
+    /// Smallest retransmission time-out, ms; null: the sender's.
+    pub min_rto_ms: Option<f64>,
+}
+
+/// Congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CongestionControl {
+    /// Additive increase, halving (RFC 5681, RFC 6582).
+    NewReno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+}
