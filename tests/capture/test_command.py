@@ -93,6 +93,25 @@ def test_csv_has_one_line_a_session() -> None:
     assert float(rows[0]["key_handshake_time_s"]) > 0
 
 
+@pytest.mark.parametrize("begin", [b"=1+", b"@x ", b"+2-", b"\x9b2J"])
+def test_an_ssid_is_no_formula_and_controls_no_terminal(tmp_path: Path, begin: bytes) -> None:
+    octets = AIR.read_bytes()
+    ssid = str(capture_report([AIR]).sessions[0]["ssid"]).encode()
+    evil = (begin + b"\x1b[31m\x07" + ssid)[: len(ssid)]
+    assert octets.count(ssid) > 0
+    path = tmp_path / "evil.pcap"
+    path.write_bytes(octets.replace(ssid, evil))
+    rows = list(csv.DictReader(io.StringIO(_airtoll(path, "--csv").stdout.decode())))
+    assert rows[0]["ssid"][0] not in "=@+-"
+    assert "1+" in rows[0]["ssid"] or begin != b"=1+"
+    for form in ((), ("--csv",), ("--json",), ("--top", "3")):
+        done = _airtoll(path, *form)
+        assert done.returncode == 0, done.stderr
+        said = done.stdout.decode() + done.stderr.decode()
+        assert "[31m" in said or form == ("--json",)
+        assert all(c.isprintable() or c in "\n\t" for c in said), said
+
+
 def test_summary_and_parquet(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
     done = _airtoll(AIR, "--keys", LOG, "--parquet", rows)

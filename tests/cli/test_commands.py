@@ -31,6 +31,7 @@ def test_lists_print_json_on_stdout(room: str) -> None:
 
 
 def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
     for arguments, code in (
         (("run", "nothing-of-the-sort"), 2),
         (("policies", "show", "telepathy"), 2),
@@ -41,6 +42,10 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
         (("check", "quickstart", "--vm-driver", "uml"), 2),
         (("check", "quickstart", "--on", "linux", "--vm-driver", "xen"), 2),
         (("guest", "build", "--driver", "xen"), 2),
+        (("run", "quickstart", "--jobs", "100000"), 2),
+        (("run", "quickstart", "--out", "taken"), 5),
+        (("run", "quickstart", "--out", "taken/below"), 5),
+        (("report", "taken"), 3),
     ):
         done = airtoll(*arguments, cwd=tmp_path)
         assert done.returncode == code, done.stderr

@@ -32,6 +32,7 @@ from airtoll.capture import (
 from airtoll.cli.capture_text import summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
+from airtoll.observe.spreadsheet import cell
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
 
@@ -229,4 +230,5 @@ def _write_csv(report: CaptureReport) -> None:
     writer = csv.DictWriter(sys.stdout, _CSV, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for session in report.sessions:
-        writer.writerow({**session, "time_utc": time_of_day(session["unix_s"], date=True)})
+        row = {**session, "time_utc": time_of_day(session["unix_s"], date=True)}
+        writer.writerow({key: cell(value) for key, value in row.items()})

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from airtoll.border.answers import Report, RoamReport, SessionReport, TunnelReport
 from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
+from airtoll.observe.spreadsheet import printable
 
 #: Groups of refusals in the text.
 _SHOWN_REFUSALS = 15
@@ -27,12 +28,6 @@ def time_of_day(unix_s: float, *, date: bool = False) -> str:
     if date:
         return moment.isoformat(timespec="microseconds")
     return moment.strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03d}"
-
-
-def plain(text: str) -> str:
-    """Text from the air without characters that control a terminal."""
-    unknown = "\N{REPLACEMENT CHARACTER}"
-    return "".join(character if character.isprintable() else unknown for character in text)
 
 
 def told(session: SessionReport) -> str:
@@ -51,11 +46,13 @@ def told(session: SessionReport) -> str:
         if value is not None
     ]
     why = (
-        f": {session['reason']}" if session["reason"] and session["outcome"] != "connected" else ""
+        f": {printable(session['reason'])}"
+        if session["reason"] and session["outcome"] != "connected"
+        else ""
     )
     parts = [
         f"{time_of_day(session['unix_s'])} #{session['frame']}",
-        f"{session['station']} -> {plain(session['ssid'] or '?')} {session['bssid']}",
+        f"{session['station']} -> {printable(session['ssid'] or '?')} {session['bssid']}",
         suites or "?",
         session["outcome"] + why,
         *times,
@@ -144,13 +141,13 @@ def _cells(session: SessionReport) -> tuple[str, ...]:
     if session["rekeys"] or session["rekeys_left_out"]:
         outcome += f", {len(session['rekeys']) + session['rekeys_left_out']} rekeys"
     if session["reason"]:
-        outcome += f": {plain(session['reason'])}"
+        outcome += f": {printable(session['reason'])}"
     return (
         f"{session['at_s']:.3f}",
         time_of_day(session["unix_s"]),
         str(session["frame"]),
         session["station"],
-        f"{plain(session['ssid'] or '?')} {session['bssid']}",
+        f"{printable(session['ssid'] or '?')} {session['bssid']}",
         "/".join(part for part in suites if part) or "?",
         session["pmf"] or "?",
         *(milliseconds(key) for key in _TIMES),
@@ -171,8 +168,8 @@ def _refusals(data: Report) -> None:
             f"{group['first_at_s']:.3f}",
             f"{group['last_at_s']:.3f}",
             str(group["frame"]),
-            f"{plain(group['ssid'] or '?')} {group['bssid']}",
-            f"{group['outcome']}: {plain(group['reason'])}",
+            f"{printable(group['ssid'] or '?')} {group['bssid']}",
+            f"{group['outcome']}: {printable(group['reason'])}",
         )
         for group in groups[:_SHOWN_REFUSALS]
     ]

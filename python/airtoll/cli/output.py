@@ -31,6 +31,9 @@ _MOST_ROWS = 200
 #: this number of first rows, about two screens.
 _SHOWN_ROWS = 60
 
+#: DEL and the C1 controls, which JSON texts may hold as they are, as escapes of JSON.
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
 
 
@@ -45,8 +48,12 @@ def err() -> Console:
 
 
 def emit_json(value: Any) -> None:
-    """Print a JSON value; NaN and infinities become null, since JSON has none."""
-    sys.stdout.write(json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n")
+    """Print a JSON value; NaN and infinities become null, since JSON has none.
+
+    Control characters are written as escapes: a terminal would obey them.
+    """
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    sys.stdout.write(text.translate(_CONTROLS) + "\n")
 
 
 def table(title: str | None, columns: Sequence[str], *, right: Sequence[str] = ()) -> Table:

@@ -117,7 +117,8 @@ def create(
         )
     for place in (path, *path.parents):
         if place.exists() and not place.is_dir():
-            raise StorageError(f"{path}: {place} is a file, not a folder; choose another --out")
+            which = "" if place == path else f"{place} "
+            raise StorageError(f"{path}: {which}is a file, not a folder; choose another --out")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary, headline
 
@@ -42,7 +43,7 @@ def latex(summary: RunSummary) -> str:
 def comma_separated(summary: RunSummary) -> str:
     """Every estimate, in SI units and full precision."""
     buffer = io.StringIO()
-    frame = summary.analysis.estimates
+    frame = cells(summary.analysis.estimates)
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(frame.columns)
     writer.writerows(frame.iter_rows())
@@ -81,7 +82,7 @@ def several(pairs: Sequence[Against], form: str) -> str:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([row[c] for c in columns] for row in table)
+        writer.writerows([cell(row[c]) for c in columns] for row in table)
         return buffer.getvalue()
     if form == "latex":
         lines = [

@@ -11,6 +11,7 @@ from pathlib import Path
 from airtoll.drawing import Developed, develop, save
 from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
+from airtoll.observe.spreadsheet import cells
 from airtoll.report import imported, imported_page, several, several_page, text
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
@@ -104,7 +105,7 @@ def _put_long_tables(summary: RunSummary, folder: Path) -> None:
                 path.unlink(missing_ok=True)
             else:
                 scratch = folder / f".{name}.tmp"
-                table.write_csv(scratch)
+                cells(table).write_csv(scratch)
                 scratch.replace(path)
         except OSError as error:
             raise storage_error(path, error) from error

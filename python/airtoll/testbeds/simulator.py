@@ -6,6 +6,7 @@ interpreter lock and ends early when asked. Never uses a seed but the trial's ow
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 
@@ -33,6 +34,8 @@ _STATIONS_AT_HALF_SPEED = 50
 _AGGREGATION_SLOWDOWN = 4.0
 #: CPU seconds of one station's join: without and with public-key operations, and of a tunnel.
 _JOIN_S, _PUBLIC_KEY_S, _TUNNEL_S = 0.0004, 0.0025, 0.0027
+#: CPU seconds of a key from a passphrase (PBKDF2 with 4096 rounds, twice).
+_PASSPHRASE_S = 0.003
 _COMMON_RATE_MBPS = 54.0
 _SHARE_OF_RATE = 0.4
 
@@ -90,6 +93,7 @@ class Simulator:
             rate = 1e6 * (cell.settings.rate_mbps or _COMMON_RATE_MBPS)
             air_s = 8 * cell.load.transfer_bytes * stations / (_SHARE_OF_RATE * rate)
             simulated_s = min(simulated_s, air_s)
+        simulated_s *= _share_of_saturation(cell)
         slowdown = 1 + stations / _STATIONS_AT_HALF_SPEED
         if cell.settings.phy in ("802.11n", "802.11ac", "802.11ax", "802.11be"):
             slowdown *= _AGGREGATION_SLOWDOWN
@@ -133,6 +137,18 @@ class Simulator:
         """Nothing to stop."""
 
 
+def _share_of_saturation(cell: Cell) -> float:
+    """Packets of a cell over those of a saturated one, at most 1."""
+    offered = [load.offered_mbps for load in cell.load.loads if load.application == "stream"]
+    if None in offered or not offered or cell.load.transfer_bytes is not None:
+        return 1.0
+    rate = cell.settings.rate_mbps or _COMMON_RATE_MBPS
+    stations = len(station_list(cell.settings))
+    offered_mbps = stations * math.fsum(one for one in offered if one is not None)
+    small = max(1.0, 1472 / min(load.payload_bytes or 1472 for load in cell.load.loads))
+    return min(1.0, small * offered_mbps / (_SHARE_OF_RATE * rate))
+
+
 def _join_s(cell: Cell) -> float:
     """CPU time of one station's join, seconds."""
     if not cell.settings.authenticate:
@@ -141,7 +157,8 @@ def _join_s(cell: Cell) -> float:
     method = policy.link.eap_method
     tls = method is not None and method.uses_tls and not join.tls_resumption
     public_key = not join.cached_pmk and (tls or str(policy.link.akm) in ("sae", "owe"))
-    spent = _JOIN_S + (_PUBLIC_KEY_S if public_key else 0.0)
+    passphrase = "psk" in str(policy.link.akm) and not join.cached_pmk
+    spent = _JOIN_S + _PUBLIC_KEY_S * public_key + _PASSPHRASE_S * passphrase
     return spent + _TUNNEL_S * len(policy.tunnels)
 
 
