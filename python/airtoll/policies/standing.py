@@ -17,12 +17,12 @@ CREDENTIALS: Final[tuple[Credentials, ...]] = ("none", "shared", "personal", "ce
 
 TRIPLE_DES_WITHDRAWN: Final = Reference(
     "3DES may not encrypt since 2024",
-    "NIST SP 800-131A rev. 2, section 2; RFC 8221 section 5",
+    "NIST SP 800-131A rev. 2 (disallowed after 2023); RFC 8221 (SHOULD NOT)",
 )
 HMAC_MD5_WITHDRAWN: Final = Reference(
-    "HMAC-MD5 is withdrawn for IPsec", "RFC 8221 section 6; RFC 8247 section 2.3; RFC 9395"
+    "HMAC-MD5 is withdrawn for IPsec", "RFC 8221 and RFC 8247 (MUST NOT)"
 )
-IKEV1_WITHDRAWN: Final = Reference("IKEv1 is withdrawn", "RFC 9395 section 3")
+IKEV1_WITHDRAWN: Final = Reference("IKEv1 is withdrawn", "RFC 9395")
 
 PEAP_CAVEAT: Final = Reference(
     "stations must check the server's certificate and name; otherwise a rogue access point gets "
@@ -91,7 +91,7 @@ def requires_pmf(policy: Policy) -> bool:
 def allowed_at_6ghz(policy: Policy) -> bool:
     """Whether the link may be used at 6 GHz: WPA3 or OWE with PMF, no transition mode.
 
-    Source: Wi-Fi Alliance, WPA3 Specification v3.4, section 11.
+    Source: Wi-Fi Alliance, WPA3 Specification.
     """
     return (
         policy.link.generation in (Generation.WPA3, Generation.OWE)
@@ -165,18 +165,18 @@ def _192_bit(policy: Policy) -> str | None:
 RULE_SETS: Final[dict[str, RuleSet]] = {
     "wpa3-wifi7": RuleSet(
         "WPA3 for Wi-Fi 7",
-        "Wi-Fi Alliance, WPA3 Specification v3.4, section 11; IEEE 802.11be-2024 clause 12.12",
+        "Wi-Fi Alliance, WPA3 Specification; IEEE 802.11be-2024",
         _wifi7,
     ),
     "pci-dss-4": RuleSet(
         "PCI DSS 4",
         "PCI Security Standards Council, PCI DSS v4.0.1, requirement 4.2.1.2 (strong cryptography "
-        "for authentication and transmission, no fallback)",
+        "for authentication and transmission) with its good practice (no fallback)",
         _pci_dss,
     ),
     "192-bit": RuleSet(
         "WPA3-Enterprise 192-bit",
-        "Wi-Fi Alliance, WPA3 Specification v3.4, section 3.5; RFC 9151 (CNSA)",
+        "Wi-Fi Alliance, WPA3 Specification; RFC 9151 (CNSA)",
         _192_bit,
     ),
 }
