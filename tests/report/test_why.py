@@ -8,7 +8,7 @@ import pytest
 
 from airtoll.drawing import develop
 from airtoll.report import write_report
-from airtoll.report.authentication import exchanges
+from airtoll.report.authentication import negotiation_stages
 from airtoll.report.figures import pictures
 from airtoll.report.parts import symbol_step
 from airtoll.report.summary import summarise
@@ -50,7 +50,7 @@ def test_the_symbol_step_is_shown(summary):
 
 
 def test_authentication_leaves_out_what_was_not_observed(summary):
-    found = {exchange.policy: exchange for exchange in exchanges(summary)}
+    found = {exchange.policy: exchange for exchange in negotiation_stages(summary)}
     assert set(found["open"].stages) == {"association_time_s"}
     assert set(found["wpa2-psk-ccmp"].stages) == {"association_time_s", "key_handshake_time_s"}
     assert found["wpa2-psk-ccmp"].negotiation is None

@@ -26,7 +26,7 @@ _MESSAGES: Final = "authentication_messages"
 
 
 @frozen
-class Exchange:
+class NegotiationStages:
     """The stages of one policy in one place; means over cells that differ in traffic alone."""
 
     place: str
@@ -46,7 +46,7 @@ class Exchange:
         return None if self.negotiation is None else self.negotiation.value
 
 
-def exchanges(summary: RunSummary) -> list[Exchange]:
+def negotiation_stages(summary: RunSummary) -> list[NegotiationStages]:
     """Every policy's exchange, in the order of the plan, taken from the first traffic."""
     wanted = [*STAGES, _ALL, _MESSAGES]
     order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
@@ -65,7 +65,7 @@ def exchanges(summary: RunSummary) -> list[Exchange]:
                 values[row["metric"]] = estimate_of_row(row, summary.analysis.level)
         messages = values.pop(_MESSAGES, None)
         found.append(
-            Exchange(
+            NegotiationStages(
                 ", ".join(filter(None, (str(scenario), factors_text(str(factors))))),
                 str(policy),
                 {metric: values[metric] for metric in STAGES if metric in values},

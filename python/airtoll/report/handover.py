@@ -14,7 +14,7 @@ from attrs import frozen
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import estimate_of_row
-from airtoll.report.authentication import Exchange
+from airtoll.report.authentication import NegotiationStages
 from airtoll.report.summary import RunSummary, factors_text
 
 #: Parts in their order; the wait for a packet is before and after them.
@@ -37,7 +37,7 @@ _METHOD: Final = "scenario.handover.method"
 class Gap:
     """One cell's hand-over: its parts as an exchange whose whole is the gap, and packets lost."""
 
-    exchange: Exchange
+    exchange: NegotiationStages
     lost: Estimate | None
 
 
@@ -64,7 +64,7 @@ def gaps(summary: RunSummary) -> list[Gap]:
         levels = json.loads(str(factors))
         method = levels.pop(_METHOD, None)
         messages = values.get(_MESSAGES)
-        exchange = Exchange(
+        exchange = NegotiationStages(
             ", ".join(
                 filter(None, (str(scenario), str(traffic), factors_text(json.dumps(levels))))
             ),

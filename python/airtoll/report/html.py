@@ -19,7 +19,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed
 from airtoll.observe.datasets import load_dataset
-from airtoll.report.authentication import STAGES, exchanges
+from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_rows
@@ -313,7 +313,7 @@ def _of_means(summary: RunSummary, cell: str) -> str:
 
 
 def _exchanges(summary: RunSummary) -> dict[str, Any]:
-    found = exchanges(summary)
+    found = negotiation_stages(summary)
     rows = [
         {
             "policy": e.policy,

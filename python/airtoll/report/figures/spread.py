@@ -23,7 +23,7 @@ from airtoll.drawing.plate import (
     legend_below,
     new_plate,
 )
-from airtoll.report.authentication import STAGES, Exchange, exchanges
+from airtoll.report.authentication import STAGES, NegotiationStages, negotiation_stages
 from airtoll.report.figures.cost import whole_cells
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.palette import colour
@@ -129,8 +129,8 @@ def _warm_up(rows: pl.DataFrame) -> str:
 
 def authentication(summary: RunSummary) -> Iterator[Picture]:
     """The time before a client's first packet, by stage."""
-    groups: dict[str, list[Exchange]] = {}
-    for exchange in exchanges(summary):
+    groups: dict[str, list[NegotiationStages]] = {}
+    for exchange in negotiation_stages(summary):
         groups.setdefault(exchange.place, []).append(exchange)
     if not groups:
         return
@@ -152,7 +152,7 @@ def authentication(summary: RunSummary) -> Iterator[Picture]:
 
 def handovers(summary: RunSummary) -> Iterator[Picture]:
     """The gap in the traffic at a hand-over, by part."""
-    groups: dict[str, list[Exchange]] = {}
+    groups: dict[str, list[NegotiationStages]] = {}
     for gap in gaps(summary):
         groups.setdefault(gap.exchange.place, []).append(gap.exchange)
     if not groups:
@@ -230,7 +230,7 @@ def _course(rows: pl.DataFrame, title: str) -> Plate:
     return plate
 
 
-def _stages(names: Mapping[str, str], found: list[Exchange], title: str) -> Plate:
+def _stages(names: Mapping[str, str], found: list[NegotiationStages], title: str) -> Plate:
     plate, axes = new_plate(1.1 + 0.24 * len(found), title)
     longest = max(max(e.reached_s, e.negotiation_s or 0.0) for e in found)
     factor, unit = scale_of(longest, "s")

@@ -38,7 +38,7 @@ from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
-from airtoll.testbeds.linux.trial import Trial
+from airtoll.testbeds.linux.trial import TrialRun
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
 RSA_PORT: Final = 1812
@@ -169,7 +169,7 @@ class Stack:
 
     async def measure(self, job: Job) -> Outcome:
         """Carry out one trial. A policy or traffic that did not come about is a failure by name."""
-        trial = Trial(self, job)
+        trial = TrialRun(self, job)
         try:
             await trial.run()
         except (TestbedError, TimeoutError) as error:

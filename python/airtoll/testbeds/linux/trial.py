@@ -30,7 +30,7 @@ _WIRE_FILTER: Final = (
 )
 
 
-class Trial:
+class TrialRun:
     """One trial in progress; ``finish`` undoes the steps that ``run`` carried out."""
 
     def __init__(self, stack: Stack, job: Job) -> None:
