@@ -41,7 +41,7 @@ def capture_frames(
     """Read captures as one, frame by frame; arguments as of :func:`capture_report`.
 
     Raises:
-        CaptureError: a file that is no capture, or a key that cannot be meant.
+        CaptureError: a file that is no capture, or an invalid key.
     """
     try:
         rows = _native.capture_frames(

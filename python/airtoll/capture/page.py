@@ -95,7 +95,7 @@ def _damage(damage: Damage | None) -> str:
         return ""
     return (
         f'<p class="failed">{escape(damage["file"])} breaks at octet {damage["offset"]:,}: '
-        f"{escape(damage['what'])}. What came before is here.</p>"
+        f"{escape(damage['what'])}. The part before the damage is in this report.</p>"
     )
 
 

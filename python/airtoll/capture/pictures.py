@@ -213,7 +213,7 @@ def legend(colours: dict[str, str]) -> str:
 
 
 def waits(session: SessionReport) -> str:
-    """Who kept whom waiting, as one bar."""
+    """Waiting times by the party that caused them, as one bar."""
     parts = {side: session["waits_s"][side] for side in ("station", "ap", "server", "air")}
     whole = sum(parts.values())
     if whole <= 0:

@@ -43,10 +43,10 @@ def by_kind(sums: ByKindOfdouble | ByKindOfuint64) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class CaptureReport:
-    """What captures hold.
+    """The report on captures.
 
     ``data`` is the JSON object of ``airtoll capture report --json``: frames are counts, times are
-    seconds, octets are on air with FCS; what is unknown is ``None``, never zero.
+    seconds, octets are on air with FCS; an unknown value is ``None``, never zero.
     """
 
     data: Report

@@ -291,7 +291,7 @@ def _print(
         )
     composed = hybrids(analysis)
     if composed:
-        console.print("What composed policies cost beside their parts", style="bold")
+        console.print("Cost of composed policies and of their parts", style="bold")
     for whole in composed:
         summed = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
         console.print(

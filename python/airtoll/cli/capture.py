@@ -186,8 +186,8 @@ def compare_command(
 ) -> None:
     """Take the difference between two captures apart: where the air went, per bit of payload.
 
-    What no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold the
-    traffic and little else.
+    Time that no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold
+    the traffic and little else.
     """
     if definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {definition}: of_baseline or of_secured")

@@ -40,7 +40,7 @@ def import_command(
     ),
     baseline: Annotated[str, typer.Option(help="Policy that overhead is taken against.")] = "open",
     against: Annotated[
-        str | None, typer.Option(help="Data set to stand beside, with --readings.")
+        str | None, typer.Option(help="Data set to compare with; needs --readings.")
     ] = None,
     readings: Annotated[
         list[str] | None,
