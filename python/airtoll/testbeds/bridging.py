@@ -11,7 +11,7 @@ from attrs import evolve
 
 from airtoll import border
 from airtoll.plan import Cell
-from airtoll.study import Scenario, Station, WiredLink
+from airtoll.study import Scenario, Station
 from airtoll.testbeds.wires import cable
 
 
@@ -25,8 +25,8 @@ def end_of(settings: Scenario, station: Station) -> str:
     return host_behind(station.name) if settings.bridges(station) else station.name
 
 
-def why_not(cell: Cell, *, real: bool = False) -> str | None:
-    """Why the cell's bridges are invalid, or why ``real`` daemons cannot carry them out."""
+def why_not(cell: Cell) -> str | None:
+    """Why the cell's bridges are invalid, or None."""
     settings = cell.settings
     bridges = [station for station in settings.stations if settings.bridges(station)]
     if not bridges:
@@ -39,15 +39,6 @@ def why_not(cell: Cell, *, real: bool = False) -> str | None:
         return "a wireless bridge does not change its access point: its host would lose the link"
     if settings.authenticate and settings.join.mobile_ip != "off":
         return "a wireless bridge joins one subnet: it registers with no Mobile IP agent"
-    return _no_daemon(cell) if real else None
-
-
-def _no_daemon(cell: Cell) -> str | None:
-    link = cell.security.link
-    if cell.settings.bridge is not None and cell.settings.bridge.wired != WiredLink():
-        return "bridge.wired has no effect on cables between namespaces"
-    if link.eap_method == "leap" and link.dynamic_wep:
-        return "with LEAP's dynamic WEP keys hostapd lets no data of a wireless bridge through"
     return None
 
 

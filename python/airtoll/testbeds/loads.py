@@ -19,10 +19,6 @@ def why_not(cell: Cell) -> str | None:
     return None
 
 
-def one_kind(cell: Cell, *, poisson: bool = True) -> str | None:
-    """Why a testbed of one kind of flow skips the cell; ``poisson``: whether arrivals may be."""
-    if cell.load.beside:
-        return "beside: this testbed carries one kind of flow at a time"
-    if not poisson and cell.load.arrivals == "poisson":
-        return "arrivals = 'poisson': iperf3 spaces its datagrams evenly"
-    return None
+def one_kind(cell: Cell) -> str | None:
+    """Why a testbed of one kind of flow skips the cell, or None."""
+    return "beside: this testbed carries one kind of flow at a time" if cell.load.beside else None

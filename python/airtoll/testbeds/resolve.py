@@ -377,21 +377,48 @@ def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> border
     )
 
 
+def level_dbm(settings: Scenario, station: Station) -> float | None:
+    """The level of a station at the AP and back, dBm: as stated, or by its place and walls.
+
+    ``None`` where the study names none of them.
+    """
+    level = _stated_level(settings, station)
+    if level is not None:
+        return level
+    loss = _loss_db(settings, station)
+    return None if loss is None else settings.radio.tx_power_dbm - loss
+
+
+def _stated_level(settings: Scenario, station: Station) -> float | None:
+    return settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+
+
+def _loss_db(settings: Scenario, station: Station) -> float | None:
+    """Path loss between a station with a place or walls and the AP, dB; ``None`` without them."""
+    if not station.walls and station.position_m is None:
+        return None
+    place = station.position_m or settings.ap.position_m
+    distance = max(1.0, math.dist(place, settings.ap.position_m))
+    exponent = settings.radio.path_loss_exponent
+    loss = _reference_db(settings) + 10 * exponent * math.log10(distance)
+    # Rounded, so that the last bit of a platform's logarithm changes nothing.
+    return round(loss + station.walls * settings.radio.wall_db, 6)
+
+
+def _reference_db(settings: Scenario) -> float:
+    return _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
+
+
 def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
     radio = settings.radio
-    reference = _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
+    reference = _reference_db(settings)
     budgets = []
     for station in stations:
         nodes = (station.name, AP)
-        level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+        level = _stated_level(settings, station)
         if level is not None:
             budgets.append(border.LinkBudget(nodes=nodes, rssi_dbm=level))
-        elif station.walls or station.position_m is not None:
-            place = station.position_m or settings.ap.position_m
-            distance = max(1.0, math.dist(place, settings.ap.position_m))
-            loss = reference + 10 * radio.path_loss_exponent * math.log10(distance)
-            # Rounded, so that the last bit of a platform's logarithm changes nothing.
-            loss = round(loss + station.walls * radio.wall_db, 6)
+        elif (loss := _loss_db(settings, station)) is not None:
             budgets.append(border.LinkBudget(nodes=nodes, loss_db=loss))
     path_loss: border.PathLoss = _CONSTANT_LOSS
     if any(s.position_m is not None for s in stations):

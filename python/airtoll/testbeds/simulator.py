@@ -15,7 +15,6 @@ from attrs import evolve
 from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.policies import Cipher
 from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import (
     Measured,
@@ -27,6 +26,7 @@ from airtoll.testbeds.contract import (
     with_whole_cell,
 )
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
+from airtoll.testbeds.simulated import CAPABILITY
 
 #: For estimates of how long a run takes, all of them rough.
 _SIMULATED_S_PER_S = 700.0
@@ -51,16 +51,10 @@ class Simulator:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the simulator models all of the cell."""
-        for station in station_list(cell.settings):
-            policy = station_policy(cell, station)
-            if cell.settings.phy == "802.11be" and policy.link.cipher not in (
-                Cipher.NONE,
-                Cipher.GCMP_256,
-            ):
-                return Skip(f"802.11be stations use GCMP-256; {policy.name} does not")
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
         problem = (
-            bridging.why_not(cell)
+            CAPABILITY.why_not(cell)
+            or bridging.why_not(cell)
             or loads.why_not(cell)
             or roaming.why_not(cell, policies[0])
             or joining.why_not(cell, policies)

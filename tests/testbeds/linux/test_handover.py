@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from airtoll.capture import CaptureReport
-from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.linux import handover
 from airtoll.testbeds.linux.testbed import flow_of
@@ -53,22 +50,6 @@ def test_the_way_in_is_read_from_the_air() -> None:
     assert handover.problem("fast-transition", eap)
     assert handover.problem("full", ft)
     assert handover.last_move(moved(), "02:00:00:00:03:00") is None
-
-
-@pytest.mark.parametrize(
-    ("settings", "policy", "why"),
-    [
-        ({"method": "pre-authentication"}, "wpa2-eap-tls-ccmp", "pre-authentication"),
-        ({"method": "full"}, "wpa2-ft-psk-ccmp", "fast transition wherever it can"),
-        ({"scan_ms": 50}, "wpa2-psk-ccmp", "scan"),
-        ({}, "ipsec-3des-sha1", "tunnel"),
-        ({"path": [2, 1]}, "wpa2-psk-ccmp", "handover.path"),
-        ({"method": "pmksa-caching"}, "wpa3-sae-ccmp", "pmksa-caching"),
-    ],
-)
-def test_what_linux_cannot_do_is_said_before(settings, policy, why) -> None:
-    scenario = Scenario.model_validate({"stations": [{"name": "A"}], "handover": settings})
-    assert why in (handover.why_not(scenario, resolve(policy)) or "")
 
 
 def test_a_call_is_carried_at_its_codecs_rate() -> None:

@@ -73,8 +73,12 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         ("wpa3-sae-ext-gcmp-256", {}, "hostapd 2.10 has no AKM sae-ext-key"),
         ("open+firewall", {}, "no packet filter"),
         ("open", {"scenario": "clients = 3"}, "3 stations; this testbed drives 2"),
-        ("open", {"scenario": "rts_threshold_octets = 500"}, "rts_threshold_octets has no effect"),
-        ("open", {"scenario": "cw_min = 7"}, "cw_min has no effect"),
+        (
+            "open",
+            {"scenario": "rts_threshold_octets = 500"},
+            "rts_threshold_octets = 500: has no effect",
+        ),
+        ("open", {"scenario": "cw_min = 7"}, "cw_min = 7: has no effect"),
         ("ipsec-aes-gcm+wireguard", {}, "one tunnel at a time"),
         ("ipsec-3des-md5", {"traffic": 'transport = "tcp"\nip = "ipv6"'}, "IKEv1"),
         ("wireguard", {"scenario": 'topology = "n5"'}, "in two domains tunnels are IPsec"),
@@ -96,7 +100,7 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         (
             "wpa2-eap-tls-ccmp",
             {"scenario": 'authenticate = true\njoin = { fault = "wrong-certificate" }'},
-            "is not drilled",
+            "is not injected",
         ),
         (
             "wpa2-psk-ccmp",
@@ -118,6 +122,31 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
             "wpa2-psk-ccmp",
             {"scenario": "authenticate = true\nhandover = { at_s = 1, scan_ms = 50 }"},
             "wpa_supplicant scans as it does",
+        ),
+        *(
+            (
+                policy,
+                {"scenario": f"authenticate = true\nhandover = {{ at_s = 1, {move} }}"},
+                reason,
+            )
+            for policy, move, reason in (
+                ("wpa2-eap-tls-ccmp", 'method = "pre-authentication"', "pre-authentication"),
+                ("wpa2-ft-psk-ccmp", 'method = "full"', "fast transition wherever it can"),
+                ("wpa2-psk-ccmp+ipsec-3des-sha1", 'method = "full"', "outer address"),
+                ("wpa2-psk-ccmp", "path = [2, 1]", "handover.path"),
+                ("wpa3-sae-ccmp", 'method = "pmksa-caching"', "pmksa-caching"),
+            )
+        ),
+        (
+            "open",
+            {"scenario": "wired = { rate_mbps = 10 }"},
+            "wired.rate_mbps = 10.0: has no effect",
+        ),
+        ("open", {"scenario": "beacons = false"}, "hostapd always sends beacons"),
+        (
+            "wpa2-eap-tls-ccmp",
+            {"scenario": "authenticate = true\nradius = { delay_ms = 50 }"},
+            "radius.delay_ms = 50.0: has no effect",
         ),
     ],
 )

@@ -17,38 +17,13 @@ from typing import Final
 
 from attrs import frozen
 
-from airtoll.policies import Policy
-from airtoll.study import Scenario
 from airtoll.testbeds.linux import association
 from airtoll.testbeds.linux.job import Value
 from airtoll.testbeds.linux.progress import Progress
 from airtoll.testbeds.linux.timeline import Timeline
 
-_METHODS: Final = ("full", "cached-pmk", "fast-transition")
 #: Moves before the traffic after which both access points hold a PMKSA of the station.
 _THERE_AND_BACK: Final = 2
-
-
-def why_not(settings: Scenario, policy: Policy) -> str | None:
-    """Why a valid hand-over is not carried out on Linux, or None."""
-    handover = settings.handover
-    if handover is None:
-        return None
-    if handover.walk is not None:
-        return "handover.walk: the medium is not told where a study's station walks"
-    if handover.scan is not None or handover.scan_ms:
-        return "handover.scan: wpa_supplicant scans as it does, before it leaves"
-    if len(handover.path) > 1:
-        return "handover.path: this testbed moves the station once, to the other access point"
-    if handover.tunnel != "anew":
-        return "a tunnel's outer address does not move with the station in this testbed"
-    if handover.method not in _METHODS:
-        return f"handover.method = {handover.method!r} is not set up by this testbed"
-    if handover.method in ("full", "cached-pmk") and policy.link.fast_transition:
-        return f"wpa_supplicant makes a fast transition wherever it can, as with {policy.name}"
-    if policy.tunnels:
-        return "a tunnel's outer address does not move with the station in this testbed"
-    return None
 
 
 def moves_before(method: str) -> int:

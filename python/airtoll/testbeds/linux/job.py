@@ -61,7 +61,8 @@ class Job:
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: frames that wait per radio
-    and access category; ``seed`` of back-offs and losses.
+    and access category; ``noise_figure_db`` of receivers; ``carrier_sense_dbm``: power that makes
+    the medium busy; ``seed`` of back-offs and losses. None: as the medium has it by default.
     """
 
     name: str
@@ -89,6 +90,8 @@ class Job:
     levels_dbm: tuple[tuple[str, float], ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
     queue_frames: int | None = None
+    noise_figure_db: float | None = None
+    carrier_sense_dbm: float | None = None
     seed: int = 0
 
     @property

@@ -168,9 +168,13 @@ def _settings(
         hidden=tuple((nodes[a], nodes[b]) for a, b in job.hidden),
         seed=job.seed,
     )
-    if job.queue_frames is None:
-        return settings
-    return evolve(settings, queue_frames=min(job.queue_frames, MOST_FRAMES))
+    if job.queue_frames is not None:
+        settings = evolve(settings, queue_frames=min(job.queue_frames, MOST_FRAMES))
+    if job.noise_figure_db is not None:
+        settings = evolve(settings, noise_figure_db=job.noise_figure_db)
+    if job.carrier_sense_dbm is not None:
+        settings = evolve(settings, carrier_sense_dbm=job.carrier_sense_dbm)
+    return settings
 
 
 def _hwsim(address: str) -> str:

@@ -23,11 +23,11 @@ from attrs import evolve
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
 from airtoll.observe.journal import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.policies import Policy, resolve
+from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
-from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
+from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest
 from airtoll.testbeds.linux import (
@@ -42,45 +42,23 @@ from airtoll.testbeds.linux import (
     medium,
     timeline,
 )
+from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, station_names
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.plain import read
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
-from airtoll.testbeds.resolve import station_list
+from airtoll.testbeds.resolve import level_dbm, station_list
 
-MAX_STATIONS: Final = 2
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
 _WORKER: Final = "airtoll.testbeds.linux.worker:handle"
-_PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
-#: Settings of a model of the radio only: neither the medium nor the kernel takes them.
-_MODEL_ONLY: Final = (
-    "mcs",
-    "ampdu_max_octets",
-    "amsdu_max_octets",
-    "rts_threshold_octets",
-    "fragmentation_threshold_octets",
-    "cw_min",
-    "cw_max",
-    "frame_bursting_us",
-    "edca",
-    "edca_parameters",
-    "block_ack_window",
-    "basic_rates_mbps",
-    "slot_time_us",
-    "ssids",
-)
 #: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
 _CALL_OCTETS: Final = 172
 _CALL_INTERVAL_S: Final = 0.02
-#: Octets of a query and an answer of `linux/dns.py`.
-_LOOKUP: Final = (44, 60)
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
-#: A study's faults of the join, and their names in a job.
-_FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 
 
 class Session(Protocol):
@@ -133,13 +111,10 @@ class Linux:
             or hostapd.why_not(cell.security, self._hostapd_version())
             or freeradius.why_not(cell.security)
             or joining.why_not(cell, [cell.security])
-            or bridging.why_not(cell, real=True)
+            or bridging.why_not(cell)
             or roaming.why_not(cell, cell.security)
             or loads.why_not(cell)
-            or loads.one_kind(cell, poisson=False)
-            or _scenario_reason(cell.settings)
-            or _join_reason(cell.settings, cell.security)
-            or _policy_reason(cell.security, cell.settings, cell.load)
+            or CAPABILITY.why_not(cell, medium=self._without_medium())
             or self._lab_reason(cell)
         )
         return Skip(reason) if reason else None
@@ -175,6 +150,8 @@ class Linux:
         said: list[str] = []
         if cell.profile_names:
             said.append("profile_set has no effect: the real devices are what they are")
+        if self._lab is not None:
+            said += CAPABILITY.of_the_medium(cell)
         if (cell.settings.queue_packets or 0) > medium.MOST_FRAMES:
             said.append(
                 f"queues hold {medium.MOST_FRAMES} frames, not {cell.settings.queue_packets}"
@@ -287,6 +264,13 @@ class Linux:
             return "the LEAP server runs on an AP in a namespace only"
         return None
 
+    def _without_medium(self) -> str | None:
+        """Why there is no medium between the radios; None where nothing needs one."""
+        # In a laboratory the radios are where they are; a caveat says so.
+        if self._lab is not None or medium.find() is not None:
+            return None
+        return f"{medium.PROGRAM} is not installed: make build"
+
     def missing(self) -> str | None:
         """The tools that this host lacks, with the command that installs them, or None."""
         if self._lab is not None:
@@ -309,8 +293,8 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
     cell = trial.cell
     settings, load = cell.settings, cell.load
     levels: dict[str, float] = {}
-    for station in settings.stations:
-        level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+    for station in station_list(settings):
+        level = level_dbm(settings, station)
         if level is not None:
             levels[MOBILE if settings.topology in DOMAINS else station.name] = level
     moves = settings.handover
@@ -330,12 +314,14 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         roams=0 if moves is None else handover.moves_before(moves.method),
         handover="none" if moves is None else moves.method,
         handover_at_s=0.0 if moves is None else moves.at_s,
-        fault=_FAULTS[settings.join.fault] if settings.authenticate else "none",
+        fault=FAULTS[settings.join.fault] if settings.authenticate else "none",
         flow=flow_of(settings, load),
         capture_traffic=capture,
         short_preamble=settings.preamble == "short",
         levels_dbm=tuple(levels.items()),
         hidden=settings.hidden,
+        noise_figure_db=settings.radio.noise_figure_db,
+        carrier_sense_dbm=settings.radio.carrier_sense_dbm,
         queue_frames=settings.queue_packets,
         seed=trial.seed,
     )
@@ -380,89 +366,6 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
     )
 
 
-def station_names(settings: Scenario) -> list[str]:
-    """Names of the stations, the last repeated with a number up to ``clients``.
-
-    In two domains they are the mobile node, and its peer where that is wireless.
-    """
-    if settings.topology in DOMAINS:
-        return [MOBILE] if DOMAINS[settings.topology].peer_ap is None else [MOBILE, PEER]
-    names = [station.name for station in settings.stations]
-    count = settings.clients or len(names)
-    last = names[-1]
-    return names[:count] + [f"{last}{i}" for i in range(2, count - len(names) + 2)]
-
-
-def _scenario_reason(settings: Scenario) -> str | None:
-    count = len(station_names(settings))
-    if count > MAX_STATIONS:
-        return f"{count} stations; this testbed drives {MAX_STATIONS}"
-    if settings.phy not in _PHYS:
-        return f"{settings.phy} is not set up here; use {', '.join(_PHYS)}"
-    if any(station.policy for station in settings.stations):
-        return "stations with policies of their own are not set up by this testbed"
-    if settings.ap.frame_bursting_us or any(s.frame_bursting_us for s in settings.stations):
-        return "frame_bursting_us has no effect on virtual radios without a medium"
-    if settings.ap.edca_parameters is not None:
-        return "ap.edca_parameters has no effect on virtual radios"
-    for station in settings.stations:
-        for key in ("mcs", "streams", "edca_parameters"):
-            if getattr(station, key) is not None:
-                return f"{key} of station {station.name} has no effect on virtual radios"
-    for key in _MODEL_ONLY:
-        if getattr(settings, key) != Scenario.model_fields[key].get_default():
-            return f"{key} has no effect on virtual radios"
-    if settings.hidden and medium.find() is None:
-        return f"hidden stations need a medium; {medium.PROGRAM} is not installed: make build"
-    return None
-
-
-def _policy_reason(policy: Policy, settings: Scenario, load: Traffic) -> str | None:
-    if len(policy.tunnels) > 1:
-        return "one tunnel at a time"
-    if load.application == "dns" and (load.query_bytes, load.answer_bytes) != _LOOKUP:
-        return "DNS messages have 44 and 60 octets here: one name is looked up"
-    if load.application in ("http", "ftp"):
-        return f"{load.application} exchanges are not carried out by this testbed"
-    if load.ip == "ipv6" and any(t.key_exchange == "ikev1" for t in policy.tunnels):
-        return "an IKEv1 tunnel carries one address family here, IPv4"
-    if settings.topology in DOMAINS:
-        if load.ip == "ipv6":
-            return "in two domains there is IPv4 only, as Mobile IPv4 has it"
-        if any(tunnel.kind == "wireguard" for tunnel in policy.tunnels):
-            return "in two domains tunnels are IPsec: the agents are IPsec gateways"
-    return None
-
-
-def _join_reason(settings: Scenario, policy: Policy) -> str | None:
-    join = settings.join
-    if reason := handover.why_not(settings, policy):
-        return reason
-    if not settings.authenticate:
-        return None
-    if join.fault not in _FAULTS:
-        return f"join.fault = {join.fault!r} is not drilled by this testbed"
-    if join.fault == "silent-server" and policy.link.eap_method in (None, "leap"):
-        return f"join.fault = {join.fault!r}: {policy.name} asks no RADIUS server"
-    for key in (
-        "cached_pmk",
-        "tls_resumption",
-        "cookies",
-        "cryptobinding",
-        "anti_clogging",
-        "spread_ms",
-        "group_rekey_s",
-        "group_rekey_on_leave",
-        "deauthenticate_at_s",
-        "advertisement_s",
-    ):
-        if getattr(join, key):
-            return f"join.{key} has no effect on real daemons here"
-    if join.mobile_ip != "off" and settings.topology not in DOMAINS:
-        return "join.mobile_ip: Mobile IP agents are in the two-domain topologies n1 to r4"
-    return None
-
-
 def _registration(settings: Scenario) -> str:
     """A mobile node abroad always registers; otherwise no packet would reach it."""
     if settings.topology not in DOMAINS:
@@ -492,7 +395,7 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
         if job.handover != "none" and name == job.stations[0]:
             move = handover.last_move(seen, address)
             if move is None:
-                return Measured(failure=f"{name}: the air shows no hand-over amid data")
+                return Measured(failure=f"{name}: the air shows no hand-over during its data")
             if wrong := handover.problem(job.handover, move):
                 return Measured(failure=f"{name}: {wrong}")
             values = [v for v in values if v.metric != "handover_gap_s"]

@@ -1,0 +1,169 @@
+"""Capabilities: one table per testbed, with an entry for each field of a study's cells.
+
+Takes a cell; gives the reason for which a testbed skips it. A table holds capability only: the
+ranges of values are in the types of ``study``, and the consistency of a cell in ``joining``,
+``roaming`` and ``bridging``. A field without an entry is an error of the table
+(``tests/contract/test_capability.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import get_args
+
+from attrs import frozen
+from pydantic import BaseModel
+
+from airtoll.plan import Cell
+from airtoll.study import Scenario, Traffic
+
+#: The tables of a cell, by the name under which a study's grid has their fields.
+ROOTS: Mapping[str, type[BaseModel]] = {"scenario": Scenario, "traffic": Traffic}
+
+
+@frozen
+class Entry:
+    """Treatment of one field.
+
+    ``values``: those that are carried out, ``None``: all of them. ``reason``: why a cell with
+    another value is skipped. ``note``: what a carried-out value means on this testbed. ``medium``:
+    whether a value other than the default needs a medium between the radios.
+    """
+
+    values: tuple[object, ...] | None = None
+    reason: str = ""
+    note: str = ""
+    medium: bool = False
+
+
+def acts(note: str = "", *, medium: bool = False) -> Entry:
+    """Every value is carried out."""
+    return Entry(note=note, medium=medium)
+
+
+def only(*values: object, reason: str, note: str = "") -> Entry:
+    """These values are carried out; a cell with another one is skipped for this reason."""
+    return Entry(values, reason, note)
+
+
+@frozen
+class Feature:
+    """A combination of values that a testbed does not carry out.
+
+    ``about``: the combination in words. ``asked``: whether a cell has it. ``reason``: why it is
+    skipped; ``{policy}`` is the policy of the cell, ``{count}`` the number of its stations.
+    """
+
+    about: str
+    asked: Callable[[Cell], bool]
+    reason: str
+
+
+@frozen
+class Capability:
+    """The table of a testbed.
+
+    ``fields``: dotted path -> entry; an entry of a table that is carried out only at its default
+    covers the fields in it. ``where``: dotted path of a table -> whether a cell uses the table at
+    all. ``features``: combinations that are skipped.
+    """
+
+    fields: Mapping[str, Entry]
+    where: Mapping[str, Callable[[Cell], bool]]
+    features: tuple[Feature, ...]
+
+    def why_not(self, cell: Cell, *, medium: str | None = None) -> str | None:
+        """Why the testbed skips the cell, or None.
+
+        ``medium``: why there is no medium between the radios; ``None`` where there is one or the
+        testbed needs none.
+        """
+        for feature in self.features:
+            if feature.asked(cell):
+                count = cell.settings.clients or len(cell.settings.stations)
+                return feature.reason.format(policy=cell.policy, count=count)
+        for path, value, default in values_of(cell):
+            if not self._used(path, cell):
+                continue
+            entry = self.fields.get(path)
+            if entry is None:
+                continue
+            key = path.removeprefix("scenario.").removeprefix("traffic.")
+            if entry.values is not None and value not in entry.values:
+                return f"{key} = {_shown(value)}: {entry.reason}"
+            if entry.medium and medium is not None and value != default:
+                return f"{key} needs a medium; {medium}"
+        return None
+
+    def of_the_medium(self, cell: Cell) -> list[str]:
+        """Caveats on fields that act through a medium, for a place without one: a laboratory."""
+        changed = {
+            path.removeprefix("scenario.")
+            for path, value, default in values_of(cell)
+            if value != default and path in self.fields and self.fields[path].medium
+        }
+        return [
+            f"{key} has no effect in a laboratory: radios are where they are"
+            for key in sorted(changed)
+        ]
+
+    def _used(self, path: str, cell: Cell) -> bool:
+        return all(used(cell) for table, used in self.where.items() if path.startswith(f"{table}."))
+
+    def without_entry(self) -> list[str]:
+        """Fields of the study's model that neither have an entry nor are in a table with one."""
+        return [
+            path
+            for path, _ in paths()
+            if not any(f"{path}.".startswith(f"{known}.") for known in self.fields)
+        ]
+
+
+def paths() -> Iterator[tuple[str, object]]:
+    """Dotted path and default of every field of a cell that is no table itself."""
+    for root, table in ROOTS.items():
+        yield from _paths(root, table)
+
+
+def _paths(at: str, table: type[BaseModel]) -> Iterator[tuple[str, object]]:
+    for name, field in table.model_fields.items():
+        inner = _table(field.annotation)
+        if inner is None:
+            yield f"{at}.{name}", field.get_default(call_default_factory=True)
+        else:
+            yield from _paths(f"{at}.{name}", inner)
+
+
+def _table(annotation: object) -> type[BaseModel] | None:
+    """The table that a field holds, alone, optionally or as a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_table(part) for part in get_args(annotation))
+    return next((table for table in found if table is not None), None)
+
+
+def values_of(cell: Cell) -> Iterator[tuple[str, object, object]]:
+    """Dotted path, value and default of every field of a cell; tables without default too."""
+    yield from _values("scenario", cell.settings)
+    yield from _values("traffic", cell.load)
+
+
+def _values(at: str, table: BaseModel) -> Iterator[tuple[str, object, object]]:
+    for name, field in type(table).model_fields.items():
+        value = getattr(table, name)
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        yield f"{at}.{name}", value, default
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, BaseModel):
+                yield from _values(f"{at}.{name}", one)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, BaseModel):
+        changed = value.model_dump(exclude_defaults=True)
+        return "{" + ", ".join(f"{key} = {_shown(one)}" for key, one in changed.items()) + "}"
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else f"{value}"

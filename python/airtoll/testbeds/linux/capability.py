@@ -1,0 +1,315 @@
+"""The capability table of the Linux testbed: fields of a study that act on real daemons.
+
+The medium takes levels, noise figure, carrier sense and queue limits; hostapd takes the PHY, the
+rate, the beacon interval and the policy; iperf3, irtt and the DNS client take the traffic. Other
+fields describe parts of a model that no daemon or kernel is given, and a cell that sets one is
+skipped. Device profiles are no such field: the real devices take their place, in every trial.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from airtoll.plan import Cell
+from airtoll.study import Scenario, WiredLink
+from airtoll.study.join import Join
+from airtoll.testbeds.capability import Capability, Entry, Feature, acts, only
+from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
+from airtoll.testbeds.resolve import station_list
+
+MAX_STATIONS: Final = 2
+PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
+#: A study's faults of the join, and their names in a job.
+FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
+#: Octets of a query and an answer of `linux/dns.py`.
+_LOOKUP: Final = (44, 60)
+_METHODS: Final = ("full", "cached-pmk", "fast-transition")
+
+_MAC = "neither mac80211 nor the medium is given this value"
+_WIRE = "the cables of this testbed are not given this value"
+_SERVER = "the RADIUS server and its cable are not given this value"
+_DAEMON = "no daemon of this testbed is given this setting"
+_PROFILE = "the real device replaces the profile"
+
+
+def _default(table: type[Scenario] | type[Join], name: str, reason: str) -> Entry:
+    return only(table.model_fields[name].get_default(), reason=reason)
+
+
+_SCENARIO: Final = {
+    "about": acts(),
+    "topology": acts(),
+    "phy": only(*PHYS, reason=f"is not set up here; use {', '.join(PHYS)}"),
+    "rate_mbps": acts("the AP offers this rate alone; without it mac80211 controls the rate"),
+    **{
+        name: _default(Scenario, name, f"has no effect: {_MAC}")
+        for name in ("mcs", "width_mhz", "guard_interval_ns", "streams")
+    },
+    "rate_control": only(
+        "fixed", reason="has no effect: mac80211 has its own rate control (Minstrel HT)"
+    ),
+    "preamble": acts(medium=True),
+    **{
+        name: _default(Scenario, name, f"has no effect: {_MAC}")
+        for name in (
+            "protection",
+            "ssids",
+            "ampdu_max_octets",
+            "amsdu_max_octets",
+            "rts_threshold_octets",
+            "fragmentation_threshold_octets",
+            "cw_min",
+            "cw_max",
+            "retry_limit",
+            "edca",
+            "edca_parameters",
+            "block_ack_window",
+            "basic_rates_mbps",
+            "slot_time_us",
+            "queue_max_delay_ms",
+            "queue_type",
+        )
+    },
+    "frame_bursting_us": only(0, reason=f"has no effect: {_MAC}"),
+    "beacons": only(True, reason="has no effect: hostapd always sends beacons"),
+    "beacon_interval_tu": acts(),
+    "queue_packets": acts("at most 150 frames per radio and access category", medium=True),
+    "stations.name": acts(),
+    "stations.profile": acts(_PROFILE),
+    "stations.rssi_dbm": acts(medium=True),
+    "stations.position_m": acts("as the level that it gives at the AP", medium=True),
+    "stations.walls": acts("as the level that they leave at the AP", medium=True),
+    "stations.rate_mbps": only(
+        None, reason="has no effect: the AP offers one set of rates to every station"
+    ),
+    "stations.phy": only(None, reason="has no effect: all radios run the PHY of the scenario"),
+    **{
+        f"stations.{name}": only(None, reason=f"has no effect: {_MAC}")
+        for name in ("mcs", "streams", "edca_parameters")
+    },
+    "stations.policy": only(
+        None, reason="stations with policies of their own are not set up by this testbed"
+    ),
+    "stations.bridge": acts(),
+    "stations.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
+    "clients": acts(f"at most {MAX_STATIONS} stations"),
+    "rssi_dbm": acts(medium=True),
+    "hidden": acts(medium=True),
+    "ap.profile": acts(_PROFILE),
+    "ap.position_m": acts("as the levels that it gives", medium=True),
+    "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
+    "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
+    "server.profile": acts(_PROFILE),
+    **{
+        f"wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
+        for name, field in WiredLink.model_fields.items()
+    },
+    "bridge.host.profile": acts(_PROFILE),
+    **{
+        f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
+        for name, field in WiredLink.model_fields.items()
+    },
+    "radio.tx_power_dbm": acts("with positions: as the levels that it gives", medium=True),
+    "radio.path_loss_exponent": acts("with positions: as the levels that it gives", medium=True),
+    "radio.wall_db": acts("with walls: as the levels that they leave", medium=True),
+    "radio.noise_figure_db": acts(medium=True),
+    "radio.carrier_sense_dbm": acts(medium=True),
+    "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
+    "authenticate": acts("stations always authenticate here"),
+    "radius.profile": acts(_PROFILE),
+    "radius.rate_mbps": only(100.0, reason=f"has no effect: {_SERVER}"),
+    "radius.delay_ms": only(0.0, reason=f"has no effect: {_SERVER}"),
+    "radius.loss_ratio": only(0.0, reason=f"has no effect: {_SERVER}"),
+    "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
+    "radius.controller": only(None, reason="has no effect: no controller is set up here"),
+    "address_resolution": acts("real hosts always resolve addresses"),
+}
+_JOIN: Final = {
+    "tls": only(
+        "1.2",
+        "1.2-rsa",
+        reason="has no effect: FreeRADIUS and wpa_supplicant agree on TLS 1.2 here",
+        note="with 1.2-rsa the daemons agree on ECDHE; a caveat says so",
+    ),
+    **{
+        name: _default(Join, name, f"has no effect: {_DAEMON}")
+        for name in Join.model_fields
+        if name not in ("tls", "fault", "mobile_ip")
+    },
+    "mobile_ip": acts("in the two-domain topologies n1 to r4"),
+    "fault": only(*FAULTS, reason="is not injected by this testbed"),
+}
+_HANDOVER: Final = {
+    "at_s": acts(),
+    "path": only((2,), reason="this testbed moves the station once, to the other access point"),
+    "every_s": only(1.0, reason="this testbed moves the station once"),
+    "walk": only(None, reason="the medium is not told where a study's station walks"),
+    "next_ap_m": only((60.0, 0.0), reason="no station walks on this testbed"),
+    "scan": only(None, reason="wpa_supplicant scans as it does, before it leaves"),
+    "again_s": only(1.0, reason="wpa_supplicant scans as it does, before it leaves"),
+    "scan_ms": only(0, reason="wpa_supplicant scans as it does, before it leaves"),
+    "method": only(*_METHODS, reason="is not set up by this testbed"),
+    "ahead_ms": only(1000.0, reason="there is no pre-authentication on this testbed"),
+    "mobile_ip": only("home", reason="agents are set up in the topologies n1 to r4 only"),
+    "tunnel": only(
+        "anew", reason="a tunnel's outer address does not move with the station in this testbed"
+    ),
+    "return_routability": only(False, reason="no tunnel moves on this testbed"),
+}
+_TRAFFIC: Final = {
+    "about": acts(),
+    "transport": acts(),
+    "ip": acts(),
+    "application": only(
+        "stream",
+        "request-response",
+        "voip",
+        "dns",
+        reason="its exchanges are not carried out by this testbed",
+    ),
+    "direction": acts(),
+    "offered_mbps": acts(),
+    "arrivals": only("constant", reason="iperf3 spaces its datagrams evenly"),
+    "beside": only((), reason="this testbed carries one kind of flow at a time"),
+    "payload_bytes": acts(),
+    "write_bytes": acts(),
+    "mss_bytes": acts(),
+    "window_kbytes": acts(),
+    "tcp": acts(),
+    "timestamps": only(None, reason="has no effect: the kernel's setting is not changed"),
+    "sack": only(None, reason="has no effect: the kernel's setting is not changed"),
+    "socket_buffer_kbytes": acts(),
+    "transfer_bytes": acts(),
+    "request_bytes": acts(),
+    "response_bytes": acts(),
+    "query_bytes": only(_LOOKUP[0], reason="one name is looked up, in 44 octets"),
+    "answer_bytes": only(_LOOKUP[1], reason="one name is looked up, with 60 octets of answer"),
+    "duration_s": acts(),
+    "warm_up_s": acts(),
+    "stations": acts(),
+    "flows_per_station": acts(),
+    "wmm": only("best-effort", reason="has no effect: iperf3 marks no packet"),
+    "series": acts("streams in one direction"),
+}
+
+
+def _eap(cell: Cell) -> bool:
+    method = cell.security.link.eap_method
+    return cell.settings.authenticate and method not in (None, "leap")
+
+
+def station_names(settings: Scenario) -> list[str]:
+    """Names of the stations, the last repeated with a number up to ``clients``.
+
+    In two domains they are the mobile node, and its peer where that is wireless.
+    """
+    if settings.topology in DOMAINS:
+        return [MOBILE] if DOMAINS[settings.topology].peer_ap is None else [MOBILE, PEER]
+    return [station.name for station in station_list(settings)]
+
+
+def _in_domains(cell: Cell) -> bool:
+    return cell.settings.topology in DOMAINS
+
+
+def _silent_server(cell: Cell) -> bool:
+    settings = cell.settings
+    silent = settings.authenticate and settings.join.fault == "silent-server"
+    return silent and cell.security.link.eap_method in (None, "leap")
+
+
+def _full_with_ft(cell: Cell) -> bool:
+    handover = cell.settings.handover
+    whole = handover is not None and handover.method in ("full", "cached-pmk")
+    return whole and cell.security.link.fast_transition
+
+
+def _leap_bridge(cell: Cell) -> bool:
+    link = cell.security.link
+    bridges = any(cell.settings.bridges(station) for station in cell.settings.stations)
+    return bridges and link.eap_method == "leap" and link.dynamic_wep
+
+
+def _ikev1_ipv6(cell: Cell) -> bool:
+    tunnels = cell.security.tunnels
+    return cell.load.ip == "ipv6" and any(one.key_exchange == "ikev1" for one in tunnels)
+
+
+CAPABILITY: Final = Capability(
+    fields={
+        **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
+        **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
+        **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
+        **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
+    },
+    where={
+        "scenario.join": lambda cell: cell.settings.authenticate,
+        "scenario.radius": _eap,
+    },
+    features=(
+        Feature(
+            f"more than {MAX_STATIONS} stations",
+            lambda cell: len(station_names(cell.settings)) > MAX_STATIONS,
+            f"{{count}} stations; this testbed drives {MAX_STATIONS}",
+        ),
+        Feature(
+            "several tunnels",
+            lambda cell: len(cell.security.tunnels) > 1,
+            "one tunnel at a time",
+        ),
+        Feature(
+            "an IKEv1 tunnel with IPv6",
+            _ikev1_ipv6,
+            "an IKEv1 tunnel carries one address family here, IPv4",
+        ),
+        Feature(
+            "two domains with IPv6",
+            lambda cell: _in_domains(cell) and cell.load.ip == "ipv6",
+            "in two domains there is IPv4 only, as Mobile IPv4 has it",
+        ),
+        Feature(
+            "two domains with WireGuard",
+            lambda cell: (
+                _in_domains(cell) and any(one.kind == "wireguard" for one in cell.security.tunnels)
+            ),
+            "in two domains tunnels are IPsec: the agents are IPsec gateways",
+        ),
+        Feature(
+            "requests and responses of different length",
+            lambda cell: (
+                cell.load.application == "request-response"
+                and cell.load.request_bytes != cell.load.response_bytes
+            ),
+            "request_bytes and response_bytes differ: irtt answers in the length of the request",
+        ),
+        Feature(
+            "a silent RADIUS server without 802.1X, or with LEAP",
+            _silent_server,
+            'join.fault = "silent-server": {policy} asks no RADIUS server',
+        ),
+        Feature(
+            "Mobile IP outside the two-domain topologies",
+            lambda cell: (
+                cell.settings.authenticate
+                and cell.settings.join.mobile_ip != "off"
+                and not _in_domains(cell)
+            ),
+            "join.mobile_ip: Mobile IP agents are in the two-domain topologies n1 to r4",
+        ),
+        Feature(
+            "a full join at the next access point with an FT AKM",
+            _full_with_ft,
+            "wpa_supplicant makes a fast transition wherever it can, as with {policy}",
+        ),
+        Feature(
+            "a hand-over with a tunnel",
+            lambda cell: cell.settings.handover is not None and bool(cell.security.tunnels),
+            "a tunnel's outer address does not move with the station in this testbed",
+        ),
+        Feature(
+            "a wireless bridge with LEAP's dynamic WEP keys",
+            _leap_bridge,
+            "with LEAP's dynamic WEP keys hostapd lets no data of a wireless bridge through",
+        ),
+    ),
+)

@@ -1,0 +1,77 @@
+"""The capability table of the simulator.
+
+The simulator models every field of a study's cells. ``joining``, ``roaming`` and ``bridging`` check
+the consistency of a cell, and the native code checks ranges
+(``crates/airtoll-wlan/src/scenario/check.rs``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from airtoll.plan import Cell
+from airtoll.policies import Cipher
+from airtoll.testbeds.capability import Capability, Feature, acts
+from airtoll.testbeds.resolve import station_list, station_policy
+
+#: Fields of a kind of flow, the traffic's own or one beside it.
+_LOAD: Final = (
+    "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
+    "window_kbytes tcp timestamps sack socket_buffer_kbytes transfer_bytes request_bytes "
+    "response_bytes query_bytes answer_bytes stations flows_per_station wmm"
+)
+_EDCA: Final = {
+    f"scenario{place}.edca_parameters.{category}": "aifsn cw_min cw_max txop_us"
+    for place in ("", ".stations", ".ap")
+    for category in ("background", "best_effort", "video", "voice")
+}
+_FIELDS: Final = _EDCA | {
+    "scenario": "about topology phy rate_mbps mcs width_mhz guard_interval_ns streams rate_control "
+    "preamble protection beacons beacon_interval_tu ssids ampdu_max_octets amsdu_max_octets "
+    "rts_threshold_octets fragmentation_threshold_octets cw_min cw_max retry_limit "
+    "frame_bursting_us edca block_ack_window basic_rates_mbps slot_time_us queue_packets "
+    "queue_max_delay_ms queue_type clients rssi_dbm hidden "
+    "authenticate address_resolution",
+    "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
+    "bridge frame_bursting_us",
+    "scenario.ap": "profile position_m frame_bursting_us",
+    "scenario.server": "profile",
+    "scenario.wired": "rate_mbps delay_us queue_packets",
+    "scenario.bridge.host": "profile",
+    "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
+    "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
+    "capture_db",
+    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller",
+    "scenario.join": "tls chain cached_pmk tls_resumption anti_clogging anti_clogging_threshold "
+    "cookies cookie_threshold cryptobinding mobile_ip advertisement_s movement_detection fault "
+    "spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s limit_s",
+    "scenario.handover": "at_s path every_s next_ap_m again_s scan_ms method ahead_ms mobile_ip "
+    "tunnel return_routability",
+    "scenario.handover.walk": "to_m back speed_m_s threshold_dbm hysteresis_db",
+    "scenario.handover.scan": "mode channels min_channel_ms max_channel_ms",
+    "traffic": f"about {_LOAD} duration_s warm_up_s series",
+    "traffic.beside": f"name {_LOAD}",
+}
+
+
+def _without_gcmp_256(cell: Cell) -> bool:
+    """Wi-Fi 7 takes GCMP-256 alone (IEEE Std 802.11be-2024, 12.12)."""
+    if cell.settings.phy != "802.11be":
+        return False
+    policies = (station_policy(cell, station) for station in station_list(cell.settings))
+    return any(policy.link.cipher not in (Cipher.NONE, Cipher.GCMP_256) for policy in policies)
+
+
+CAPABILITY: Final = Capability(
+    fields={
+        f"{table}.{name}": acts() for table, names in _FIELDS.items() for name in names.split()
+    },
+    where={},
+    features=(
+        Feature(
+            "phy = 802.11be with a cipher other than GCMP-256",
+            _without_gcmp_256,
+            "802.11be stations use GCMP-256; {policy} does not",
+        ),
+    ),
+)

@@ -1,0 +1,369 @@
+"""The capability tables: an entry for each field of a study, and the entries hold.
+
+Each field gets a value that is not its default, in a cell where it can matter. A field that a table
+calls carried out changes what the testbed is given; any other value is skipped with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airtoll.plan import Plan, make_plan
+from airtoll.study import Study
+from airtoll.testbeds import simulated
+from airtoll.testbeds.capability import Capability, paths
+from airtoll.testbeds.linux import capability as linux_capability
+from airtoll.testbeds.linux import medium, testbed
+from airtoll.testbeds.linux.testbed import Linux
+from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.simulator import Simulator
+
+TABLES = {"simulator": simulated.CAPABILITY, "linux": linux_capability.CAPABILITY}
+
+Fields = dict[str, Any]
+_N: Fields = {"scenario.phy": "802.11n"}
+_LEVEL: Fields = {"scenario.stations.position_m": [20.0, 0.0]}
+_EAP: Fields = {"policy": "wpa2-eap-peap-ccmp", "scenario.authenticate": True}
+_SAE: Fields = {"policy": "wpa3-sae-ccmp", "scenario.authenticate": True}
+_TUNNEL: Fields = {"policy": "wireguard", "scenario.authenticate": True}
+_MOBILE: Fields = {
+    "scenario.topology": "r1",
+    "scenario.stations": [{"name": "A"}],
+    "scenario.authenticate": True,
+    "scenario.join.mobile_ip": "foreign",
+}
+_PSK: Fields = {"policy": "wpa2-psk-ccmp", "scenario.authenticate": True}
+_MOVE: Fields = {**_PSK, "scenario.handover": {}, "scenario.stations": [{"name": "A"}]}
+_WALK: Fields = {
+    **_MOVE,
+    "scenario.stations": [{"name": "A", "position_m": [5.0, 0.0]}],
+    "scenario.handover": {"walk": {}, "next_ap_m": [80.0, 0.0]},
+    "traffic.duration_s": 60,
+}
+_SCAN: Fields = {**_MOVE, "scenario.handover": {"scan": {}}}
+_BRIDGE: Fields = {"scenario.bridge": {}}
+_UDP: Fields = {"traffic.transport": "udp"}
+_DNS: Fields = {**_UDP, "traffic.application": "dns"}
+_ASK: Fields = {**_UDP, "traffic.application": "request-response"}
+_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
+PROFILE = "p4-3.2ghz-rt61"
+
+#: Field -> a value that is not its default, and the fields that it needs.
+CASES: dict[str, tuple[Any, Fields]] = {
+    "scenario.about": ("a room", {}),
+    "scenario.topology": ("downlink", {}),
+    "scenario.phy": ("802.11g", {}),
+    "scenario.rate_mbps": (12.0, {}),
+    "scenario.mcs": (3, _N),
+    "scenario.width_mhz": (40, _N),
+    "scenario.guard_interval_ns": (400, _N),
+    "scenario.streams": (2, _N),
+    "scenario.rate_control": ("minstrel", {}),
+    "scenario.preamble": ("short", {"scenario.phy": "802.11b"}),
+    "scenario.protection": (
+        "cts-to-self",
+        {
+            "scenario.phy": "802.11g",
+            "scenario.stations": [{"name": "A"}, {"name": "B", "phy": "802.11b"}],
+        },
+    ),
+    "scenario.beacons": (False, {}),
+    "scenario.beacon_interval_tu": (200, {}),
+    "scenario.ssids": (3, {}),
+    "scenario.ampdu_max_octets": (8000, _N),
+    "scenario.amsdu_max_octets": (3839, _N),
+    "scenario.rts_threshold_octets": (500, {}),
+    "scenario.fragmentation_threshold_octets": (500, {}),
+    "scenario.cw_min": (7, {}),
+    "scenario.cw_max": (63, {}),
+    "scenario.retry_limit": (3, {}),
+    "scenario.frame_bursting_us": (2000.0, {}),
+    "scenario.edca": (True, {}),
+    "scenario.block_ack_window": (16, _N),
+    "scenario.basic_rates_mbps": ([6.0], {}),
+    "scenario.slot_time_us": (20, {"scenario.phy": "802.11g"}),
+    "scenario.queue_packets": (20, {}),
+    "scenario.queue_max_delay_ms": (50.0, {}),
+    "scenario.queue_type": ("codel", {}),
+    "scenario.stations.name": ("C", {}),
+    "scenario.stations.profile": (PROFILE, {}),
+    "scenario.stations.rssi_dbm": (-60.0, {}),
+    "scenario.stations.position_m": ([9.0, 0.0], {}),
+    "scenario.stations.walls": (2, {}),
+    "scenario.stations.rate_mbps": (6.0, {}),
+    "scenario.stations.mcs": (2, _N),
+    "scenario.stations.streams": (2, _N),
+    "scenario.stations.phy": ("802.11b", {"scenario.phy": "802.11g"}),
+    "scenario.stations.policy": ("wpa2-psk-ccmp", {}),
+    "scenario.stations.bridge": (False, _BRIDGE),
+    "scenario.stations.frame_bursting_us": (2000.0, {}),
+    "scenario.clients": (1, {}),
+    "scenario.rssi_dbm": (-60.0, {}),
+    "scenario.hidden": ([["A", "B"]], {}),
+    "scenario.ap.profile": (PROFILE, {}),
+    "scenario.ap.position_m": ([3.0, 4.0], _LEVEL),
+    "scenario.ap.frame_bursting_us": (2000.0, {}),
+    "scenario.server.profile": (PROFILE, {}),
+    **{f"scenario.wired.{key}": (value, {}) for key, value in _WIRE.items()},
+    "scenario.bridge.host.profile": (PROFILE, _BRIDGE),
+    **{f"scenario.bridge.wired.{key}": (value, _BRIDGE) for key, value in _WIRE.items()},
+    "scenario.radio.tx_power_dbm": (10.0, _LEVEL),
+    "scenario.radio.noise_figure_db": (9.0, {}),
+    "scenario.radio.path_loss_exponent": (2.0, _LEVEL),
+    "scenario.radio.wall_db": (9.0, {"scenario.stations.walls": 2}),
+    "scenario.radio.carrier_sense_dbm": (-70.0, {}),
+    "scenario.radio.capture_db": (10.0, {}),
+    "scenario.authenticate": (True, {}),
+    "scenario.radius.profile": (PROFILE, _EAP),
+    "scenario.radius.rate_mbps": (10.0, _EAP),
+    "scenario.radius.delay_ms": (50.0, _EAP),
+    "scenario.radius.loss_ratio": (0.1, _EAP),
+    "scenario.radius.requests_per_s": (10.0, _EAP),
+    "scenario.radius.controller": (PROFILE, _EAP),
+    "scenario.join.tls": ("1.3", {**_EAP, "policy": "wpa2-eap-tls-ccmp"}),
+    "scenario.join.chain": ("p256", _EAP),
+    "scenario.join.cached_pmk": (True, _EAP),
+    "scenario.join.tls_resumption": (True, _EAP),
+    "scenario.join.anti_clogging": (True, _SAE),
+    "scenario.join.anti_clogging_threshold": (5, {**_SAE, "scenario.join.anti_clogging": True}),
+    "scenario.join.cookies": (True, _TUNNEL),
+    "scenario.join.cookie_threshold": (5, {**_TUNNEL, "scenario.join.cookies": True}),
+    "scenario.join.cryptobinding": (True, _EAP),
+    "scenario.join.mobile_ip": ("home", {**_MOBILE, "scenario.topology": "n1"}),
+    "scenario.join.advertisement_s": (
+        0.5,
+        {**_MOVE, "scenario.join.mobile_ip": "home", "scenario.handover": {"mobile_ip": "foreign"}},
+    ),
+    "scenario.join.movement_detection": (
+        "lifetime",
+        {
+            **_MOVE,
+            "scenario.join.mobile_ip": "home",
+            "scenario.join.advertisement_s": 0.5,
+            "scenario.handover": {"mobile_ip": "foreign"},
+        },
+    ),
+    "scenario.join.fault": ("wrong-passphrase", _PSK),
+    "scenario.join.spread_ms": (500.0, _PSK),
+    "scenario.join.group_rekey_s": (2.0, _PSK),
+    "scenario.join.group_rekey_on_leave": (True, _MOVE),
+    "scenario.join.deauthenticate_at_s": (2.0, _PSK),
+    "scenario.join.limit_s": (30.0, _PSK),
+    "scenario.handover.at_s": (2.0, _MOVE),
+    "scenario.handover.path": ([2, 1], _MOVE),
+    "scenario.handover.every_s": (2.0, {**_MOVE, "scenario.handover": {"path": [2, 1]}}),
+    "scenario.handover.next_ap_m": ([90.0, 0.0], _WALK),
+    "scenario.handover.again_s": (2.0, _WALK),
+    "scenario.handover.scan_ms": (50.0, _MOVE),
+    "scenario.handover.method": (
+        "fast-transition",
+        {**_MOVE, "policy": "wpa2-ft-psk-ccmp"},
+    ),
+    "scenario.handover.ahead_ms": (
+        500.0,
+        {
+            **_MOVE,
+            "policy": "wpa2-eap-tls-ccmp",
+            "scenario.handover": {"method": "pre-authentication", "at_s": 2},
+        },
+    ),
+    "scenario.handover.mobile_ip": ("foreign", {**_MOVE, "scenario.join.mobile_ip": "home"}),
+    "scenario.handover.tunnel": ("roams", {**_MOVE, "policy": "wpa2-psk-ccmp+wireguard"}),
+    "scenario.handover.return_routability": (
+        True,
+        {
+            **_MOVE,
+            "policy": "wpa2-psk-ccmp+ipsec-aes-gcm",
+            "scenario.handover": {"tunnel": "mobike"},
+        },
+    ),
+    "scenario.handover.walk.to_m": ([50.0, 0.0], _WALK),
+    "scenario.handover.walk.back": (True, _WALK),
+    "scenario.handover.walk.speed_m_s": (2.0, _WALK),
+    "scenario.handover.walk.threshold_dbm": (-60.0, _WALK),
+    "scenario.handover.walk.hysteresis_db": (4.0, _WALK),
+    "scenario.handover.scan.mode": ("passive", _SCAN),
+    "scenario.handover.scan.channels": (3, _SCAN),
+    "scenario.handover.scan.min_channel_ms": (10.0, _SCAN),
+    "scenario.handover.scan.max_channel_ms": (90.0, _SCAN),
+    "traffic.about": ("a film", {}),
+    "traffic.transport": ("udp", {}),
+    "traffic.ip": ("ipv6", {}),
+    "traffic.application": ("voip", _UDP),
+    "traffic.direction": ("down", {}),
+    "traffic.offered_mbps": (2.0, {}),
+    "traffic.arrivals": ("poisson", {"traffic.offered_mbps": 2.0}),
+    "traffic.payload_bytes": (500, _UDP),
+    "traffic.write_bytes": (500, {}),
+    "traffic.mss_bytes": (500, {}),
+    "traffic.window_kbytes": (16.0, {}),
+    "traffic.tcp": ("newreno", {}),
+    "traffic.timestamps": (True, {}),
+    "traffic.sack": (False, {}),
+    "traffic.socket_buffer_kbytes": (16.0, _UDP),
+    "traffic.transfer_bytes": (50_000, {}),
+    "traffic.request_bytes": (200, {**_ASK, "traffic.response_bytes": 200}),
+    "traffic.response_bytes": (200, {**_ASK, "traffic.request_bytes": 200}),
+    "traffic.query_bytes": (50, _DNS),
+    "traffic.answer_bytes": (90, _DNS),
+    "traffic.duration_s": (7.0, {}),
+    "traffic.warm_up_s": (1.0, {}),
+    "traffic.stations": (["A"], {}),
+    "traffic.flows_per_station": (2, {}),
+    "traffic.wmm": ("voice", {"scenario.edca": True}),
+    "traffic.series": (True, {}),
+}
+#: Fields that say something to readers only, or that the real devices make true in every trial.
+NOT_GIVEN = {
+    "simulator": {"scenario.about", "traffic.about", "traffic.series"},
+    "linux": {
+        "scenario.about",
+        "traffic.about",
+        "scenario.stations.profile",
+        "scenario.ap.profile",
+        "scenario.server.profile",
+        "scenario.bridge.host.profile",
+        "scenario.radius.profile",
+        "scenario.authenticate",
+        "scenario.address_resolution",
+    },
+}
+CASES["scenario.address_resolution"] = ("dynamic", {})
+_EDCA = {"aifsn": 9, "cw_min": 31, "cw_max": 2047, "txop_us": 3200.0}
+CASES |= {
+    f"scenario{place}.edca_parameters.{category}.{key}": (value, {"scenario.edca": True})
+    for place in ("", ".stations", ".ap")
+    for category in ("background", "best_effort", "video", "voice")
+    for key, value in _EDCA.items()
+}
+_KIND: Fields = {"traffic.beside": [{"name": "more", "transport": "tcp"}]}
+CASES |= {
+    path.replace("traffic.", "traffic.beside.", 1): (
+        value,
+        _KIND | {key.replace("traffic.", "traffic.beside.", 1): of for key, of in context.items()},
+    )
+    for path, (value, context) in list(CASES.items())
+    if path.startswith("traffic.")
+    and path.removeprefix("traffic.") not in ("about", "duration_s", "warm_up_s", "series")
+}
+CASES["traffic.beside.name"] = ("other", _KIND)
+
+
+def plan_of(fields: Fields) -> Plan:
+    """The plan of one cell with these fields."""
+    made: Fields = {
+        "scenario": {"phy": "802.11a", "stations": [{"name": "A"}, {"name": "B"}]},
+        "traffic": {"transport": "tcp"},
+    }
+    # Whole tables first: others change fields in them.
+    for path, value in sorted(fields.items(), key=lambda item: item[0].count(".")):
+        if path == "policy":
+            continue
+        at, *inner, name = path.split(".")
+        table = made[at]
+        for key in inner:
+            if key in ("stations", "beside"):
+                table[key] = [dict(one) for one in table[key]]
+                table = table[key][0]
+            else:
+                table[key] = dict(table.get(key) or {})
+                table = table[key]
+        table[name] = value
+    data = {
+        "study": {"name": "capability", "title": "Capability", "baseline": "open"},
+        "scenario": {"one": made["scenario"]},
+        "traffic": {"load": made["traffic"]},
+        "grid": {
+            "scenario": ["one"],
+            "traffic": ["load"],
+            "policy": list(dict.fromkeys(["open", fields.get("policy", "open")])),
+        },
+    }
+    return make_plan(Study.model_validate(data))
+
+
+def cell_of(fields: Fields) -> tuple[Plan, Any]:
+    plan = plan_of(fields)
+    wanted = fields.get("policy", "open")
+    return plan, next(cell for cell in plan.cells if cell.policy == wanted)
+
+
+@pytest.fixture
+def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
+    # Neither the tools nor the medium of this machine decide here.
+    monkeypatch.setattr(testbed.shutil, "which", lambda name: f"/usr/sbin/{name}")
+    monkeypatch.setattr(medium, "find", lambda: Path("/usr/bin/airtoll-medium"))
+    one = Linux(vm=True)
+    one._version = (2, 10)
+    return one
+
+
+def given(bed: str, fields: Fields) -> str:
+    """Everything that a testbed is given for a cell, as text."""
+    plan, cell = cell_of(fields)
+    if bed == "simulator":
+        return scenario_json(cell)
+    job = testbed.job_of(plan.trial(cell, 1, 1)).to_json()
+    return json.dumps({**job, "name": "", "seed": 0}, sort_keys=True)
+
+
+@pytest.mark.parametrize("bed", TABLES)
+def test_every_field_has_an_entry_and_every_entry_a_field(bed: str) -> None:
+    table: Capability = TABLES[bed]
+    assert table.without_entry() == []
+    known = {path for path, _ in paths()}
+    tables = {
+        ".".join(path.split(".")[:end]) for path in known for end in range(1, path.count(".") + 1)
+    }
+    assert set(table.fields) - known - tables == set()
+
+
+def test_every_field_has_a_case() -> None:
+    assert {path for path, _ in paths()} == set(CASES)
+
+
+@pytest.mark.parametrize("path", sorted(CASES))
+def test_the_simulator_is_given_each_field(path: str) -> None:
+    value, context = CASES[path]
+    skip = Simulator().check(cell_of({**context, path: value})[1])
+    assert skip is None, f"{path}: {skip}"
+    if path not in NOT_GIVEN["simulator"]:
+        assert given("simulator", {**context, path: value}) != given("simulator", context)
+
+
+@pytest.mark.parametrize("path", sorted(CASES))
+def test_the_linux_testbed_is_given_each_field_or_skips_the_cell(linux: Linux, path: str) -> None:
+    value, context = CASES[path]
+    fields = {**context, path: value}
+    cell = cell_of(fields)[1]
+    skip = linux.check(cell)
+    entry = linux_capability.CAPABILITY.fields.get(path)
+    if entry is None or entry.values is not None:
+        accepted = entry is not None and skip is None
+        if not accepted:
+            assert skip is not None, f"{path}: accepted"
+            assert "\n" not in skip.reason
+            assert skip.reason
+            return
+    if skip is not None:
+        # The context itself is refused: a case must say something about its field.
+        assert linux.check(cell_of(context)[1]) is not None, f"{path}: {skip.reason}"
+        return
+    if path not in NOT_GIVEN["linux"]:
+        assert given("linux", fields) != given("linux", context)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path, entry in linux_capability.CAPABILITY.fields.items() if entry.medium],
+)
+def test_a_level_needs_a_medium(linux: Linux, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    monkeypatch.setattr(medium, "find", lambda: None)
+    value, context = CASES[path]
+    skip = linux.check(cell_of({**context, path: value})[1])
+    assert skip is not None
+    assert "needs a medium; airtoll-medium is not installed: make build" in skip.reason
