@@ -8,6 +8,7 @@
 mod answer;
 mod atheros;
 mod bianchi;
+mod card;
 mod exchange;
 mod level;
 mod link;

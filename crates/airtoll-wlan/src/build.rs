@@ -15,7 +15,7 @@ use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Device, Nic};
 use crate::event::Event;
 use crate::flow::Flows;
 use crate::id::{ContenderId, NodeId, Slab};
@@ -136,10 +136,13 @@ impl Builder<'_> {
                 .max_delay_ms
                 .map_or(NO_LIFETIME, |ms| Duration::from_secs_f64(ms / 1e3));
             let queue = &node.queue;
-            lower
+            let at = lower
                 .mac
                 .add_node(stream, queue.packets, lifetime, queue.discipline);
             lower.device.add_node(&node.host);
+            if let Some(nic) = &node.host.nic {
+                lower.mac.set_nic(at, Nic::new(nic));
+            }
             net.add_node(&node.name, node.role, node.mtu_octets);
             lower
                 .cx
@@ -191,8 +194,10 @@ impl Builder<'_> {
             let eifs_extra = phy::eifs(&timing, &lowest) - phy::difs(&timing);
             let channel = Channel::new(timing.slot, timing.sifs, eifs_extra);
             let lower = &mut self.world.stack.lower;
+            let cca = on_it.iter().map(|b| self.scenario.bss[*b].cca_time_us);
+            let cca = Duration::from_secs_f64(cca.fold(0.0, f64::max) / 1e6);
             let classes = lower.medium.add_channel(channel, &members);
-            lower.mac.add_channel(timing.slot, classes);
+            lower.mac.add_channel(timing.slot, cca, classes);
         }
     }
 

@@ -1,10 +1,11 @@
-//! Devices: the host CPU, cipher engines, and the pipes of packets that are done at a known
-//! instant.
+//! Devices: the host CPU, cipher engines, the stages of the network card, and the pipes of packets
+//! that are done at a known instant.
 //!
 //! Takes work of packets and of handshakes; gives the instant at which that is done. Routes no
 //! packets: `net` does.
 
 mod host;
+mod nic;
 
 use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
@@ -18,6 +19,7 @@ use crate::scenario::{self, CryptoEngine};
 use host::Host;
 
 pub(crate) use host::{Pipe, Price};
+pub(crate) use nic::{Nic, Work};
 
 /// The device of a node.
 #[derive(Debug)]

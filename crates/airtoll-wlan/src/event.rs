@@ -21,6 +21,8 @@ pub(crate) enum Event {
     Respond { contender: ContenderId },
     /// SIFS after a frame: its exchange goes on.
     Proceed { contender: ContenderId },
+    /// The network card has prepared a contender's next frame.
+    CardReady { contender: ContenderId },
     /// The first packet of a node's pipe is done.
     Pipe { node: NodeId, pipe: PipeKind },
     /// The first packet on a wire arrives.

@@ -8,6 +8,7 @@
 
 mod aggregation;
 mod beacon;
+mod card;
 mod codel;
 mod contention;
 mod exchange;
@@ -24,6 +25,7 @@ use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
+use crate::device::Nic;
 use crate::id::{
     ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, NodeId, ReservationId, Slab, Table,
 };
@@ -84,6 +86,11 @@ pub(crate) struct Mac {
     earlier_nav: Instant,
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
     reservations: Slab<ReservationId, (Instant, Instant)>,
+    /// Network cards that prepare frames.
+    nics: Table<NodeId, Option<Box<Nic>>>,
+    /// What they do for each contender.
+    cards: Table<ContenderId, card::Card>,
+    has_cards: bool,
     /// Contenders that won at the present instant.
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
@@ -107,6 +114,9 @@ impl Mac {
             listeners: Vec::new(),
             earlier_nav: Instant::ZERO,
             reservations: Slab::new(),
+            nics: Table::new(),
+            cards: Table::new(),
+            has_cards: false,
             winners: Vec::new(),
             transmitting: (0, None),
         }
@@ -119,8 +129,9 @@ impl Mac {
         queue_limit: u32,
         lifetime: Duration,
         discipline: Discipline,
-    ) {
+    ) -> NodeId {
         self.streams.push(stream);
+        self.nics.push(None);
         self.nodes.push(Node {
             contenders: [ContenderId::new(0); 4],
             first_link: LinkId::new(0),
@@ -131,12 +142,12 @@ impl Mac {
             queue_limit,
             lifetime,
             discipline,
-        });
+        })
     }
 
     /// Adds a channel with this many sensing classes.
-    pub fn add_channel(&mut self, slot: Duration, classes: u32) {
-        self.domains.push(Domain::new(slot, classes));
+    pub fn add_channel(&mut self, slot: Duration, cca: Duration, classes: u32) {
+        self.domains.push(Domain::new(slot, cca, classes));
     }
 
     /// Sets a node's contenders by access category.

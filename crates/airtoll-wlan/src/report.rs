@@ -238,6 +238,9 @@ impl Traffic<'_> {
         ] {
             table.put(metric, time.as_secs_f64(), "s");
         }
+        if self.stack.lower.mac.has_cards() {
+            table.put("airtime_card_s", l.card.as_secs_f64(), "s");
+        }
         for (metric, octets) in [
             ("octets_payload", l.octets.payload),
             ("octets_ip_transport", l.octets.ip_transport),

@@ -12,6 +12,7 @@ mod bss;
 mod check;
 mod flow;
 mod handover;
+mod nic;
 mod node;
 mod radio;
 
@@ -22,6 +23,7 @@ pub use bss::{
 };
 pub use flow::{AccessCategory, Arrivals, Dns, Flow, IpVersion, Pattern, Transport, UdpOptions};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
+pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
 };

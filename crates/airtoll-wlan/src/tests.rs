@@ -4,6 +4,7 @@ use airtoll_engine::Digest;
 use airtoll_units::Duration;
 
 mod bridge;
+mod card;
 
 use crate::outcome::Outcome;
 use crate::world::World;

@@ -121,6 +121,11 @@ impl World {
                     .mac
                     .proceed(&mut lower.cx, &mut lower.medium, contender);
             }
+            Event::CardReady { contender } => {
+                lower
+                    .mac
+                    .card_due(&mut lower.cx, &mut lower.medium, contender);
+            }
             Event::Pipe { node, pipe } => net.pipe_due(lower, node, pipe),
             Event::Wire { wire } => self.wire(wire),
             Event::Application { flow: number } => flow.application_due(&mut lower.cx, number),

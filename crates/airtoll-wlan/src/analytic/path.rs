@@ -4,6 +4,7 @@ use airtoll_phy::{frame_success, noise_floor, ratio};
 use airtoll_units::Db;
 
 use super::answer::{Cannot, Method, Throughput};
+use super::card::cycle_s;
 use super::exchange::Exchange;
 use super::link::Link;
 use super::maximum::saturated_bps;
@@ -28,6 +29,9 @@ pub(super) struct Path {
     pub tcp: Option<(TcpConfig, Exchange)>,
     /// Slowest host, engine or wire, bit/s.
     pub stage_bps: f64,
+    /// Mean cycle of a lone sender that waits for its network card, seconds; `None` where no node
+    /// of the path has one.
+    pub card_cycle_s: Option<f64>,
 }
 
 impl Path {
@@ -109,6 +113,23 @@ impl Path {
         if sizes.len() > 1 && (exchange.msdus > 1 || more.iter().any(|e| e.msdus > 1)) {
             return Err(Cannot::FragmentsInAggregate);
         }
+        let card_cycle_s = if ends.iter().chain(&stations).any(|n| n.host.nic.is_some())
+            || access_point.host.nic.is_some()
+        {
+            // Other exchanges beside it fill the gaps of its card.
+            if tcp.is_some() || stations.len() > 1 || scenario.flows.len() > 1 {
+                return Err(Cannot::Option("nodes[].host.nic"));
+            }
+            if sizes.len() > 1 || exchange.mpdus > 1 || link.fragment_above_octets.is_some() {
+                return Err(Cannot::Option("nodes[].host.nic"));
+            }
+            let sender = if downlink { access_point } else { station };
+            let msdu = sizes[0] + airtoll_phy::LLC_SNAP_OCTETS;
+            let rate = link.data.bit_rate().0;
+            Some(cycle_s(&exchange, sender, msdu, rate))
+        } else {
+            None
+        };
         Ok(Self {
             sender: if downlink {
                 access_point.name.clone()
@@ -120,6 +141,7 @@ impl Path {
             exchange,
             more,
             packets: sizes.len(),
+            card_cycle_s,
             payload_octets,
             offered_bps,
             tcp,
@@ -140,7 +162,9 @@ impl Path {
     }
 
     pub fn lone_bps(&self, free: f64) -> f64 {
-        let air = if self.more.is_empty() {
+        let air = if let Some(cycle) = self.card_cycle_s {
+            8.0 * f64::from(self.payload_octets) / cycle
+        } else if self.more.is_empty() {
             saturated_bps(&self.exchange, self.payload_octets)
         } else {
             8.0 * f64::from(self.payload_octets) / self.cycle_s()

@@ -66,8 +66,13 @@ pub(crate) struct AccessKind {
 #[derive(Debug)]
 pub(super) struct Domain {
     slot: Duration,
+    /// A station notices a transmission this long after its beginning.
+    cca: Duration,
     kinds: Vec<AccessKind>,
     classes: Table<ClassId, Class>,
+    /// Contenders that will transmit over one that has just begun, since they cannot notice it in
+    /// time, and when.
+    blind: Vec<(Instant, ContenderId)>,
     /// The earliest `next` of its classes.
     next_grant: Instant,
     stale: bool,
@@ -82,6 +87,8 @@ pub(super) enum Standing {
     Counting,
     /// In a frame exchange.
     Exchanging,
+    /// Has a frame that its network card has not prepared yet.
+    Preparing,
 }
 
 /// One queue that contends: a DCF station, one access category, or an AP's beacons.
@@ -168,6 +175,41 @@ impl Class {
         });
     }
 
+    /// Takes the contenders that would transmit up to `until`, with their instants.
+    fn take_blind(
+        &mut self,
+        until: Instant,
+        slot: Duration,
+        air: &FreezeRules<'_>,
+        all: &mut Table<ContenderId, Contender>,
+        blind: &mut Vec<(Instant, ContenderId)>,
+    ) {
+        for (group, kind) in self.groups.iter_mut().zip(air.kinds) {
+            while let Some(Reverse(entry)) = group.heap.peek() {
+                let left = (entry >> CONTENDER_BITS) - group.base;
+                let due = self.reference + kind.aifs + slot * left;
+                if due > until {
+                    break;
+                }
+                let id = ContenderId::new((entry & CONTENDER_MASK) as u32);
+                blind.push((due, id));
+                group.heap.pop();
+            }
+        }
+        let idle_since = self.idle_since;
+        self.late.retain(|late| {
+            let contender = &mut all[late.contender];
+            let start = late_start(idle_since, late, air.kinds[contender.kind as usize].aifs);
+            let due = start + slot * u64::from(contender.slots);
+            if due > until || contender.standing != Standing::Counting {
+                return true;
+            }
+            contender.late = false;
+            blind.push((due, late.contender));
+            false
+        });
+    }
+
     /// The next instant at which one of its contenders may transmit.
     fn next_access(
         &self,
@@ -222,9 +264,11 @@ fn join(groups: &mut [Group], contender: &mut Contender, id: ContenderId) {
 }
 
 impl Domain {
-    pub(super) fn new(slot: Duration, classes: u32) -> Self {
+    pub(super) fn new(slot: Duration, cca: Duration, classes: u32) -> Self {
         Self {
             slot,
+            cca,
+            blind: Vec::new(),
             kinds: Vec::new(),
             classes: (0..classes).map(|_| Class::new()).collect(),
             next_grant: Instant::MAX,
@@ -258,6 +302,10 @@ impl Domain {
         for &ear in ears {
             let class = &mut self.classes[ear];
             if class.active == 0 {
+                if !self.cca.is_zero() {
+                    let until = now + self.cca;
+                    class.take_blind(until, self.slot, &rules, all, &mut self.blind);
+                }
                 class.freeze(now, self.slot, &rules, all);
                 class.next = Instant::MAX;
             }
@@ -304,6 +352,9 @@ impl Domain {
             class.next = class.next_access(self.slot, &rules, all);
             next = next.min(class.next);
         }
+        for (due, _) in &self.blind {
+            next = next.min(*due);
+        }
         self.next_grant = next;
         self.stale = false;
     }
@@ -315,6 +366,10 @@ impl Domain {
         all: &mut Table<ContenderId, Contender>,
         winners: &mut Vec<ContenderId>,
     ) {
+        if !self.blind.is_empty() {
+            let due = self.blind.extract_if(.., |(due, _)| *due <= now);
+            winners.extend(due.map(|(_, contender)| contender));
+        }
         for class in &mut self.classes {
             if class.next > now {
                 continue;
@@ -379,6 +434,7 @@ impl Mac {
             rank,
         });
         self.exchanges.push(super::FrameExchange::new());
+        self.cards.push(super::card::Card::default());
         self.txop_limits.push(txop);
         let discipline = self.nodes[node].discipline;
         self.queues.push(super::MacQueue::new(discipline));
@@ -414,6 +470,19 @@ impl Mac {
 
     /// A frame came into the empty queue of a contender at rest.
     pub(super) fn request_access(&mut self, cx: &Context, medium: &Medium, id: ContenderId) {
+        self.request_access_after(cx, medium, id, false);
+    }
+
+    /// The same; where the medium was `sensed` before, its interframe space may have passed. Gives
+    /// when the back-off had ended, where it had.
+    #[inline]
+    pub(super) fn request_access_after(
+        &mut self,
+        cx: &Context,
+        medium: &Medium,
+        id: ContenderId,
+        sensed: bool,
+    ) -> Option<Instant> {
         let now = cx.now();
         let contender = &mut self.contenders[id];
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
@@ -426,13 +495,16 @@ impl Mac {
         let kind = domain.kinds[contender.kind as usize];
         let slot = domain.slot;
         domain.stale = true;
+        let mut ended = None;
         if contender.late {
             let at = class.late.iter().position(|l| l.contender == id);
             let at = at.expect("a late contender is in the list");
             let start = late_start(class.idle_since, &class.late[at], kind.aifs);
-            if class.active > 0 || start + slot * u64::from(contender.slots) > now {
-                return;
+            let end = start + slot * u64::from(contender.slots);
+            if class.active > 0 || end > now {
+                return None;
             }
+            ended = Some(end);
             class.late.swap_remove(at);
             contender.late = false;
             contender.key = 0;
@@ -446,7 +518,7 @@ impl Mac {
             group
                 .heap
                 .push(Reverse(contender.key << CONTENDER_BITS | u64::from(id)));
-            return;
+            return None;
         }
         if busy {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
@@ -470,12 +542,19 @@ impl Mac {
             // 10.3.4.2: sent once the medium has been sensed idle for a whole DIFS.
             contender.slots = 0;
             contender.late = true;
+            let reference = if sensed {
+                start.max(now)
+            } else {
+                now + kind.aifs
+            };
             class.late.push(Late {
                 contender: id,
-                reference: now + kind.aifs,
+                reference,
                 exact: true,
             });
+            return ended.or((start <= now).then(|| start + slot * left));
         }
+        None
     }
 
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
@@ -537,6 +616,12 @@ impl Mac {
         let id = self.winners[winner];
         let node = self.contenders[id].node;
         let engaged_until = medium.engaged_until(node);
+        if self.has_cards
+            && let Some(ready) = self.held_by_card(id, now)
+        {
+            self.send_at(id, ready);
+            return None;
+        }
         if Some(node) == self.transmitting.1 {
             self.internal_collision(now, id);
         } else if engaged_until > now {
@@ -570,6 +655,35 @@ impl Mac {
         self.widen(id);
         let has_frame = self.has_frame(id);
         self.back_off(now, id, now, has_frame);
+    }
+
+    /// The card of the node has not prepared the frame of its contender, which sends when it is
+    /// ready, on a medium that is idle then.
+    pub(super) fn send_at(&mut self, id: ContenderId, ready: Instant) {
+        let contender = &mut self.contenders[id];
+        contender.slots = 0;
+        contender.late = true;
+        let domain = &mut self.domains[contender.channel];
+        domain.classes[contender.class].late.push(Late {
+            contender: id,
+            reference: ready,
+            exact: true,
+        });
+        domain.stale = true;
+    }
+
+    /// Since when the medium is idle for a contender.
+    pub(super) fn idle_since(&self, id: ContenderId) -> Instant {
+        let contender = &self.contenders[id];
+        let domain = &self.domains[contender.channel];
+        domain.classes[contender.class].idle_since
+    }
+
+    /// Interframe space of a contender.
+    pub(super) fn aifs_of(&self, id: ContenderId) -> Duration {
+        let contender = &self.contenders[id];
+        let domain = &self.domains[contender.channel];
+        domain.kinds[contender.kind as usize].aifs
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.

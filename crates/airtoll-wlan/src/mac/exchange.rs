@@ -90,6 +90,9 @@ impl Mac {
     /// A resting contender got a frame.
     pub(super) fn wake(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         self.want(cx, medium, id, true);
+        if self.has_cards && self.arrival_awaits_card(cx, id) {
+            return;
+        }
         self.request_access(cx, medium, id);
     }
 
@@ -124,6 +127,9 @@ impl Mac {
             }
         }
         self.contenders[id].standing = Standing::Exchanging;
+        if self.has_cards {
+            self.leave_card(cx, medium, id);
+        }
         self.keep_winner(id);
         false
     }
@@ -509,7 +515,8 @@ impl Mac {
             self.expect(cx, medium, id, Gap::Response, &[node], false);
             return;
         }
-        if txop_end > now + sifs && (resumes || self.has_frame(id)) {
+        let more = txop_end > now + sifs && (resumes || self.has_frame(id));
+        if more && (!self.has_cards || self.card_keeps_up(cx, id, now + sifs)) {
             let room = txop_end - now - sifs;
             match self.fill(cx, medium, id, Some(room)) {
                 Fill::Ready => {
@@ -520,6 +527,9 @@ impl Mac {
                     let guard = mode.guard_time(sifs, exchange.psdu, rts_octets);
                     if guard + exchange.length + sifs + answer <= room {
                         exchange.stage = Stage::NextPpdu;
+                        if self.has_cards {
+                            self.leave_card(cx, medium, id);
+                        }
                         medium.engage(node, now + sifs);
                         cx.schedule(now + sifs, Event::Proceed { contender: id });
                         return;
@@ -616,6 +626,8 @@ impl Mac {
         let more = self.has_frame(id);
         if !more {
             self.want(cx, medium, id, false);
+        } else if self.has_cards && self.awaits_card(cx, id, reference) {
+            return;
         }
         self.back_off(cx.now(), id, reference, more);
         if !more {

@@ -128,7 +128,7 @@ impl Mac {
                     self.discard_expired(cx, contender, link, now);
                 }
             }
-            Standing::Exchanging => {}
+            Standing::Exchanging | Standing::Preparing => {}
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Ledger {
     pub security: Duration,
     pub ack: Duration,
     pub contention: Duration,
+    /// Silence that ended only when a network card had prepared the next frame.
+    pub card: Duration,
     pub retry: Duration,
     pub protection: Duration,
     pub management: Duration,
@@ -74,6 +76,7 @@ impl Ledger {
             self.security,
             self.ack,
             self.contention,
+            self.card,
             self.retry,
             self.protection,
             self.management,
@@ -81,6 +84,13 @@ impl Ledger {
         ]
         .into_iter()
         .sum()
+    }
+
+    /// A network card caused the last `waited` of the silence that is booked as contention.
+    pub fn blame_card(&mut self, waited: Duration) {
+        let moved = waited.min(self.contention);
+        self.contention -= moved;
+        self.card += moved;
     }
 
     /// Books a transmission that the end of the trial cut off.

@@ -67,6 +67,11 @@ pub struct Bss {
     /// (`nodes[].frame_burst_us`).
     #[serde(default)]
     pub frame_burst_us: f64,
+    /// Time that a station needs to notice that another one has begun to transmit
+    /// (aCCATime), us: stations that begin within it collide. 0: only those that begin at the same
+    /// instant do, which is exact where all back-offs keep the slot boundaries.
+    #[serde(default)]
+    pub cca_time_us: f64,
     /// A-MPDU and A-MSDU (n and later).
     #[serde(default)]
     pub aggregation: Aggregation,

@@ -160,6 +160,15 @@ impl Scenario {
             check_cost(&format!("{at}.host.ciphers[{i}].encrypt"), &cipher.encrypt)?;
             check_cost(&format!("{at}.host.ciphers[{i}].decrypt"), &cipher.decrypt)?;
         }
+        if let Some(nic) = &node.host.nic {
+            let at = format!("{at}.host.nic");
+            if node.role == Role::Wired {
+                return invalid(&at, "a network card", "null for a wired host");
+            }
+            for (i, stage) in nic.stages.iter().enumerate() {
+                check_cost(&format!("{at}.stages[{i}].cost"), &stage.cost)?;
+            }
+        }
         if node.cipher.is_group_management() {
             let allowed = "a cipher of data frames";
             return invalid(&format!("{at}.cipher"), node.cipher.name(), allowed);
@@ -401,6 +410,7 @@ impl Bss {
             }
         }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
+        not_negative(&format!("{at}.cca_time_us"), self.cca_time_us)?;
         if let Some(octets) = self.fragmentation_threshold_octets
             && octets < 256
         {

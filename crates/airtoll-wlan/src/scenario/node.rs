@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{EdcaParameters, Rate, Standard};
+use super::nic::Nic;
 use crate::transport::TcpSystem;
 
 /// A station, an access point or a wired host.
@@ -144,6 +145,9 @@ pub struct Host {
     /// CPU time of one unit of each handshake operation, ns, by the name that
     /// `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     pub operations_ns: BTreeMap<String, f64>,
+    /// Network card that prepares frames before its radio contends; null: frames are ready when
+    /// they come into the transmit queue.
+    pub nic: Option<Nic>,
     /// Power figures; null: energy is not reported for this node.
     pub energy: Option<Energy>,
 }

@@ -1,0 +1,100 @@
+//! Network cards: the stages that prepare a frame, and the instant at which it is ready.
+//!
+//! Takes the next frames of a contender and the instant at which its last exchange was over; gives
+//! the instant at which they are ready for the radio. `mac` decides what that means for
+//! contention.
+
+use airtoll_security::CipherSuite;
+use airtoll_units::{Duration, Instant};
+
+use super::host::Price;
+use crate::scenario::{self, Meanwhile, Overlap, StageKind};
+
+const STAGES: usize = StageKind::ALL.len();
+
+/// The MPDUs of one PPDU that a card prepares.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    pub mpdus: u32,
+    /// Octets of MSDU in them.
+    pub octets: u32,
+    pub cipher: CipherSuite,
+    /// When the last of their packets came into the queue.
+    pub queued: Instant,
+    /// Airtime of those octets.
+    pub airtime: Duration,
+}
+
+/// The network card of a node.
+#[derive(Debug)]
+pub(crate) struct Nic {
+    overlap: Overlap,
+    meanwhile: Meanwhile,
+    /// By stage: the cipher that an entry is for, and its price.
+    prices: [Vec<(Option<CipherSuite>, Price)>; STAGES],
+    /// When each stage is done with its last frame.
+    free_at: [Instant; STAGES],
+}
+
+impl Nic {
+    /// A card at rest.
+    pub fn new(model: &scenario::Nic) -> Self {
+        let prices = StageKind::ALL.map(|kind| {
+            let own = model.stages.iter().filter(|s| s.stage == kind);
+            own.map(|s| (s.cipher, s.cost.into())).collect()
+        });
+        Self {
+            overlap: model.overlap,
+            meanwhile: model.meanwhile,
+            prices,
+            free_at: [Instant::ZERO; STAGES],
+        }
+    }
+
+    /// Which part of contention passes while it prepares a frame.
+    pub fn meanwhile(&self) -> Meanwhile {
+        self.meanwhile
+    }
+
+    /// Prepares frames after an exchange that was over at `over`; gives when they are ready.
+    pub fn prepare(&mut self, work: &Work, over: Instant) -> Instant {
+        let costs = self.costs(work);
+        if self.overlap == Overlap::Pipelined {
+            let mut at = work.queued;
+            for (free, (fixed, by_length)) in self.free_at.iter_mut().zip(costs) {
+                at = at.max(*free) + fixed + by_length;
+                *free = at;
+            }
+            return at;
+        }
+        let start = over.max(work.queued).max(self.free_at[STAGES - 1]);
+        let fixed: Duration = costs.iter().map(|c| c.0).sum();
+        let late = match self.overlap {
+            Overlap::CutThrough => {
+                let slowest = costs.iter().map(|c| c.1).max();
+                slowest
+                    .unwrap_or(Duration::ZERO)
+                    .saturating_sub(work.airtime)
+            }
+            _ => costs.iter().map(|c| c.1).sum(),
+        };
+        let ready = start + fixed + late;
+        self.free_at[STAGES - 1] = ready;
+        ready
+    }
+
+    /// Time of each stage: its fixed part and the part that grows with the length.
+    fn costs(&self, work: &Work) -> [(Duration, Duration); STAGES] {
+        std::array::from_fn(|stage| {
+            let mut cost = (Duration::ZERO, Duration::ZERO);
+            for (cipher, price) in &self.prices[stage] {
+                if cipher.is_none_or(|c| c == work.cipher) {
+                    let fixed = price.of(0);
+                    cost.0 += fixed * u64::from(work.mpdus);
+                    cost.1 += price.of(work.octets).saturating_sub(fixed);
+                }
+            }
+            cost
+        })
+    }
+}
