@@ -158,6 +158,11 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "airtime_security_s": ("s", "octets that security adds to data frames, on air"),
     "airtime_ack_s": ("s", "acknowledgements and the SIFS before them"),
     "airtime_contention_s": ("s", "interframe spaces and back-off while a node had a frame"),
+    "airtime_card_s": (
+        "s",
+        "silence that ended only when a network card had prepared the next frame; only where a "
+        "device has such a card",
+    ),
     "airtime_retry_s": ("s", "failed exchanges: collisions and frame errors"),
     "airtime_protection_s": ("s", "RTS, CTS and their SIFS"),
     "airtime_management_s": (

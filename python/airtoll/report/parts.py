@@ -19,6 +19,7 @@ SHORT: Final[dict[str, str]] = {
     "airtime_mac_phy_s": "preambles, padding",
     "airtime_ack_s": "acknowledgements",
     "airtime_contention_s": "medium access",
+    "airtime_card_s": "waiting for the card",
     "airtime_retry_s": "retries, collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "handshakes",
