@@ -60,6 +60,7 @@ __all__ = [
     "MasterMsk",
     "MasterPassphrase",
     "MasterPmk",
+    "Meanwhile",
     "MediumLevel",
     "MediumLevelPoint",
     "MediumRadio",
@@ -75,9 +76,12 @@ __all__ = [
     "MobilityAgent",
     "MobilityDomain",
     "NamedGroup",
+    "Nic",
+    "NicStage",
     "Node",
     "Options",
     "OuterIp",
+    "Overlap",
     "PathLoss",
     "PathLossConstant",
     "PathLossLogDistance",
@@ -108,6 +112,7 @@ __all__ = [
     "Scan",
     "Scenario",
     "Shown",
+    "StageKind",
     "Standard",
     "TcpSystem",
     "TlsSuite",
@@ -462,6 +467,12 @@ class Bss:
     (`nodes[].frame_burst_us`).
     """
 
+    cca_time_us: float = 0.0
+    """Time that a station needs to notice that another one has begun to transmit (aCCATime), us:
+    stations that begin within it collide. 0: only those that begin at the same instant do, which
+    is exact where all back-offs keep the slot boundaries.
+    """
+
     aggregation: Aggregation = Aggregation()
     """A-MPDU and A-MSDU (n and later)."""
 
@@ -716,6 +727,85 @@ class CipherCost:
     """Decryption, per MPDU and per octet of MSDU in it."""
 
 
+class StageKind(StrEnum):
+    """Stages of a network card, in the order in which a frame passes them."""
+
+    FETCH = "fetch"
+    """Descriptor and frame come over the bus."""
+
+    KEY_SETUP = "key_setup"
+    """The cipher's key is mixed or scheduled."""
+
+    ENCRYPTION = "encryption"
+    """The frame is encrypted."""
+
+    TRANSMISSION = "transmission"
+    """The frame is handed to the transmitter."""
+
+
+@frozen(kw_only=True)
+class NicStage:
+    """Cost of one stage, for one cipher or for all frames."""
+
+    stage: StageKind
+    """Which stage."""
+
+    cipher: CipherSuite | None = None
+    """Cipher of the frames that it costs time; null: every frame, encrypted or not. Costs of
+    entries that fit the same frame add up.
+    """
+
+    cost: Cost
+    """Time per MPDU and per octet of MSDU (LLC/SNAP header and IP packet) in it."""
+
+
+class Overlap(StrEnum):
+    """Which stages of a network card work at the same time."""
+
+    PIPELINED = "pipelined"
+    """Every stage takes its next frame as soon as it is done with the last one. Frames are ready
+    before their turn, unless the slowest stage is slower than the air.
+    """
+
+    SERIAL = "serial"
+    """The next frame is prepared when the last frame exchange is over, one stage after the
+    other.
+    """
+
+    CUT_THROUGH = "cut_through"
+    """As `serial`, but transmission begins when the first octets are through all stages: the
+    time per octet of the slowest stage delays a frame only by as much as it exceeds the
+    airtime.
+    """
+
+
+class Meanwhile(StrEnum):
+    """Which part of contention passes while a network card prepares the next frame."""
+
+    NOTHING = "nothing"
+    """None: the interframe space begins when the frame is ready."""
+
+    INTERFRAME_SPACE = "interframe_space"
+    """The interframe space: back-off begins when it has passed and the frame is ready."""
+
+    BACK_OFF = "back_off"
+    """Interframe space and back-off: the frame is sent when both have ended and it is ready."""
+
+
+@frozen(kw_only=True)
+class Nic:
+    """A network card that prepares each frame before its radio contends for the medium."""
+
+    stages: tuple[NicStage, ...] = ()
+    """Costs of its stages; a stage that is not listed takes no time."""
+
+    overlap: Overlap = Overlap.PIPELINED
+    """Which stages work at the same time."""
+
+    meanwhile: Meanwhile = Meanwhile.NOTHING
+    """Which part of contention passes while a frame is prepared."""
+
+
 @frozen(kw_only=True)
 class Energy:
     """Power drawn by a node, beyond what it draws when switched on and idle."""
@@ -768,6 +858,11 @@ class Host:
     operations_ns: Mapping[str, float] = MappingProxyType({})
     """CPU time of one unit of each handshake operation, ns, by the name that
     `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
+    """
+
+    nic: Nic | None = None
+    """Network card that prepares frames before its radio contends; null: frames are ready when
+    they come into the transmit queue.
     """
 
     energy: Energy | None = None
