@@ -17,7 +17,7 @@ use crate::medium::Medium;
 use crate::scenario::Meanwhile;
 use airtoll_phy as phy;
 
-/// What the card of a contender's node does for it.
+/// State of a network card for one contender of its node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Card {
     /// When the next frame is ready, once that is known.
@@ -88,7 +88,7 @@ impl Mac {
             return None;
         }
         let most = if aggregates { mode.window } else { 1 };
-        let (limit, held) = (mode.ampdu_octets.min(mode.ppdu_octets), mpdus);
+        let limit = mode.ampdu_octets.min(mode.ppdu_octets);
         let around =
             super::mac_octets(state.qos, state.four_address) + state.cipher.frame_octets() as u32;
         let mut work = Work {
@@ -102,7 +102,7 @@ impl Mac {
             let packet = &cx.packets[packet];
             let msdu = phy::LLC_SNAP_OCTETS + packet.ip_octets;
             octets = octets.next_multiple_of(4) + 4 + msdu + around;
-            if mpdus == most || (mpdus > held.max(0) && octets > limit) {
+            if mpdus == most || (mpdus > 0 && octets > limit) {
                 break;
             }
             mpdus += 1;
