@@ -120,7 +120,7 @@ impl Path {
             if tcp.is_some() || stations.len() > 1 || scenario.flows.len() > 1 {
                 return Err(Cannot::Option("nodes[].host.nic"));
             }
-            if sizes.len() > 1 || exchange.mpdus > 1 || link.fragment_above_octets.is_some() {
+            if sizes.len() > 1 || exchange.msdus > 1 || link.fragment_above_octets.is_some() {
                 return Err(Cannot::Option("nodes[].host.nic"));
             }
             let sender = if downlink { access_point } else { station };
