@@ -469,8 +469,8 @@ class Bss:
 
     cca_time_us: float = 0.0
     """Time that a station needs to notice that another one has begun to transmit (aCCATime), us:
-    stations that begin within it collide. 0: only those that begin at the same instant do, which
-    is exact where all back-offs keep the slot boundaries.
+    stations that begin within it collide. 0: only those that begin at the same instant do,
+    which is exact where all back-offs keep the slot boundaries.
     """
 
     aggregation: Aggregation = Aggregation()
