@@ -7,6 +7,9 @@
 //! Clause and equation numbers are those of IEEE Std 802.11-2020 (HE: IEEE Std 802.11ax-2021,
 //! EHT: IEEE Std 802.11be-2024) unless a line says otherwise.
 
+#[cfg(test)]
+extern crate self as airtoll_phy;
+
 mod airtime;
 mod ampdu;
 
@@ -14,6 +17,10 @@ mod dsss_error;
 mod error_rate;
 mod frame_sizes;
 mod generation;
+#[cfg(test)]
+#[path = "../examples/link_simulation/link.rs"]
+mod link_simulation;
+mod link_table;
 mod modulation;
 mod parameters;
 mod propagation;
@@ -26,7 +33,7 @@ mod txvector;
 
 pub use airtime::{airtime, preamble, psdu_within};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
-pub use error_rate::{bit_error_rate, frame_success, header_success, union_bound};
+pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{
     ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS,
     LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
