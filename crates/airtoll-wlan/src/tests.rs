@@ -434,7 +434,7 @@ fn fragments_are_tried_again_for_themselves() {
         let bss = format!(r#"{A54}, "fragmentation_threshold_octets": 528"#);
         let mut scenario = uplink(stations, &bss, r#", "cipher": "ccmp-128""#, 1472, 2.0);
         if stations == 1 {
-            scenario.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 88.0 };
+            scenario.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 92.0 };
         }
         let mut world = world_after(&scenario, 3);
         let outcome = world.outcome();

@@ -87,14 +87,14 @@ fn a_lost_message_is_repeated_after_half_a_second_and_a_silent_station_has_to_re
         ..Set::default()
     };
     let slow = (0..12)
-        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-91.2), 2.0, 9.0), seed))
+        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-95.0), 2.0, 9.0), seed))
         .filter(|o| o.failure.is_none() && of_the_cell(o, "group_rekey_messages") > 8.0)
         .map(|o| of_the_cell(&o, "group_rekey_longest_s"))
         .collect::<Vec<_>>();
     assert!(!slow.is_empty());
     assert!(slow.iter().all(|t| *t > 0.5), "{slow:?}");
     let lost = (0..100)
-        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-91.5), 4.0, 12.0), seed))
+        .map(|seed| trial(&renewing("wpa2-psk-ccmp", &set(-95.5), 4.0, 12.0), seed))
         .filter(|o| o.failure.is_none() && of_the_cell(o, "associations_lost") > 0.0)
         .collect::<Vec<_>>();
     assert!(!lost.is_empty());

@@ -110,6 +110,7 @@ fn a_station_stays_without_a_better_access_point() {
 fn rates_follow_the_level() {
     // Without a second access point in reach the far end of the walk is slow.
     let mut stay = walk(&active(1), 14.0);
+    stay["radio"]["noise_figure_db"] = json!(11.0);
     stay["handovers"][0]["walk"]["threshold_dbm"] = json!(-95.0);
     stay["flows"] = json!([{"name": "f", "source": "s0", "destination": "server",
         "transport": {"protocol": "udp"},
