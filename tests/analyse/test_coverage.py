@@ -34,6 +34,13 @@ def test_the_page_shows_the_recorded_table():
     assert coverage.table(RECORDED) in page
 
 
+@pytest.mark.parametrize("share", ["0.5", "1", "2"])
+def test_a_run_until_a_precision_covers_94_to_96_percent(share):
+    entry = RECORDED["lines"][f"overhead until {share} %"]
+    assert entry["runs"] == 40_000
+    assert 0.94 <= entry["is"] <= 0.96
+
+
 @pytest.mark.parametrize(
     "name",
     [
