@@ -167,7 +167,7 @@ def test_mann_whitney_and_delta():
 def test_verdicts():
     rng = np.random.default_rng(3)
     a, b = rng.normal(100, 1, 30), rng.normal(100, 1, 30)
-    assert "no detectable difference at n = 60" in compare_samples(a, b, "s").verdict
+    assert "no detectable difference at n = 30 + 30" in compare_samples(a, b, "s").verdict
     assert compare_samples(a, b, "s", margin=2.0).verdict == "equivalent within 2 s"
     assert compare_samples(a + 5, b, "bit/s").verdict == "faster"
 
@@ -245,5 +245,5 @@ def test_what_holm_takes_back_is_said() -> None:
     alone, among = tests[0], holm(tests)[0]
     assert alone.verdict == "slower"
     assert among.p_holm > 0.05 > among.p
-    assert among.verdict == "slower taken alone, not among 61 comparisons at n = 6"
+    assert among.verdict == "slower taken alone, not among 61 comparisons at n = 3 + 3"
     assert holm(tests[:1])[0].verdict == "slower"

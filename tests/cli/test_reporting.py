@@ -1,100 +1,148 @@
-"""The output of a run: each row with its own numbers."""
+"""The output of a run in the terminal: question, answer, one table of the answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
-from airtoll.analyse import analyse
-from airtoll.cli.reporting import _print_costs
-from airtoll.observe.schema import OBSERVATIONS
+from airtoll.cli.reporting import print_run
+from airtoll.plan import Trial
+from airtoll.run import run
+from airtoll.testbeds.contract import Measured, Row
 
-#: Means by part and policy: the fifth loses what A gains.
+STUDY = """
+[study]
+name = "cell"
+title = "A cell"
+question = "How long until every client is on?"
+answers = [{answers}]
+leaves_out = ["walls"]
+[trials]
+repetitions = 5
+[scenario.mixed]
+phy = "802.11g"
+stations = [{stations}]
+[traffic.udp]
+transport = "udp"
+duration_s = 1
+[grid]
+policy = ["open", "wep-104"]
+{factors}
+"""
+
+#: Means by station and policy: the fifth loses what A gains.
 MEANS = {
-    ("A-up", "A"): {"open": 10e6, "wep-104": 12e6},
-    ("fifth-up", "fifth"): {"open": 10e6, "wep-104": 1e6},
-    (None, None): {"open": 20e6, "wep-104": 13e6},
+    "A": {"open": 10e6, "wep-104": 12e6},
+    "fifth": {"open": 10e6, "wep-104": 1e6},
 }
 
 
-def test_every_part_of_a_cell_has_its_own_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(1)
-    rows = [
-        {
-            "cell": f"mixed/{policy}/udp",
-            "scenario": "mixed",
-            "policy": policy,
-            "traffic": "udp",
-            "factors": "{}",
-            "trial": trial,
-            "attempt": 1,
-            "flow": flow,
-            "station": station,
-            "metric": "throughput_bps",
-            "value": rng.normal(mean, 1e4),
-            "unit": "bit/s",
-        }
-        for (flow, station), policies in MEANS.items()
-        for policy, mean in policies.items()
-        for trial in range(1, 6)
-    ]
-    frame = pl.DataFrame(rows, infer_schema_length=None).with_columns(
-        [
-            pl.lit(None, kind).alias(name)
-            for name, kind in OBSERVATIONS.items()
-            if name not in rows[0]
+class Planned:
+    """Gives normal readings around stated means."""
+
+    name = "planned"
+    parallel = True
+
+    def check(self, cell: Any) -> None:
+        """Everything runs."""
+
+    def warning(self, cell: Any) -> None:
+        """No warnings."""
+
+    def expected_s(self, cell: Any) -> float:
+        return 0.001
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        rng = np.random.default_rng(trial.seed)
+        policy, levels = trial.cell.policy, dict(trial.cell.factors)
+        clients = levels.get("scenario.clients")
+        if clients:
+            slow = 3.0 if policy == "wep-104" else 1.0
+            got_on = min(clients, 49)
+            rows = [
+                Row("join_all_time_s", float(rng.normal(slow * clients, 0.01)), "s"),
+                Row("stations_joined", got_on, "1"),
+                Row("joined_ratio", got_on / clients, "1"),
+            ]
+            return Measured(rows=tuple(rows))
+        values = {name: float(rng.normal(means[policy], 1e4)) for name, means in MEANS.items()}
+        rows = [
+            Row("throughput_bps", value, "bit/s", flow=f"{name}-up", station=name)
+            for name, value in values.items()
         ]
+        return Measured(rows=(Row("throughput_bps", sum(values.values()), "bit/s"), *rows))
+
+    def environment(self) -> dict[str, str]:
+        return {}
+
+    def cancel(self) -> None:
+        """Nothing to stop."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def printed(tmp_path, capsys, monkeypatch):
+    def of(answers: str, stations: str, factors: str = "") -> list[str]:
+        monkeypatch.setenv("COLUMNS", "200")
+        study = tmp_path / "cell.toml"
+        study.write_text(STUDY.format(answers=answers, stations=stations, factors=factors))
+        result = run(study, testbed=Planned(), out=tmp_path / "run", jobs=1)
+        capsys.readouterr()
+        print_run(result, json=False)
+        return capsys.readouterr().out.splitlines()
+
+    return of
+
+
+def test_question_answer_and_gaps_come_in_that_order(printed):
+    lines = printed(
+        '"join_all_time_s", "joined_ratio"',
+        '{ name = "A" }',
+        '"scenario.clients" = [1, 50, 5, 10]',
     )
-    cells = ["mixed/open/udp", "mixed/wep-104/udp"]
-    _print_costs(analyse(frame), cells, Path("run"), as_it_is)
-    lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "faster" in lines["mixed/wep-104/udp A-up"]
-    assert "slower" in lines["mixed/wep-104/udp fifth-up"]
-    assert "slower" in lines["mixed/wep-104/udp"]
+    assert lines[0] == "How long until every client is on?"
+    assert lines[1].startswith("With 50 clients, the time until every client has joined is 49.99")
+    assert " with Open, and 149.99" in lines[1]
+    assert "WEP-104 (95 % intervals)" in lines[1]
+    assert any("49 of 50 on average" in line for line in lines)
+    # In the order of the study, not of the text, and without the factors that do not vary.
+    places = [line.split("  ")[0:] for line in lines if line.startswith(("Open ", "WEP-104 "))]
+    order = [next(word.strip() for word in row[1:] if word.strip()) for row in places]
+    levels = list(dict.fromkeys(name.split(" client")[0] for name in order))
+    assert levels == ["1", "50", "5", "10"]
+    assert lines[-1] == "Not covered: walls"
+    assert not any("throughput" in line for line in lines)
 
 
-def as_it_is(_cell: str, verdict: str) -> str:
-    return verdict
+def test_every_named_station_has_its_own_verdict_below_the_total(printed):
+    lines = printed('"throughput_bps"', '{ name = "A" }, { name = "fifth" }')
+    rows = [line for line in lines if line.startswith("WEP-104 ") and "Mb/s" in line]
+    total, first, fifth = rows
+    assert " all " in total
+    assert "slower" in total
+    # (12 + 1)^2 / (2 (12^2 + 1)) = 0.583
+    assert "0.583" in total
+    assert " A " in first
+    assert "faster" in first
+    assert " fifth " in fifth
+    assert "slower" in fifth
 
 
-@pytest.mark.parametrize(("cells", "shown"), [(200, 200), (201, 60)])
-def test_long_tables_are_cut_with_a_sentence(
-    capsys: pytest.CaptureFixture[str], cells: int, shown: int
-) -> None:
-    rows = [
-        {
-            "cell": f"home/{policy}/udp?level={level}",
-            "scenario": "home",
-            "policy": policy,
-            "traffic": "udp",
-            "factors": f'{{"level": {level}}}',
-            "trial": 1,
-            "attempt": 1,
-            "metric": "throughput_bps",
-            "value": 20e6 - level,
-            "unit": "bit/s",
-        }
-        for level in range((cells + 1) // 2)
-        for policy in ("open", "wep-104")
-    ][:cells]
-    frame = pl.DataFrame(rows).with_columns(
-        [
-            pl.lit(None, kind).alias(name)
-            for name, kind in OBSERVATIONS.items()
-            if name not in rows[0]
-        ]
-    )
-    names = [str(row["cell"]) for row in rows]
-    _print_costs(analyse(frame), names, Path("runs/many"), as_it_is)
-    lines = capsys.readouterr().out.splitlines()
-    listed = [line.split("  ")[0] for line in lines if line.startswith("home/")]
-    assert listed == names[:shown]
-    rest = [line for line in lines if line.startswith("The first ")]
-    assert len(rest) == (shown < cells)
+@pytest.mark.parametrize(("levels", "shown"), [(100, 200), (101, 60)])
+def test_long_tables_are_cut_with_a_sentence(printed, levels, shown):
+    numbers = ", ".join(str(1 + level) for level in range(levels))
+    lines = printed('"join_all_time_s"', '{ name = "A" }', f'"scenario.clients" = [{numbers}]')
+    table_end = next((i for i, line in enumerate(lines) if line.startswith("times of")), len(lines))
+    in_table = [line for line in lines[:table_end] if line.startswith(("Open ", "WEP-104 "))]
+    assert len(in_table) == shown
+    rest = [line for line in lines[:table_end] if line.startswith("The first ")]
+    assert len(rest) == (shown < 2 * levels)
     if rest:
-        assert rest[0].startswith("The first 60 of 201 rows; the rest: `airtoll report runs/many`")
+        assert rest[0].startswith("The first 60 of 202 rows; the rest: `airtoll report ")
         assert "--format csv" in rest[0]
         assert "--json" in rest[0]

@@ -70,3 +70,77 @@ class LedgerTestbed:
 @pytest.fixture
 def ledger() -> type:
     return LedgerTestbed
+
+
+class EverythingTestbed:
+    """Gives every metric that a study can ask for, so that a whole shipped study runs in seconds.
+
+    Values follow from the cell and the seed; they mean nothing.
+    """
+
+    name = "fake"
+    parallel = True
+
+    def check(self, cell: Cell) -> Skip | None:
+        """Everything runs."""
+
+    def warning(self, cell: Cell) -> str | None:
+        """No warnings."""
+
+    def expected_s(self, cell: Cell) -> float:
+        return 0.001
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        cell, draw = trial.cell, random.Random(trial.seed)
+        policy = cell.security
+        added = policy.octets_per_mpdu + policy.octets_per_msdu + 40 * len(policy.tunnels)
+        frame_s = (400 + 0.2 * added) / 1e6 * (1 + draw.gauss(0, 0.002))
+        speed = 8 * 1472 / frame_s
+        clients = cell.settings.clients or len(cell.settings.stations)
+        joining = 0.02 + 0.001 * added + 0.3 * (policy.link.eap_method is not None)
+        rows = [
+            Row("throughput_bps", speed, "bit/s"),
+            Row("loss_ratio", 0.01, "1"),
+        ]
+        for name in [station.name for station in cell.settings.stations][:3]:
+            rows += [
+                Row("throughput_bps", speed / clients, "bit/s", flow=f"{name}-up", station=name),
+                Row("delay_s", abs(draw.gauss(2e-3, 1e-4)), "s", flow=f"{name}-up", station=name),
+                Row("jitter_s", abs(draw.gauss(1e-4, 1e-5)), "s", flow=f"{name}-up", station=name),
+                Row("response_time_s", abs(draw.gauss(3e-3, 1e-4)), "s", flow=f"{name}-up",
+                    station=name),
+                Row("association_time_s", abs(draw.gauss(2e-3, 1e-4)), "s", station=name),
+                Row("negotiation_time_s", abs(draw.gauss(joining, 1e-3)), "s", station=name),
+                Row("eap_time_s", abs(draw.gauss(joining, 1e-3)), "s", station=name),
+            ]  # fmt: skip
+        if clients > 1:
+            got_on = clients - (clients > 400)
+            rows += [
+                Row("join_all_time_s", abs(draw.gauss(1 + joining * clients, 0.02)), "s"),
+                Row("stations_joined", got_on, "1"),
+                Row("joined_ratio", got_on / clients, "1"),
+            ]
+        else:
+            rows.append(Row("join_all_time_s", abs(draw.gauss(joining, 1e-3)), "s"))
+        if cell.settings.handover is not None:
+            rows += [
+                Row("handover_gap_s", abs(draw.gauss(joining, 1e-3)), "s", station="phone"),
+                Row("handover_association_s", joining / 2, "s", station="phone"),
+                Row("handover_wait_s", joining / 2, "s", station="phone"),
+                Row("handover_packets_lost", float(draw.randrange(3)), "1", station="phone"),
+            ]
+        return Measured(rows=tuple(rows))
+
+    def environment(self) -> dict[str, str]:
+        return {"fake": "1"}
+
+    def cancel(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def everything() -> type:
+    return EverythingTestbed

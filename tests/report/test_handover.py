@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from airtoll.report import write_report
+from airtoll.report.answer import headline
 from airtoll.report.handover import gaps
-from airtoll.report.summary import headline, summarise
+from airtoll.report.summary import summarise
 from airtoll.run import run
 
 STUDY = """
 [study]
 name = "walk"
 title = "A short walk"
+answers = ["handover_gap_s"]
 [trials]
 repetitions = 2
 [scenario.walk]
@@ -40,14 +42,14 @@ def test_the_gap_and_its_parts_are_in_the_page(tmp_path: Path) -> None:
     summary = summarise(folder)
     found = gaps(summary)
     assert [gap.exchange.policy for gap in found] == [
-        "open, full",
-        "wpa2-ft-psk-ccmp, full",
-        "wpa2-ft-psk-ccmp, fast-transition",
+        "Open: full",
+        "WPA2-Personal, fast transition, CCMP-128: full",
+        "WPA2-Personal, fast transition, CCMP-128: fast-transition",
     ]
     for gap in found:
         assert gap.exchange.negotiation is not None
         assert gap.exchange.reached_s == pytest.approx(gap.exchange.negotiation.value, abs=1e-9)
-    assert "A hand-over stops the traffic for" in headline(summary)[-1]
+    assert headline(summary)[0].startswith("The gap of a hand-over is ")
     write_report([folder])
     page = (folder / "report.html").read_text("utf-8")
     assert 'id="handover"' in page

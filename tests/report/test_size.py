@@ -54,9 +54,9 @@ def test_a_long_sweep_is_drawn_at_sixty_levels_and_says_so(ledger, tmp_path):
     )
     summary = summarise(run(study, testbed=ledger(), out=tmp_path / "run", jobs=1).path)
     (sweep,) = [p for p in pictures(summary) if p.name == "sweep"]
-    assert "Not drawn: 10 more levels of scenario.queue_packets" in sweep.caption
+    assert "Not drawn: 10 more levels of queue packets" in sweep.caption
     page = develop([sweep])[0].in_page[0]
-    said = re.findall(r"scenario.queue_packets (\d+):", page)
+    said = re.findall(r"queue of (\d+) packets:", page)
     assert len(said) == 60
     assert {said[0], said[-1]} == {"1", "70"}
 

@@ -72,7 +72,9 @@ def test_the_overhead_of_means_is_next_to_the_decompositions_sum(finished, cell)
     page = write_report([finished]).read_text()
     assert "overhead of means" in page
     assert "the mean of 1 / T is larger than 1 / mean of T" in page
-    row = re.search(r'wpa2-psk-ccmp/tcp</th>.*?<b>([^<]+)</b></td><td class="n">([^<]+)</td>', page)
+    row = re.search(
+        r'WPA2-Personal, CCMP-128</th>.*?<b>([^<]+)</b></td><td class="n">([^<]+)</td>', page
+    )
     assert row
     decomposed, of_means = (float(value) for value in row.groups())
     assert of_means == pytest.approx(100 * cell[1].value, abs=0.006)

@@ -107,6 +107,12 @@ class Analysis:
         """Estimate of one metric of one cell, or None if it was not observed."""
         return self._at(self.estimates, self._estimate_rows.get((cell, metric, flow, station)))
 
+    def row_of(
+        self, cell: str, metric: str, flow: str | None = None, station: str | None = None
+    ) -> int:
+        """The row of ``estimates`` with one metric of one cell. Raises ``KeyError``."""
+        return self._estimate_rows[cell, metric, flow, station]
+
     def overhead(
         self, cell: str, flow: str | None = None, station: str | None = None
     ) -> Estimate | None:
@@ -540,7 +546,7 @@ def _comparisons(
     words = [
         ("" if first else f"{EXPLORATORY}: ")
         + verdict(
-            Estimate(v, lo, hi, level, int(n), f"difference, {method}", unit),
+            Estimate(v, lo, hi, level, int(n1 + n2), f"difference, {method}", unit),
             q,
             e,
             m,
@@ -548,12 +554,14 @@ def _comparisons(
             "slower" if metric in _MORE_IS_FASTER else "lower",
             alone=alone,
             family=size,
+            n=f"{n1:.0f} pairs" if paired else f"{n2:.0f} + {n1:.0f}",
         )
-        for v, lo, hi, n, method, unit, q, e, m, metric, alone, size, first in zip(
+        for v, lo, hi, n1, n2, method, unit, q, e, m, metric, alone, size, first in zip(
             value,
             low,
             high,
-            a["n1"] + a["n2"],
+            a["n1"],
+            a["n2"],
             methods,
             pairs["unit"].to_list(),
             corrected,

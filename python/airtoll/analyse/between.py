@@ -135,5 +135,6 @@ def _words(change: Change, p: float, alone: float, family: int, primary: bool) -
         place = "within" if spread[0].contains(single[0].value) else "outside"
         return f"{place} the other's interval"
     return ("" if primary else f"{EXPLORATORY}: ") + verdict(
-        change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family
-    )
+        change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family,
+        n=f"{change.first.n} + {change.second.n}",
+    )  # fmt: skip

@@ -42,6 +42,7 @@ class Test:
     equivalence_p: float
     margin: float
     verdict: str
+    n: str = ""
 
 
 def compare_samples(
@@ -68,8 +69,9 @@ def compare_samples(
     else:
         p, effect = welch_p(a, b), hedges_g(a, b)
     equivalence = tost_p(a, b, margin)
-    words = verdict(estimate, p, equivalence, margin, higher_is, lower_is)
-    return Test(estimate, method, p, p, effect, equivalence, margin, words)
+    n = f"{x.size} + {y.size}"
+    words = verdict(estimate, p, equivalence, margin, higher_is, lower_is, n=n)
+    return Test(estimate, method, p, p, effect, equivalence, margin, words, n)
 
 
 def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slower") -> list[Test]:
@@ -89,6 +91,7 @@ def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slow
                 lower_is,
                 alone=test.p,
                 family=family,
+                n=test.n,
             ),
         )
         for test, p in zip(tests, corrected, strict=True)
@@ -190,11 +193,14 @@ def verdict(
     *,
     alone: float = math.nan,
     family: int = 1,
+    n: str = "",
 ) -> str:
     """The outcome in words, at the estimate's level.
 
     ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
+    ``n``: the readings of both sides in words (default: the estimate's number).
     """
+    size = n or str(estimate.n)
     alpha = 1 - estimate.level
     if math.isnan(p) and estimate.is_deterministic:
         return DETERMINISTIC
@@ -206,8 +212,8 @@ def verdict(
     if p < alpha:
         return word
     if alone < alpha:
-        return f"{word} taken alone, not among {family} comparisons at n = {estimate.n}"
-    return f"no detectable difference at n = {estimate.n}"
+        return f"{word} taken alone, not among {family} comparisons at n = {size}"
+    return f"no detectable difference at n = {size}"
 
 
 def _mann_whitney(x: Array, y: Array) -> tuple[float, float]:

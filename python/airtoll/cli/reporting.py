@@ -6,24 +6,22 @@ Takes run folders; gives tables, JSON and files. Never measures.
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import polars as pl
 import typer
-from attrs import evolve
 
-from airtoll.analyse.analysis import Analysis, estimate_of_row
-from airtoll.analyse.estimate import without_interval
-from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
+from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
 from airtoll.report import FORMATS, write_report
+from airtoll.report.answer import headline, not_covered, titles
+from airtoll.report.answer import table as answer_table
 from airtoll.report.combined import PrintedCombined, printed_combined
-from airtoll.report.costs import cost_table, without_repeated_parts
-from airtoll.report.summary import RunSummary, factors_text, headline, summarise
+from airtoll.report.names import policy_name
+from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.times import time_rows
 from airtoll.run import Run, open_run
@@ -74,26 +72,28 @@ def compare(
         return
     _print_comparisons(summary)
     if combined:
-        _print_combined(combined, _against(summary))
+        _print_combined(summary, combined, _against(summary))
 
 
 def print_run(run: Run, *, json: bool) -> None:
-    """Print the results of a run: headline, costs, and the comparison with printed figures."""
+    """Print the results of a run: question, answer, and the comparison with printed figures."""
     summary = summarise(run.path)
     if json:
         emit_json(jsonlib.loads(as_json(summary)))
         return
     console = out()
+    question = summary.study.study.question
+    if question:
+        console.print(question, markup=False, soft_wrap=True, style="bold")
     for sentence in headline(summary):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print()
+    _print_answers(summary)
     if summary.comparisons:
         _print_comparisons(summary)
-    else:
-        # In the page's order: compared policies are adjacent, the baseline first.
-        cells = dict.fromkeys(cost_table(summary)["cell"])
-        _print_costs(summary.analysis, list(cells), summary.path, summary.verdict)
     _print_times(summary)
+    for line in not_covered(summary):
+        console.print(f"Not covered: {line}", markup=False, soft_wrap=True)
 
 
 def _against(summary: RunSummary) -> str:
@@ -116,7 +116,7 @@ def _print_comparisons(summary: RunSummary) -> None:
         show = show_overhead if c.quantity == "overhead" else show_estimate
         client = f" {c.client}" if c.client else ""
         view.add_row(
-            c.cell + client,
+            summary.names.cell(c.cell) + client,
             c.quantity.removesuffix("_bps"),
             show(c.published),
             show(c.ours),
@@ -145,15 +145,15 @@ def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:
     }
 
 
-def _print_combined(rows: Sequence[PrintedCombined], against: str) -> None:
+def _print_combined(summary: RunSummary, rows: Sequence[PrintedCombined], against: str) -> None:
     columns = ["table", "scenario", "policy", "over", "published", "airtoll", "error"]
     view = table(f"combined overheads, {against}", columns, right=columns[4:])
     for row in rows:
-        place = ", ".join(filter(None, (row.scenario, factors_text(row.factors))))
+        place = summary.names.place(row.scenario, "", row.factors, ("traffic",)) or row.scenario
         view.add_row(
             row.table,
             place,
-            row.policy,
+            policy_name(row.policy),
             row.group,
             f"{row.printed} %",
             show_overhead(row.ours),
@@ -170,58 +170,33 @@ def _print_times(summary: RunSummary) -> None:
     columns = ["time", "cell", "median [exact] (coverage)", "retried [Wilson]", "mean [BCa]"]
     view = table("times of joins and hand-overs", [*columns, "mind"], right=columns[2:])
     for row in rows[: shown_rows(len(rows))]:
-        names = ("metric", "cell", "median", "retried", "mean", "warning")
-        view.add_row(*(row[name] for name in names))
+        cell = summary.names.cell(row["cell"])
+        names = ("median", "retried", "mean", "warning")
+        view.add_row(row["metric"], cell, *(row[name] for name in names))
     out().print(view)
     say_rest(len(rows), f"the rest: `airtoll report {summary.path}` (page), the same with --json.")
 
 
-def _print_costs(
-    analysis: Analysis, cells: Sequence[str], path: Path, judged: Callable[[str, str], str]
-) -> None:
-    columns = ["cell", "throughput", "overhead", "verdict"]
-    if analysis.by_rule:
-        columns[1:3] = ["throughput by rule", "all trials", "overhead by rule", "all trials "]
+def _print_answers(summary: RunSummary) -> None:
+    """The table of answers; columns that would be empty in every row are left out."""
+    rows = answer_table(summary)
+    if not rows:
+        return
+    analysis = summary.analysis
+    values = titles(summary)
+    placed, parted = any(row.place for row in rows), any(row.station for row in rows)
     view = table(
-        "cost against "
-        + analysis.baseline
+        f"verdicts against {policy_name(analysis.baseline)}"
         + (f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""),
-        columns,
-        right=columns[1:-1],
+        ["policy", *["where"] * placed, *["station"] * parted, *values, "verdict"],
+        right=values,
     )
-    rows = without_repeated_parts(analysis.estimates.filter(metric="throughput_bps"))
-    rows = rows.sort(pl.col("cell").cast(pl.Enum(cells)), maintain_order=True)
-    keys = ("cell", "flow", "station")
-    verdicts = {
-        tuple(row[key] for key in keys): row["verdict"]
-        for row in analysis.comparisons.filter(metric="throughput_bps").iter_rows(named=True)
-    }
-    for row in rows.head(shown_rows(rows.height)).iter_rows(named=True):
-        overhead = analysis.overhead(row["cell"], row["flow"], row["station"])
-        part = row["flow"] or row["station"]
-        cost = show_overhead(overhead) if overhead else ""
-        figures = [show_value(row["value"], "bit/s"), cost]
-        if analysis.by_rule:
-            whole = evolve(
-                estimate_of_row(row, analysis.level), value=row["value_all"], n=row["n_all"]
-            )
-            all_trials = analysis.overhead_of_all(row["cell"], row["flow"], row["station"])
-            figures = [
-                show_value(row["value"], "bit/s"),
-                show_estimate(whole),
-                show_overhead(overhead and without_interval(overhead)),
-                show_overhead(all_trials),
-            ]
-        view.add_row(
-            f"{row['cell']} {part}" if part else row["cell"],
-            *figures,
-            judged(
-                row["cell"],
-                verdicts.get(tuple(row[key] for key in keys)) or "" if overhead else "",
-            ),
-        )
+    for row in rows[: shown_rows(len(rows))]:
+        place = [row.place] * placed + [row.station or "all"] * parted
+        view.add_row(row.policy, *place, *row.values, row.verdict)
     out().print(view)
     say_rest(
-        rows.height,
-        f"the rest: `airtoll report {path}` (page), with --format csv (every estimate) or --json.",
+        len(rows),
+        f"the rest: `airtoll report {summary.path}` (page), with --format csv (every estimate) or "
+        "--json.",
     )

@@ -7,11 +7,13 @@ page's ink, in light and dark. Files carry no date, so equal runs give equal fig
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -29,6 +31,8 @@ from airtoll.observe.journal import storage_error
 
 #: Width of a panel, inches: narrow enough for a phone and for a column of a paper.
 WIDTH = 4.3
+#: Width of a picture's only panel, inches: that of the page.
+WHOLE_WIDTH = 8.8
 #: The colour that becomes the page's ink. Not quite black: what is black needs no name in SVG.
 INK = "#010101"
 STYLE: Any = {
@@ -80,6 +84,7 @@ class Picture:
 
     ``name`` is the stem of its files, ``section`` its part of the report.
     ``open_panels`` are open in the page and have files of their own; the others are folded.
+    ``wide``: the panels take the page's width.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Picture:
     caption: str
     panels: tuple[Panel, ...]
     open_panels: int = 6
+    wide: bool = False
 
     def stem(self, index: int) -> str:
         """File stem of a panel."""
@@ -100,12 +106,31 @@ class Picture:
         return self.name if len(self.panels) == 1 else f"{self.name}-1 to -{last}"
 
 
-def new_plate(height: float, title: str) -> tuple[Plate, Axes]:
+def new_plate(height: float, title: str, *, wide: bool = False) -> tuple[Plate, Axes]:
     """An empty panel of that height in inches."""
-    figure, axes = plt.subplots(figsize=(WIDTH, height))
+    figure, axes = plt.subplots(figsize=(WHOLE_WIDTH if wide else WIDTH, height))
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+        lines = [fill(line, 120 if wide else 56) for line in title.splitlines()]
+        figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9)
     return Plate(figure), axes
+
+
+def label(name: str, *, wide: bool = False) -> str:
+    """A name as the label of a row: in lines that leave most of the panel to the data."""
+    return fill(name, 44 if wide else 24, break_long_words=False)
+
+
+def end_of(values: Sequence[float]) -> float:
+    """The largest value that an axis shows: an outlier beyond three times the rest is cut off.
+
+    The rest is 90 % of the values, and at least eight of them tell an outlier.
+    """
+    known = sorted(value for value in values if math.isfinite(value))
+    if not known:
+        return 0.0
+    high = known[-1]
+    bulk = known[math.ceil(0.9 * len(known)) - 1]
+    return 1.1 * bulk if len(known) >= 8 and bulk > 0 and high > 3 * bulk else high
 
 
 @frozen

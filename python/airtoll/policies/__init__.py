@@ -5,6 +5,7 @@ Never runs a handshake or a cipher: it describes them.
 """
 
 from airtoll.policies.catalogue import aliases, catalogue, resolve
+from airtoll.policies.display import display_name
 from airtoll.policies.model import (
     AccessControl,
     Generation,
@@ -29,5 +30,6 @@ __all__ = [
     "Tunnel",
     "aliases",
     "catalogue",
+    "display_name",
     "resolve",
 ]

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from airtoll.errors import PolicyError
+from airtoll.policies.display import display_name
 from airtoll.policies.grammar import parse
 from airtoll.policies.model import Policy
 
@@ -75,6 +76,14 @@ _LISTED = (
     "wpa3-sae-ccmp+ipsec-aes-gcm",
 )
 
+#: Word -> the names that it may stand for.
+_TWO_MEANINGS = {
+    "wpa3": ("WPA3-Personal", "WPA3-Enterprise"),
+    "wpa": ("WPA-Personal", "WPA-Enterprise"),
+    "enterprise": ("WPA2-Enterprise", "WPA3-Enterprise"),
+    "personal": ("WPA2-Personal", "WPA3-Personal"),
+}
+
 
 @cache
 def aliases() -> dict[str, tuple[str, str]]:
@@ -90,13 +99,23 @@ def aliases() -> dict[str, tuple[str, str]]:
 
 @cache
 def resolve(name: str) -> Policy:
-    """The policy of a name or alias.
+    """The policy of a name, an alias or a display name, in any case of letters.
 
-    Raises ``PolicyError`` if neither is known or the parts cannot be joined.
+    Raises ``PolicyError`` if none is known, the parts cannot be joined, or the word is that of two
+    policies.
     """
-    wanted = name.strip()
-    hit = aliases().get(wanted.lower())
-    return parse(hit[0] if hit else wanted.lower())
+    wanted = name.strip().lower()
+    if wanted in _TWO_MEANINGS:
+        raise PolicyError(f"policy {name!r}: write {' or '.join(_TWO_MEANINGS[wanted])}")
+    hit = aliases().get(wanted)
+    known = hit[0] if hit else _displayed().get(wanted)
+    return parse(known or wanted)
+
+
+@cache
+def _displayed() -> dict[str, str]:
+    """Display name (lower case) -> canonical name of a listed policy."""
+    return {display_name(policy).lower(): policy.name for policy in catalogue()}
 
 
 def catalogue() -> tuple[Policy, ...]:

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import estimate_of_row
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 
 #: Stages that follow one another.
 STAGES: Final[dict[str, str]] = {
@@ -66,8 +66,9 @@ def negotiation_stages(summary: RunSummary) -> list[NegotiationStages]:
         messages = values.pop(_MESSAGES, None)
         found.append(
             NegotiationStages(
-                ", ".join(filter(None, (str(scenario), factors_text(str(factors))))),
-                str(policy),
+                summary.names.place(str(scenario), "", str(factors), ("traffic", "policy"))
+                or str(scenario),
+                summary.names.variant(str(policy), str(factors)),
                 {metric: values[metric] for metric in STAGES if metric in values},
                 values.get(_ALL),
                 None if messages is None else messages.value,

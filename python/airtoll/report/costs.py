@@ -16,7 +16,9 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.answer import fairness, readings
+from airtoll.report.names import policy_name
+from airtoll.report.summary import RunSummary
 
 #: Most rows of the table, so that a report stays readable and small for any study.
 MAX_ROWS = 1500
@@ -36,28 +38,47 @@ def cost_table(summary: RunSummary) -> pl.DataFrame:
 
 
 def cost_blocks(summary: RunSummary) -> tuple[list[dict[str, Any]], int]:
-    """Blocks by scenario and factors, in them groups by traffic and station; rows left out."""
+    """Blocks by scenario and factors, in them groups by traffic; rows left out.
+
+    Rows of stations and flows whose cell has a total are in ``parts``, the page folds them.
+    """
     frame = _rows(summary)
     left_out = max(0, frame.height - MAX_ROWS)
     blocks: list[dict[str, Any]] = []
+    totals = set(frame.filter(pl.col("flow").is_null() & pl.col("station").is_null())["cell"])
+    delays = {r.cell.name: r.estimate for r in readings(summary, "delay_s")}
+    tails = {r.cell.name: r.estimate for r in readings(summary, "delay_p95_s")}
+    fair = fairness(summary)
     for row in frame.head(MAX_ROWS).iter_rows(named=True):
-        title = ", ".join(filter(None, (row["scenario"], factors_text(row["factors"]))))
+        title = summary.names.place(row["scenario"], "", row["factors"], ("traffic",))
+        title = title or row["scenario"]
         if not blocks or blocks[-1]["title"] != title:
-            blocks.append({"title": title, "groups": [], "open": len(blocks) < _OPEN})
-        groups = blocks[-1]["groups"]
+            blocks.append({"title": title, "groups": [], "parts": [], "open": len(blocks) < _OPEN})
+        whole = row["station"] is None and row["flow"] is None
+        groups = blocks[-1]["groups" if whole or row["cell"] not in totals else "parts"]
         name = row["traffic"] + (f", {row['part']}" if row["part"] else "")
         if not groups or groups[-1]["name"] != name:
             groups.append({"name": name, "rows": []})
-        groups[-1]["rows"].append(_row(summary, row))
+        shown = _row(summary, row)
+        shown["fairness"] = f"{fair[row['cell']]:.3f}" if whole and row["cell"] in fair else NOTHING
+        here = (delays.get(row["cell"]), tails.get(row["cell"])) if whole else (None, None)
+        shown["delay"] = " / ".join(show_value(e.value, "s", 3) for e in here if e) or NOTHING
+        groups[-1]["rows"].append(shown)
     # The row with the highest cost sets the scale of the small bars.
-    most = max((abs(r["share"]) for b in blocks for g in b["groups"] for r in g["rows"]), default=0)
+    rows = [r for b in blocks for g in b["groups"] + b["parts"] for r in g["rows"]]
+    most = max((abs(row["share"]) for row in rows), default=0)
     for block in blocks:
-        for group in block["groups"]:
+        block["rows"] = sum(len(group["rows"]) for group in block["groups"])
+        block["part_rows"] = sum(len(group["rows"]) for group in block["parts"])
+        for group in block["groups"] + block["parts"]:
             for row in group["rows"]:
                 row["bar"] = round(100 * max(0.0, row.pop("share")) / most) if most else 0
             known = {row["closed_form"] for row in group["rows"]} - {NOTHING}
             group["has_closed_form"] = bool(known)
         block["has_closed_form"] = any(group["has_closed_form"] for group in block["groups"])
+        own = [row for group in block["groups"] for row in group["rows"]]
+        for column in ("fairness", "delay"):
+            block[f"has_{column}"] = any(row[column] != NOTHING for row in own)
     return blocks, left_out
 
 
@@ -106,7 +127,8 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     if share is not None and row["o_unit"] != "1":
         share = -share  # a difference of rates: a loss is negative
     return {
-        "policy": row["policy"],
+        "policy": policy_name(row["policy"]),
+        "name": row["policy"],
         "throughput": show_estimate(value),
         "throughput_all": show_estimate(of_all),
         "closed_form": show_value(closed, "bit/s"),

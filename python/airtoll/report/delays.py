@@ -12,7 +12,7 @@ import polars as pl
 
 from airtoll.analyse.analysis import estimate_of_row
 from airtoll.analyse.quantities import show_estimate
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 from airtoll.study import Traffic
 
 #: Kind of delay -> its percentiles.
@@ -34,8 +34,7 @@ def delay_rows(summary: RunSummary) -> list[dict[str, Any]]:
         kind = row["metric"].partition("_")[0]
         key = (order[row["cell"]], row["flow"] or "", row["station"] or "", kind)
         found.setdefault(key, {})[row["metric"]] = row
-    level = summary.analysis.level
-    return [_row(kind, cells, level) for (*_, kind), cells in sorted(found.items())]
+    return [_row(summary, kind, cells) for (*_, kind), cells in sorted(found.items())]
 
 
 def _paced(load: Traffic) -> bool:
@@ -45,16 +44,16 @@ def _paced(load: Traffic) -> bool:
     )
 
 
-def _row(kind: str, percentiles: dict[str, dict[str, Any]], level: float) -> dict[str, Any]:
+def _row(summary: RunSummary, kind: str, percentiles: dict[str, dict[str, Any]]) -> dict[str, Any]:
     first = next(iter(percentiles.values()))
-    place = (first["scenario"], first["traffic"], factors_text(first["factors"]))
+    place = (first["scenario"], first["traffic"], first["factors"], ("policy",))
     return {
-        "policy": first["policy"],
+        "policy": summary.names.variant(first["policy"], first["factors"]),
         "kind": kind,
-        "place": ", ".join(filter(None, place)),
+        "place": summary.names.place(*place),
         "flow": first["flow"] or "all",
         "values": [
-            show_estimate(estimate_of_row(percentiles[metric], level))
+            show_estimate(estimate_of_row(percentiles[metric], summary.analysis.level))
             if metric in percentiles
             else ""
             for metric in _SHOWN[kind]

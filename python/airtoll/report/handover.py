@@ -15,7 +15,8 @@ from attrs import frozen
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import estimate_of_row
 from airtoll.report.authentication import NegotiationStages
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.names import policy_name
+from airtoll.report.summary import RunSummary
 
 #: Parts in their order; the wait for a packet is before and after them.
 PARTS: Final[dict[str, str]] = {
@@ -65,10 +66,8 @@ def gaps(summary: RunSummary) -> list[Gap]:
         method = levels.pop(_METHOD, None)
         messages = values.get(_MESSAGES)
         exchange = NegotiationStages(
-            ", ".join(
-                filter(None, (str(scenario), str(traffic), factors_text(json.dumps(levels))))
-            ),
-            str(policy) if method is None else f"{policy}, {method}",
+            summary.names.place(str(scenario), str(traffic), json.dumps(levels)) or str(scenario),
+            policy_name(str(policy)) + ("" if method is None else f": {method}"),
             {metric: values[metric] for metric in PARTS if metric in values},
             values.get(_GAP),
             None if messages is None else messages.value,

@@ -15,17 +15,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from airtoll.analyse import Comparison, Estimate
-from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed
 from airtoll.observe.datasets import load_dataset
+from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_rows
 from airtoll.report.handover import PARTS, gaps
+from airtoll.report.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
-from airtoll.report.summary import Combined, RunSummary, factors_text, headline
+from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.times import time_rows
 
 #: Rows of the longer lists; the run folder has the whole lists.
@@ -35,6 +36,12 @@ _MOST_EXCHANGES = 400
 _MOST_COMBINED = 400
 _MOST_SPECIAL_TRIALS = 200
 _MOST_CAVEATS = 60
+_MOST_ANSWERS = 400
+_IN_COSTS = {"throughput_bps", "overhead", "delay_s", "delay_p95_s"}
+#: Most rows of a table that is open when the page is.
+_OPEN_ROWS = 20
+#: Lines of "does not cover" above the fold.
+_LINES_OPEN = 2
 
 _DEFINITIONS = {
     "of_baseline": "(T1 - T2) / T1, T1 without and T2 with security",
@@ -62,6 +69,7 @@ _FAMILIES = (
 )
 #: The sections of the page that can hold pictures.
 _PICTURE_SECTIONS = (
+    "answer",
     "costs",
     "published",
     "why",
@@ -113,6 +121,7 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
                 "panels": panels,
                 "folded": max(0, len(panels) - picture.open_panels),
                 "stems": picture.stems,
+                "wide": picture.wide,
             }
         )
     return sections
@@ -129,8 +138,17 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
     octet_theory, theory_cells = _octet_theory(summary)
     why = _why(summary)
     delays = delay_rows(summary)
+    # The table of costs has every column of a study of throughput.
+    answers = table(summary) if set(columns(summary)) - _IN_COSTS else []
+    rows = sum(block["rows"] for block in costs)
+    throughput_first = quantities(summary)[:1] == ("overhead",)
+    if not throughput_first:
+        # Not the question: one reads it when asked for.
+        for block in costs:
+            block["open"] = False
     sections = [
-        ("costs", "Costs", True),
+        ("answers", "Answer", bool(answers)),
+        ("costs", "Costs", bool(costs)),
         ("combined", "Combined", bool(summary.combined)),
         *((block["anchor"], block["short"], True) for block in published),
         ("why", "Why", bool(why["why"])),
@@ -161,8 +179,20 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         "about": head.about,
         "source": head.source,
         "manifest": summary.manifest,
+        "question": head.question,
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
-        "cards": _cards(summary),
+        "not_covered": not_covered(summary),
+        "lines_open": _LINES_OPEN,
+        "size": _size(summary),
+        "answer_titles": titles(summary),
+        "answers": answers[:_MOST_ANSWERS],
+        "answers_left_out": max(0, len(answers) - _MOST_ANSWERS),
+        "answers_open": len(answers) <= _OPEN_ROWS and not throughput_first,
+        "costs_open": throughput_first and rows <= _OPEN_ROWS,
+        "policies": [
+            (policy_name(name), name)
+            for name in dict.fromkeys(cell.policy for cell in summary.plan.cells)
+        ],
         "sections": [(anchor, name) for anchor, name, there in sections if there],
         "selection": summary.analysis.selection,
         "selection_words": _SELECTIONS.get(study.trials.select.rule, ""),
@@ -217,23 +247,18 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
     }
 
 
-def _cards(summary: RunSummary) -> list[tuple[str, str]]:
+def _size(summary: RunSummary) -> str:
+    """Cells and trials, and those that did not come off, in one line."""
     outcomes = summary.outcomes
-    cards = [
-        ("cells", str(len(summary.plan.cells))),
-        ("trials that count", str(outcomes.get("ok", 0))),
-    ]
+    parts = [f"{len(summary.plan.cells)} cells", f"{outcomes.get('ok', 0)} trials"]
     for status, words in (
         ("rerun", "run again"),
         ("failed", "failed"),
         ("skipped", "cells skipped"),
     ):
         if outcomes.get(status):
-            cards.append((words, str(outcomes[status])))
-    printed = [c for c in summary.comparisons if c.quantity == THROUGHPUT]
-    if printed:
-        cards.append(("printed means compared", str(len(printed))))
-    return cards
+            parts.append(f"{outcomes[status]} {words}")
+    return ", ".join(parts)
 
 
 def _combined(summary: RunSummary) -> list[dict[str, Any]]:
@@ -249,7 +274,7 @@ def _combined(summary: RunSummary) -> list[dict[str, Any]]:
         return shown if digits is None else f"{shown} (printed {digits})"
 
     for c in summary.combined[:_MOST_COMBINED]:
-        scenario = ", ".join(filter(None, (c.scenario, factors_text(c.factors))))
+        scenario = summary.names.place(c.scenario, "", c.factors, ("traffic",)) or c.scenario
         if not blocks or blocks[-1]["scenario"] != scenario:
             blocks.append({"scenario": scenario, "rows": []})
         groups = [
@@ -257,7 +282,11 @@ def _combined(summary: RunSummary) -> list[dict[str, Any]]:
             for name in summary.study.study.combine
         ]
         blocks[-1]["rows"].append(
-            {"policy": c.policy, "groups": groups, "mean": beside(c, MEAN, show_overhead(c.mean))}
+            {
+                "policy": policy_name(c.policy),
+                "groups": groups,
+                "mean": beside(c, MEAN, show_overhead(c.mean)),
+            }
         )
     return blocks
 
@@ -287,7 +316,7 @@ def _why(summary: RunSummary) -> dict[str, Any]:
         values = of_cell[cell.name]
         rows.append(
             {
-                "cell": cell.name,
+                "cell": summary.names.cell(cell.name),
                 "parts": [f"{100 * values.get(part, 0.0):+.2f}" for part in parts],
                 "total": f"{100 * sum(values.values()):+.2f}",
                 "of_means": _of_means(summary, cell.name),
@@ -365,13 +394,13 @@ def _octet_theory(summary: RunSummary) -> tuple[list[dict[str, Any]], list[str]]
             cells.append(f"{100 * hit['value'][0]:.2f} %" if hit.height else NOTHING)
         rows.append(
             {
-                "policy": policy,
+                "policy": policy_name(policy),
                 "octets": theory[sizes[0]].added_octets,
                 "theory": [f"{100 * theory[size].overhead:.2f} %" for size in sizes],
                 "cells": cells,
             }
         )
-    names = [" ".join(filter(None, (s, t, factors_text(f)))) for s, t, f in columns]
+    names = [summary.names.place(s, t, f) or s for s, t, f in columns]
     return rows, names
 
 
@@ -427,9 +456,9 @@ def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> l
     """The rows by printed table and kind of cell, in the order of the study file."""
     tables: dict[str, dict[str, Any]] = {}
     for comparison, standing in entries:
-        factors = factors_text(summary.cells[comparison.cell].factors_json)
-        words = (f"table {comparison.table}", comparison.scenario, comparison.traffic, factors)
-        title = ", ".join(filter(None, words))
+        factors = summary.cells[comparison.cell].factors_json
+        place = summary.names.place(comparison.scenario, comparison.traffic, factors)
+        title = ", ".join(filter(None, (f"table {comparison.table}", place)))
         table = tables.setdefault(
             title,
             {"title": title, "groups": {}, "caveat": comparison.caveat, "open": len(tables) < 4},
@@ -448,7 +477,7 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
     overhead = c.quantity == "overhead"
     show = show_overhead if overhead else show_estimate
     return {
-        "policy": c.policy,
+        "policy": policy_name(c.policy),
         "published": show(c.published),
         "ours": show(c.ours),
         "error": f"{100 * c.absolute_error:+.2f} points"

@@ -90,8 +90,15 @@ def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:
         "overhead": show_overhead(estimate_of_row(dict(row), analysis.level)),
         "verdict": hit["verdict"],
         "p": NOTHING if hit["p_adjusted"] != hit["p_adjusted"] else f"{hit['p_adjusted']:.3g}",
-        "n": str(row["n"]),
+        "n": _both(analysis, row),
     }
+
+
+def _both(analysis: Analysis, row: Mapping[str, Any]) -> str:
+    """The readings of the secured cell and of its baseline: ``8 + 8``."""
+    part = (THROUGHPUT, row["flow"], row["station"])
+    found = [analysis.estimate(row[name], *part) for name in ("cell", "baseline_cell")]
+    return " + ".join(str(estimate.n) for estimate in found if estimate is not None)
 
 
 def _estimate(row: Mapping[str, Any], level: float) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """The results of a run, computed once for every form of report.
 
 Takes a run folder; gives a :class:`RunSummary`: the analysis, the comparison with printed figures,
-the prediction of octet theory, and the headline in two sentences. Reads the run folder; never
+and the prediction of octet theory, in the order of the study. Reads the run folder; never
 writes.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
@@ -24,15 +23,15 @@ from airtoll.analyse.audit.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
-from airtoll.analyse.quantities import show_overhead, show_value
+from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.schema import NOT_RADIO
 from airtoll.observe.tables import counted, not_radio, read_observations, read_sketches, read_trials
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
+from airtoll.report.names import Names
 from airtoll.study import Study
 from airtoll.study.generations import HIGHEST_MBPS
 
@@ -85,6 +84,11 @@ class RunSummary:
     def cells(self) -> dict[str, Cell]:
         """The cells by name."""
         return {cell.name: cell for cell in self.plan.cells}
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of the cells for people."""
+        return Names(self.plan.cells)
 
     @cached_property
     def theory(self) -> pl.DataFrame:
@@ -354,6 +358,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
         answers=plan.study.answers,
         sketches=read_sketches(path),
     )
+    analysis = _in_study_order(analysis, plan)
     comparisons: list[Comparison] = []
     named = dict.fromkeys(entry.dataset for entry in plan.study.compare)
     for name in [dataset] if dataset else named:
@@ -364,158 +369,36 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     )
 
 
-def headline(summary: RunSummary) -> list[str]:
-    """The answer in two sentences, and a third one for hand-overs."""
-    return [
-        *_of_limits(summary),
-        *_of_silence(summary),
-        *_of_joins(summary),
-        *_of_costs(summary),
-        *_of_handovers(summary),
-    ]
+def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
+    """The rows by metric, the study's answers first, then by cell as planned, totals first.
 
+    Ordered by their text, levels would come as 1, 20, 5.
+    """
+    cells = {cell.name: index for index, cell in enumerate(plan.cells)}
+    answers = plan.study.answers
 
-def _of_silence(summary: RunSummary) -> list[str]:
-    """The cells without throughput, in one sentence."""
-    count = len(summary.silent)
-    if not count:
-        return []
-    first = min(summary.silent)
-    return [
-        f"{count} cell{'s' if count > 1 else ''} carried no data (first: {first}): the level is "
-        "too low for the rate, or the traffic is too short; `airtoll check` shows the level."
-    ]
+    def ordered(frame: pl.DataFrame) -> pl.DataFrame:
+        if frame.is_empty():
+            return frame
+        keys = [pl.col("cell").replace_strict(cells, default=len(cells), return_dtype=pl.Int64)]
+        names: list[str] = []
+        if "metric" in frame.columns:
+            rank = {name: index for index, name in enumerate(answers)}
+            last = len(answers)
+            keys.insert(
+                0, pl.col("metric").replace_strict(rank, default=last, return_dtype=pl.Int64)
+            )
+            names = ["metric"]
+        by = [*keys[:-1], *names, keys[-1], "station", "flow"]
+        return frame.sort(by, nulls_last=False, maintain_order=True)
 
-
-def _of_joins(summary: RunSummary) -> list[str]:
-    """The cells in which stations did not join, in one sentence."""
-    rows = summary.analysis.estimates.filter(
-        (pl.col("metric") == "joined_ratio") & (pl.col("value") < 1)
-    ).sort("value", "cell")
-    if rows.is_empty():
-        return []
-    worst = rows.row(0, named=True)
-    count = summary.analysis.estimate(worst["cell"], "stations_joined")
-    joined = count.value if count else 0.0
-    return [
-        f"Stations did not join in {rows.height} cell{'s' if rows.height > 1 else ''}; fewest in "
-        f"{worst['cell']}: {joined:.1f} of {joined / worst['value']:.0f} stations on average."
-        if worst["value"]
-        else f"No station joined in {worst['cell']}."
-    ]
-
-
-def _of_limits(summary: RunSummary) -> list[str]:
-    measured = summary.analysis.estimates.filter(metric=THROUGHPUT)["cell"].n_unique()
-    bound = len(summary.not_radio)
-    if not bound:
-        return []
-    reason = next(text for text in summary.caveats if text.startswith(NOT_RADIO))
-    some = f"{bound} of {measured} throughputs {'is' if bound == 1 else 'are'} not"
-    which = "None of these throughputs is" if bound == measured else some
-    return [
-        f"{which} a radio's, and what is said of them holds for this computer alone: "
-        f"{reason.removeprefix(NOT_RADIO)}."
-    ]
-
-
-def _of_handovers(summary: RunSummary) -> list[str]:
-    rows = summary.analysis.estimates.filter(
-        (pl.col("metric") == "handover_gap_s") & pl.col("flow").is_null()
-    ).sort("value")
-    if rows.is_empty():
-        return []
-    short, long = (rows.row(at, named=True) for at in (0, -1))
-    return [
-        f"A hand-over stops the traffic for {show_value(short['value'], 's')} in {short['cell']} "
-        f"to {show_value(long['value'], 's')} in {long['cell']}."
-    ]
-
-
-def _of_costs(summary: RunSummary) -> list[str]:
-    """The answer in two sentences: highest and lowest cost, and the largest overhead."""
-    frame = summary.analysis.overheads.filter(
-        pl.col("flow").is_null() & pl.col("station").is_null() & pl.col("value").is_finite()
+    return evolve(
+        analysis,
+        estimates=ordered(analysis.estimates),
+        overheads=ordered(analysis.overheads),
+        comparisons=ordered(analysis.comparisons),
+        times=ordered(analysis.times),
     )
-    level = f"{100 * summary.analysis.level:.0f} %"
-    # A difference of bit rates is negative if security costs throughput.
-    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    if frame.is_empty():
-        rows = summary.analysis.estimates.filter(metric=THROUGHPUT)
-        if rows.is_empty() and not summary.outcomes.get("ok"):
-            counts = ", ".join(f"{n} {status}" for status, n in summary.outcomes.items())
-            reasons = summary.trials["reason"].drop_nulls()
-            first = f" The first reason: {reasons[0]}." if len(reasons) else ""
-            return [f"No trial was carried out to its end ({counts or 'none tried'}).{first}"]
-        if summary.silent:
-            return []
-        return [
-            f"{summary.study.study.title}: {rows.height} throughputs, and no secured policy to "
-            f"compare with {summary.analysis.baseline}."
-        ]
-    means = (
-        frame.group_by("policy", maintain_order=True)
-        .agg((cost * pl.col("value").mean()).alias("value"), pl.col("cell"))
-        .sort("value")
-    )
-    cheap, dear = means.row(0, named=True), means.row(-1, named=True)
-    unit = str(frame["unit"][0])
-    first = (
-        f"Against {summary.analysis.baseline}, {dear['policy']} costs most throughput "
-        f"({_amount(dear['value'], unit)} on average over {len(dear['cell'])} cells) and "
-        f"{cheap['policy']} least ({_amount(cheap['value'], unit)})."
-    )
-    if _amount(dear["value"], unit) == _amount(cheap["value"], unit) and means.height > 1:
-        first = (
-            f"Against {summary.analysis.baseline}, "
-            f"{'both' if means.height == 2 else f'all {means.height}'} secured policies cost the "
-            f"same throughput to the digit shown: {_amount(dear['value'], unit)} on average."
-        )
-    elif means.height > 1 and _overlap(summary, dear["cell"], cheap["cell"]):
-        first = (
-            f"Against {summary.analysis.baseline}, the policies cost between "
-            f"{_amount(cheap['value'], unit)} ({cheap['policy']}) and "
-            f"{_amount(dear['value'], unit)} ({dear['policy']}) of throughput on average, which "
-            "these trials cannot tell apart."
-        )
-    elif means.height == 1:
-        first = (
-            f"Against {summary.analysis.baseline}, {dear['policy']} costs "
-            f"{_amount(dear['value'], unit)} of throughput."
-        )
-    worst = frame.sort(cost * pl.col("value")).row(-1, named=True)
-    estimate = summary.analysis.overhead(worst["cell"])
-    detectable = int(
-        summary.analysis.comparisons.filter(
-            (pl.col("metric") == THROUGHPUT)
-            & pl.col("flow").is_null()
-            & (pl.col("p_adjusted") < 0.05)
-        ).height
-    )
-    bounds = f"{level} interval" if estimate and estimate.has_interval else "no interval"
-    second = (
-        f"The largest single overhead is {show_overhead(estimate)} ({bounds}) in "
-        f"{worst['cell']}; {detectable} of {frame.height} differences stand out from the spread of "
-        "the trials."
-    )
-    return [first, second]
-
-
-def factors_text(factors: str) -> str:
-    """Factor levels as text."""
-    return ", ".join(f"{key} {value}" for key, value in json.loads(factors).items())
-
-
-def _overlap(summary: RunSummary, dear: list[str], cheap: list[str]) -> bool:
-    """Whether the mean overheads of two policies have overlapping intervals."""
-    one, two = summary.analysis.combined_overhead(dear), summary.analysis.combined_overhead(cheap)
-    if one is None or two is None or not (one.has_interval and two.has_interval):
-        return False
-    return one.low <= two.high and two.low <= one.high
-
-
-def _amount(value: float, unit: str) -> str:
-    return f"{100 * value:.1f} %" if unit == "1" else show_value(value, unit)
 
 
 def _group_overhead(

@@ -12,30 +12,33 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.observe.spreadsheet import cell, cells
+from airtoll.report.answer import headline, table, titles
 from airtoll.report.several import Against, rows, shown, words
-from airtoll.report.summary import RunSummary, headline
-
-_COLUMNS = ("scenario", "policy", "traffic", "factors", "station", "throughput", "overhead", "n")
+from airtoll.report.summary import RunSummary
 
 
 def markdown(summary: RunSummary) -> str:
-    """Headline and cost table."""
-    lines = [f"# {summary.study.study.title}", "", *headline(summary), ""]
-    lines.append("| " + " | ".join(_COLUMNS) + " |")
-    lines.append("|" + "---|" * len(_COLUMNS))
-    lines += ["| " + " | ".join(row[c] for c in _COLUMNS) + " |" for row in _rows(summary)]
+    """Question, answer and the table of answers."""
+    head = summary.study.study
+    lines = [f"# {head.title}", "", *([head.question, ""] if head.question else [])]
+    lines += [*headline(summary), ""]
+    columns, rows = _table(summary)
+    lines.append("| " + " | ".join(columns) + " |")
+    lines.append("|" + "---|" * len(columns))
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
 def latex(summary: RunSummary) -> str:
-    """A ``tabular`` with booktabs rules."""
-    lines = [r"\begin{tabular}{lllllrrr}", r"\toprule"]
-    lines.append(" & ".join(_COLUMNS) + r" \\")
+    """A ``tabular`` with booktabs rules: one row per cell or named station."""
+    columns, rows = _table(summary)
+    words = columns.index(titles(summary)[0]) if titles(summary) else len(columns)
+    kinds = "l" * words + "r" * (len(columns) - words - 1) + "l"
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
+    lines.append(" & ".join(map(_escape, columns)) + r" \\")
     lines.append(r"\midrule")
-    lines += [" & ".join(_escape(row[c]) for c in _COLUMNS) + r" \\" for row in _rows(summary)]
+    lines += [" & ".join(map(_escape, row)) + r" \\" for row in rows]
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
@@ -116,30 +119,28 @@ def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
     }
 
 
-def _rows(summary: RunSummary) -> list[dict[str, str]]:
-    rows = []
-    for row in summary.analysis.estimates.filter(metric=THROUGHPUT).iter_rows(named=True):
-        overhead = summary.analysis.overhead(row["cell"], row["flow"], row["station"])
-        shown = show_estimate(estimate_of_row(row, summary.analysis.level))
-        rows.append(
-            {
-                "scenario": row["scenario"],
-                "policy": row["policy"],
-                "traffic": row["traffic"],
-                "factors": "" if row["factors"] == "{}" else row["factors"],
-                "station": row["station"] or "all",
-                "throughput": shown,
-                "overhead": show_overhead(overhead) if overhead else "",
-                "n": str(row["n"]),
-            }
-        )
-    return rows
+def _table(summary: RunSummary) -> tuple[list[str], list[list[str]]]:
+    """The table of answers as text; columns that would be empty in every row are left out."""
+    rows = table(summary)
+    placed = any(row.place for row in rows)
+    parted = any(row.station for row in rows)
+    columns = ["policy", *["where"] * placed, *["station"] * parted, *titles(summary), "verdict"]
+    return columns, [
+        [
+            row.policy,
+            *[row.place] * placed,
+            *[row.station or "all"] * parted,
+            *row.values,
+            row.verdict,
+        ]
+        for row in rows
+    ]
 
 
 def _escape(text: str) -> str:
     for mark in "&%$#_{}":
         text = text.replace(mark, "\\" + mark)
-    return text.replace("±", r"$\pm$")
+    return text.replace("±", r"$\pm$").replace("<", r"$<$").replace("–", "--")
 
 
 def _finite(value: Any) -> Any:

@@ -14,7 +14,7 @@ import polars as pl
 from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate
 from airtoll.analyse.times import TIMES
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 
 #: The times that are shown where they are observed; a study's answers come first.
 _SHOWN: Final = ("negotiation_time_s", "eap_time_s", "join_all_time_s", "handover_gap_s")
@@ -43,10 +43,12 @@ def time_rows(summary: RunSummary, *, answers_only: bool = False) -> list[dict[s
         .sort("rank", "order", "station", nulls_last=False)
         .unique(["metric", "cell"], keep="first", maintain_order=True)
     )
-    return [_row(row, summary.analysis.level) for row in frame.iter_rows(named=True)]
+    return [_row(summary, row) for row in frame.iter_rows(named=True)]
 
 
-def _row(row: dict[str, Any], level: float) -> dict[str, str]:
+def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, str]:
+    level = summary.analysis.level
+
     def shown(name: str) -> str:
         ends = (row[f"{name}_low"], row[f"{name}_high"])
         return show_estimate(Estimate(row[name], *ends, level, row["n"], "", row["unit"]))
@@ -57,12 +59,12 @@ def _row(row: dict[str, Any], level: float) -> dict[str, str]:
     if row["retried"] is not None:
         low, high = 100 * row["share_low"], 100 * row["share_high"]
         retried = f"{row['retried']} of {row['n']} [{low:.0f}, {high:.0f}] %"
-    place = (row["scenario"], row["traffic"], factors_text(row["factors"]))
+    place = (row["scenario"], row["traffic"], row["factors"], ("policy",))
     return {
         "metric": row["metric"].rsplit("_", 1)[0].replace("_", " "),
         "cell": row["cell"],
-        "policy": row["policy"],
-        "place": ", ".join(filter(None, place)),
+        "policy": summary.names.variant(row["policy"], row["factors"]),
+        "place": summary.names.place(*place),
         "median": shown("median") + exact,
         "retried": retried,
         "mean": shown("mean"),

@@ -2,6 +2,7 @@
 
 Takes a summary; gives pictures, each of one question. Never analyses.
 
+    answer.py      the first answer to the study's question
     cost.py        overhead and throughput by policy, sweeps
     why.py         waterfalls from the ledger, the staircase of symbols
     agreement.py   printed against ours
@@ -10,6 +11,7 @@ Takes a summary; gives pictures, each of one question. Never analyses.
 
 from airtoll.drawing import Picture
 from airtoll.report.figures.agreement import agreement
+from airtoll.report.figures.answer import answer
 from airtoll.report.figures.cost import pictures as cost_pictures
 from airtoll.report.figures.spread import authentication, handovers, time_series, trial_dots
 from airtoll.report.figures.why import staircase, waterfalls
@@ -19,6 +21,7 @@ from airtoll.report.summary import RunSummary
 def pictures(summary: RunSummary) -> list[Picture]:
     """The pictures that a run supports, in the order of the report."""
     makers = (
+        answer,
         cost_pictures,
         agreement,
         waterfalls,

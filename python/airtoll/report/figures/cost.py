@@ -17,18 +17,23 @@ from matplotlib.axes import Axes
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT, rows_by
+from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
 from airtoll.drawing.plate import (
     INK,
     Panel,
     Picture,
     Plate,
+    end_of,
+    label,
     left_out,
     legend_below,
     new_plate,
 )
+from airtoll.report.answer import OVERHEAD, quantities, readings, swept_factor
+from airtoll.report.names import axis_name, level_name, policy_name
 from airtoll.report.palette import colour
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 
 #: Most policies on one axis without overlapping labels.
 _MOST_POLICIES = 16
@@ -38,53 +43,122 @@ _MOST_BARS = 96
 _MOST_LEVELS = 60
 #: Most panels of a picture; the table has the rest.
 MOST_PANELS = 12
+#: Most bars, panels and lines of the answer's figure; beyond, it is a heat map.
+_FEW_BARS = 40
+_FEW_PANELS = 4
+_FEW_LINES = 7
+_IN_WORDS = {
+    "of_baseline": "as a share of the baseline's",
+    "of_secured": "as a share of the policy's own",
+    "difference_bps": "as a difference of rates",
+}
 _TABLE = "the table, or the CSV file next to the page"
 
 
 def pictures(summary: RunSummary) -> Iterator[Picture]:
-    """The pictures of overhead, sweep and throughput that the run supports."""
-    rows = whole_cells(summary)
-    groups = _groups(rows)
+    """Overhead and throughput, unless they are the figure of the answer."""
     swept = swept_factor(summary)
+    if not answers_by_overhead(summary):
+        yield from overhead_pictures(summary, "costs")
+    groups = _groups(summary, whole_cells(summary))
     level = f"{100 * summary.analysis.level:.0f} %"
-    if swept:
-        yield _sweep_picture(summary, swept)
-    known = summary.analysis.overheads["cell"].unique().implode()
-    # A scenario without a measured baseline has no overhead to draw.
-    secured = [g for g in groups if g[1]["cell"].is_in(known).any()]
-    if secured and not swept:
-        left = len(secured) - MOST_PANELS
-        printed = any(c.quantity == "overhead" for c in summary.comparisons)
-        yield Picture(
-            "overhead",
-            "costs",
-            "What does each policy cost?",
-            f"Throughput overhead against {summary.analysis.baseline}, "
-            f"{summary.analysis.definition}; bars with {level} intervals."
-            + (" Diamonds: the printed overhead." if printed else "")
-            + left_out(left, "scenarios", _TABLE)
-            + _bars_left_out(part for _, part in secured[:MOST_PANELS]),
-            tuple(
-                Panel(title, partial(_overheads, summary, part, title))
-                for title, part in secured[:MOST_PANELS]
-            ),
-        )
     if groups and not swept:
+        shown = groups[:MOST_PANELS]
+        end = end_of([v for _, part in shown for v in part["value"]])
         yield Picture(
             "throughput",
             "throughput",
-            "What is left for the application?",
+            "How much throughput is left?",
             f"Throughput with {level} intervals (dots); ticks: closed form."
             + (" Diamonds: printed; crosses: printed, above what the PHY can carry."
                if summary.comparisons else "")
             + left_out(len(groups) - MOST_PANELS, "scenarios", _TABLE)
             + _bars_left_out(part for _, part in groups[:MOST_PANELS]),
             tuple(
-                Panel(title, partial(_throughputs, summary, part, title))
-                for title, part in groups[:MOST_PANELS]
+                Panel(title, partial(_throughputs, summary, part, title, end, wide=len(shown) == 1))
+                for title, part in shown
             ),
             open_panels=4,
+            wide=len(shown) == 1,
         )  # fmt: skip
+
+
+def answers_by_overhead(summary: RunSummary) -> bool:
+    """Whether the overhead is the answer and its bars or lines are few enough for one look."""
+    if quantities(summary)[:1] != (OVERHEAD,):
+        return False
+    found = readings(summary, OVERHEAD)
+    policies = {reading.cell.policy for reading in found}
+    swept = swept_factor(summary)
+    places = {
+        summary.names.place(
+            r.cell.scenario, r.cell.traffic, r.cell.factors_json, (swept,) if swept else ()
+        )
+        for r in found
+    }
+    if swept:
+        return len(places) <= _FEW_PANELS and len(policies) <= _FEW_LINES
+    return len(found) <= _FEW_BARS
+
+
+def overhead_pictures(summary: RunSummary, section: str) -> Iterator[Picture]:
+    """Overhead along the swept factor, or by policy."""
+    swept = swept_factor(summary)
+    if summary.analysis.overheads.is_empty():
+        return
+    if swept:
+        yield _sweep_picture(summary, swept, section)
+        return
+    known = summary.analysis.overheads["cell"].unique().implode()
+    # A scenario without a measured baseline has no overhead to draw.
+    groups = _groups(summary, whole_cells(summary))
+    secured = [group for group in groups if group[1]["cell"].is_in(known).any()]
+    if not secured:
+        return
+    left = len(secured) - MOST_PANELS
+    shown = secured[:MOST_PANELS]
+    printed = any(c.quantity == "overhead" for c in summary.comparisons)
+    level = f"{100 * summary.analysis.level:.0f} %"
+    limits = _limits(summary, [part for _, part in shown])
+    yield Picture(
+        "overhead",
+        section,
+        "What does each policy cost?",
+        f"Throughput overhead against {policy_name(summary.analysis.baseline)}, "
+        f"{_IN_WORDS[summary.analysis.definition]}; bars with {level} intervals."
+        + (" Diamonds: the printed overhead." if printed else "")
+        + left_out(left, "scenarios", _TABLE)
+        + _bars_left_out(part for _, part in shown),
+        tuple(
+            Panel(title, partial(_overheads, summary, part, title, limits, wide=len(shown) == 1))
+            for title, part in shown
+        ),
+        wide=len(shown) == 1,
+    )
+
+
+def _limits(summary: RunSummary, parts: Iterable[pl.DataFrame]) -> tuple[float, float]:
+    """Ends of the axis that all panels share, as drawn: percent, or Mb/s of a difference."""
+    factor, _unit = _overhead_scale(summary)
+    lows, highs, values = [0.0], [0.0], []
+    for part in parts:
+        for cell in part["cell"]:
+            estimate = summary.analysis.overhead(cell)
+            if estimate is None or not math.isfinite(estimate.value):
+                continue
+            values.append(factor * abs(estimate.value))
+            ends = (estimate.low, estimate.high) if estimate.has_interval else (estimate.value,) * 2
+            lows.append(factor * min(e for e in (*ends, estimate.value) if math.isfinite(e)))
+            highs.append(factor * max(e for e in (*ends, estimate.value) if math.isfinite(e)))
+            printed = printed_beside(summary, cell, "overhead")
+            if printed is not None:
+                highs.append(factor * printed.published.value)
+                lows.append(factor * printed.published.value)
+    end = end_of(values)
+    # Intervals and printed marks may reach twice as far as the values; the axis cuts the rest.
+    low, high = max(min(lows), -2 * end), min(max(highs), 2 * end)
+    room = 0.04 * (high - low)
+    return (low - room if low < 0 else 0.0), high + room
 
 
 def whole_cells(summary: RunSummary) -> pl.DataFrame:
@@ -98,18 +172,6 @@ def whole_cells(summary: RunSummary) -> pl.DataFrame:
     ).sort("order")
 
 
-def swept_factor(summary: RunSummary) -> str | None:
-    """The numeric factor with most levels (three at least), if there is one."""
-    found = [
-        (len(levels), key)
-        for key, levels in summary.study.grid.items()
-        if "." in key
-        and len(levels) >= 3
-        and all(isinstance(v, int | float) and not isinstance(v, bool) for v in levels)
-    ]
-    return max(found)[1] if found and summary.analysis.overheads.height else None
-
-
 def printed_beside(summary: RunSummary, cell: str, quantity: str) -> Comparison | None:
     """The printed figure for a whole cell."""
     for comparison in summary.comparisons:
@@ -121,11 +183,11 @@ def printed_beside(summary: RunSummary, cell: str, quantity: str) -> Comparison 
     return None
 
 
-def _groups(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def _groups(summary: RunSummary, rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     groups = []
     for (scenario, factors), part in rows.group_by(["scenario", "factors"], maintain_order=True):
-        level = factors_text(str(factors))
-        groups.append((f"{scenario}{', ' + level if level else ''}", part))
+        title = summary.names.place(str(scenario), "", str(factors), ("traffic",))
+        groups.append((title, part))
     return groups
 
 
@@ -143,13 +205,20 @@ def _most_traffics(policies: int) -> int:
     return max(2, _MOST_BARS // max(1, min(policies, _MOST_POLICIES)))
 
 
-def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
+def _overheads(
+    summary: RunSummary,
+    rows: pl.DataFrame,
+    title: str,
+    limits: tuple[float, float],
+    *,
+    wide: bool,
+) -> Plate:
     secured = rows.filter(pl.col("policy") != summary.analysis.baseline)
     policies = secured["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
     traffics = secured["traffic"].unique(maintain_order=True).to_list()
     traffics = traffics[: _most_traffics(len(policies))]
     factor, unit = _overhead_scale(summary)
-    plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
+    plate, axes = new_plate(0.9 + 0.15 * len(policies) * max(2, len(traffics)), title, wide=wide)
     thick = 0.84 / max(1, len(traffics))
     names = _cells(secured)
     for index, traffic in enumerate(traffics):
@@ -168,7 +237,7 @@ def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
                 label=traffic if first else None,
             )
             first = False
-            text = f"{policy}, {traffic}: overhead {show_overhead(estimate)}"
+            text = f"{policy_name(policy)}, {traffic}: overhead {show_overhead(estimate)}"
             _interval(axes, estimate, factor, at)
             printed = printed_beside(summary, cell, "overhead")
             if printed is not None:
@@ -176,22 +245,34 @@ def _overheads(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
                 (mark,) = axes.plot(factor * printed.published.value, at, **_printed_style(False))
                 plate.say(mark, text)
             plate.say(bar, text)
+            if factor * estimate.value > limits[1]:
+                # Cut off by the axis: the number is written instead.
+                axes.annotate(
+                    show_overhead(without_interval(estimate)), (limits[1], at), xytext=(-3, 0),
+                    textcoords="offset points", ha="right", va="center", fontsize=7.5,
+                )  # fmt: skip
     if any(c.quantity == "overhead" for c in summary.comparisons):
         axes.plot([], [], **_printed_style(False), label="printed")
-    axes.set_yticks(range(len(policies)), policies)
+    axes.set_yticks(
+        range(len(policies)), [label(policy_name(policy), wide=wide) for policy in policies]
+    )
     axes.invert_yaxis()
     axes.axvline(0, color=INK, lw=0.8)
+    if limits[1] > limits[0]:
+        axes.set_xlim(*limits)
     axes.set_xlabel(f"overhead, {unit}")
     legend_below(plate, axes)
     return plate
 
 
-def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
+def _throughputs(
+    summary: RunSummary, rows: pl.DataFrame, title: str, end: float, *, wide: bool
+) -> Plate:
     policies = rows["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
     traffics = rows["traffic"].unique(maintain_order=True).to_list()
     traffics = traffics[: _most_traffics(len(policies))]
-    factor, unit = scale_of(float(rows["value"].max() or 0.0), "bit/s")  # type: ignore[arg-type]
-    plate, axes = new_plate(0.9 + 0.13 * len(policies) * max(2, len(traffics)), title)
+    factor, unit = scale_of(end, "bit/s")
+    plate, axes = new_plate(0.9 + 0.15 * len(policies) * max(2, len(traffics)), title, wide=wide)
     step = 0.8 / max(1, len(traffics))
     names = _cells(rows)
     kinds = set()
@@ -203,7 +284,7 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
             if estimate is None or cell is None:
                 continue
             at = place + (index - (len(traffics) - 1) / 2) * step
-            text = f"{policy}, {traffic}: {show_estimate(estimate)}"
+            text = f"{policy_name(policy)}, {traffic}: {show_estimate(estimate)}"
             closed = summary.closed_form(cell)
             if closed is not None:
                 kinds.add("closed")
@@ -228,20 +309,22 @@ def _throughputs(summary: RunSummary, rows: pl.DataFrame, title: str) -> Plate:
             )
             first = False
             plate.say(dot, text)
-    for kind, label in (("printed", "printed"), ("above", "printed, above the ceiling")):
+    for kind, words in (("printed", "printed"), ("above", "printed, above the ceiling")):
         if kind in kinds:
-            axes.plot([], [], **_printed_style(kind == "above"), label=label)
+            axes.plot([], [], **_printed_style(kind == "above"), label=words)
     if "closed" in kinds:
         axes.plot([], [], "|", color=INK, ms=9, mew=1.2, label="closed form")
-    axes.set_yticks(range(len(policies)), policies)
+    axes.set_yticks(
+        range(len(policies)), [label(policy_name(policy), wide=wide) for policy in policies]
+    )
     axes.set_ylim(len(policies) - 0.4, -0.6)
-    axes.set_xlim(0, 1.03 * axes.get_xlim()[1])
+    axes.set_xlim(0, 1.08 * end / factor if end else 1.0)
     axes.set_xlabel(f"throughput, {unit}")
     legend_below(plate, axes)
     return plate
 
 
-def _sweep_picture(summary: RunSummary, factor: str) -> Picture:
+def _sweep_picture(summary: RunSummary, factor: str, section: str) -> Picture:
     frame = summary.analysis.overheads.filter(
         pl.col("flow").is_null() & pl.col("station").is_null()
     ).with_columns(
@@ -253,31 +336,50 @@ def _sweep_picture(summary: RunSummary, factor: str) -> Picture:
             return_dtype=pl.String,
         ),
     )
+    groups = list(frame.group_by(["scenario", "traffic", "others"], maintain_order=True))
+    left = len(groups) - MOST_PANELS
+    shown = groups[:MOST_PANELS]
+    limits = _limits(summary, [rows for _, rows in shown])
     panels = []
-    groups = frame.group_by(["scenario", "traffic", "others"], maintain_order=True)
-    for (scenario, traffic, others), rows in groups:
-        words = [str(scenario), str(traffic), factors_text(str(others))]
-        title = ", ".join(filter(None, words))
-        panels.append(Panel(title, partial(_sweep, summary, rows, factor, title)))
-    left = len(panels) - MOST_PANELS
+    for (scenario, traffic, others), rows in shown:
+        title = summary.names.place(str(scenario), str(traffic), str(others))
+        panels.append(
+            Panel(
+                title, partial(_sweep, summary, rows, factor, title, limits, wide=len(shown) == 1)
+            )
+        )
     return Picture(
         "sweep",
-        "costs",
-        f"How does the cost change with {factor}?",
-        f"Throughput overhead against {summary.analysis.baseline} by {factor}, with "
+        section,
+        f"How does the cost change with {axis_name(factor)}?",
+        f"Throughput overhead against {policy_name(summary.analysis.baseline)}, with "
         f"{100 * summary.analysis.level:.0f} % intervals."
         + left_out(left, "panels", _TABLE)
         + left_out(frame["policy"].n_unique() - _MOST_POLICIES, "policies", _TABLE)
         + left_out(
-            frame["level"].n_unique() - _MOST_LEVELS, f"levels of {factor} between these", _TABLE
+            frame["level"].n_unique() - _MOST_LEVELS,
+            f"levels of {axis_name(factor)} between these",
+            _TABLE,
         ),
-        tuple(panels[:MOST_PANELS]),
+        tuple(panels),
+        open_panels=4,
+        wide=len(panels) == 1,
     )
 
 
-def _sweep(summary: RunSummary, frame: pl.DataFrame, factor: str, title: str) -> Plate:
+def _sweep(
+    summary: RunSummary,
+    frame: pl.DataFrame,
+    factor: str,
+    title: str,
+    limits: tuple[float, float],
+    *,
+    wide: bool,
+) -> Plate:
     scale, unit = _overhead_scale(summary)
-    plate, axes = new_plate(2.9, title)
+    plate, axes = new_plate(2.9, title, wide=wide)
+    # The cost of a length is constant up to the next symbol: a slope would be a guess.
+    steps = factor.endswith(("_bytes", "_octets"))
     policies = frame["policy"].unique(maintain_order=True).head(_MOST_POLICIES)
     drawn = frame.filter(
         pl.col("policy").is_in(policies.implode()) & pl.col("level").is_in(_levels(frame).implode())
@@ -293,13 +395,16 @@ def _sweep(summary: RunSummary, frame: pl.DataFrame, factor: str, title: str) ->
             lw=1,
             capsize=2,
             color=colour(index),
-            label=str(key[0]),
+            label=policy_name(str(key[0])),
+            drawstyle="steps-post" if steps else "default",
         )
         for x, y in zip(rows["level"], value, strict=True):
             (dot,) = axes.plot(x, y, "o", ms=3.5, color=colour(index))
-            plate.say(dot, f"{key[0]}, {factor} {x:g}: {y:.2f} {unit}")
+            plate.say(dot, f"{policy_name(str(key[0]))}, {level_name(factor, x)}: {y:.2f} {unit}")
     axes.axhline(0, color=INK, lw=0.8)
-    axes.set_xlabel(factor)
+    if limits[1] > limits[0]:
+        axes.set_ylim(*limits)
+    axes.set_xlabel(axis_name(factor))
     axes.set_ylabel(f"overhead, {unit}")
     legend_below(plate, axes, columns=2)
     return plate

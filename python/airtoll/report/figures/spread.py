@@ -19,6 +19,7 @@ from airtoll.drawing.plate import (
     Panel,
     Picture,
     Plate,
+    label,
     left_out,
     legend_below,
     new_plate,
@@ -26,8 +27,9 @@ from airtoll.drawing.plate import (
 from airtoll.report.authentication import STAGES, NegotiationStages, negotiation_stages
 from airtoll.report.figures.cost import whole_cells
 from airtoll.report.handover import PARTS, gaps
+from airtoll.report.names import policy_name
 from airtoll.report.palette import colour
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 
 _MOST_PANELS = 8
 _MOST_ROWS = 40
@@ -47,7 +49,7 @@ def trial_dots(summary: RunSummary) -> Iterator[Picture]:
     # The colours of the traffics in the other figures.
     traffics = list(dict.fromkeys(cell.traffic for cell in summary.plan.cells))
     for (scenario, factors), rows in whole.group_by(["scenario", "factors"], maintain_order=True):
-        title = ", ".join(filter(None, (str(scenario), factors_text(str(factors)))))
+        title = summary.names.place(str(scenario), "", str(factors), ("traffic",))
         cells = (
             rows.with_columns(
                 kind=pl.col("traffic").replace_strict(
@@ -81,6 +83,10 @@ def time_series(summary: RunSummary) -> Iterator[Picture]:
     )
     if rows.is_empty():
         return
+    places = {
+        (c.scenario, c.factors_json, c.traffic, c.policy): index
+        for index, c in enumerate(summary.plan.cells)
+    }
     # A cell's flows add up; then the mean over trials.
     seconds = (
         rows.group_by("scenario", "factors", "traffic", "policy", "trial", "attempt", "second")
@@ -92,14 +98,18 @@ def time_series(summary: RunSummary) -> Iterator[Picture]:
         .with_columns(value=pl.when("has_whole").then("whole").otherwise("flows"))
         .group_by("scenario", "factors", "traffic", "policy", "second")
         .agg(value=pl.col("value").mean(), low=pl.col("value").min(), high=pl.col("value").max())
-        .sort("scenario", "factors", "traffic", "policy", "second")
+        .with_columns(
+            place=pl.struct("scenario", "factors", "traffic", "policy").map_elements(
+                lambda row: places[tuple(row.values())], return_dtype=pl.Int64
+            )
+        )
+        .sort("place", "second")
     )
     panels = []
     for (scenario, factors, traffic), part in seconds.group_by(
         ["scenario", "factors", "traffic"], maintain_order=True
     ):
-        words = (str(scenario), str(traffic), factors_text(str(factors)))
-        title = ", ".join(filter(None, words))
+        title = summary.names.place(str(scenario), str(traffic), str(factors))
         panels.append(Panel(title, partial(_course, part, title)))
     yield Picture(
         "series",
@@ -174,7 +184,7 @@ def handovers(summary: RunSummary) -> Iterator[Picture]:
 
 
 def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
-    plate, axes = new_plate(0.9 + 0.17 * max(3, cells.height), title)
+    plate, axes = new_plate(0.9 + 0.26 * max(3, cells.height), title)
     labels = []
     by_cell = readings.partition_by("cell", as_dict=True)
     for place, (cell, policy, traffic, mean, index) in enumerate(cells.iter_rows()):
@@ -195,11 +205,11 @@ def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
                 )
                 plate.say(
                     marks,
-                    f"{policy}, {traffic}: {int(chosen.sum())} trials "
+                    f"{policy_name(policy)}, {traffic}: {int(chosen.sum())} trials "
                     f"{'kept' if face != 'none' else 'set aside'}, {show_value(low, 'bit/s')} to "
                     f"{show_value(high, 'bit/s')}",
                 )
-        labels.append(f"{policy}, {traffic}")
+        labels.append(label(f"{policy_name(policy)}, {traffic}"))
     axes.axvline(0, color=INK, lw=0.8)
     axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -216,9 +226,9 @@ def _course(rows: pl.DataFrame, title: str) -> Plate:
         second = part["second"].to_numpy()
         (line,) = axes.plot(
             second, part["value"].to_numpy() / factor, lw=1.2, color=colour(index),
-            label=str(key[0]),
+            label=policy_name(str(key[0])),
         )  # fmt: skip
-        plate.say(line, f"{key[0]}: mean by second, {title}")
+        plate.say(line, f"{policy_name(str(key[0]))}: mean by second, {title}")
         axes.fill_between(
             second, part["low"].to_numpy() / factor, part["high"].to_numpy() / factor,
             color=colour(index), alpha=0.15, lw=0,
@@ -231,7 +241,7 @@ def _course(rows: pl.DataFrame, title: str) -> Plate:
 
 
 def _stages(names: Mapping[str, str], found: list[NegotiationStages], title: str) -> Plate:
-    plate, axes = new_plate(1.1 + 0.24 * len(found), title)
+    plate, axes = new_plate(1.1 + 0.3 * len(found), title)
     longest = max(max(e.reached_s, e.negotiation_s or 0.0) for e in found)
     factor, unit = scale_of(longest, "s")
     drawn = set()
@@ -250,7 +260,7 @@ def _stages(names: Mapping[str, str], found: list[NegotiationStages], title: str
             reached += estimate.value
         if exchange.negotiation_s is not None:
             axes.plot(exchange.negotiation_s / factor, place, "|", color=INK, ms=13, mew=1.6)
-    axes.set_yticks(range(len(found)), [e.policy for e in found])
+    axes.set_yticks(range(len(found)), [label(e.policy) for e in found])
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel(f"time, {unit}")

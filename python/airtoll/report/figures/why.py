@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 from airtoll.analyse.symbols import FullFrame, full_frame
 from airtoll.drawing.plate import INK, Panel, Picture, Plate, left_out, new_plate
 from airtoll.policies import resolve
+from airtoll.report.names import policy_name
 from airtoll.report.palette import PARTS, colour
 from airtoll.report.parts import SHORT, symbol_step
-from airtoll.report.summary import RunSummary, factors_text
+from airtoll.report.summary import RunSummary
 
 #: Waterfalls drawn; the table has every cell.
 _MOST_WATERFALLS = 20
@@ -39,8 +41,7 @@ def waterfalls(summary: RunSummary) -> Iterator[Picture]:
     for cell in cells[:_MOST_WATERFALLS]:
         rows = frame.filter(cell=cell).rows(named=True)
         head = rows[0]
-        words = (head["policy"], head["traffic"], head["scenario"], factors_text(head["factors"]))
-        title = ", ".join(filter(None, words))
+        title = summary.names.cell(str(head["cell"]))
         panels.append(Panel(title, partial(_waterfall, summary, cell, rows, title)))
     left = len(cells) - len(panels)
     yield Picture(
@@ -66,7 +67,7 @@ def staircase(summary: RunSummary) -> Iterator[Picture]:
         policy = resolve(name)
         if name != summary.analysis.baseline and not policy.tunnels:
             added = policy.octets_per_mpdu + policy.octets_per_msdu
-            marks.setdefault(added, []).append(name)
+            marks.setdefault(added, []).append(policy_name(name))
     if not frames or not marks:
         return
     yield Picture(
@@ -150,7 +151,7 @@ def _stairs(frame: FullFrame, marks: dict[int, list[str]], traffics: set[str]) -
 
 def _names(added: int, names: Sequence[str]) -> str:
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return f"{added}: {', '.join(names[:2])}{more}"
+    return fill(f"{added}: {'; '.join(names[:2])}{more}", 56)
 
 
 def _frame_title(frame: FullFrame, traffics: set[str]) -> str:

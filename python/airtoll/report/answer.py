@@ -1,0 +1,530 @@
+"""The answer to the study's question: its readings, one sentence, its gaps.
+
+A summary gives the readings of the metrics that the study answers with (``[study] answers``), the
+most important first. Of throughput the answer is the overhead, where a baseline was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import polars as pl
+from attrs import evolve, frozen
+
+from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.estimate import mean_t, without_interval
+from airtoll.analyse.fairness import jain
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.observe.schema import METRICS, NOT_RADIO
+from airtoll.plan import Cell
+from airtoll.report.names import level_name, policy_name
+from airtoll.report.summary import RunSummary
+
+#: The quantity that is drawn and told for throughput.
+OVERHEAD: Final = "overhead"
+
+#: Metric -> its name for people.
+_WORDS: Final = {
+    OVERHEAD: "throughput overhead",
+    THROUGHPUT: "throughput",
+    "join_all_time_s": "time until every client has joined",
+    "joined_ratio": "share of clients that joined",
+    "negotiation_time_s": "time of a negotiation",
+    "eap_time_s": "time of EAP",
+    "handover_gap_s": "gap of a hand-over",
+    "handover_packets_lost": "packets lost per hand-over",
+    "delay_s": "mean delay",
+    "delay_p95_s": "95 % delay",
+    "jitter_s": "jitter",
+    "loss_ratio": "loss",
+    "response_time_s": "response time",
+    "group_rekey_time_s": "time of a group key renewal",
+}
+#: Shares, shown in percent.
+_SHARES: Final = (OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share")
+#: Metrics of which more is better.
+_MORE_IS_BETTER: Final = (THROUGHPUT, "joined_ratio", "voice_mos", "stations_joined")
+#: Delay under load, shown beside the answers where it is measured.
+_DELAYS: Final = ("delay_s", "delay_p95_s")
+
+
+@frozen
+class Reading:
+    """One cell's value of one quantity."""
+
+    cell: Cell
+    estimate: Estimate
+
+
+def quantity_name(quantity: str) -> str:
+    """A metric, or the overhead, for people."""
+    return _WORDS.get(quantity, quantity.rsplit("_", 1)[0].replace("_", " "))
+
+
+def shown(quantity: str, estimate: Estimate | None) -> str:
+    """A value of a quantity with its interval; shares in percent."""
+    if estimate is None:
+        return NOTHING
+    return show_overhead(estimate) if quantity in _SHARES else show_estimate(estimate)
+
+
+def quantities(summary: RunSummary) -> tuple[str, ...]:
+    """The quantities that answer the study and were measured, most important first."""
+    found = []
+    for metric in summary.study.answers:
+        if metric == THROUGHPUT and readings(summary, OVERHEAD):
+            found.append(OVERHEAD)
+        elif readings(summary, metric):
+            found.append(metric)
+    return tuple(found)
+
+
+def columns(summary: RunSummary) -> tuple[str, ...]:
+    """The columns of the table of answers: throughput with its overhead, and delay under load."""
+    found: list[str] = []
+    for metric in (*summary.study.answers, *_DELAYS):
+        if metric in found or not readings(summary, metric):
+            continue
+        found.append(metric)
+        if metric == THROUGHPUT and readings(summary, OVERHEAD):
+            found.append(OVERHEAD)
+    return tuple(found)
+
+
+def readings(summary: RunSummary, quantity: str) -> list[Reading]:
+    """The readings of every cell as a whole, in the order of the plan.
+
+    A cell with parts (stations, flows) and no value of the whole has the mean of its parts, by
+    trial.
+    """
+    if quantity == OVERHEAD:
+        frame = summary.analysis.overheads
+    else:
+        frame = summary.analysis.estimates.filter(metric=quantity)
+    frame = frame.filter(pl.col("value").is_finite())
+    whole = pl.col("flow").is_null() & pl.col("station").is_null()
+    by_cell: dict[str, Estimate] = {
+        row["cell"]: estimate_of_row(row, summary.analysis.level)
+        for row in frame.filter(whole).iter_rows(named=True)
+    }
+    parts = frame.filter(~whole & ~pl.col("cell").is_in(list(by_cell)))
+    several = []
+    for (cell,), rows in parts.group_by(["cell"], maintain_order=True):
+        if rows.height == 1:
+            by_cell[str(cell)] = estimate_of_row(rows.row(0, named=True), summary.analysis.level)
+        else:
+            several.append(str(cell))
+    if several and quantity != OVERHEAD:
+        by_cell |= _means_of_parts(summary, several, quantity)
+    return [
+        Reading(cell, by_cell[cell.name]) for cell in summary.plan.cells if cell.name in by_cell
+    ]
+
+
+def _means_of_parts(summary: RunSummary, cells: Sequence[str], metric: str) -> dict[str, Estimate]:
+    """Means over the parts of each cell: of each trial first, then over the trials."""
+    rows = summary.observations.filter(
+        (pl.col("metric") == metric) & pl.col("second").is_null() & pl.col("cell").is_in(cells)
+    )
+    of_trials = rows.group_by("cell", "trial", "unit", maintain_order=True).agg(
+        pl.col("value").mean()
+    )
+    return {
+        str(cell): mean_t(trials["value"].to_numpy(), str(unit), summary.analysis.level)
+        for (cell, unit), trials in of_trials.group_by(["cell", "unit"], maintain_order=True)
+    }
+
+
+def swept_factor(summary: RunSummary) -> str | None:
+    """The numeric factor with most levels (three at least), if there is one."""
+    found = [
+        (len(levels), key)
+        for key, levels in summary.study.grid.items()
+        if "." in key
+        and len(levels) >= 3
+        and all(isinstance(v, int | float) and not isinstance(v, bool) for v in levels)
+    ]
+    return max(found)[1] if found else None
+
+
+def verdicts(summary: RunSummary, metric: str) -> dict[tuple[str, Any], str]:
+    """(cell, None) -> verdict on the whole or on its only part; (cell, (flow, station)): a part."""
+    found: dict[tuple[str, Any], str] = {}
+    parts: dict[str, list[str]] = {}
+    rows = summary.analysis.comparisons.filter(metric=metric)
+    for cell, flow, station, verdict in rows.select(
+        "cell", "flow", "station", "verdict"
+    ).iter_rows():
+        whole = flow is None and station is None
+        found[cell, None if whole else (flow, station)] = verdict
+        if not whole:
+            parts.setdefault(cell, []).append(verdict)
+    for cell, words in parts.items():
+        if len(words) == 1:
+            found.setdefault((cell, None), words[0])
+    return found
+
+
+@frozen
+class Row:
+    """One row of the table of answers.
+
+    ``cell`` is the machine's name. ``station``: a named station of the cell; None: the whole cell.
+    """
+
+    cell: str
+    policy: str
+    place: str
+    station: str | None
+    values: tuple[str, ...]
+    verdict: str
+
+
+def titles(summary: RunSummary) -> list[str]:
+    """The titles of the columns with values."""
+    found = []
+    for quantity in columns(summary):
+        if quantity in (THROUGHPUT, OVERHEAD) and summary.analysis.by_rule:
+            found += [f"{quantity_name(quantity)} by rule", "all trials"]
+        else:
+            found.append(quantity_name(quantity))
+    return [*found, "fairness"] if has_fairness(summary) else found
+
+
+def table(summary: RunSummary) -> list[Row]:
+    """The table of answers: one row per cell, and one per station where the study names several.
+
+    The verdict is that on the first answer.
+    """
+    wanted = columns(summary)
+    values = {
+        quantity: {r.cell.name: r.estimate for r in readings(summary, quantity)}
+        for quantity in wanted
+    }
+    first = wanted[0] if wanted else THROUGHPUT
+    judged = verdicts(summary, first)
+    fair = fairness(summary)
+    rows = []
+    for cell in in_reading_order(summary):
+        here = [values[quantity].get(cell.name) for quantity in wanted]
+        if not any(estimate is not None for estimate in here):
+            continue
+        texts: list[str] = []
+        for quantity, estimate in zip(wanted, here, strict=True):
+            texts += _texts(summary, cell.name, quantity, estimate)
+        if has_fairness(summary):
+            texts.append(f"{fair[cell.name]:.3f}" if cell.name in fair else NOTHING)
+        policy = summary.names.variant(cell.policy, cell.factors_json)
+        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        verdict = _judged(summary, cell, first, judged.get((cell.name, None), ""))
+        rows.append(Row(cell.name, policy, place, None, tuple(texts), verdict))
+        if first == THROUGHPUT and not cell.settings.clients:
+            rows += _rows_of_stations(summary, cell, policy, place, judged)
+    return rows
+
+
+def _rows_of_stations(
+    summary: RunSummary, cell: Cell, policy: str, place: str, judged: dict[Any, str]
+) -> list[Row]:
+    """Rows of the stations that the study names, where there are several."""
+    names = [station.name for station in cell.settings.stations]
+    if len(names) < 2:
+        return []
+    parts = summary.analysis.estimates.filter(
+        (pl.col("cell") == cell.name)
+        & (pl.col("metric") == THROUGHPUT)
+        & pl.col("station").is_in(names)
+    )
+    rows = []
+    for part in parts.iter_rows(named=True):
+        key = (part["flow"], part["station"])
+        texts: list[str] = []
+        for quantity in columns(summary):
+            of_part = (
+                summary.analysis.overhead(cell.name, *key)
+                if quantity == OVERHEAD
+                else summary.analysis.estimate(cell.name, quantity, *key)
+            )
+            texts += _texts(summary, cell.name, quantity, of_part, *key)
+        if has_fairness(summary):
+            texts.append("")
+        verdict = _judged(summary, cell, THROUGHPUT, judged.get((cell.name, key), ""))
+        several = parts.filter(station=part["station"]).height > 1
+        station = part["flow"] if several else part["station"]
+        rows.append(Row(cell.name, policy, place, station, tuple(texts), verdict))
+    return rows
+
+
+def _judged(summary: RunSummary, cell: Cell, metric: str, verdict: str) -> str:
+    words = "baseline" if cell.policy == summary.analysis.baseline else verdict
+    return summary.verdict(cell.name, words) if metric == THROUGHPUT else words
+
+
+def _texts(
+    summary: RunSummary, cell: str, quantity: str, estimate: Estimate | None, *part: str | None
+) -> list[str]:
+    """A value in its column; where a rule selects trials, that of all trials in a second one."""
+    if quantity not in (THROUGHPUT, OVERHEAD) or not summary.analysis.by_rule:
+        return [shown(quantity, estimate)]
+    if estimate is None:
+        return [NOTHING, NOTHING]
+    if quantity == OVERHEAD:
+        of_all = summary.analysis.overhead_of_all(cell, *part)
+    else:
+        row = summary.analysis.estimates.row(
+            summary.analysis.row_of(cell, quantity, *part), named=True
+        )
+        of_all = evolve(estimate, value=row["value_all"], n=row["n_all"])
+    return [shown(quantity, without_interval(estimate)), shown(quantity, of_all)]
+
+
+def fairness(summary: RunSummary) -> dict[str, float]:
+    """Jain's index of the stations' throughputs, of each cell with several stations."""
+    parts = summary.analysis.estimates.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("station").is_not_null()
+    )
+    found = {}
+    for (cell,), rows in parts.group_by(["cell"], maintain_order=True):
+        of_stations = rows.group_by("station").agg(pl.col("value").sum())["value"]
+        if len(of_stations) > 1:
+            found[str(cell)] = jain(of_stations.to_numpy())
+    return found
+
+
+def has_fairness(summary: RunSummary) -> bool:
+    """Whether the table has a column for it: throughput is an answer, and stations share a cell."""
+    return THROUGHPUT in summary.study.answers and bool(fairness(summary))
+
+
+def in_reading_order(summary: RunSummary) -> list[Cell]:
+    """The cells by place, the policies of one place adjacent, both in the order of the study."""
+    names = summary.names
+    variants = names.of_policies
+    places: dict[Any, list[Cell]] = {}
+    for cell in summary.plan.cells:
+        levels = tuple((k, v) for k, v in cell.factors if k not in variants)
+        places.setdefault((cell.scenario, levels, cell.traffic), []).append(cell)
+    return [cell for cells in places.values() for cell in cells]
+
+
+def headline(summary: RunSummary) -> list[str]:
+    """The answer in one sentence; then warnings, and what else the study answers.
+
+    A warning that the throughputs are no radio's goes before the answer.
+    """
+    answers = [
+        sentence for quantity in quantities(summary) if (sentence := _sentence(summary, quantity))
+    ]
+    return [
+        *_of_limits(summary),
+        *answers[:1],
+        *_of_silence(summary),
+        *_of_joins(summary),
+        *answers[1:],
+        *_of_the_largest(summary),
+        *([] if answers else _without_an_answer(summary)),
+    ]
+
+
+def not_covered(summary: RunSummary) -> list[str]:
+    """Gaps of the answer: cells that were skipped or failed, and the study's own list."""
+    found = []
+    for status, words in (("skipped", "not run"), ("failed", "without a result")):
+        rows = summary.trials.filter(status=status)
+        cells = rows["cell"].unique().len()
+        if cells:
+            reason = next(iter(rows["reason"].drop_nulls()), "no reason stated")
+            found.append(f"{cells} cell{'s' if cells > 1 else ''} {words}: {reason}")
+    return [*found, *summary.study.study.leaves_out]
+
+
+def _sentence(summary: RunSummary, quantity: str) -> str:
+    if quantity == OVERHEAD:
+        return _of_costs(summary)
+    found = readings(summary, quantity)
+    words = quantity_name(quantity)
+    start = ""
+    swept = swept_factor(summary)
+    if swept:
+        # The highest level of a sweep is the case that the question is about.
+        top = max(dict(reading.cell.factors)[swept] for reading in found)
+        found = [r for r in found if dict(r.cell.factors)[swept] == top]
+        start = f"{_capital(_with_level(swept, top))}, "
+    words = f"the {words}" if start else f"The {words}"
+    found.sort(key=lambda reading: reading.estimate.value)
+    least, most = found[0], found[-1]
+    without = ("policy",) if not swept else ("policy", swept)
+    if len(found) == 1 or shown(quantity, least.estimate) == shown(quantity, most.estimate):
+        where = "" if len(found) == 1 else f" in all {len(found)} cells"
+        return f"{start}{words} is {shown(quantity, least.estimate)}{where}."
+    best, worst = (most, least) if quantity in _MORE_IS_BETTER else (least, most)
+    ends = [
+        f"{shown(quantity, r.estimate)} with {_named(summary, r.cell, without)}"
+        for r in (best, worst)
+    ]
+    level = f"{100 * summary.analysis.level:.0f} %"
+    bounds = f"{level} intervals" if least.estimate.has_interval else "no interval: one trial"
+    if not least.estimate.has_interval and least.estimate.n > 1:
+        bounds = "equal in all trials"
+    apart = least.estimate.high < most.estimate.low or not least.estimate.has_interval
+    tail = "" if apart else ", which these trials cannot tell apart"
+    return f"{start}{words} is {ends[0]}, and {ends[1]}{tail} ({bounds})."
+
+
+def _with_level(key: str, value: Any) -> str:
+    text = level_name(key, value)
+    return f"with {text}" if text[0].isdigit() else f"at {text}"
+
+
+def _named(summary: RunSummary, cell: Cell, without: Sequence[str]) -> str:
+    place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, without)
+    policy = summary.names.variant(cell.policy, cell.factors_json)
+    return f"{policy} ({place})" if place else policy
+
+
+def _of_costs(summary: RunSummary) -> str:
+    """Highest and lowest mean overhead of a policy, with their intervals."""
+    # A difference of bit rates is negative if security costs throughput.
+    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
+    of_policy: dict[str, list[str]] = {}
+    for reading in readings(summary, OVERHEAD):
+        of_policy.setdefault(reading.cell.policy, []).append(reading.cell.name)
+    means = []
+    for policy, cells in of_policy.items():
+        mean = summary.analysis.combined_overhead(cells)
+        if mean is not None:
+            means.append((cost * mean.value, policy, mean, len(cells)))
+    means.sort(key=lambda entry: entry[0])
+    (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
+    against = f"Against {policy_name(summary.analysis.baseline)}, "
+    average = f" on average over {count} cells" if count > 1 else ""
+    level = f"{100 * summary.analysis.level:.0f} %"
+    bounds = f" ({level} interval{'s' if len(means) > 1 else ''})" if most.has_interval else ""
+    if len(means) == 1:
+        return (
+            f"{against}{policy_name(dear)} costs {_cost(most, cost)} of throughput{average}"
+            f"{bounds or ' (no interval)'}."
+        )
+    if _amount(low, least.unit) == _amount(high, most.unit):
+        both = "both" if len(means) == 2 else f"all {len(means)}"
+        return (
+            f"{against}{both} secured policies cost the same throughput to the digit shown: "
+            f"{_cost(most, cost)}{average}{bounds or ' (no interval)'}."
+        )
+    ends = sorted(((least.low, least.high), (most.low, most.high)))
+    if most.has_interval and least.has_interval and ends[1][0] <= ends[0][1]:
+        return (
+            f"{against}the policies cost between {_cost(least, cost)} ({policy_name(cheap)}) and "
+            f"{_cost(most, cost)} ({policy_name(dear)}) of throughput{average}, which these "
+            f"trials cannot tell apart{bounds}."
+        )
+    return (
+        f"{against}{policy_name(dear)} costs most throughput, {_cost(most, cost)}{average}, and "
+        f"{policy_name(cheap)} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
+    )
+
+
+def _of_the_largest(summary: RunSummary) -> list[str]:
+    """The largest single overhead, where throughput is the first answer and cells are several."""
+    if quantities(summary)[:1] != (OVERHEAD,):
+        return []
+    found = readings(summary, OVERHEAD)
+    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
+    worst = max(found, key=lambda reading: cost * reading.estimate.value)
+    level = f"{100 * summary.analysis.level:.0f} %"
+    bounds = f"{level} interval" if worst.estimate.has_interval else "no interval"
+    detectable = summary.analysis.comparisons.filter(
+        (pl.col("metric") == THROUGHPUT)
+        & pl.col("flow").is_null()
+        & pl.col("station").is_null()
+        & (pl.col("p_adjusted") < 0.05)
+    ).height
+    return [
+        f"The largest single overhead is {show_overhead(worst.estimate)} ({bounds}): "
+        f"{summary.names.cell(worst.cell.name)}; {detectable} of {len(found)} differences stand "
+        "out from the spread of the trials."
+    ]
+
+
+def _without_an_answer(summary: RunSummary) -> list[str]:
+    """The reason for which no metric of the question was measured."""
+    if not summary.outcomes.get("ok"):
+        counts = ", ".join(f"{n} {status}" for status, n in summary.outcomes.items())
+        reasons = summary.trials["reason"].drop_nulls()
+        first = f" The first reason: {reasons[0]}." if len(reasons) else ""
+        return [f"No trial was carried out to its end ({counts or 'none tried'}).{first}"]
+    if summary.silent:
+        return []
+    wanted = [name for name in summary.study.answers if name in METRICS]
+    names = " and ".join(quantity_name(name) for name in wanted)
+    return [f"These trials measured no {names}, which the study asks for."]
+
+
+def _of_silence(summary: RunSummary) -> list[str]:
+    """The cells without throughput, in one sentence."""
+    count = len(summary.silent)
+    if not count:
+        return []
+    first = next(cell.name for cell in summary.plan.cells if cell.name in summary.silent)
+    return [
+        f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
+        f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
+        "short; `airtoll check` shows the level."
+    ]
+
+
+def _of_joins(summary: RunSummary) -> list[str]:
+    """The cells in which not every client joined: fewest clients, and how many cells."""
+    found = [r for r in readings(summary, "joined_ratio") if r.estimate.value < 1]
+    if not found:
+        return []
+    worst = min(found, key=lambda reading: reading.estimate.value)
+    count = summary.analysis.estimate(worst.cell.name, "stations_joined")
+    joined = count.value if count else 0.0
+    share = worst.estimate.value
+    clients = round(joined / share) if share else worst.cell.settings.clients or 1
+    name = summary.names.cell(worst.cell.name)
+    if len(found) == 1:
+        return [f"{joined:.4g} of {clients} clients joined, on average: {name}."]
+    return [
+        f"In {len(found)} cells not every client joined; fewest: {joined:.4g} of {clients} on "
+        f"average, {name}."
+    ]
+
+
+def _of_limits(summary: RunSummary) -> list[str]:
+    measured = summary.analysis.estimates.filter(metric=THROUGHPUT)["cell"].n_unique()
+    bound = len(summary.not_radio)
+    if not bound:
+        return []
+    reason = next(text for text in summary.caveats if text.startswith(NOT_RADIO))
+    some = f"{bound} of {measured} throughputs {'is' if bound == 1 else 'are'} not"
+    which = "None of these throughputs is" if bound == measured else some
+    return [
+        f"{which} a radio's, and what is said of them holds for this computer alone: "
+        f"{reason.removeprefix(NOT_RADIO)}."
+    ]
+
+
+def _cost(estimate: Estimate, sign: float) -> str:
+    """A cost with its interval; a difference of rates with its sign turned."""
+    if sign > 0:
+        return show_overhead(estimate)
+    turned = Estimate(
+        -estimate.value, -estimate.high, -estimate.low, estimate.level, estimate.n,
+        estimate.method, estimate.unit,
+    )  # fmt: skip
+    return show_estimate(turned)
+
+
+def _amount(value: float, unit: str) -> str:
+    if not math.isfinite(value):
+        return NOTHING
+    return f"{100 * value:.1f} %" if unit == "1" else show_value(value, unit)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,288 @@
+"""The figure that carries the answer to the study's question.
+
+A summary gives one picture of the first answer: bars or lines where they are few, else a heat map
+with its numbers. All panels of a picture have one scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from attrs import frozen
+from matplotlib.patches import Rectangle
+
+from airtoll.analyse.quantities import scale_of
+from airtoll.drawing.plate import (
+    INK,
+    Panel,
+    Picture,
+    Plate,
+    end_of,
+    label,
+    left_out,
+    legend_below,
+    new_plate,
+)
+from airtoll.plan import Cell
+from airtoll.report.answer import (
+    Reading,
+    quantities,
+    quantity_name,
+    readings,
+    shown,
+    swept_factor,
+)
+from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
+from airtoll.report.names import axis_name, short_level
+from airtoll.report.palette import colour
+from airtoll.report.summary import RunSummary
+
+#: Most marks of a picture of bars, most lines and panels of one of lines.
+_FEW_BARS: Final = 32
+_FEW_LINES: Final = 7
+_FEW_PANELS: Final = 4
+_MOST_ROWS: Final = 24
+_MOST_COLUMNS: Final = 12
+_MOST_PANELS: Final = 12
+_TABLE: Final = "the table, or observations.parquet"
+
+
+@frozen
+class _Place:
+    """Where a reading is drawn."""
+
+    panel: str
+    row: str
+    column: str
+    reading: Reading
+
+
+def answer(summary: RunSummary) -> Iterator[Picture]:
+    """One picture of the first answer; none where the run did not measure it."""
+    found = quantities(summary)
+    if not found:
+        return
+    if answers_by_overhead(summary):
+        yield from overhead_pictures(summary, "answer")
+        return
+    quantity = found[0]
+    values = readings(summary, quantity)
+    key = swept_factor(summary)
+    places = _placed(summary, values, key)
+    rows = {place.row for place in places}
+    panels = _panels(places)
+    if key and len(rows) <= _FEW_LINES and len(panels) <= _FEW_PANELS:
+        draw: Any = partial(_lines, summary, quantity, key)
+        how = f"Lines by {axis_name(key)}, with {_level(summary)} intervals."
+    elif not key and len(values) <= _FEW_BARS:
+        draw = partial(_bars, summary, quantity)
+        how = f"Bars with {_level(summary)} intervals."
+    else:
+        draw = partial(_map, summary, quantity)
+        how = "One number per cell, darker for more; point at it for its interval."
+    end = end_of([abs(value.estimate.value) for value in values])
+    factor, unit = _scale(quantity, values)
+    most = max(len({place.row for place in part}) for _, part in panels)
+    columns = max(len({place.column for place in part}) for _, part in panels)
+    yield Picture(
+        "answer",
+        "answer",
+        f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
+        + (f", {unit}" if unit else ""),
+        how
+        + left_out(len(panels) - _MOST_PANELS, "panels", _TABLE)
+        + left_out(most - _MOST_ROWS, "rows", _TABLE)
+        + left_out(columns - _MOST_COLUMNS, "columns", _TABLE),
+        tuple(
+            Panel(title, partial(draw, part, title, end / factor))
+            for title, part in panels[:_MOST_PANELS]
+        ),
+        open_panels=2,
+        wide=True,
+    )
+
+
+def _placed(summary: RunSummary, values: Sequence[Reading], key: str | None) -> list[_Place]:
+    """Rows are policies with their variants; columns the axis with most levels."""
+    names = summary.names
+    axis = key or _widest_axis(summary)
+    places = []
+    for reading in values:
+        cell = reading.cell
+        row = names.variant(cell.policy, cell.factors_json)
+        panel = names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy", axis))
+        places.append(_Place(panel, row, _column(cell, axis), reading))
+    if axis == "scenario":
+        return places
+    # A scenario with a single level of the axis has no columns: such scenarios become columns.
+    of_scenario: dict[str, set[str]] = {}
+    for place in places:
+        of_scenario.setdefault(place.reading.cell.scenario, set()).add(place.column)
+    single = {name for name, columns in of_scenario.items() if len(columns) == 1}
+    if len(single) < 2:
+        return places
+    return [_by_scenario(summary, p) if p.reading.cell.scenario in single else p for p in places]
+
+
+def _by_scenario(summary: RunSummary, place: _Place) -> _Place:
+    cell = place.reading.cell
+    panel = summary.names.place("", cell.traffic, "{}", ("scenario",))
+    return _Place(f"other scenarios{', ' + panel if panel else ''}", place.row, cell.scenario,
+                  place.reading)  # fmt: skip
+
+
+def _widest_axis(summary: RunSummary) -> str:
+    names = summary.names
+    axes = {k: len(v) for k, v in names.levels.items() if k not in names.of_policies}
+    axes |= {"traffic": len(names.traffics), "scenario": len(names.scenarios)}
+    return max(axes, key=lambda name: axes[name])
+
+
+def _column(cell: Cell, axis: str) -> str:
+    if axis == "scenario":
+        return cell.scenario
+    if axis == "traffic":
+        return cell.traffic
+    return short_level(axis, dict(cell.factors)[axis])
+
+
+def _panels(places: Sequence[_Place]) -> list[tuple[str, list[_Place]]]:
+    found: dict[str, list[_Place]] = {}
+    for place in places:
+        found.setdefault(place.panel, []).append(place)
+    return list(found.items())
+
+
+def _scale(quantity: str, values: Sequence[Reading]) -> tuple[float, str]:
+    """Factor and unit in which every value of the picture is drawn."""
+    unit = values[0].estimate.unit
+    if unit == "1" and shown(quantity, values[0].estimate).endswith("%"):
+        return 0.01, "%"
+    return scale_of(max(abs(value.estimate.value) for value in values), unit)
+
+
+def _level(summary: RunSummary) -> str:
+    return f"{100 * summary.analysis.level:.0f} %"
+
+
+def _says(quantity: str, place: _Place) -> str:
+    words = ", ".join(filter(None, (place.panel, place.column)))
+    tail = f" ({words})" if words else ""
+    return f"{place.row}{tail}: {shown(quantity, place.reading.estimate)}"
+
+
+def _bars(
+    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
+) -> Plate:
+    factor, unit = _scale(quantity, readings(summary, quantity))
+    rows = list(dict.fromkeys(place.row for place in places))
+    columns = list(dict.fromkeys(place.column for place in places))
+    plate, axes = new_plate(0.9 + 0.16 * len(rows) * max(2, len(columns)), title, wide=True)
+    thick = 0.84 / len(columns)
+    labelled = set()
+    for place in places:
+        column = columns.index(place.column)
+        at = rows.index(place.row) + (column - (len(columns) - 1) / 2) * thick
+        estimate = place.reading.estimate
+        value = estimate.value / factor
+        (bar,) = axes.barh(
+            [at], [value], 0.9 * thick, color=colour(column),
+            label=None if place.column in labelled or len(columns) == 1 else place.column,
+        )  # fmt: skip
+        labelled.add(place.column)
+        if estimate.has_interval and math.isfinite(estimate.half_width):
+            ends = [estimate.low / factor, estimate.high / factor]
+            axes.plot(ends, [at, at], "|-", ms=3.6, mew=0.9, lw=0.9, color=INK)
+        plate.say(bar, _says(quantity, place))
+        if abs(value) > 1.12 * end:
+            # Cut off by the axis: the number is written instead.
+            axes.annotate(
+                f"{value:.4g}", (1.08 * end, at), xytext=(-3, 0), textcoords="offset points",
+                ha="right", va="center", fontsize=7.5,
+            )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    low = min(0.0, *(place.reading.estimate.value / factor for place in places))
+    if end > 0:
+        axes.set_xlim(1.12 * low, 1.12 * end)
+    axes.axvline(0, color=INK, lw=0.8)
+    name = quantity_name(quantity)
+    axes.set_xlabel(f"{name}, {unit}" if unit else name)
+    legend_below(plate, axes)
+    return plate
+
+
+def _lines(
+    summary: RunSummary,
+    quantity: str,
+    key: str,
+    places: Sequence[_Place],
+    title: str,
+    end: float,
+) -> Plate:
+    factor, unit = _scale(quantity, readings(summary, quantity))
+    plate, axes = new_plate(3.2, title, wide=True)
+    of_row: dict[str, list[_Place]] = {}
+    for place in places:
+        of_row.setdefault(place.row, []).append(place)
+    for index, (row, found) in enumerate(of_row.items()):
+        found.sort(key=lambda place: float(dict(place.reading.cell.factors)[key]))
+        levels = [float(dict(place.reading.cell.factors)[key]) for place in found]
+        values = [place.reading.estimate.value / factor for place in found]
+        axes.plot(levels, values, lw=1, color=colour(index), label=row)
+        for x, y, place in zip(levels, values, found, strict=True):
+            estimate = place.reading.estimate
+            if estimate.has_interval and math.isfinite(estimate.half_width):
+                ends = [estimate.low / factor, estimate.high / factor]
+                axes.plot([x, x], ends, "_-", ms=3.6, lw=0.9, color=colour(index))
+            (dot,) = axes.plot(x, y, "o", ms=4, color=colour(index))
+            plate.say(dot, _says(quantity, place))
+    if end > 0:
+        low = min(0.0, *(place.reading.estimate.value / factor for place in places))
+        axes.set_ylim(1.1 * low, 1.1 * end)
+    axes.set_xlabel(axis_name(key))
+    axes.set_ylabel(f"{quantity_name(quantity)}, {unit}" if unit else quantity_name(quantity))
+    legend_below(plate, axes, columns=2)
+    return plate
+
+
+def _map(
+    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
+) -> Plate:
+    factor, _unit = _scale(quantity, readings(summary, quantity))
+    rows = list(dict.fromkeys(place.row for place in places))[:_MOST_ROWS]
+    columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
+    lines = sum(label(row, wide=True).count("\n") for row in rows)
+    plate, axes = new_plate(0.75 + 0.24 * len(rows) + 0.12 * lines, title, wide=True)
+    # Times over several powers of ten: equal steps of the colour are equal ratios.
+    values = [abs(reading.estimate.value) / factor for reading in readings(summary, quantity)]
+    least = min((value for value in values if value > 0), default=0.0)
+    wide_range = least > 0 and end > 30 * least
+    for place in places:
+        if place.row not in rows or place.column not in columns:
+            continue
+        x, y = columns.index(place.column), rows.index(place.row)
+        value = place.reading.estimate.value / factor
+        share = abs(value) / end if end else 0.0
+        if wide_range:
+            share = math.log(max(abs(value), least) / least) / math.log(end / least)
+        tile = Rectangle(
+            (x - 0.48, y - 0.46), 0.96, 0.92, color=colour(0), lw=0, alpha=0.55 * min(1.0, share)
+        )
+        axes.add_patch(tile)
+        plate.say(tile, _says(quantity, place))
+        axes.annotate(f"{value:.3g}", (x, y), ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(columns)), [label(column) for column in columns])
+    axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axis = swept_factor(summary)
+    if axis:
+        axes.set_xlabel(axis_name(axis))
+    return plate

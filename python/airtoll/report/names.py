@@ -1,0 +1,211 @@
+"""Names of cells and levels for people: display names, only the factors that vary, units.
+
+Takes a plan; gives short text. The machine's cell names stay in files and JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+from typing import Any, Final
+
+from attrs import define
+
+from airtoll.errors import PolicyError
+from airtoll.plan import Cell
+from airtoll.policies import display_name, resolve
+
+#: Ending of a field's name -> unit of its values.
+_UNITS: Final = {
+    "ms": "ms",
+    "us": "us",
+    "s": "s",
+    "mbps": "Mb/s",
+    "dbm": "dBm",
+    "db": "dB",
+    "octets": "octets",
+    "bytes": "octets",
+    "kbytes": "KiB",
+    "m": "m",
+}
+#: Field (without its table) -> noun that a number of it counts, or phrase with the value in it.
+_PHRASES: Final = {
+    "clients": "{} clients",
+    "ssids": "{} SSIDs",
+    "queue_packets": "queue of {} packets",
+    "queue_type": "queue {}",
+    "profile_set": "{} profiles",
+    "ip": "{}",
+    "rssi_dbm": "{} dBm",
+    "rate_mbps": "{} Mb/s",
+    "handover.method": "{}",
+    "handover.scan.mode": "{} scan",
+    "join.chain": "{} certificates",
+    "transfer_bytes": "file of {}",
+}
+#: Switches: field -> words for true and for false.
+_SWITCHES: Final = {
+    "join.anti_clogging": ("anti-clogging tokens", "no tokens"),
+    "join.tls_resumption": ("TLS resumption", "full TLS"),
+    "join.cookies": ("cookies", "no cookies"),
+}
+_ABBREVIATIONS: Final = {
+    "tls": "TLS", "radius": "RADIUS", "ip": "IP", "ssids": "SSIDs", "pmk": "PMK", "cw": "CW",
+    "rssi": "signal level", "rts": "RTS", "mpdu": "MPDU",
+}  # fmt: skip
+_VALUES: Final = {"ipv4": "IPv4", "ipv6": "IPv6", "codel": "CoDel", "fifo": "FIFO"}
+
+
+@cache
+def policy_name(policy: str) -> str:
+    """The display name of a policy; a name outside of the catalogue stays as it is."""
+    try:
+        return display_name(resolve(policy))
+    except PolicyError:
+        return policy
+
+
+@cache
+def axis_name(key: str) -> str:
+    """A factor's name with its unit, for an axis: ``RADIUS delay, ms``."""
+    words, unit = _split(key)
+    return f"{words}, {unit}" if unit else words
+
+
+def level_name(key: str, value: Any) -> str:
+    """A factor's level for people: ``50 clients``, ``RADIUS delay 5 ms``."""
+    field = _field(key)
+    if field in _SWITCHES:
+        return _SWITCHES[field][0 if value else 1]
+    shown = short_level(key, value)
+    if field in _PHRASES:
+        text = _PHRASES[field].format(shown)
+        return text.removesuffix("s") if field in ("clients", "ssids") and value == 1 else text
+    words, unit = _split(key)
+    return f"{words} {shown}" + (f" {unit}" if unit and unit != "%" else "")
+
+
+def short_level(key: str, value: Any) -> str:
+    """A level alone, for the ticks of its axis: ``50``, ``5 %``."""
+    if isinstance(value, bool):
+        switch = _SWITCHES.get(_field(key), ("on", "off"))
+        return switch[0 if value else 1]
+    if isinstance(value, int | float):
+        if key.endswith("_ratio"):
+            return f"{100 * value:g} %"
+        if key.endswith("transfer_bytes"):
+            return f"{value / 1e6:.3g} MB" if value >= 1e6 else f"{value / 1e3:.3g} kB"
+        return f"{value:g}"
+    return _VALUES.get(str(value), str(value))
+
+
+@define(frozen=True, slots=False)
+class Names:
+    """Names of the cells of a plan."""
+
+    cells: Sequence[Cell]
+
+    @cached_property
+    def _of(self) -> dict[str, Cell]:
+        return {cell.name: cell for cell in self.cells}
+
+    @cached_property
+    def scenarios(self) -> tuple[str, ...]:
+        """The scenarios, in the order of the study."""
+        return tuple(dict.fromkeys(cell.scenario for cell in self.cells))
+
+    @cached_property
+    def traffics(self) -> tuple[str, ...]:
+        """The traffics, in the order of the study."""
+        return tuple(dict.fromkeys(cell.traffic for cell in self.cells))
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[Any, ...]]:
+        """The factors with two levels or more, and their levels in the order of the study."""
+        found: dict[str, dict[Any, None]] = {}
+        for cell in self.cells:
+            for key, value in cell.factors:
+                found.setdefault(key, {})[value] = None
+        return {key: tuple(values) for key, values in found.items() if len(values) > 1}
+
+    @cached_property
+    def of_policies(self) -> frozenset[str]:
+        """Factors that vary under at most half of the policies: variants of these policies."""
+        policies = dict.fromkeys(cell.policy for cell in self.cells)
+        found = set()
+        for key in self.levels:
+            per_policy = [
+                {dict(cell.factors).get(key) for cell in self.cells if cell.policy == policy}
+                for policy in policies
+            ]
+            varying = sum(len(levels) > 1 for levels in per_policy)
+            if 2 * varying <= len(policies):
+                found.add(key)
+        return frozenset(found)
+
+    def place(
+        self, scenario: str, traffic: str, factors: str = "{}", without: Iterable[str] = ()
+    ) -> str:
+        """Scenario, traffic and factor levels, as far as they vary in the plan.
+
+        ``factors``: JSON. ``without``: axes that the reader knows already, ``policy`` for the
+        factors that are variants of a policy.
+        """
+        left = set(without)
+        words = []
+        if len(self.scenarios) > 1 and "scenario" not in left:
+            words.append(scenario)
+        if len(self.traffics) > 1 and "traffic" not in left:
+            words.append(traffic)
+        if "policy" in left:
+            left |= self.of_policies
+        levels = json.loads(factors)
+        # In the order of the study's grid, as the cells are.
+        words += [
+            level_name(key, levels[key]) for key in self.levels if key in levels and key not in left
+        ]
+        return ", ".join(words)
+
+    def variant(self, policy: str, factors: str = "{}") -> str:
+        """A policy with the factors that vary under it and not under every policy."""
+        levels = json.loads(factors)
+        here = [dict(c.factors) for c in self.cells if c.policy == policy]
+        words = [policy_name(policy)]
+        for key in self.levels:
+            if key in self.of_policies and key in levels:
+                values = [own.get(key) for own in here]
+                # The first level is the plain policy.
+                if len(set(values)) > 1 and levels[key] != values[0]:
+                    words.append(level_name(key, levels[key]))
+        return ", ".join(words)
+
+    def cell(self, name: str) -> str:
+        """A cell in words: the policy and its place."""
+        cell = self._of.get(name)
+        if cell is None:
+            return name
+        place = self.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        policy = self.variant(cell.policy, cell.factors_json)
+        return f"{policy} ({place})" if place else policy
+
+
+def _field(key: str) -> str:
+    """A factor without its table."""
+    return key.partition(".")[2] if key.startswith(("scenario.", "traffic.")) else key
+
+
+def _split(key: str) -> tuple[str, str]:
+    """The words of a factor and the unit of its values."""
+    parts = _field(key).split(".")
+    # `handover.walk.hysteresis_db` is the hysteresis; of `radius.delay_ms` both words are needed.
+    kept = parts[-1:] if len(parts) != 2 or parts[0] in ("handover", "join") else parts
+    words = " ".join(kept).split("_")
+    unit = ""
+    if len(words) > 1 and words[-1] in _UNITS:
+        unit = _UNITS[words.pop()]
+    elif words[-1] == "ratio":
+        words.pop()
+        unit = "%"
+    text = " ".join(_ABBREVIATIONS.get(word, word) for part in words for word in part.split())
+    return text, unit

@@ -1,0 +1,74 @@
+"""Names for people: one for each policy, and understood where a policy is asked for."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from airtoll.errors import PolicyError
+from airtoll.policies import catalogue, display_name, resolve
+from airtoll.policies.catalogue import aliases, check_aliases
+from airtoll.policies.suites import akm_words, eap_methods
+
+
+@pytest.mark.parametrize(
+    ("policy", "name"),
+    [
+        ("open", "Open"),
+        ("wpa2-psk-ccmp", "WPA2-Personal, CCMP-128"),
+        ("wpa3-eap-tls-gcmp-256", "WPA3-Enterprise, 192-bit, GCMP-256"),
+        ("wpa3-eap-tls-ccmp", "WPA3-Enterprise, EAP-TLS, CCMP-128"),
+        ("owe-ccmp", "Enhanced Open, CCMP-128"),
+        ("8021x-tls+wep-104+ipsec-3des-sha1", "802.1X, EAP-TLS with WEP-104 + IPsec 3DES SHA-1"),
+        ("wpa2-psk-ccmp+wireguard", "WPA2-Personal, CCMP-128 + WireGuard"),
+    ],
+)
+def test_display_names(policy, name):
+    assert display_name(resolve(policy)) == name
+
+
+def test_no_two_policies_share_a_name():
+    # `open+wireguard` is `wireguard`.
+    links = [policy.name for policy in catalogue() if policy.name != "open"]
+    ciphers = ("tkip", "ccmp", "ccmp-256", "gcmp", "gcmp-256")
+    for generation, cipher in itertools.product(("wpa", "wpa2", "wpa3"), ciphers):
+        for word in akm_words(generation):
+            methods = eap_methods() if word.endswith("eap") else (None,)
+            links += ["-".join(filter(None, (generation, word, m, cipher))) for m in methods]
+    tunnels = ("", "+wireguard", "+ipsec-aes-gcm", "+ipsec-aes-gcm-ikev1", "+ipsec-3des-sha1-ikev2")
+    names: dict[str, str] = {}
+    for link, tunnel in itertools.product(dict.fromkeys(links), tunnels):
+        try:
+            policy = resolve(link + tunnel)
+        except PolicyError:
+            continue
+        assert names.setdefault(display_name(policy), policy.name) == policy.name
+    assert len(names) > 300
+
+
+def test_a_display_name_is_understood():
+    for policy in catalogue():
+        assert resolve(display_name(policy).upper()).name == policy.name
+
+
+@pytest.mark.parametrize(
+    ("word", "policy"),
+    [
+        ("WPA3-Enterprise", "wpa3-eap-tls-ccmp"),
+        ("wpa2-personal", "wpa2-psk-ccmp"),
+        ("Enhanced Open", "owe-ccmp"),
+        ("WPA2-PSK (AES)", "wpa2-psk-ccmp"),
+        ("psk2", "wpa2-psk-ccmp"),
+        ("sae-mixed", "wpa2-wpa3-psk-transition"),
+    ],
+)
+def test_words_of_vendors_are_understood(word, policy):
+    assert resolve(word).name == policy
+    check_aliases()
+    assert word.lower() in aliases()
+
+
+def test_a_word_with_two_meanings_asks_which():
+    with pytest.raises(PolicyError, match="write WPA3-Personal or WPA3-Enterprise"):
+        resolve("WPA3")
