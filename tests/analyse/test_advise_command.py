@@ -39,6 +39,7 @@ def test_advice_as_json(folder):
     data = json.loads(result.stdout)
     assert [a["recommended"] for a in data["advice"]] == ["wpa2-psk-ccmp", "wpa2-psk-ccmp"]
     wep = next(o for o in data["advice"][0]["options"] if o["policy"] == "wep-104")
+    assert data["answer"] == "wpa2-psk-ccmp"
     assert wep["broken"]
     assert not wep["recommendable"]
     assert {(c["theirs"], c["ours"]) for c in data["against"]} == {
@@ -53,6 +54,9 @@ def test_advice_in_words(folder):
     assert result.exit_code == 0, result.output
     assert "Choose wpa2-psk-ccmp: it costs" in result.stdout
     assert "Pareto front" in result.stdout
+    answer = result.stdout.splitlines()[0]
+    assert answer.startswith("Answer for all 2 places: WPA2-Personal, CCMP-128 (wpa2-psk-ccmp), ")
+    assert "of throughput at most (n1/wpa2-psk-ccmp/" in answer
     assert "n1/wpa2-psk-ccmp/tcp" in result.stdout
 
 
@@ -83,6 +87,7 @@ def test_needs_as_options(folder):
 
     assert recommended() == {"wpa2-psk-ccmp"}
     assert recommended("--policy", "open") == {"open"}
+    assert recommended("--policy", "Open") == {"open"}
     assert recommended("--pmf") == {None}
     assert recommended("--band", "6") == {None}
     assert recommended("--rules", "pci-dss-4") == {"wpa2-psk-ccmp"}

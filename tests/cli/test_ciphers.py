@@ -46,6 +46,8 @@ def test_bench_measures_what_it_is_asked() -> None:
     ]
     for cost in report["ciphers"]:
         assert 0 < cost["frame_us"]["64"] < cost["frame_us"]["1500"] < 1000
+        assert cost["mbps_per_core"] == pytest.approx(8 * 1500 / cost["frame_us"]["1500"])
+        assert cost["keeps_up_he_80"] == (cost["mbps_per_core"] >= 1200.98)
         assert cost["slope_ns"]["low"] <= cost["slope_ns"]["value"] <= cost["slope_ns"]["high"]
 
 

@@ -187,6 +187,31 @@ class Advice:
         return next((option for option in self.options if option.recommendable), None)
 
 
+def overall(advices: Sequence[Advice]) -> Option | None:
+    """The one policy for all places: it can be recommended in each.
+
+    Among these, policies that are within the margin everywhere go first, then the stronger one,
+    then the one with the lowest mean overhead. None where no policy fits every place.
+    """
+    if not advices:
+        return None
+    of_place = [
+        {option.policy: option for option in advice.options if option.recommendable}
+        for advice in advices
+    ]
+    common = [name for name in of_place[0] if all(name in place for place in of_place)]
+
+    def key(name: str) -> tuple[Any, ...]:
+        options = [place[name] for place in of_place]
+        near = all(option.near for option in options)
+        stronger = tuple(-part for part in options[0].strength) if near else ()
+        costs = [_cost(option, "overhead") for option in options]
+        return (not near, stronger, sum(costs) / len(costs), name)
+
+    best = min(common, key=key, default=None)
+    return None if best is None else of_place[0][best]
+
+
 def rules_named(word: str) -> str:
     """The name of a rule set. Raises UsageError."""
     if word not in RULE_SETS:

@@ -32,17 +32,20 @@ from airtoll.analyse.advice import (
     cost_in_words,
     credentials_named,
     hybrids,
+    overall,
     rules_named,
     service_named,
     spread,
 )
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
-from airtoll.errors import DatasetError, StudyError, UsageError
+from airtoll.errors import DatasetError, RunError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
+from airtoll.policies import display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
+from airtoll.run.outcome import why_no_result
 from airtoll.study import Level, Study, load, shipped
 
 #: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
@@ -121,7 +124,7 @@ def advise_command(
         pmf=pmf,
         band_6ghz=band == "6",
         rules=tuple(rules_named(w) for w in _listed(rules)),
-        baseline_allowed="open" in (policy or []),
+        baseline_allowed=any(resolve(name).is_baseline for name in policy or []),
         margin=_share(margin, "--margin") or 0.0,
         min_throughput_bps=_rate(min_throughput),
         max_overhead=_share(max_overhead),
@@ -129,10 +132,15 @@ def advise_command(
         max_negotiation_s=_time(max_negotiation, "--max-negotiation"),
         max_handover_s=_time(max_handover, "--max-handover"),
     )
+    policy = [resolve(name).name for name in policy or []]
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
-        run_folder = _measure(scenario, policy or list(CANDIDATES), profile, trials, on).path
+        measured = _measure(scenario, policy or list(CANDIDATES), profile, trials, on)
+        problem = why_no_result(measured.trials())
+        if problem:
+            raise RunError(f"{measured.path}: {problem}")
+        run_folder = measured.path
     analysis, settings = _analysis(run_folder)
     bound = not_radio(read_trials(run_folder))
     if bound:
@@ -254,6 +262,8 @@ def _print(
     folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
 ) -> None:
     console = out()
+    console.print(_answer(advices), style="bold", markup=False, soft_wrap=True)
+    console.print()
     for advice in advices:
         view = table(
             advice.place,
@@ -303,6 +313,28 @@ def _print(
     console.print(f"from {folder}", style="dim")
 
 
+def _answer(advices: Sequence[Advice]) -> str:
+    """One answer for the whole run, its reason, and the cells that it rests on."""
+    best = overall(advices)
+    where = advices[0].place if len(advices) == 1 else f"all {len(advices)} places"
+    if best is None:
+        return f"No unbroken policy meets the needs in {where}."
+    name = f"{display_name(resolve(best.policy))} ({best.policy})"
+    found = [o for advice in advices for o in advice.options if o.policy == best.policy]
+    costs = [o.figures["overhead"] for o in found if "overhead" in o.figures]
+    sure = "" if all(advice.decided for advice in advices) else "undecided, likely "
+    reason = (
+        "the strongest within the margin of the fastest"
+        if all(o.near for o in found)
+        else "the cheapest that meets the needs in each"
+    )
+    words = f"Answer for {where}: {sure}{name}, {reason}"
+    if costs:
+        worst, cell = max(costs, key=lambda cost: abs(cost[0].value))
+        words += f"; {cost_in_words(worst)} of throughput at most ({cell})"
+    return words + "."
+
+
 def _beside(choices: Sequence[Choice]) -> Table:
     """One row per place; device profiles that lead to the same choice share it."""
     view = table(None, ["scenario", "transport", "ours", "the study's", "agree"])
@@ -343,6 +375,7 @@ def _plain(
 ) -> dict[str, Any]:
     return {
         "run": str(folder),
+        "answer": best.policy if (best := overall(advices)) else None,
         "advice": [
             {
                 "scenario": advice.scenario,
