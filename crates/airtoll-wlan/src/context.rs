@@ -30,7 +30,7 @@ pub(crate) enum Action {
     /// MAC, net: a packet is lost.
     Lose { packet: PacketId },
     /// MAC: a packet of a flow has left the sender's socket.
-    Released { flow: FlowId },
+    Released { flow: FlowId, reverse: bool },
     /// MAC: a message of a negotiation was on the air.
     OnAir { signal: SignalId },
     /// MAC: a station that dozes as far as its access point knows sent a frame.

@@ -30,7 +30,7 @@ pub(crate) enum Event {
     /// A flow's application acts.
     Application { flow: FlowId },
     /// A packet of a flow has left the sender's socket.
-    Released { flow: FlowId },
+    Released { flow: FlowId, reverse: bool },
     /// A flow's transport timer may be due.
     TransportTimer { flow: FlowId, receiver: bool },
     /// An AP's beacon is due.

@@ -135,8 +135,11 @@ impl Flows {
         if counted && payload > 0 {
             state.statistics.sent += 1;
         }
-        let held = !reverse && state.connection.is_none();
-        if held {
+        let held = match &state.connection {
+            Some(connection) => payload > 0 && connection.counts_local(u8::from(reverse)),
+            None => !reverse,
+        };
+        if held && state.connection.is_none() {
             state.held += 1;
         }
         let ip_octets = state.ip_header + transport_octets + payload;
@@ -235,10 +238,14 @@ impl Flows {
         }
     }
 
-    /// A packet of a UDP flow left its sender's socket.
+    /// A packet of a flow left its sender's socket; `reverse`: the socket of the flow's destination.
     #[inline]
-    pub fn released(&mut self, cx: &mut Context, flow: FlowId) {
+    pub fn released(&mut self, cx: &mut Context, flow: FlowId, reverse: bool) {
         let state = &mut self.flows[flow];
+        if state.connection.is_some() {
+            self.segment_left(cx, flow, u8::from(reverse));
+            return;
+        }
         state.held -= 1;
         if std::mem::take(&mut state.blocked) {
             self.application_due(cx, flow);

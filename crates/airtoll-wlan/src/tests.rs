@@ -3,6 +3,7 @@
 use airtoll_engine::Digest;
 use airtoll_units::Duration;
 
+mod back_pressure;
 mod bridge;
 mod card;
 

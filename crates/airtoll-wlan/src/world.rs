@@ -129,7 +129,10 @@ impl World {
             Event::Pipe { node, pipe } => net.pipe_due(lower, node, pipe),
             Event::Wire { wire } => self.wire(wire),
             Event::Application { flow: number } => flow.application_due(&mut lower.cx, number),
-            Event::Released { flow: number } => flow.released(&mut lower.cx, number),
+            Event::Released {
+                flow: number,
+                reverse,
+            } => flow.released(&mut lower.cx, number, reverse),
             Event::TransportTimer {
                 flow: number,
                 receiver,
@@ -203,7 +206,10 @@ impl World {
             }
             Action::Receive { link, packet } => net.receive(lower, link, packet),
             Action::Lose { packet } => net.lose(&mut lower.cx, packet),
-            Action::Released { flow: number } => flow.released(&mut lower.cx, number),
+            Action::Released {
+                flow: number,
+                reverse,
+            } => flow.released(&mut lower.cx, number, reverse),
             Action::Send { host, packet } => net.send(lower, host, packet),
             Action::Pipe { node, pipe } => net.pipe_next(lower, node, pipe),
             Action::Wire { wire } => self.wire(wire),

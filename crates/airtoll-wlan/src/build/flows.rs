@@ -51,7 +51,8 @@ impl Builder<'_> {
                                 allowed: problem.allowed.to_owned(),
                             })?;
                     }
-                    Some(Box::new(Connection::new(configs)))
+                    let rooms = [source, destination].map(|node| self.local_room(node));
+                    Some(Box::new(Connection::new(configs, rooms)))
                 }
             };
             let room = self.room(flow, source, payload);
@@ -132,6 +133,19 @@ impl Builder<'_> {
         (2 * window * amsdu + 8)
             .min(mac.queue_limit(source) / self.sharing(flow))
             .max(1)
+    }
+
+    /// Packets of one flow that the transmit queue of a host takes; `None` for a wired host, whose
+    /// window is smaller than its queue.
+    fn local_room(&self, node: NodeId) -> Option<u32> {
+        if self.world.stack.net.role(node) == Role::Wired {
+            return None;
+        }
+        let name = self.scenario.nodes[node.index()].name.as_str();
+        let ends = |flow: &&scenario::Flow| [&*flow.source, &*flow.destination].contains(&name);
+        let flows = self.scenario.flows.iter().filter(ends).count() as u32;
+        let limit = self.world.stack.lower.mac.queue_limit(node);
+        Some((limit / flows.max(1)).max(2))
     }
 
     /// How many flows of UDP leave from the same node.

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::id::{FlowId, SegmentId, Slab};
 use crate::packet::Carries;
-use crate::transport::{Ack, Receiver, Segment, Sender, TcpConfig};
+use crate::transport::{Ack, LocalQueue, Receiver, Segment, Sender, TcpConfig};
 
 /// Both halves of a connection.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Connection {
 pub(crate) struct Half {
     pub sender: Sender,
     pub receiver: Receiver,
+    /// The sender's segments in the transmit queue of its host, where that holds it back.
+    local: Option<LocalQueue>,
     /// When the scheduled timer events of sender and receiver come.
     timers: [Instant; 2],
 }
@@ -45,19 +47,27 @@ pub(crate) enum Carried {
 }
 
 impl Half {
-    fn new(config: &TcpConfig) -> Self {
+    fn new(config: &TcpConfig, local: Option<LocalQueue>) -> Self {
         Self {
             sender: Sender::new(config),
             receiver: Receiver::new(config),
+            local,
             timers: [Instant::MAX; 2],
         }
     }
 }
 
 impl Connection {
-    pub fn new(configs: [TcpConfig; 2]) -> Self {
+    /// A connection with the parameters of its halves. `rooms` are the packets that the transmit
+    /// queues of source and destination take; `None` where a queue does not hold TCP back.
+    pub fn new(configs: [TcpConfig; 2], rooms: [Option<u32>; 2]) -> Self {
+        let half = |at: usize| {
+            let rule = configs[at].back_pressure;
+            let local = rooms[at].and_then(|room| LocalQueue::new(rule, room));
+            Half::new(&configs[at], local)
+        };
         Self {
-            halves: [Half::new(&configs[0]), Half::new(&configs[1])],
+            halves: [half(0), half(1)],
             carried: Slab::new(),
             number: 0,
             configs,
@@ -72,7 +82,13 @@ impl Connection {
             handshake: true,
             ..self.configs[0].clone()
         };
-        self.halves = [Half::new(&opening), Half::new(&self.configs[1])];
+        // Segments of the old connection may be in the queues still.
+        let [first, second] = &mut self.halves;
+        let (first, second) = (first.local.take(), second.local.take());
+        self.halves = [
+            Half::new(&opening, first),
+            Half::new(&self.configs[1], second),
+        ];
     }
 
     fn carry(&mut self, carried: Carried) -> SegmentId {
@@ -92,6 +108,12 @@ impl Connection {
     /// The window scale of a half's receiver.
     pub fn window_scale(&self, half: u8) -> u32 {
         self.halves[usize::from(half)].receiver.window_scale()
+    }
+
+    /// Whether data segments of a half count as long as they are in the queue of their host.
+    #[inline]
+    pub fn counts_local(&self, half: u8) -> bool {
+        self.halves[usize::from(half)].local.is_some()
     }
 
     /// The packet that carried this was lost.
@@ -185,12 +207,20 @@ impl Flows {
             let Some(connection) = &mut self.flows[flow].connection else {
                 return;
             };
-            let Some(segment) = connection.halves[usize::from(half)]
-                .sender
-                .poll_transmit(now)
-            else {
+            let state = &mut connection.halves[usize::from(half)];
+            if let Some(local) = &mut state.local
+                && local.holds_back(&mut state.sender)
+            {
+                break;
+            }
+            let Some(segment) = state.sender.poll_transmit(now) else {
                 break;
             };
+            if segment.payload > 0
+                && let Some(local) = &mut state.local
+            {
+                local.entered(segment.payload);
+            }
             let other = &mut connection.halves[usize::from(1 - half)].receiver;
             let (rides, known) = (other.ride(), other.acknowledged());
             let place = connection.carry(Carried::Segment(half, segment, rides, known));
@@ -198,6 +228,17 @@ impl Flows {
             self.originate(cx, carries, half == 1, segment.header, segment.payload);
         }
         self.keep_timer(cx, flow, half, false);
+    }
+
+    /// A segment of a half left the transmit queue of its host.
+    pub(super) fn segment_left(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
+        let Some(connection) = &mut self.flows[flow].connection else {
+            return;
+        };
+        let local = &mut connection.halves[usize::from(half)].local;
+        if local.as_mut().is_some_and(LocalQueue::left) {
+            self.pump(cx, flow, half);
+        }
     }
 
     fn acknowledge(&mut self, cx: &mut Context, flow: FlowId, half: u8, ack: Ack) {

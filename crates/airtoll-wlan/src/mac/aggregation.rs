@@ -4,7 +4,7 @@
 use airtoll_phy as phy;
 use airtoll_units::Duration;
 
-use super::link::{Mpdu, mac_octets};
+use super::link::{Held, Mpdu, mac_octets};
 use super::{Mac, Medium};
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, ModeId};
@@ -276,12 +276,12 @@ impl Mac {
             msdus += 1;
         }
         cx.packets[tail].next = None;
-        let flow = cx.packets[head].flow();
-        let mut held = 0;
+        let (flow, reverse) = (cx.packets[head].flow(), cx.packets[head].reverse);
+        let mut count = 0;
         let mut packet = Some(head);
         while let Some(id) = packet {
             let p = &mut cx.packets[id];
-            held += u16::from(std::mem::take(&mut p.held));
+            count += u16::from(std::mem::take(&mut p.held));
             packet = p.next;
         }
         let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
@@ -313,7 +313,11 @@ impl Mac {
             parts,
             pieces,
             msdus,
-            held: flow.map(|flow| (flow, held)),
+            held: flow.map(|flow| Held {
+                flow,
+                reverse,
+                count,
+            }),
             attempts: 0,
             in_flight: false,
             received: false,

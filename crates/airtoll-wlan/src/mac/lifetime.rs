@@ -99,7 +99,7 @@ impl Mac {
             return false;
         }
         let first = self.links[link].window.front();
-        let backlog = first.and_then(|m| self.backlogs.get(m.held?.0));
+        let backlog = first.and_then(|m| self.backlogs.get(m.held?.flow));
         backlog.is_some_and(Option::is_some)
     }
 

@@ -11,6 +11,15 @@ use super::rate_control::RateControl;
 use crate::id::{FlowId, ModeId, NodeId, PacketId};
 use crate::observe::ledger::Octets;
 
+/// Packets of one MPDU that occupy their sender's socket.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub flow: FlowId,
+    /// The socket is that of the flow's destination.
+    pub reverse: bool,
+    pub count: u16,
+}
+
 /// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mpdu {
@@ -25,8 +34,8 @@ pub(crate) struct Mpdu {
     /// Its fragments, where the MSDU is fragmented.
     pub pieces: Option<Pieces>,
     pub msdus: u16,
-    /// The flow whose sender's socket its packets occupy, and the number of those packets.
-    pub held: Option<(FlowId, u16)>,
+    /// Its packets that occupy their sender's socket.
+    pub held: Option<Held>,
     pub attempts: u8,
     /// Part of the PPDU of the present exchange.
     pub in_flight: bool,

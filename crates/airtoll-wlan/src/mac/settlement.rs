@@ -96,9 +96,10 @@ impl Mac {
             let (msdus, held) = (mpdu.msdus, mpdu.held);
             window.pop_front();
             queue.packets -= u32::from(msdus);
-            if let Some((flow, count)) = held {
-                for _ in 0..count {
-                    cx.act(Action::Released { flow });
+            if let Some(held) = held {
+                let (flow, reverse) = (held.flow, held.reverse);
+                for _ in 0..held.count {
+                    cx.act(Action::Released { flow, reverse });
                 }
             }
         }

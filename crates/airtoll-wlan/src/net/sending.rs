@@ -209,12 +209,13 @@ impl Net {
     /// Drops a packet, and the packet that it was a fragment of.
     pub fn lose(&mut self, cx: &mut Context, packet: PacketId) {
         let p = &mut cx.packets[packet];
+        let reverse = p.reverse;
         if std::mem::take(&mut p.held)
             && let Some(flow) = p.flow()
         {
             // Dropped before it left its sender: the application finds no room and tries again.
             let at = cx.now() + TRY_AGAIN;
-            cx.schedule(at, Event::Released { flow });
+            cx.schedule(at, Event::Released { flow, reverse });
         }
         self.lose_whole(cx, packet);
     }

@@ -101,7 +101,8 @@ impl Net {
         if std::mem::take(&mut p.held)
             && let Some(flow) = p.flow()
         {
-            cx.schedule(leaves, Event::Released { flow });
+            let reverse = p.reverse;
+            cx.schedule(leaves, Event::Released { flow, reverse });
         }
         if lost {
             cx.lose(packet);

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::local_queue::{BackPressure, SmallQueues};
 use super::options::{CongestionControl, TcpOptions};
 use super::preset::TcpSystem;
 
@@ -100,6 +101,8 @@ pub struct TcpConfig {
     pub delayed_ack_ms: u32,
     /// Segments acknowledged at once at the start of a connection (Linux quick acks: 16).
     pub quick_ack_segments: u32,
+    /// How the transmit queue of its own host holds a sender back.
+    pub back_pressure: BackPressure,
     /// Opens with a three-way handshake; otherwise both ends start established.
     pub handshake: bool,
 }
@@ -133,6 +136,11 @@ impl Default for TcpConfig {
             ack_every: 2,
             delayed_ack_ms: 40,
             quick_ack_segments: 0,
+            back_pressure: BackPressure::SmallQueues(SmallQueues {
+                octets: 1 << 20,
+                pacing_shift: Some(7),
+                buffers: false,
+            }),
             handshake: false,
         }
     }

@@ -18,6 +18,7 @@ mod config;
 mod congestion;
 mod cubic;
 mod hystart;
+mod local_queue;
 mod options;
 mod preset;
 mod ranges;
@@ -30,6 +31,7 @@ mod sender;
 mod voice;
 
 pub use config::{InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+pub use local_queue::{BackPressure, LocalQueue, SmallQueues};
 pub use options::{CongestionControl, TcpOptions};
 pub use preset::{Preset, TcpSystem};
 pub use receiver::{Received, Receiver};

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+use super::local_queue::{BackPressure, SmallQueues};
 use super::options::CongestionControl;
 
 /// An operating system, by its TCP; the names are those of device profiles.
@@ -84,14 +85,15 @@ impl TcpSystem {
             Self::Generic => Preset {
                 source: "Linux, ip-sysctl: CUBIC, tcp_rmem default 131,072 octets, minimum RTO 200 ms, \
                          delayed ACK 40 ms; initial window 10: RFC 6928; SACK: RFC 2018; timestamps off as \
-                         on Windows (RFC 7323 makes them optional)",
+                         on Windows (RFC 7323 makes them optional); small queues as linux-6",
                 note: "for an `ideal` device: no receive window auto-tuning and no quick acknowledgements",
                 config: TcpConfig::default(),
             },
             Self::WindowsXp => Preset {
                 source: "Microsoft registry reference (Windows 2000/XP/2003): TcpWindowSize 17,520 octets on links of 1 to \
                          100 Mb/s, TcpDelAckTicks 2 (200 ms), TcpMaxDupAcks 2, Tcp1323Opts off unless asked for, \
-                         SackOpts on, initial RTT estimate 3 s; initial window of two segments: RFC 2581",
+                         SackOpts on, initial RTT estimate 3 s; initial window of two segments: RFC 2581; Windows DDK, NdisMSendResourcesAvailable: NDIS keeps and \
+                         resubmits a packet that the driver has no room for",
                 note: "minimum RTO taken from Windows 7; on links above 100 Mb/s the window is 64 KB; the send buffer is 8 KB \
                        unless the program sets one",
                 config: windows_xp(),
@@ -117,22 +119,27 @@ impl TcpSystem {
             Self::Linux24 => Preset {
                 source: "tcp(7) for 2.4: tcp_rmem default 87,380 octets, of which tcp_adv_win_scale 2 leaves a 64 KB window; \
                          SACK, D-SACK, timestamps and window scaling on; minimum RTO 200 ms, initial RTO 3 s; initial \
-                         window by RFC 3390",
+                         window by RFC 3390; a transmission that the queue refuses \
+                         stays unsent and reduces the window (tcp_transmit_skb, tcp_enter_cwr)",
                 note: "Reno with FACK, rate halving instead of PRR",
                 config: linux_2_4(),
             },
             Self::Linux26 => Preset {
-                source: "tcp(7); CUBIC default since 2.6.19; RFC 3390 initial window until 2.6.38; initial RTO 3 s until 3.0",
+                source: "tcp(7); CUBIC default since 2.6.19; RFC 3390 initial window until 2.6.38; initial RTO 3 s until 3.0; \
+                         a refused transmission as linux-2.4",
                 note: "receive buffer auto-tuning up to 4 MB; HyStart since 2.6.29; rate halving instead of PRR",
                 config: linux_2_6(),
             },
             Self::Linux3 => Preset {
-                source: "tcp(7); TCP_INIT_CWND 10 since 2.6.39 (RFC 6928); initial RTO 1 s since 3.1 (RFC 6298); PRR since 3.2",
+                source: "tcp(7); TCP_INIT_CWND 10 since 2.6.39 (RFC 6928); initial RTO 1 s since 3.1 (RFC 6298); PRR since 3.2; small queues of \
+                         131,072 octets of buffers since 3.6 (tcp_limit_output_bytes, commit 46d3ceabd8d9)",
                 note: "HyStart is on by default in the kernel and off here; tail loss probe since 3.10; auto-tuning up to 6 MB",
                 config: linux_3(),
             },
             Self::Linux6 => Preset {
-                source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18)",
+                source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18); small queues of two \
+                         segments or 1/128 s at the pacing rate on mac80211 (tx_sk_pacing_shift 7), at most \
+                         tcp_limit_output_bytes, 1 MiB (4 MiB since 6.16)",
                 note: "HyStart is on by default in the kernel and off here; RACK, tail loss probe and F-RTO are not modelled; \
                        auto-tuning up to 6 MB",
                 config: linux_6(),
@@ -169,6 +176,7 @@ fn windows_xp() -> TcpConfig {
         initial_rto_ms: 3_000,
         nagle: Nagle::On,
         delayed_ack_ms: 200,
+        back_pressure: BackPressure::Waits,
         ..TcpConfig::default()
     }
 }
@@ -216,6 +224,7 @@ fn linux_2_4() -> TcpConfig {
         slow_start_growth: SlowStartGrowth::OneSegment,
         initial_rto_ms: 3_000,
         quick_ack_segments: 16,
+        back_pressure: BackPressure::Reduces,
         ..TcpConfig::default()
     }
 }
@@ -235,6 +244,11 @@ fn linux_3() -> TcpConfig {
         prr: true,
         slow_start_growth: SlowStartGrowth::AllAcknowledged,
         initial_rto_ms: 1_000,
+        back_pressure: BackPressure::SmallQueues(SmallQueues {
+            octets: 131_072,
+            pacing_shift: None,
+            buffers: true,
+        }),
         ..linux_2_6()
     }
 }
@@ -242,6 +256,7 @@ fn linux_3() -> TcpConfig {
 fn linux_6() -> TcpConfig {
     TcpConfig {
         receive_window: 4 << 20,
+        back_pressure: TcpConfig::default().back_pressure,
         ..linux_3()
     }
 }
@@ -257,6 +272,7 @@ fn ns_3() -> TcpConfig {
         nagle: Nagle::On,
         idle_restart: false,
         delayed_ack_ms: 200,
+        back_pressure: BackPressure::None,
         ..TcpConfig::default()
     }
 }
@@ -275,6 +291,7 @@ fn rfc() -> TcpConfig {
         rto_floor: RtoFloor::Whole,
         nagle: Nagle::On,
         delayed_ack_ms: 500,
+        back_pressure: BackPressure::None,
         ..TcpConfig::default()
     }
 }

@@ -110,6 +110,8 @@ pub struct Sender {
     usage_end: u64,
     pub(super) usage_flight: u64,
     pub(super) usage_limited: bool,
+    /// Acknowledging this offset ends the effect of the last refusal by the local queue.
+    refused_until: u64,
     pub(super) completed: Option<u64>,
     pub(super) statistics: SenderStatistics,
 }
@@ -154,6 +156,7 @@ impl Sender {
             usage_end: 0,
             usage_flight: 0,
             usage_limited: false,
+            refused_until: 0,
             completed: None,
             statistics: SenderStatistics::default(),
             config: config.clone(),
@@ -277,6 +280,53 @@ impl Sender {
     /// Smoothed round-trip time, ns, once measured.
     pub fn smoothed_rtt_nanos(&self) -> Option<u64> {
         self.rtt.smoothed()
+    }
+
+    /// Payload of a full segment, octets.
+    pub fn segment_payload(&self) -> u64 {
+        self.segment
+    }
+
+    /// The rate at which Linux would pace, octets/s (`tcp_update_pacing_rate`): a window in a round
+    /// trip, doubled while the window is below half the slow-start threshold and raised by a fifth
+    /// above; `None` before the first round trip.
+    pub fn pacing_rate(&self) -> Option<u64> {
+        let round_trip = u128::from(self.rtt.smoothed()?.max(1));
+        let window = self.congestion.window.max(self.board.flight());
+        let percent = if self.congestion.window < self.congestion.threshold / 2 {
+            200
+        } else {
+            120
+        };
+        let rate = u128::from(window) * percent * 10_000_000 / round_trip;
+        Some(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the windows allow another new segment that the application has written.
+    pub fn may_send_new(&self) -> bool {
+        let next = self.board.sent + self.segment.min(self.written - self.board.sent);
+        next > self.board.sent
+            && next <= self.window_edge
+            && next - self.board.acknowledged <= self.congestion.window
+    }
+
+    /// The queue of the host, and not the congestion window, limits the sender: the window must not
+    /// grow.
+    pub fn note_held_back(&mut self) {
+        self.note_usage(false);
+    }
+
+    /// The queue of the host refused a segment: the window shrinks as for a loss, at most once in a
+    /// round trip, and nothing is retransmitted (Linux's `tcp_enter_cwr`).
+    pub fn on_local_congestion(&mut self) {
+        if self.state != CongestionState::Open || self.board.acknowledged < self.refused_until {
+            return;
+        }
+        self.congestion
+            .reduce(self.board.flight().min(self.congestion.window));
+        self.congestion.confirm();
+        self.congestion.set_window(self.congestion.threshold);
+        self.refused_until = self.board.sent;
     }
 
     /// When everything written had been acknowledged after [`Self::finish`].
