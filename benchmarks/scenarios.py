@@ -3,21 +3,23 @@
 Takes nothing; gives the list of cases, each as airtoll scenario JSON and as the parameters of
 ``ns3/scenario.cc``. Never runs either simulator.
 
-Common to all: one access point, stations at equal received power, beacons every 102.4 ms,
-static ARP, queues of 500 packets and 500 ms, seven attempts. TCP is that of the simulator's system
-``ns-3``: CUBIC without timestamps, windows of 131,072 octets, an acknowledgement for every second
-segment, delayed at most 200 ms, and a smallest retransmission time-out of 1 s. Its MSS is 1460.
+Common to all: one access point, stations at equal received power (unless they are hidden from one
+another), beacons every 102.4 ms, static ARP, queues of 500 packets and 500 ms, seven attempts.
+TCP is CUBIC without timestamps, MSS 1460, windows of 131,072 octets unless a case says otherwise,
+an acknowledgement for every second segment, delayed at most 200 ms, and a smallest retransmission
+time-out of 1 s (the defaults of ns-3).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 #: Octets of the beacon that ns-3.44 sends, by standard and width (read off its transmissions).
 NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198}
 
-OFDM = "OfdmRate{}Mbps"
+CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,14 @@ class Case:
     direction: str = "up"
     offered: float | None = None  # Mb/s per flow, for delay
     rts: bool = False
+    hidden: bool = False  # stations receive nothing of one another
+    slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
+    rss_dbm: float = -40.0
+    amsdu_max: int = 0  # octets; 0: no A-MSDU
+    category: str = "BE"  # BE | BK | VI | VO
+    wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
+    tcp_window: int = 131072
+    warm_up_s: float = 1.0
     seeds: int = 4
     duration_s: float = 4.0
 
@@ -48,9 +58,10 @@ class Case:
         stations = [f"s{i}" for i in range(1, self.stations + 1)]
         if self.direction == "relay":
             return list(zip(stations[0::2], stations[1::2], strict=False))
+        far = "server" if self.wired else "ap"
         if self.direction == "down":
-            return [("ap", s) for s in stations]
-        return [(s, "ap") for s in stations]
+            return [(far, s) for s in stations]
+        return [(s, far) for s in stations]
 
     @property
     def nominal_mbps(self) -> float:
@@ -90,7 +101,23 @@ class Case:
         else:
             mode = {"n": "Ht", "ac": "Vht", "ax": "He"}[self.standard] + f"Mcs{self.mcs}"
             control = "OfdmRate24Mbps"
+        slow_stations, slow_rate = self.slow
+        slow_mode = ""
+        if slow_stations and self.standard in "bag":
+            fast = f"{self.rate:g}Mbps"
+            slow_mode = mode.removesuffix(fast) + f"{slow_rate:g}Mbps"
+        elif slow_stations:
+            slow_mode = mode.rstrip("0123456789") + f"{slow_rate:g}"
         return {
+            "slowStations": slow_stations,
+            "slowMode": slow_mode,
+            "rssDbm": self.rss_dbm,
+            "hidden": self.hidden,
+            "amsduMax": self.amsdu_max,
+            "category": self.category,
+            "wired": f"{self.wired[0]:g}Mbps" if self.wired else "",
+            "wiredDelay": self.wired[1] if self.wired else 0.0,
+            "tcpBuffer": self.tcp_window,
             "standard": self.standard,
             "dataMode": mode,
             "controlMode": control,
@@ -105,7 +132,7 @@ class Case:
             "transport": "tcp" if self.kind == "tcp" else "udp",
             "payload": self.payload,
             "interval": self.interval_s,
-            "warmUp": 1.0 if self.kind != "tcp" else 2.0,
+            "warmUp": self.warm_up_s if self.kind != "tcp" else 2.0,
             "duration": self.duration_s,
             "run": run,
         }
@@ -126,7 +153,8 @@ class Case:
             rate = {"control": "fixed_mcs", "mcs": self.mcs, "streams": self.streams}
         transport: dict[str, Any] = {"protocol": "udp"}
         if self.kind == "tcp":
-            transport = {"protocol": "tcp"}
+            transport = {"protocol": "tcp", "delayed_ack_timeout_ms": 200, "min_rto_ms": 1000}
+            transport["window_octets"] = self.tcp_window
         pattern: dict[str, Any] = {"type": "saturated", "payload_octets": self.payload}
         if self.kind == "tcp":
             pattern["payload_octets"] = 1460
@@ -149,17 +177,32 @@ class Case:
                 # ns-3 sends beacons of an 802.11g BSS at 1 Mb/s.
                 "rate_mbps": 1 if self.standard in "bg" else 6,
             },
-            "aggregation": {"ampdu_max_octets": self.ampdu_max},
+            "aggregation": {
+                "ampdu_max_octets": self.ampdu_max,
+                "amsdu_max_octets": self.amsdu_max,
+            },
         }
         if self.rts:
             bss["rts_threshold_octets"] = 0
-        host = {"tcp": "ns-3"} if self.kind == "tcp" else {}
-        names = {"ap": "access_point"}
-        names |= {f"s{i}": "station" for i in range(1, self.stations + 1)}
-        nodes = [
-            {"name": name, "role": role, "bss": "cell", "host": host}
-            for name, role in names.items()
-        ]
+        stations = [f"s{i}" for i in range(1, self.stations + 1)]
+        nodes: list[dict[str, Any]] = [{"name": "ap", "role": "access_point", "bss": "cell"}]
+        nodes += [{"name": name, "role": "station", "bss": "cell"} for name in stations]
+        for node in nodes[len(nodes) - self.slow[0] :]:
+            node["rate"] = (
+                {"control": "fixed", "mbps": self.slow[1]}
+                if self.rate is not None
+                else {"control": "fixed_mcs", "mcs": int(self.slow[1]), "streams": 1}
+            )
+        wires = []
+        if self.wired is not None:
+            nodes.append({"name": "server", "role": "wired"})
+            wires.append(
+                {
+                    "nodes": ["ap", "server"],
+                    "rate_bps": self.wired[0] * 1e6,
+                    "delay_s": self.wired[1],
+                }
+            )
         flows = []
         for i, (source, destination) in enumerate(self.flows):
             flow = {
@@ -168,6 +211,7 @@ class Case:
                 "destination": destination,
                 "transport": transport,
                 "pattern": pattern,
+                "access_category": CATEGORIES[self.category],
             }
             if paced:
                 # Spread over one interval, by the golden ratio so that none coincide.
@@ -176,9 +220,14 @@ class Case:
         return {
             "duration_s": duration_s + warm_up_s,
             "warm_up_s": warm_up_s,
-            "radio": {"path_loss": {"model": "constant", "loss_db": 56.0}},
+            "radio": {
+                # Radios transmit 16 dBm.
+                "path_loss": {"model": "constant", "loss_db": 16.0 - self.rss_dbm},
+                "hidden": list(combinations(stations, 2)) if self.hidden else [],
+            },
             "bss": [bss],
             "nodes": nodes,
+            "links": wires,
             "flows": flows,
         }
 
@@ -257,4 +306,38 @@ def cases() -> list[Case]:
     tcp("n40-mcs7-relay", "n", stations=2, mcs=7, width=40, direction="relay")
     tcp("ac80-mcs9-up-x1", "ac", mcs=9, width=80)
     tcp("ax80-mcs11-up-x1", "ax", mcs=11, width=80)
+    # Recorded later, each with five seeds.
+    five = {"seeds": 5, "duration_s": 3.0}
+    hidden = five | {"hidden": True}
+    udp("a54-256-hidden-rts-x3", "a", rate=54, stations=3, payload=256, rts=True, **hidden)
+    udp("a54-hidden-rts-x3", "a", rate=54, stations=3, rts=True, **hidden)
+    udp("a54-hidden-rts-x2", "a", rate=54, stations=2, rts=True, **hidden)
+    udp("a24-256-hidden-rts-x3", "a", rate=24, stations=3, payload=256, rts=True, **hidden)
+    udp("a54-256-hidden-x2", "a", rate=54, stations=2, payload=256, **hidden)
+    udp("n20-mcs7-hidden-rts-x2", "n", mcs=7, stations=2, rts=True, **hidden)
+    udp("a54-6-anomaly-x2", "a", rate=54, stations=2, slow=(1, 6), **five)
+    udp("a54-6-anomaly-x4", "a", rate=54, stations=4, slow=(1, 6), **five)
+    udp("b11-1-anomaly-x2", "b", rate=11, stations=2, slow=(1, 1), **five)
+    udp("n20-mcs7-0-single-anomaly-x2", "n", mcs=7, stations=2, slow=(1, 0), ampdu_max=0, **five)
+    for n in (1, 2):
+        udp(f"n20-mcs7-500-vo-x{n}", "n", mcs=7, stations=n, payload=500, category="VO", **five)
+    udp("n20-mcs7-vo-x2", "n", mcs=7, stations=2, category="VO", **five)
+    for n in (1, 2, 5):
+        udp(f"n20-mcs7-vi-x{n}", "n", mcs=7, stations=n, category="VI", **five)
+    udp("n20-mcs7-bk-x2", "n", mcs=7, stations=2, category="BK", **five)
+    udp("n20-mcs7-single-vo-x2", "n", mcs=7, stations=2, category="VO", ampdu_max=0, **five)
+    for octets in (3839, 7935):
+        alone = five | {"ampdu_max": 0, "amsdu_max": octets}
+        udp(f"n20-mcs7-amsdu{octets}-x1", "n", mcs=7, **alone)
+        udp(f"n40-mcs7-amsdu{octets}-x1", "n", mcs=7, width=40, **alone)
+    udp("n40-mcs7-amsdu7935-x5", "n", mcs=7, width=40, stations=5, **alone)
+    for mcs, rss in ((7, -75), (7, -74), (5, -77), (4, -80)):
+        udp(f"n20-mcs{mcs}-single{rss}dbm-x1", "n", mcs=mcs, rss_dbm=rss, ampdu_max=0, **five)
+    udp("a54-75dbm-x1", "a", rate=54, rss_dbm=-75, **five)
+    delay("a54-2-down-x5", "a", stations=5, rate=54, offered=2, direction="down", **five)
+    delay("n20-mcs7-2-x5", "n", stations=5, mcs=7, offered=2, **five)
+    delay("a54-256-05-hidden-rts-x3", "a", stations=3, rate=54, offered=0.5, payload=256, rts=True,
+          **hidden)  # fmt: skip
+    far = {"wired": (100.0, 0.02)}
+    tcp("a54-wan-up-x1", "a", rate=54, **far)
     return table

@@ -3,7 +3,8 @@
 // Takes the parameters below, gives one text line per flow: octets delivered, sum of one-way
 // delays in seconds and packets, all after the warm-up; then the octets of a beacon. Interpreted
 // by the ns3 Python wheel. Node 0 is the access point, 1..n are stations on a circle of one
-// metre; every pair has the same received power, so no frame captures another.
+// metre, n + 1 is a wired server if there is one; every pair of radios has the same received power,
+// so no frame captures another, or stations receive nothing of one another.
 
 #include <cmath>
 #include <map>
@@ -28,6 +29,15 @@ struct Parameters
     bool shortPreamble{false};
     unsigned rtsThreshold{4692480};
     int stations{1};
+    int slowStations{0}; // the last so many use slowMode
+    std::string slowMode;
+    double rssDbm{-40};
+    bool hidden{false};        // stations do not hear one another
+    unsigned amsduMax{0};      // octets; 0: no A-MSDU
+    std::string category{"BE"}; // BE | BK | VI | VO
+    std::string wired;         // data rate of a wire behind the access point, to a server
+    double wiredDelay{0};      // seconds, one way
+    unsigned tcpBuffer{131072};
     std::string direction{"up"}; // up | down | relay (station 1 to 2, 3 to 4, ...)
     std::string transport{"udp"};
     unsigned payload{1472};
@@ -108,13 +118,14 @@ Run(const Parameters& p)
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1460));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(131072));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(131072));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(p.tcpBuffer));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(p.tcpBuffer));
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
                        UintegerValue(p.rtsThreshold));
 
     NodeContainer nodes;
-    nodes.Create(p.stations + 1);
+    bool server = !p.wired.empty();
+    nodes.Create(p.stations + 1 + server);
     NodeContainer apNode(nodes.Get(0));
     NodeContainer stationNodes;
     for (int i = 1; i <= p.stations; ++i)
@@ -124,9 +135,13 @@ Run(const Parameters& p)
 
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
     YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
+    Ptr<YansWifiChannel> air = channel.Create();
+    // Stations transmit 16.0206 dBm by default.
+    Ptr<MatrixPropagationLossModel> matrix = CreateObject<MatrixPropagationLossModel>();
+    matrix->SetDefaultLoss(16.0206 - p.rssDbm);
+    air->SetPropagationLossModel(matrix);
+    phy.SetChannel(air);
     std::map<std::string, WifiStandard> standards{{"a", WIFI_STANDARD_80211a},
                                                   {"b", WIFI_STANDARD_80211b},
                                                   {"g", WIFI_STANDARD_80211g},
@@ -153,6 +168,15 @@ Run(const Parameters& p)
                                  StringValue(p.dataMode),
                                  "ControlMode",
                                  StringValue(p.controlMode));
+    WifiHelper slow = wifi;
+    if (p.slowStations > 0)
+    {
+        slow.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(p.slowMode),
+                                     "ControlMode",
+                                     StringValue(p.controlMode));
+    }
     WifiMacHelper mac;
     Ssid ssid("airtoll");
     bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax";
@@ -160,11 +184,16 @@ Run(const Parameters& p)
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
     devices.Add(wifi.Install(phy, mac, apNode));
     mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "ActiveProbing", BooleanValue(false));
-    devices.Add(wifi.Install(phy, mac, stationNodes));
+    for (int i = 1; i <= p.stations; ++i)
+    {
+        WifiHelper& helper = i > p.stations - p.slowStations ? slow : wifi;
+        devices.Add(helper.Install(phy, mac, nodes.Get(i)));
+    }
     std::string all = "/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/";
     if (aggregates)
     {
-        Config::Set(all + "Mac/BE_MaxAmpduSize", UintegerValue(p.ampduMax));
+        Config::Set(all + "Mac/" + p.category + "_MaxAmpduSize", UintegerValue(p.ampduMax));
+        Config::Set(all + "Mac/" + p.category + "_MaxAmsduSize", UintegerValue(p.amsduMax));
         if (p.standard == "ax")
         {
             Config::Set(all + "HeConfiguration/GuardInterval",
@@ -188,13 +217,41 @@ Run(const Parameters& p)
     }
     mobility.SetPositionAllocator(places);
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
-    mobility.Install(nodes);
+    mobility.Install(apNode);
+    mobility.Install(stationNodes);
+    if (p.hidden)
+    {
+        for (int i = 1; i <= p.stations; ++i)
+        {
+            for (int j = 1; j <= p.stations; ++j)
+            {
+                if (i != j)
+                {
+                    matrix->SetLoss(nodes.Get(i)->GetObject<MobilityModel>(),
+                                    nodes.Get(j)->GetObject<MobilityModel>(),
+                                    200,
+                                    false);
+                }
+            }
+        }
+    }
 
     InternetStackHelper internet;
     internet.Install(nodes);
     Ipv4AddressHelper addresses;
     addresses.SetBase("10.0.0.0", "255.255.0.0");
     Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
+    Ipv4Address serverAddress;
+    if (server)
+    {
+        PointToPointHelper wire;
+        wire.SetDeviceAttribute("DataRate", StringValue(p.wired));
+        wire.SetChannelAttribute("Delay", TimeValue(Seconds(p.wiredDelay)));
+        NetDeviceContainer ends = wire.Install(nodes.Get(0), nodes.Get(p.stations + 1));
+        addresses.SetBase("10.1.0.0", "255.255.0.0");
+        serverAddress = addresses.Assign(ends).GetAddress(1);
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    }
     NeighborCacheHelper neighbours;
     neighbours.PopulateNeighborCache();
 
@@ -213,7 +270,8 @@ Run(const Parameters& p)
     {
         for (int i = 1; i <= p.stations; ++i)
         {
-            ends.push_back(p.direction == "up" ? std::make_pair(i, 0) : std::make_pair(0, i));
+            int far = server ? p.stations + 1 : 0;
+            ends.push_back(p.direction == "up" ? std::make_pair(i, far) : std::make_pair(far, i));
         }
     }
     Counts().resize(ends.size());
@@ -222,7 +280,8 @@ Run(const Parameters& p)
         uint16_t port = 5000 + f;
         Ptr<Node> source = nodes.Get(ends[f].first);
         Ptr<Node> destination = nodes.Get(ends[f].second);
-        Ipv4Address to = interfaces.GetAddress(ends[f].second);
+        bool toServer = ends[f].second > p.stations;
+        Ipv4Address to = toServer ? serverAddress : interfaces.GetAddress(ends[f].second);
         // Spread over one interval by the golden ratio, as airtoll's scenarios are; the runs differ
         // in their distance from the beacons.
         double start = 0.5 + p.interval * std::fmod(f * 0.618033988749895, 1.0) + 1e-4 * p.run;
@@ -236,6 +295,8 @@ Run(const Parameters& p)
             client.SetAttribute("MaxPackets", UintegerValue(4294967295U));
             client.SetAttribute("Interval", TimeValue(Seconds(p.interval)));
             client.SetAttribute("PacketSize", UintegerValue(p.payload));
+            std::map<std::string, unsigned> tos{{"BE", 0x00}, {"BK", 0x28}, {"VI", 0xb8}, {"VO", 0xc0}};
+            client.SetAttribute("Tos", UintegerValue(tos.at(p.category)));
             ApplicationContainer sending = client.Install(source);
             sending.Start(Seconds(start));
         }
