@@ -119,8 +119,8 @@ def test_check_warns_of_a_level_that_the_rate_cannot_use():
         r"station A: -85\.0 dBm is too low .* needs (-[\d.]+) dBm", cells[0]["warning"]
     )
     # IEEE Std 802.11-2020, table 17-18: 54 Mb/s needs -65 dBm with 10 dB of noise figure and 5 dB
-    # of margin; the study's receiver has 7 dB and no margin.
-    assert -75 < float(found[1]) < -70
+    # of margin; the study's receiver has 7 dB, no margin, and decides softly.
+    assert -78 < float(found[1]) < -73
     enough = ["--set", f"scenario.home.rssi_dbm={float(found[1]) + 1}", *level[2:]]
     result = CliRunner().invoke(app, ["check", "quickstart", "--json", *enough])
     assert json.loads(result.stdout)["cells"][0]["warning"] is None
