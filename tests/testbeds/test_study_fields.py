@@ -269,7 +269,7 @@ def test_testbeds_skip_with_a_reason():
         ('phy = "802.11g"\nslot_time_us = 20\n', UDP, "slot_time_us"),
         ('phy = "802.11n"\nstations = [{ name = "A", mcs = 3 }]\n', UDP, "mcs"),
         (TWO, poisson, "arrivals"),
-        (TWO, MIXED, "beside"),
+        (TWO, UDP + '[[traffic.t.beside]]\nname = "x"\ntransport = "udp"\n', "beside"),
     ):
         # hostapd always sends beacons.
         (cell,) = cells_of(study(lines, traffic).replace("beacons = false\n", "")).cells
