@@ -17,6 +17,7 @@ from airtoll.cli import (
     ciphers,
     doctoring,
     guest,
+    identify,
     importing,
     maxima,
     planning,
@@ -68,6 +69,7 @@ app.command()(reporting.compare)
 app.command("advise")(advise.advise_command)
 app.command("audit")(audit.audit_command)
 app.command("calibrate")(calibrate.calibrate_command)
+app.command("identify")(identify.identify_command)
 app.command("import")(importing.import_command)
 app.command()(maxima.maxima)
 app.command()(doctoring.doctor)

@@ -1,0 +1,124 @@
+"""``airtoll identify DATASET --see SCENARIO``: which device explains measured overheads.
+
+Takes a published data set, the scenarios whose readings the fit may see, and further data sets to
+predict; gives candidate mechanisms side by side by their error on readings that they have not seen.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.errors import UsageError
+from airtoll.run.identifying import Identified, Subject, identify_device
+
+
+def identify_command(
+    dataset: Annotated[str, typer.Argument(help="A data set.", metavar="DATASET")],
+    see: Annotated[
+        list[str], typer.Option(help="Scenario whose readings the fit may see; repeat.")
+    ],
+    study: Annotated[
+        str | None, typer.Option(help="Study whose cells correspond to it; default: its name.")
+    ] = None,
+    predict: Annotated[
+        list[str] | None,
+        typer.Option(help="Predict this data set, too (DATASET or DATASET:STUDY); repeat."),
+    ] = None,
+    settings: Annotated[
+        str, typer.Option(help="stated, or open: chosen by the open readings alone.")
+    ] = "stated",
+    trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of the predictions.")] = 1,
+    json: JsonOption = False,
+) -> None:
+    """Fit candidate mechanisms of a device to some overheads and predict the others."""
+    subjects = [Subject(dataset, study or dataset, tuple(see))]
+    for name in predict or []:
+        other, _, own = name.partition(":")
+        if other == dataset:
+            raise UsageError(f"--predict {name}: what --see leaves out of it is predicted anyway")
+        subjects.append(Subject(other, own or other, ()))
+    found = identify_device(subjects, settings=settings, trials=trials, seed=seed)
+    if json:
+        emit_json(plain(found))
+    else:
+        _print(found)
+
+
+def plain(found: Identified) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    return {
+        "fitted_on": list(found.fitted_on),
+        "best": found.models[0].name,
+        "settings": dict(found.settings),
+        "open": {
+            name: [
+                {"setting": c.setting, "error": c.error, "criterion": c.criterion} for c in choices
+            ]
+            for name, choices in found.choices.items()
+        },
+        "models": [
+            {
+                "name": model.name,
+                "fitted": dict(model.fitted),
+                "at_limit": list(model.at_limit),
+                "error_us": model.error_us,
+                "held_out": {
+                    "n": len(model.predicted),
+                    "rms_points": model.rms_points,
+                    "median_points": model.median_points,
+                    "coverage_90": model.coverage,
+                    "half_width_points": model.half_width_points,
+                    "kendall": model.kendall(),
+                },
+                "predictions": [
+                    {
+                        "reading": p.reading.name,
+                        "observed_points": p.reading.value,
+                        "predicted_points": p.value,
+                        "half_width_points": p.half_width,
+                    }
+                    for p in model.predicted
+                ],
+            }
+            for model in found.models
+        ],
+    }
+
+
+def _print(found: Identified) -> None:
+    console = out()
+    for name, choices in found.choices.items():
+        view = table(
+            f"{name}: settings by open readings (used: {found.settings[name]})",
+            ["setting", "error", "criterion"],
+            right=["error", "criterion"],
+        )
+        for choice in choices:
+            view.add_row(choice.setting, f"{100 * choice.error:.1f} %", f"{choice.criterion:.1f}")
+        console.print(view)
+    view = table(
+        f"held-out overheads, fitted on {len(found.fitted_on)}",
+        ["mechanism", "us per frame", "n", "RMS", "median", "inside", "half-width", "tau-b"],
+        right=["n", "RMS", "median", "inside", "half-width"],
+    )
+    for m in found.models:
+        costs = ", ".join(
+            f"{cipher} {'no limit' if cipher in m.at_limit else f'{us:.0f}'}"
+            for cipher, us in m.fitted.items()
+        )
+        order = ", ".join(f"{tau:.2f}" for tau in m.kendall().values())
+        view.add_row(
+            m.name,
+            costs,
+            str(len(m.predicted)),
+            f"{m.rms_points:.2f}",
+            f"{m.median_points:.2f}",
+            f"{100 * m.coverage:.0f} %",
+            f"{m.half_width_points:.2f}",
+            order,
+        )
+    console.print(view)

@@ -1,0 +1,334 @@
+"""Which device explains the overheads of a published data set: readings, mechanisms, curves.
+
+Takes data sets with the studies whose cells correspond to them and the scenarios of the fit; gives
+fitted :class:`Model` s. Runs the simulator on resolved scenarios into which it puts each mechanism;
+never fits a reading that it then predicts.
+
+A mechanism costs a time per frame that depends on the cipher. Settings that a study does not state
+are chosen by the open readings alone, with the Bayesian information criterion as the penalty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+from attrs import evolve, frozen
+
+from airtoll import _native, border
+from airtoll.analyse.identification import Curve, Model, Overhead, identify
+from airtoll.errors import TestbedError, UsageError
+from airtoll.observe.datasets import load_dataset
+from airtoll.plan import Cell, make_plan
+from airtoll.study import load
+from airtoll.testbeds.contract import rows_of, with_whole_cell
+from airtoll.testbeds.resolve import scenario
+
+Change = Callable[[border.Scenario, float], border.Scenario]
+
+#: Costs per frame of the curves, us.
+_COSTS_US: Final = (0.0, 10.0, 20.0, 35.0, 50.0, 70.0, 90.0, 120.0)
+#: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
+_CCA_US = 4.0
+#: Simulated length of saturated trials, s; transfers last until they are done.
+_SECONDS = 3.0
+
+
+def _nic(overlap: border.Overlap, meanwhile: border.Meanwhile, cost_us: float) -> border.Nic:
+    cost = border.Cost(fixed_ns=cost_us * 1e3)
+    stage = border.NicStage(stage=border.StageKind.ENCRYPTION, cost=cost)
+    return border.Nic(stages=(stage,), overlap=overlap, meanwhile=meanwhile)
+
+
+def _card(overlap: border.Overlap, meanwhile: border.Meanwhile, role: border.Role) -> Change:
+    def change(resolved: border.Scenario, cost_us: float) -> border.Scenario:
+        made = _nic(overlap, meanwhile, cost_us)
+        return _with_hosts(resolved, role, lambda host: evolve(host, nic=made))
+
+    return change
+
+
+def _with_hosts(
+    resolved: border.Scenario, role: border.Role, change: Callable[[border.Host], border.Host]
+) -> border.Scenario:
+    nodes = tuple(
+        evolve(node, host=change(node.host)) if node.role == role else node
+        for node in resolved.nodes
+    )
+    return evolve(resolved, nodes=nodes)
+
+
+def _cpu(resolved: border.Scenario, cost_us: float) -> border.Scenario:
+    def slower(host: border.Host) -> border.Host:
+        send, receive = host.transmit, host.receive
+        return evolve(
+            host,
+            transmit=evolve(send, fixed_ns=send.fixed_ns + cost_us * 1e3),
+            receive=evolve(receive, fixed_ns=receive.fixed_ns + cost_us * 1e3),
+        )
+
+    return _with_hosts(resolved, border.Role.STATION, slower)
+
+
+_STATION, _AP = border.Role.STATION, border.Role.ACCESS_POINT
+_SERIAL = border.Overlap.SERIAL
+#: Mechanism -> how it changes a scenario at a cost per frame.
+MECHANISMS: Final[Mapping[str, Change]] = {
+    "octets only": lambda resolved, _: resolved,
+    "pipelined": _card(border.Overlap.PIPELINED, border.Meanwhile.BACK_OFF, _STATION),
+    "serial, nothing meanwhile": _card(_SERIAL, border.Meanwhile.NOTHING, _STATION),
+    "serial, interframe space meanwhile": _card(
+        _SERIAL, border.Meanwhile.INTERFRAME_SPACE, _STATION
+    ),
+    "serial, back-off meanwhile": _card(_SERIAL, border.Meanwhile.BACK_OFF, _STATION),
+    "card of the access point": _card(_SERIAL, border.Meanwhile.NOTHING, _AP),
+    "CPU of the station": _cpu,
+}
+
+Setting = Callable[[border.Scenario], border.Scenario]
+
+
+def _cw(slots: int) -> Setting:
+    return lambda s: evolve(s, bss=tuple(evolve(b, cw_min=slots) for b in s.bss))
+
+
+def _burst(us: float) -> Setting:
+    return lambda s: evolve(
+        s,
+        nodes=tuple(
+            evolve(n, frame_burst_us=us) if n.role == border.Role.STATION else n for n in s.nodes
+        ),
+    )
+
+
+def _rts(resolved: border.Scenario) -> border.Scenario:
+    return evolve(resolved, bss=tuple(evolve(b, rts_threshold_octets=0) for b in resolved.bss))
+
+
+def _short(resolved: border.Scenario) -> border.Scenario:
+    short = border.DsssPreamble.SHORT
+    return evolve(resolved, bss=tuple(evolve(b, preamble=short) for b in resolved.bss))
+
+
+#: Settings that a study may leave unstated: name -> (change, free numbers).
+SETTINGS: Final[Mapping[str, tuple[Setting, int]]] = {
+    "as the study says": (lambda resolved: resolved, 0),
+    "CWmin 7": (_cw(7), 1),
+    "CWmin 3": (_cw(3), 1),
+    "bursts of 700 us": (_burst(700.0), 1),
+    "bursts of 1000 us": (_burst(1000.0), 1),
+    "RTS before every frame": (_rts, 1),
+    "short preamble": (_short, 1),
+}
+
+
+@frozen
+class Subject:
+    """A data set with its study; ``scenarios`` of it are fitted, or predicted where empty."""
+
+    dataset: str
+    study: str
+    scenarios: tuple[str, ...]
+
+
+@frozen
+class Choice:
+    """A setting on open readings: mean relative error (root of squares) and criterion."""
+
+    setting: str
+    error: float
+    criterion: float
+
+
+@frozen
+class Identified:
+    """Outcome: names of the fitted readings, the settings by data set, and the models."""
+
+    fitted_on: tuple[str, ...]
+    choices: Mapping[str, tuple[Choice, ...]]
+    settings: Mapping[str, str]
+    models: tuple[Model, ...]
+
+
+@frozen
+class _Reading:
+    dataset: str
+    name: str
+    table: str
+    cell: Cell
+    mean: float
+    error: float
+    definition: str
+    held_out: bool
+
+
+def identify_device(
+    subjects: Sequence[Subject], *, settings: str = "stated", trials: int = 2, seed: int = 1
+) -> Identified:
+    """Fit every mechanism to the scenarios of the fit; predict all other overheads.
+
+    ``settings``: ``stated``, or ``open`` for those that the open readings choose.
+    """
+    if settings not in ("stated", "open"):
+        raise UsageError(f"settings: allowed are stated and open, got {settings!r}")
+    simulate = _Simulation(trials, seed)
+    readings = [r for subject in subjects for r in _readings(subject)]
+    choices: dict[str, tuple[Choice, ...]] = {}
+    chosen: dict[str, str] = {}
+    for name in dict.fromkeys(r.dataset for r in readings):
+        own = [r for r in readings if r.dataset == name and r.cell.policy == "open"]
+        choices[name] = _choose(own, simulate)
+        stated = next(iter(SETTINGS))
+        chosen[name] = choices[name][0].setting if settings == "open" else stated
+    bases = {(r.dataset, r.table): r for r in readings if r.cell.policy == "open"}
+    pairs = [
+        (r, bases[r.dataset, r.table])
+        for r in readings
+        if r.cell.policy != "open" and (r.dataset, r.table) in bases
+    ]
+    overheads = [_overhead(secured, base) for secured, base in pairs]
+    curves: dict[str, dict[str, Curve]] = {}
+    for mechanism, change in MECHANISMS.items():
+        costs = (0.0,) if mechanism == "octets only" else _COSTS_US
+        curves[mechanism] = {}
+        for (secured, base), reading in zip(pairs, overheads, strict=True):
+            setting = SETTINGS[chosen[secured.dataset]][0]
+            free = simulate(base.cell, setting, None, 0.0)
+            points = [
+                _points(free, simulate(secured.cell, setting, change, cost), secured.definition)
+                for cost in costs
+            ]
+            curves[mechanism][reading.name] = Curve(costs, tuple(points))
+    models = identify(overheads, curves)
+    fitted_on = tuple(o.name for o in overheads if not o.held_out)
+    return Identified(fitted_on, choices, chosen, models)
+
+
+class _Simulation:
+    """Mean throughputs of cells, bit/s; equal questions are simulated once."""
+
+    def __init__(self, trials: int, seed: int) -> None:
+        self._seeds = [seed * 1_000_003 + number for number in range(1, trials + 1)]
+        self._cancel = _native.Cancel()
+        self._known: dict[str, float] = {}
+
+    def __call__(self, cell: Cell, setting: Setting, change: Change | None, cost: float) -> float:
+        resolved = setting(scenario(cell))
+        resolved = evolve(resolved, bss=tuple(evolve(b, cca_time_us=_CCA_US) for b in resolved.bss))
+        if cell.load.transfer_bytes is None:
+            resolved = evolve(resolved, duration_s=min(resolved.duration_s, _SECONDS))
+        if change is not None:
+            resolved = change(resolved, cost)
+        text = border.to_json(resolved)
+        if text not in self._known:
+            self._known[text] = self._measure(cell, resolved, text)
+        return self._known[text]
+
+    def _measure(self, cell: Cell, resolved: border.Scenario, text: str) -> float:
+        found = []
+        for seed in self._seeds:
+            columns = _native.simulate(text, [seed], self._cancel, None)
+            if columns["failure"][0] is not None:
+                raise TestbedError(f"{cell.name}: {columns['failure'][0]}")
+            rows = rows_of(columns)
+            if cell.load.transfer_bytes is not None:
+                times = [r.value for r in rows if r.metric == "transfer_delay_s"]
+                found.append(8.0 * cell.load.transfer_bytes / max(times))
+                continue
+            rows = with_whole_cell(rows)
+            found += [
+                r.value
+                for r in rows
+                if r.metric == "throughput_bps" and r.flow is None and r.second is None
+            ]
+        return float(np.mean(found))
+
+
+def _readings(subject: Subject) -> list[_Reading]:
+    dataset = load_dataset(subject.dataset)
+    plan = make_plan(load(subject.study).study)
+    figures = dataset.figures.filter(pl.col("metric") == _printed(dataset.meta))
+    definition = dataset.meta["overhead"]["definition"]
+    found: dict[str, _Reading] = {}
+    for entry in load(subject.study).study.compare:
+        if entry.dataset != subject.dataset or entry.metric != "throughput_bps":
+            continue
+        if {"station", "flow"} & set(entry.cells) or entry.caveat:
+            continue
+        rows = figures
+        for column, value in entry.readings.items():
+            rows = rows.filter(pl.col(column) == str(value))
+        for cell in plan.cells:
+            if cell.scenario != entry.cells.get("scenario"):
+                continue
+            if cell.traffic != entry.cells.get("traffic"):
+                continue
+            name = f"{subject.dataset}: {cell.scenario}/{cell.policy}/{cell.traffic}"
+            own = rows.filter(policy=cell.policy)
+            trials = own.filter(kind="trial")["si"].to_list()
+            means = own.filter(kind="published", statistic="mean")["si"].to_list()
+            values = trials or means
+            if not values or name in found:
+                continue
+            error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if trials else 0.0
+            table = f"{subject.dataset} {own['table'][0]}"
+            held_out = cell.scenario not in subject.scenarios
+            mean = float(np.mean(values))
+            found[name] = _Reading(
+                subject.dataset, name, table, cell, mean, error, definition, held_out
+            )
+    if not found:
+        raise UsageError(
+            f"{subject.study}: no [[compare]] table of it answers to {subject.dataset}"
+        )
+    known = {r.cell.scenario for r in found.values()}
+    for name in subject.scenarios:
+        if name not in known:
+            raise UsageError(
+                f"{subject.dataset}: no scenario {name!r}; known: {', '.join(sorted(known))}"
+            )
+    return list(found.values())
+
+
+def _printed(meta: Mapping[str, object]) -> str:
+    metrics = meta.get("metrics")
+    theirs = {ours: name for name, ours in metrics.items()} if isinstance(metrics, dict) else {}
+    return str(theirs.get("throughput_bps", "throughput"))
+
+
+def _points(free: float, secured: float, definition: str) -> float:
+    below = secured if definition == "of_secured" else free
+    return 100 * (free - secured) / below
+
+
+def _overhead(secured: _Reading, base: _Reading) -> Overhead:
+    relative = math.hypot(secured.error / secured.mean, base.error / base.mean)
+    payload = secured.cell.load.payload_bytes or 1460
+    return Overhead(
+        name=secured.name,
+        table=secured.table,
+        policy=secured.cell.policy,
+        cipher=_class_of(secured.cell),
+        value=_points(base.mean, secured.mean, secured.definition),
+        error=100 * relative,
+        cycle_us=8e6 * payload / base.mean,
+        held_out=secured.held_out,
+    )
+
+
+def _class_of(cell: Cell) -> str:
+    """Ciphers that run the same algorithm cost the same."""
+    return str(cell.security.link.cipher).split("-")[0]
+
+
+def _choose(readings: Sequence[_Reading], simulate: _Simulation) -> tuple[Choice, ...]:
+    found = []
+    for name, (change, free) in SETTINGS.items():
+        errors = [simulate(r.cell, change, None, 0.0) / r.mean - 1 for r in readings]
+        mean = float(np.mean(np.square(errors)))
+        n = len(errors)
+        found.append(Choice(name, math.sqrt(mean), n * math.log(mean) + free * math.log(n)))
+    return tuple(sorted(found, key=lambda choice: choice.criterion))
