@@ -4,8 +4,9 @@ Takes measured overheads and the overheads that candidate mechanisms give over a
 frame; gives, per mechanism, the cost of each cipher fitted to the readings of the fit, predictions
 of the held-out ones with intervals, and scores. Never runs a testbed: the curves come from one.
 
-The cost of each cipher is fitted by least squares on overheads in points. The error of a model is
-the residual time per frame of the fit, because a card's time and not its share of the air carries
+The cost of each cipher is fitted by least squares on overheads in points, weighted by the standard
+errors of the readings. The error of a model is the residual time per frame of the fit that these
+errors do not explain, because a card's time and not its share of the air carries
 over to other rates. A prediction interval holds that time, over the cycle of the predicted cell,
 and the standard error of the reading.
 """
@@ -24,6 +25,8 @@ from airtoll.errors import UsageError
 
 #: Steps of the search between the costs of a curve.
 _STEPS = 400
+#: Least standard error of a reading, points.
+_ROUNDING = 0.1
 
 
 @frozen
@@ -146,14 +149,20 @@ def _fit(
         own = [r for r in seen if r.cipher == cipher]
         most = max(curves[r.name].costs_us[-1] for r in own)
         costs = np.linspace(0.0, most, _STEPS + 1 if most else 1)
-        squares = [sum((curves[r.name].at(c) - r.value) ** 2 for r in own) for c in costs]
+        squares = [
+            sum(_weight(r) * (curves[r.name].at(c) - r.value) ** 2 for r in own) for c in costs
+        ]
         fitted[cipher] = float(costs[int(np.argmin(squares))])
         free += int(most > 0)
         if most and fitted[cipher] == most:
             at_limit.append(cipher)
-    left = [(curves[r.name].at(fitted[r.cipher]) - r.value) / 100 * r.cycle_us for r in seen]
     spare = max(len(seen) - free, 1)
-    error_us = math.sqrt(sum(us**2 for us in left) / spare)
+    excess = sum(
+        ((curves[r.name].at(fitted[r.cipher]) - r.value) ** 2 - r.error**2)
+        * (r.cycle_us / 100) ** 2
+        for r in seen
+    )
+    error_us = math.sqrt(max(excess, 0.0) / spare)
     quantile = float(t_quantile(0.9, max(spare, 2)))
     predicted = []
     for reading in unseen:
@@ -162,6 +171,11 @@ def _fit(
         value = curves[reading.name].at(fitted[reading.cipher])
         predicted.append(Predicted(reading, value, half))
     return Model(name, fitted, error_us, tuple(at_limit), tuple(predicted))
+
+
+def _weight(reading: Overhead) -> float:
+    """Inverse variance of a reading, with the rounding of printed overheads as the least."""
+    return 1 / (reading.error**2 + _ROUNDING**2)
 
 
 def _error(p: Predicted) -> float:
