@@ -236,8 +236,10 @@ class _Simulation:
             rows = rows_of(columns)
             if cell.load.transfer_bytes is not None:
                 times = [r.value for r in rows if r.metric == "transfer_delay_s"]
-                found.append(8.0 * cell.load.transfer_bytes / max(times))
-                continue
+                if times:
+                    found.append(8.0 * cell.load.transfer_bytes / max(times))
+                    continue
+                # A transfer that the trial cuts off is rated by what arrived.
             rows = with_whole_cell(rows)
             found += [
                 r.value
