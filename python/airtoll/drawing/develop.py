@@ -3,6 +3,12 @@
 Each panel is laid out once and written in every form. The same pictures give the same octets with
 any number of processes. There are at most as many processes as processors, and one for a handful
 of panels.
+
+The processes are children of their own and no ``ProcessPoolExecutor``. Processor time of 14 panels
+in SVG and PDF with one helper, on a busy machine: 3.1 to 3.7 s in three runs with these children,
+3.2 to 3.7 s in three runs with a pool that spawns, 3.6 s with a fork server, 2.5 s in one process.
+The pool is no cheaper. A spawned worker imports the caller's main module again, so that a script
+without a ``__main__`` guard could not write a report.
 """
 
 from __future__ import annotations
