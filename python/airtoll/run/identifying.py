@@ -230,7 +230,10 @@ class _Simulation:
     def _measure(self, cell: Cell, resolved: border.Scenario, text: str) -> float:
         found = []
         for seed in self._seeds:
-            columns = _native.simulate(text, [seed], self._cancel, None)
+            try:
+                columns = _native.simulate(text, [seed], self._cancel, None)
+            except ValueError as error:
+                raise TestbedError(f"simulator: {cell.name}: {error}") from error
             if columns["failure"][0] is not None:
                 raise TestbedError(f"{cell.name}: {columns['failure'][0]}")
             rows = rows_of(columns)
