@@ -204,6 +204,8 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "traffic.tcp": ("newreno", {}),
     "traffic.timestamps": (True, {}),
     "traffic.sack": (False, {}),
+    "traffic.delayed_ack_segments": (1, {}),
+    "traffic.delayed_ack_ms": (1.0, {"traffic.delayed_ack_segments": 64}),
     "traffic.socket_buffer_kbytes": (16.0, _UDP),
     "traffic.transfer_bytes": (50_000, {}),
     "traffic.request_bytes": (200, {**_ASK, "traffic.response_bytes": 200}),

@@ -69,6 +69,16 @@ def test_addresses_are_resolved_where_the_study_says_so(topology: str) -> None:
     assert _native.check_scenario(scenario_json(asks)) is None
 
 
+def test_a_study_states_delayed_acknowledgements() -> None:
+    traffic = {"transport": "tcp", "delayed_ack_segments": 1, "delayed_ack_ms": 100}
+    for flow in scenario(cell(traffic=traffic)).flows:
+        assert flow.transport == border.TransportTcp(
+            delayed_ack_segments=1, delayed_ack_timeout_ms=100.0
+        )
+    with pytest.raises(ValueError, match="delayed_ack_ms is for transport = 'tcp'"):
+        cell(traffic={"transport": "udp", "delayed_ack_ms": 100})
+
+
 def test_hosts_have_the_tcp_of_their_profiles_and_flows_only_what_the_study_states() -> None:
     stations = [
         {"name": "A", "profile": "laptop-ubuntu13"},

@@ -391,6 +391,19 @@ class Scenario(Table):
         return all(self.bridges(station) for station in self.stations)
 
 
+#: Keys of flows over TCP alone.
+_TCP_KEYS = (
+    "write_bytes",
+    "mss_bytes",
+    "window_kbytes",
+    "tcp",
+    "timestamps",
+    "sack",
+    "delayed_ack_segments",
+    "delayed_ack_ms",
+)
+
+
 class Load(Table):
     """One kind of flow."""
 
@@ -425,6 +438,13 @@ class Load(Table):
     )
     timestamps: bool | None = Field(None, description="TCP timestamps; default: the profile's")
     sack: bool | None = Field(None, description="TCP SACK; default: the profile's")
+    delayed_ack_segments: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        None,
+        description="TCP segments per acknowledgement, 1: none is delayed; default: the receiver's",
+    )
+    delayed_ack_ms: Annotated[float, Field(ge=0, le=1000)] | None = Field(
+        None, description="longest delay of a TCP acknowledgement, ms; default: the receiver's"
+    )
     socket_buffer_kbytes: Positive | None = Field(None, description="UDP socket buffer, KB")
     transfer_bytes: Count | None = Field(
         None, description="the flow ends after this many octets; `duration_s` is then a limit"
@@ -442,7 +462,7 @@ class Load(Table):
     @model_validator(mode="after")
     def _belongs(self) -> Load:
         if self.transport == "udp":
-            for key in ("write_bytes", "mss_bytes", "window_kbytes", "tcp", "timestamps", "sack"):
+            for key in _TCP_KEYS:
                 if getattr(self, key) is not None:
                     raise ValueError(f"{key} is for transport = 'tcp'")
         elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:

@@ -518,6 +518,8 @@ def _transport(traffic: Load) -> border.Transport:
         congestion_control=None if control is None else _CONGESTION_CONTROLS[control],
         timestamps=traffic.timestamps,
         sack=traffic.sack,
+        delayed_ack_segments=traffic.delayed_ack_segments,
+        delayed_ack_timeout_ms=traffic.delayed_ack_ms,
     )
 
 

@@ -178,6 +178,8 @@ _TRAFFIC: Final = {
     "tcp": acts(),
     "timestamps": only(None, reason="has no effect: the kernel's setting is not changed"),
     "sack": only(None, reason="has no effect: the kernel's setting is not changed"),
+    "delayed_ack_segments": only(None, reason="has no effect: the kernel decides"),
+    "delayed_ack_ms": only(None, reason="has no effect: the kernel decides"),
     "socket_buffer_kbytes": acts(),
     "transfer_bytes": acts(),
     "request_bytes": acts(),
