@@ -17,8 +17,9 @@ from airtoll.testbeds.resolve import station_list, station_policy
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
     "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
-    "window_kbytes tcp timestamps sack socket_buffer_kbytes transfer_bytes request_bytes "
-    "response_bytes query_bytes answer_bytes stations flows_per_station wmm"
+    "window_kbytes tcp timestamps sack delayed_ack_segments delayed_ack_ms socket_buffer_kbytes "
+    "transfer_bytes request_bytes response_bytes query_bytes answer_bytes stations "
+    "flows_per_station wmm"
 )
 _EDCA: Final = {
     f"scenario{place}.edca_parameters.{category}": "aifsn cw_min cw_max txop_us"
