@@ -13,11 +13,11 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "crates" / "airtoll-wlan" / "src"
 
 #: Modules that hold values and no state of the trial.
-VALUES = {"address", "event", "packet", "scenario"}
+VALUES = {"address", "event", "id", "packet", "scenario"}
 #: Modules that each subsystem of the control plane may name, beside :data:`VALUES`.
 BELOW = {
     "join": set[str](),
-    "roam": {"join", "medium", "net"},
+    "roam": {"join", "medium"},
 }
 SUBSYSTEM = {"join": "Join", "roam": "Roam"}
 

@@ -199,8 +199,9 @@ def test_a_station_walks_on_and_comes_back() -> None:
     path = {"path": [2, 3, 1], "at_s": 0.1, "every_s": 0.3, "method": "pmksa-caching"}
     of = cell("wpa3-sae-ccmp", path)
     resolved = scenario(of)
-    names = [h.association.station for h in resolved.handovers]
-    assert names == ["phone at ap-2", "phone at ap-3", "phone"]
+    first, *further = [bss.name for bss in resolved.bss]
+    assert [h.bss for h in resolved.handovers] == [*further, first]
+    assert [n.name for n in resolved.nodes if n.role == "station"] == ["phone"]
     assert len({bss.channel for bss in resolved.bss}) == 3
     trial = Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=1))
     assert trial.failure is None
@@ -219,9 +220,11 @@ def test_a_walk_past_three_access_points_and_back() -> None:
     given = {"walk": walk, "path": [2, 3, 2, 1], "again_s": 0.2}
     of = cell("wpa2-psk-ccmp", given, **WALKER, rate_control="minstrel")
     longer = evolve(of, load=of.load.model_copy(update={"duration_s": 12.0}))
-    places = {n.name: n.position_m for n in scenario(longer).nodes}
+    resolved = scenario(longer)
+    places = {n.name: n.position_m for n in resolved.nodes}
     assert places["ap-3"] == (120.0, 0.0, 0.0)
-    assert places["phone at ap-2"] == (60.0, 1.0, 0.0)
+    assert resolved.handovers[0].position_m == resolved.handovers[2].position_m == (60.0, 1.0, 0.0)
+    assert resolved.handovers[3].position_m is None
     trial = Simulator().measure(Trial(cell=longer, number=1, attempt=1, seed=1))
     assert trial.failure is None
     rows = [row for row in trial.rows if row.metric == "handover_left_s"]

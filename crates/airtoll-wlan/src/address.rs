@@ -3,14 +3,35 @@
 //! All nodes are in one subnet, as behind a bridging access point. Addresses depend on the number
 //! alone, so that keys, frames and captures of equal scenarios are equal.
 
-use crate::id::NodeId;
+use crate::id::{NodeId, RadioId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use airtoll_wire::MacAddress;
 
+/// The number of an IP address. A node has one; a station that hands over has another one in every
+/// further BSS, for the outer headers of its tunnels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Locator(u32);
+
+impl From<NodeId> for Locator {
+    fn from(node: NodeId) -> Self {
+        Self(node.number())
+    }
+}
+
+impl From<RadioId> for Locator {
+    fn from(radio: RadioId) -> Self {
+        Self(radio.number())
+    }
+}
+
 /// The MAC address of a node, locally administered; of an access point also its BSSID.
 pub(crate) const fn mac(node: NodeId) -> MacAddress {
-    let [_, a, b, c] = (node.number() + 1).to_be_bytes();
+    of_number(node.number())
+}
+
+const fn of_number(number: u32) -> MacAddress {
+    let [_, a, b, c] = (number + 1).to_be_bytes();
     MacAddress([0x02, 0, 0, a, b, c])
 }
 
@@ -20,17 +41,18 @@ pub(crate) const fn bssid(access_point: NodeId, ssid: u32) -> MacAddress {
     MacAddress([first, 0, ssid as u8, a, b, c])
 }
 
-/// The IPv4 address of a node in 10.0.0.0/8.
-pub(crate) const fn ipv4(node: NodeId) -> Ipv4Addr {
-    let node = node.number();
+/// The IPv4 address of a node, or of a station in a BSS, in 10.0.0.0/8.
+pub(crate) fn ipv4(of: impl Into<Locator>) -> Ipv4Addr {
+    let Locator(node) = of.into();
     let host = node % 254 + 1;
     let [_, a, b, _] = ((node / 254) << 8).to_be_bytes();
     Ipv4Addr::new(10, a, b, host as u8)
 }
 
-/// The IPv6 address of a node: its MAC address in fd00::/64 (RFC 4291 appendix A).
-pub(crate) const fn ipv6(node: NodeId) -> Ipv6Addr {
-    let MacAddress([a, b, c, d, e, f]) = mac(node);
+/// The IPv6 address of a node: its MAC address in fd00::/64 (RFC 4291 appendix A). That of a station in
+/// a further BSS has the MAC address of a node with that number.
+pub(crate) fn ipv6(of: impl Into<Locator>) -> Ipv6Addr {
+    let MacAddress([a, b, c, d, e, f]) = of_number(of.into().0);
     Ipv6Addr::new(
         0xfd00,
         0,
@@ -43,12 +65,12 @@ pub(crate) const fn ipv6(node: NodeId) -> Ipv6Addr {
     )
 }
 
-/// The address of a node in IPv6 or IPv4.
-pub(crate) const fn ip(node: NodeId, six: bool) -> IpAddr {
+/// The same in IPv6 or IPv4.
+pub(crate) fn ip(of: impl Into<Locator>, six: bool) -> IpAddr {
     if six {
-        IpAddr::V6(ipv6(node))
+        IpAddr::V6(ipv6(of))
     } else {
-        IpAddr::V4(ipv4(node))
+        IpAddr::V4(ipv4(of))
     }
 }
 

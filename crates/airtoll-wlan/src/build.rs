@@ -4,6 +4,7 @@
 mod flows;
 mod joins;
 mod links;
+mod radios;
 mod roams;
 mod signalling;
 mod wires;
@@ -18,7 +19,7 @@ use crate::context::Context;
 use crate::device::{Device, Nic};
 use crate::event::Event;
 use crate::flow::Flows;
-use crate::id::{ContenderId, NodeId, Slab};
+use crate::id::{ContenderId, NodeId, RadioId, Slab};
 use crate::join::Join;
 use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
@@ -26,22 +27,24 @@ use crate::medium::{Channel, Medium, Radio};
 use crate::net::Net;
 use crate::observe::{self, Observers};
 use crate::roam::Roam;
-use crate::scenario::{AddressResolution, Bss, Role, Scenario, ScenarioError, Standard};
+use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard};
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
+use radios::Radios;
 
 /// PHY parameters of a BSS, for the links in it.
 struct BssPhy {
     timing: TimingSet,
     basic: BasicRates,
     edca: bool,
-    /// Nodes of the BSS: the access point, then the stations.
-    members: Vec<NodeId>,
+    /// Radios in the BSS: that of the access point, then those of the stations.
+    members: Vec<RadioId>,
 }
 
 struct Builder<'a> {
     scenario: &'a Scenario,
     index: HashMap<&'a str, NodeId>,
+    radios: Radios<'a>,
     streams: Streams,
     phys: Vec<BssPhy>,
     world: World,
@@ -60,7 +63,8 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         .map(|(i, n)| (n.name.as_str(), NodeId::new(i as u32)))
         .collect();
     let streams = Streams::new(seed);
-    let radio = Radio::new(scenario, &index);
+    let radios = Radios::new(scenario, &index);
+    let radio = Radio::new(scenario, &index, &radios.places());
     let world = World {
         stack: Stack {
             lower: Lower {
@@ -89,6 +93,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     let mut builder = Builder {
         scenario,
         index,
+        radios,
         streams,
         phys: Vec::new(),
         world,
@@ -103,13 +108,14 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
-    let groups = signalling::add_group_links(&mut world, scenario, &builder.index);
+    let source = joins::Source {
+        scenario,
+        index: &builder.index,
+        radios: &builder.radios,
+        streams: &builder.streams,
+    };
+    let groups = signalling::add_group_links(&mut world, source);
     if !scenario.associations.is_empty() {
-        let source = joins::Source {
-            scenario,
-            index: &builder.index,
-            streams: &builder.streams,
-        };
         joins::prepare(&mut world, source)?;
         roams::prepare(&mut world, source)?;
         roams::add_agents(&mut world, source);
@@ -128,9 +134,12 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
 impl Builder<'_> {
     fn add_nodes(&mut self) {
         let Stack { lower, net, .. } = &mut self.world.stack;
-        for node in &self.scenario.nodes {
-            lower.medium.add_node(node.role == Role::Wired);
-            let stream = self.streams.named(&format!("back-off/{}", node.name));
+        for radio in self.radios.ids() {
+            let host = self.radios.node_of(radio);
+            let node = &self.scenario.nodes[host.index()];
+            lower.medium.add_radio(host, node.role == Role::Wired);
+            let name = self.radios.name(radio);
+            let stream = self.streams.named(&format!("back-off/{name}"));
             let lifetime = node
                 .queue
                 .max_delay_ms
@@ -139,10 +148,12 @@ impl Builder<'_> {
             let at = lower
                 .mac
                 .add_node(stream, queue.packets, lifetime, queue.discipline);
-            lower.device.add_node(&node.host);
             if let Some(nic) = &node.host.nic {
                 lower.mac.set_nic(at, Nic::new(nic));
             }
+        }
+        for node in &self.scenario.nodes {
+            lower.device.add_node(&node.host);
             net.add_node(&node.name, node.role, node.mtu_octets);
             lower
                 .cx
@@ -152,28 +163,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Nodes of a BSS, the access point first.
-    fn members(&self, bss: &Bss) -> Vec<NodeId> {
-        let of = |role| {
-            self.scenario
-                .nodes
-                .iter()
-                .enumerate()
-                .filter(move |(_, n)| n.role == role && n.bss.as_deref() == Some(&bss.name))
-                .map(|(i, _)| NodeId::new(i as u32))
-        };
-        of(Role::AccessPoint).chain(of(Role::Station)).collect()
-    }
-
     fn add_channels(&mut self) {
         let mut numbers: Vec<u32> = self.scenario.bss.iter().map(|b| b.channel).collect();
         numbers.sort_unstable();
         numbers.dedup();
         for bss in &self.scenario.bss {
-            let members = self.members(bss);
-            let with_b = members
-                .iter()
-                .any(|m| self.scenario.nodes[m.index()].standard == Some(Standard::B));
+            let members = self.radios.members(&bss.name);
+            let with_b = self.radios.with_b(&members);
             self.phys.push(BssPhy {
                 timing: mac::timing(bss, with_b),
                 basic: mac::basic_rates(bss, with_b),
@@ -185,7 +181,7 @@ impl Builder<'_> {
             let on_it: Vec<usize> = (0..self.phys.len())
                 .filter(|b| self.scenario.bss[*b].channel == number)
                 .collect();
-            let members: Vec<NodeId> = on_it
+            let members: Vec<RadioId> = on_it
                 .iter()
                 .flat_map(|b| self.phys[*b].members.iter().copied())
                 .collect();
@@ -204,7 +200,7 @@ impl Builder<'_> {
     /// Adds a contender; `aifsn` 2 without EDCA is DCF.
     fn add_contender(
         &mut self,
-        node: NodeId,
+        node: RadioId,
         (aifsn, edca): (u32, bool),
         windows: (u32, u32),
         txop: Duration,
@@ -217,12 +213,11 @@ impl Builder<'_> {
         mac.add_contender(medium, node, kind, windows, txop, rank)
     }
 
-    fn add_contenders(&mut self, at: usize, node: NodeId) {
+    fn add_contenders(&mut self, at: usize, node: RadioId) {
         let bss = &self.scenario.bss[at];
         let timing = self.phys[at].timing;
-        let own = self.scenario.nodes[node.index()]
-            .standard
-            .unwrap_or(bss.standard);
+        let host = self.radios.node_of(node).index();
+        let own = self.scenario.nodes[host].standard.unwrap_or(bss.standard);
         let dsss = own == Standard::B;
         let default_min = if dsss {
             TimingSet::DSSS.cw_min
@@ -232,7 +227,7 @@ impl Builder<'_> {
         let cw_min = bss.cw_min.unwrap_or(default_min);
         let cw_max = bss.cw_max.unwrap_or(timing.cw_max).max(cw_min);
         if !self.phys[at].edca {
-            let own = self.scenario.nodes[node.index()].frame_burst_us;
+            let own = self.scenario.nodes[host].frame_burst_us;
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
             let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
             self.world.stack.lower.mac.set_contenders(node, [id; 4]);
@@ -249,7 +244,7 @@ impl Builder<'_> {
             phy::AccessCategory::Video,
             phy::AccessCategory::Voice,
         ];
-        let own = &self.scenario.nodes[node.index()].edca_parameters;
+        let own = &self.scenario.nodes[host].edca_parameters;
         let mut contenders = [ContenderId::new(0); 4];
         for (i, category) in categories.into_iter().enumerate() {
             let mut p = phy::edca_parameters(category, &windows, dsss);
@@ -301,6 +296,6 @@ impl Builder<'_> {
             .lower
             .cx
             .events
-            .schedule(first, Event::Beacon { node: ap });
+            .schedule(first, Event::Beacon { access_point: ap });
     }
 }

@@ -10,7 +10,8 @@ use airtoll_units::Instant;
 
 use crate::event::{Event, PipeKind};
 use crate::id::{
-    AgentId, ContenderId, FlowId, HandoverId, LinkId, NodeId, PacketId, SignalId, Slab, WireId,
+    AgentId, ContenderId, FlowId, HandoverId, LinkId, NodeId, PacketId, RadioId, SignalId, Slab,
+    WireId,
 };
 use crate::observe::Observers;
 use crate::packet::Packet;
@@ -34,9 +35,9 @@ pub(crate) enum Action {
     /// MAC: a message of a negotiation was on the air.
     OnAir { signal: SignalId },
     /// MAC: a station that dozes as far as its access point knows sent a frame.
-    Woke { station: NodeId },
+    Woke { station: RadioId },
     /// MAC: a station that is not associated sent data.
-    Refused { station: NodeId },
+    Refused { station: RadioId },
     /// MAC: a station that listens for beacons heard one.
     BeaconHeard { handover: HandoverId },
     /// Net: the next packet of a device's pipe, if it is done.

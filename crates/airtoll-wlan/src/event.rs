@@ -4,8 +4,8 @@
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
 use crate::id::{
-    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, HandoverId, NodeId, RenewalId,
-    ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
+    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, HandoverId, NodeId, RadioId,
+    RenewalId, ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
 };
 use airtoll_handshakes::Party;
 
@@ -34,7 +34,7 @@ pub(crate) enum Event {
     /// A flow's transport timer may be due.
     TransportTimer { flow: FlowId, receiver: bool },
     /// An AP's beacon is due.
-    Beacon { node: NodeId },
+    Beacon { access_point: RadioId },
     /// An RTS may have reserved the medium for an exchange that did not follow.
     NavReset {
         channel: ChannelId,

@@ -142,6 +142,9 @@ macro_rules! optional_ids {
 ids! {
     /// A node: an access point, a station or a wired host.
     NodeId,
+    /// The radio of a node in a BSS. A node's first radio has the node's number. A station that hands
+    /// over has one more in every further BSS; these are numbered after all nodes.
+    RadioId,
     /// A radio channel.
     ChannelId,
     /// A transmission on a channel.
@@ -172,6 +175,14 @@ ids! {
     HandoverId,
     /// A mobility agent that advertises itself.
     AgentId,
+}
+
+impl RadioId {
+    /// The first radio of a node.
+    #[inline]
+    pub const fn first_of(node: NodeId) -> Self {
+        Self(node.0)
+    }
 }
 
 optional_ids! {

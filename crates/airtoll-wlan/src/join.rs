@@ -155,7 +155,7 @@ impl Join {
         let emissions = exchange.start();
         let parties: Vec<Party> = exchange.parties().collect();
         session.listens = session.negotiation.listens();
-        let (listens, host) = (session.listens, session.host);
+        let (listens, host) = (session.listens, session.station());
         for party in parties {
             self.arm(id, party, now, out);
         }
@@ -323,7 +323,7 @@ impl Join {
         if id.index() < self.initial {
             if session.node(Party::HomeAgent).is_some() {
                 out.push(Action::Registered {
-                    host: session.host,
+                    host: session.station(),
                     access_point: session.access_point(),
                 });
             }
@@ -346,7 +346,7 @@ impl Join {
             session.agreed = exchange.agreed(Party::AccessPoint);
         }
         out.push(Action::KeysAgreed {
-            station: session.station(),
+            station: session.nodes.radio,
             access_point: session.access_point(),
             secrets: session.secrets(),
         });
@@ -356,6 +356,7 @@ impl Join {
         let session = &self.sessions[id];
         out.push(Action::TunnelAgreed {
             node: session.tunnelling,
+            outside: session.outside,
             secrets: session.secrets(),
         });
     }
@@ -513,17 +514,16 @@ impl Join {
         self.sessions[id].negotiation = negotiation;
     }
 
-    /// A session begins through the old access point, with which its station is the node
-    /// `departing`.
-    pub fn begin_over_the_ds(&mut self, id: SessionId, departing: NodeId) {
-        let old = self
-            .first_of(departing)
-            .map(|first| self.sessions[first].access_point());
+    /// A session begins through the access point of the session `before`.
+    pub fn begin_over_the_ds(&mut self, id: SessionId, before: SessionId) {
+        let Parties {
+            radio,
+            access_point,
+            ..
+        } = self.sessions[before].nodes;
         let session = &mut self.sessions[id];
-        session.departing = Some(departing);
-        if let Some(old) = old {
-            session.nodes.set(Party::OldAccessPoint, old);
-        }
+        session.departing = Some(radio);
+        session.nodes.set(Party::OldAccessPoint, access_point);
     }
 
     /// Whether the station of a session has left the access point that it joined there.

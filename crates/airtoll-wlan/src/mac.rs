@@ -1,6 +1,8 @@
 //! The MAC: contention, frame exchanges, transmit queues, aggregation, fragmentation, protection,
 //! rates, lifetimes and beacons.
 //!
+//! A node here is a radio ([`RadioId`]): a station that hands over has one in every BSS of its way.
+//!
 //! Takes packets for a next hop, and transmissions as they end; gives transmissions to the medium,
 //! and packets that arrived or were lost to the outbox. The path of a packet: `queue` takes it,
 //! `contention` wins the medium, `aggregation` puts it into a PPDU, `exchange` sends that and waits
@@ -27,7 +29,8 @@ use airtoll_units::{Duration, Instant};
 use crate::context::Context;
 use crate::device::Nic;
 use crate::id::{
-    ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, NodeId, ReservationId, Slab, Table,
+    ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, RadioId, ReservationId, Slab,
+    Table,
 };
 use crate::medium::Medium;
 use crate::scenario::Discipline;
@@ -61,14 +64,16 @@ struct Node {
     queue_limit: u32,
     /// MSDU lifetime; longer than any trial where there is none.
     lifetime: Duration,
+    /// Its station has left: the lifetime of everything in its queues is over.
+    stopped: bool,
     discipline: Discipline,
 }
 
 /// Contenders, links and their queues.
 pub(crate) struct Mac {
-    nodes: Table<NodeId, Node>,
+    nodes: Table<RadioId, Node>,
     /// One stream per node for its back-off.
-    streams: Table<NodeId, Stream>,
+    streams: Table<RadioId, Stream>,
     /// Contention on each channel.
     domains: Table<ChannelId, Domain>,
     contenders: Table<ContenderId, Contender>,
@@ -87,14 +92,14 @@ pub(crate) struct Mac {
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
     reservations: Slab<ReservationId, (Instant, Instant)>,
     /// Network cards that prepare frames.
-    nics: Table<NodeId, Option<Box<Nic>>>,
+    nics: Table<RadioId, Option<Box<Nic>>>,
     /// What they do for each contender.
     cards: Table<ContenderId, card::Card>,
     has_cards: bool,
     /// Contenders that won at the present instant.
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
-    transmitting: (usize, Option<NodeId>),
+    transmitting: (usize, Option<RadioId>),
 }
 
 impl Mac {
@@ -129,7 +134,7 @@ impl Mac {
         queue_limit: u32,
         lifetime: Duration,
         discipline: Discipline,
-    ) -> NodeId {
+    ) -> RadioId {
         self.streams.push(stream);
         self.nics.push(None);
         self.nodes.push(Node {
@@ -141,6 +146,7 @@ impl Mac {
             beacon: None,
             queue_limit,
             lifetime,
+            stopped: false,
             discipline,
         })
     }
@@ -151,12 +157,12 @@ impl Mac {
     }
 
     /// Sets a node's contenders by access category.
-    pub fn set_contenders(&mut self, node: NodeId, contenders: [ContenderId; 4]) {
+    pub fn set_contenders(&mut self, node: RadioId, contenders: [ContenderId; 4]) {
         self.nodes[node].contenders = contenders;
     }
 
     /// The next links are those of a node: one row of `neighbours` per contender.
-    pub fn begin_links(&mut self, node: NodeId, neighbours: u32) {
+    pub fn begin_links(&mut self, node: RadioId, neighbours: u32) {
         let first = self.links.next_id();
         let state = &mut self.nodes[node];
         state.first_link = first;
@@ -164,12 +170,12 @@ impl Mac {
     }
 
     /// The next links are those of a node for management and EAPOL frames.
-    pub fn begin_signalling(&mut self, node: NodeId) {
+    pub fn begin_signalling(&mut self, node: RadioId) {
         self.nodes[node].signalling = Some(self.links.next_id());
     }
 
     /// An access point sends group-addressed data frames by this link.
-    pub fn set_group_link(&mut self, node: NodeId, link: LinkId) {
+    pub fn set_group_link(&mut self, node: RadioId, link: LinkId) {
         self.nodes[node].group = Some(link);
     }
 
@@ -217,13 +223,13 @@ impl Mac {
 
     /// The node of a contender.
     #[inline]
-    pub fn node_of(&self, contender: ContenderId) -> NodeId {
+    pub fn node_of(&self, contender: ContenderId) -> RadioId {
         self.contenders[contender].node
     }
 
     /// The contender of a node for an access category.
     #[inline]
-    pub fn contender(&self, node: NodeId, category: u8) -> ContenderId {
+    pub fn contender(&self, node: RadioId, category: u8) -> ContenderId {
         self.nodes[node].contenders[usize::from(category)]
     }
 
@@ -234,18 +240,18 @@ impl Mac {
 
     /// The link of a node to a radio neighbour for an access category.
     #[inline]
-    pub fn link_to(&self, node: NodeId, neighbour: NeighbourId, category: u8) -> LinkId {
+    pub fn link_to(&self, node: RadioId, neighbour: NeighbourId, category: u8) -> LinkId {
         self.nodes[node].link(neighbour, category)
     }
 
     /// A node's links for its first contender, one per neighbour.
-    pub fn first_links(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
+    pub fn first_links(&self, node: RadioId) -> impl Iterator<Item = LinkId> + use<> {
         let state = &self.nodes[node];
         successive(state.first_link, state.neighbours)
     }
 
     /// A node's links for management and EAPOL frames.
-    pub fn signalling_links(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
+    pub fn signalling_links(&self, node: RadioId) -> impl Iterator<Item = LinkId> + use<> {
         let state = &self.nodes[node];
         let neighbours = state.neighbours;
         let links = state.signalling.map(|first| successive(first, neighbours));
@@ -254,48 +260,49 @@ impl Mac {
 
     /// An access point's link for group-addressed data frames.
     #[inline]
-    pub fn group_link(&self, node: NodeId) -> Option<LinkId> {
+    pub fn group_link(&self, node: RadioId) -> Option<LinkId> {
         self.nodes[node].group
     }
 
     /// The beacons of an access point.
-    pub fn beacon(&self, node: NodeId) -> Option<&BeaconPlan> {
+    pub fn beacon(&self, node: RadioId) -> Option<&BeaconPlan> {
         self.nodes[node].beacon.as_ref()
     }
 
     /// Packets that a node's transmit queue takes.
-    pub fn queue_limit(&self, node: NodeId) -> u32 {
+    pub fn queue_limit(&self, node: RadioId) -> u32 {
         self.nodes[node].queue_limit
     }
 
     /// MSDU lifetime at a node.
-    pub fn lifetime(&self, node: NodeId) -> Duration {
+    pub fn lifetime(&self, node: RadioId) -> Duration {
         self.nodes[node].lifetime
     }
 
-    /// Sets the MSDU lifetime at a node.
-    pub fn set_lifetime(&mut self, node: NodeId, lifetime: Duration) {
-        self.nodes[node].lifetime = lifetime;
+    /// Sets whether the lifetime of everything in a node's queues is over, because its station has
+    /// left.
+    pub fn set_stopped(&mut self, node: RadioId, stopped: bool) {
+        self.nodes[node].stopped = stopped;
     }
 
     /// Whether all management and EAPOL frames of a station for its access point have been sent.
-    pub fn has_sent_signalling(&self, station: NodeId, access_point: NodeId) -> bool {
+    pub fn has_sent_signalling(&self, station: RadioId, access_point: RadioId) -> bool {
         let mut links = self.signalling_links(station).map(|link| self.link(link));
         links.all(|link| link.peer != access_point || link.is_empty())
     }
 
     /// Sets whether a node drops data for another because the association between them has ended.
-    pub fn bar(&mut self, from: NodeId, to: NodeId, barred: bool) {
+    pub fn bar(&mut self, from: RadioId, to: RadioId, barred: bool) {
         self.each_link(from, to, |link| link.barred = barred);
     }
 
     /// Sets whether a node refuses data from another because the association has ended.
-    pub fn refuse(&mut self, from: NodeId, to: NodeId, refused: bool) {
+    pub fn refuse(&mut self, from: RadioId, to: RadioId, refused: bool) {
         self.each_link(from, to, |link| link.refused = refused);
     }
 
     /// Sets whether a station dozes as far as its access point knows.
-    pub fn set_dozing(&mut self, station: NodeId, access_point: NodeId, dozing: bool) {
+    pub fn set_dozing(&mut self, station: RadioId, access_point: RadioId, dozing: bool) {
         self.each_link(access_point, station, |link| link.dozing = dozing);
         self.each_link(station, access_point, |link| link.wakes = dozing);
         for link in self.signalling_links(station) {
@@ -304,7 +311,7 @@ impl Mac {
     }
 
     /// Changes every link for data from a node to another.
-    fn each_link(&mut self, from: NodeId, to: NodeId, change: impl Fn(&mut TxLink)) {
+    fn each_link(&mut self, from: RadioId, to: RadioId, change: impl Fn(&mut TxLink)) {
         let state = &self.nodes[from];
         let rows = if state.several_contenders() { 4 } else { 1 };
         for link in successive(state.first_link, rows * state.neighbours) {
@@ -316,7 +323,7 @@ impl Mac {
     }
 
     /// The levels of a node's links changed: forgets the probabilities of success.
-    pub fn forget_success(&mut self, node: NodeId) {
+    pub fn forget_success(&mut self, node: RadioId) {
         for link in &mut self.links {
             if [link.from, link.peer].contains(&node) {
                 link.success = (None, 0, 0.0);

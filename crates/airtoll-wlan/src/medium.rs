@@ -1,5 +1,8 @@
 //! The medium: channels, the hearing relation, transmissions, their overlap, and reception.
 //!
+//! A node here is a radio ([`RadioId`]): a station that hands over has one in every BSS of its way, and
+//! is on the air by one of them at a time ([`Medium::radio_of`]).
+//!
 //! Takes transmissions as they begin and end; gives how each reached a node. Contention is not its
 //! part: `mac` queries it.
 
@@ -12,7 +15,7 @@ use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
 use crate::event::Event;
-use crate::id::{ChannelId, ClassId, ContenderId, NodeId, Table, TransmissionId};
+use crate::id::{ChannelId, ClassId, ContenderId, NodeId, RadioId, Table, TransmissionId};
 
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
 pub(crate) use radio::Radio;
@@ -21,6 +24,7 @@ pub use radio::loss_db;
 /// A node's transceiver.
 #[derive(Debug)]
 struct Node {
+    host: NodeId,
     channel: ChannelId,
     /// Sensing class.
     class: ClassId,
@@ -36,7 +40,9 @@ struct Node {
 
 /// All channels and the transceivers on them.
 pub(crate) struct Medium {
-    nodes: Table<NodeId, Node>,
+    nodes: Table<RadioId, Node>,
+    /// The radio by which a node is on the air at present.
+    tuned: Table<NodeId, RadioId>,
     channels: Table<ChannelId, Channel>,
     radio: Radio,
     /// Frame errors.
@@ -48,15 +54,18 @@ impl Medium {
     pub fn new(radio: Radio, noise: Stream) -> Self {
         Self {
             nodes: Table::new(),
+            tuned: Table::new(),
             channels: Table::new(),
             radio,
             noise,
         }
     }
 
-    /// Adds a node that is on no channel yet; a wired host stays so.
-    pub fn add_node(&mut self, wired: bool) {
-        self.nodes.push(Node {
+    /// Adds a radio of `host` that is on no channel yet; that of a wired host stays so. The first
+    /// radios of all nodes come before any further one.
+    pub fn add_radio(&mut self, host: NodeId, wired: bool) {
+        let radio = self.nodes.push(Node {
+            host,
             channel: ChannelId::new(0),
             class: ClassId::new(0),
             ears: Vec::new(),
@@ -64,10 +73,35 @@ impl Medium {
             last_sent: (Instant::ZERO, Instant::ZERO),
             wired,
         });
+        if host.index() == self.tuned.len() {
+            self.tuned.push(radio);
+        }
     }
 
-    /// Adds a channel with its nodes; gives how many sensing classes are on it.
-    pub fn add_channel(&mut self, channel: Channel, members: &[NodeId]) -> u32 {
+    /// The node of a radio.
+    #[inline]
+    pub fn host_of(&self, radio: RadioId) -> NodeId {
+        self.nodes[radio].host
+    }
+
+    /// All radios.
+    pub fn radios(&self) -> impl Iterator<Item = RadioId> + use<> {
+        self.nodes.ids()
+    }
+
+    /// The radio by which a node is on the air at present.
+    #[inline]
+    pub fn radio_of(&self, node: NodeId) -> RadioId {
+        self.tuned[node]
+    }
+
+    /// A station turns to the channel of another of its radios.
+    pub fn tune(&mut self, station: NodeId, radio: RadioId) {
+        self.tuned[station] = radio;
+    }
+
+    /// Adds a channel with its radios; gives how many sensing classes are on it.
+    pub fn add_channel(&mut self, channel: Channel, members: &[RadioId]) -> u32 {
         let (class_of, ears) = self.radio.classes(members);
         let classes = class_of.iter().max().map_or(0, |c| c.number() + 1);
         let id = self.channels.next_id();
@@ -83,19 +117,19 @@ impl Medium {
 
     /// The channel that a node is on.
     #[inline]
-    pub fn channel_of(&self, node: NodeId) -> ChannelId {
+    pub fn channel_of(&self, node: RadioId) -> ChannelId {
         self.nodes[node].channel
     }
 
     /// A node's sensing class on its channel.
     #[inline]
-    pub fn class_of(&self, node: NodeId) -> ClassId {
+    pub fn class_of(&self, node: RadioId) -> ClassId {
         self.nodes[node].class
     }
 
     /// Sensing classes that hear a node.
     #[inline]
-    pub fn ears(&self, node: NodeId) -> &[ClassId] {
+    pub fn ears(&self, node: RadioId) -> &[ClassId] {
         &self.nodes[node].ears
     }
 
@@ -119,13 +153,13 @@ impl Medium {
 
     /// Until when a node transmits or owes a response.
     #[inline]
-    pub fn engaged_until(&self, node: NodeId) -> Instant {
+    pub fn engaged_until(&self, node: RadioId) -> Instant {
         self.nodes[node].engaged_until
     }
 
     /// A node owes a response, or goes on with its exchange, at `until`.
     #[inline]
-    pub fn engage(&mut self, node: NodeId, until: Instant) {
+    pub fn engage(&mut self, node: RadioId, until: Instant) {
         let state = &mut self.nodes[node];
         state.engaged_until = state.engaged_until.max(until);
     }
@@ -154,7 +188,7 @@ impl Medium {
         if effort.is_zero() {
             return;
         }
-        let state = &self.nodes[node];
+        let state = &self.nodes[self.tuned[node]];
         let (own, wired) = (state.channel, state.wired);
         for (number, channel) in self.channels.pairs_mut() {
             if wired || number == own {
@@ -170,13 +204,13 @@ impl Medium {
         &mut self,
         cx: &mut Context,
         contender: ContenderId,
-        node: NodeId,
+        node: RadioId,
         kind: FrameKind,
         (length, protects): (Duration, Duration),
     ) {
         let now = cx.now();
         let state = &mut self.nodes[node];
-        let id = state.channel;
+        let (id, host) = (state.channel, state.host);
         let end = now + length;
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
@@ -192,7 +226,7 @@ impl Medium {
             clashes: Vec::new(),
             alone: Duration::ZERO,
         });
-        cx.observers.nodes[node].transmit_time += length;
+        cx.observers.nodes[host].transmit_time += length;
         cx.schedule(
             end,
             Event::FrameEnd {

@@ -13,7 +13,9 @@ mod sending;
 mod tunnel;
 mod wire;
 
-use crate::id::{FragmentGroupId, LayerId, NeighbourId, NodeId, Slab, Table, TunnelId, WireId};
+use crate::id::{
+    FragmentGroupId, LayerId, NeighbourId, NodeId, RadioId, Slab, Table, TunnelId, WireId,
+};
 use crate::packet::Packet;
 use crate::scenario::Role;
 use ip_fragments::FragmentGroup;
@@ -46,14 +48,13 @@ struct Node {
     role: Role,
     mtu: u32,
     tunnels: Table<TunnelId, TunnelEnd>,
-    /// The node whose addresses it has: itself, or the host that it stands for.
-    identity: NodeId,
-    /// The node by which it sends; `None` between two access points.
-    present: Option<NodeId>,
+    /// It is between two access points: its packets wait.
+    away: bool,
     /// It knows that its access point has ended its association.
     knows_off: bool,
-    /// The far end of its tunnels waits for a packet from its new address.
-    unheard: bool,
+    /// Packets that its tunnel had taken when its address changed, where the far end waits for a
+    /// packet from the new address.
+    unheard: Option<u32>,
 }
 
 /// Nodes, routes and wires.
@@ -64,8 +65,10 @@ pub(crate) struct Net {
     fragments: Slab<FragmentGroupId, FragmentGroup>,
     layers: Slab<LayerId, Layer>,
     resolution: Resolution,
-    /// Routes of all nodes for handshake packets to a host that returns to an earlier node.
-    detours: Vec<(NodeId, RoutesTo)>,
+    /// Routes of all nodes to a station that hands over, by its radio.
+    ways: Vec<(RadioId, RoutesTo)>,
+    /// Stations that join their next access point: handshake packets for them go there.
+    joining: Vec<(NodeId, RadioId)>,
 }
 
 impl Net {
@@ -78,22 +81,21 @@ impl Net {
             fragments: Slab::new(),
             layers: Slab::new(),
             resolution: Resolution::new(dynamic),
-            detours: Vec::new(),
+            ways: Vec::new(),
+            joining: Vec::new(),
         }
     }
 
     /// Adds a node.
     pub fn add_node(&mut self, name: &str, role: Role, mtu: u32) {
-        let number = self.nodes.next_id();
         self.nodes.push(Node {
             name: name.to_owned(),
             role,
             mtu,
             tunnels: Table::new(),
-            identity: number,
-            present: Some(number),
+            away: false,
             knows_off: false,
-            unheard: false,
+            unheard: None,
         });
     }
 
@@ -131,11 +133,6 @@ impl Net {
     /// Next hop of a node's packets for another node.
     pub fn route(&self, from: NodeId, to: NodeId) -> Route {
         self.routes[from][to]
-    }
-
-    /// Routes of all nodes to one.
-    pub fn routes_to(&self, to: NodeId) -> RoutesTo {
-        self.routes.iter().map(|row| row[to]).collect()
     }
 
     /// The packet of which a packet is a fragment.

@@ -24,10 +24,12 @@ pub(crate) use recorder::{Recorder, supported_rates};
 
 use airtoll_security::CipherSuite;
 use airtoll_units::Instant;
+use airtoll_wire::MacAddress;
 use serde::Serialize;
 
+use crate::address;
 use crate::flow::Flow;
-use crate::id::{FlowId, NodeId, PacketId};
+use crate::id::{FlowId, PacketId, RadioId};
 use crate::join::Join;
 use crate::mac::Mac;
 use crate::medium::Medium as Air;
@@ -173,14 +175,19 @@ impl View<'_> {
         self.stack.flow.flow(flow)
     }
 
-    /// The first radio neighbour of a node: of a station its access point.
-    fn first_neighbour(&self, node: NodeId) -> Option<NodeId> {
+    /// The MAC address of the node of a radio.
+    fn mac_of(&self, radio: RadioId) -> MacAddress {
+        address::mac(self.medium().host_of(radio))
+    }
+
+    /// The first neighbour of a radio: of a station's its access point's.
+    fn first_neighbour(&self, node: RadioId) -> Option<RadioId> {
         let mut links = self.mac().first_links(node);
         links.next().map(|link| self.mac().link(link).peer)
     }
 
     /// The cipher of a station's data frames.
-    fn first_cipher(&self, node: NodeId) -> Option<CipherSuite> {
+    fn first_cipher(&self, node: RadioId) -> Option<CipherSuite> {
         let mut links = self.mac().first_links(node);
         links.next().map(|link| self.mac().link(link).cipher)
     }

@@ -1,7 +1,7 @@
 //! Roaming: stations that leave one access point for another during the traffic.
 //!
-//! A station that moves has two nodes: the one of its first BSS, which keeps its flows, and one that
-//! stands for it in the next BSS. [`Roam`] owns the hand-overs and the mobility agents. It decides
+//! A station that moves is one node whose link is replaced: the radio in the BSS that it leaves, by
+//! that in the next BSS. The sessions at the two access points know the radios. [`Roam`] owns the hand-overs and the mobility agents. It decides
 //! when a station leaves (a stated time, or levels: `walk`), how it looks for the next access point
 //! (a stated time, or frames: `scan`), and keeps its packets meanwhile (`dozing`). Each input comes
 //! with a [`Turn`]; effects outside are [`Action`]s that the caller carries out in order.
@@ -18,9 +18,7 @@ mod walk;
 
 use std::collections::VecDeque;
 
-use airtoll_handshakes::{
-    Message, MobileIp, Negotiation, Options, PolicySpec, Transition, TunnelMove,
-};
+use airtoll_handshakes::{Message, Negotiation, Options, PolicySpec, Transition, TunnelMove};
 use airtoll_units::{Duration, Instant};
 use rand_core::CryptoRng;
 
@@ -32,10 +30,9 @@ pub(crate) use walk::Walking;
 
 use crate::address;
 use crate::event::RoamEvent;
-use crate::id::{AgentId, HandoverId, NodeId, PacketId, SessionId, SignalId, Table};
+use crate::id::{AgentId, HandoverId, NodeId, PacketId, RadioId, SessionId, SignalId, Table};
 use crate::join::Join;
 use crate::medium::Radio;
-use crate::net::RoutesTo;
 use crate::scenario::HandoverMethod;
 use dozing::Dozing;
 
@@ -49,14 +46,7 @@ pub(crate) struct Turn<'a> {
 
 /// A hand-over as the scenario has it.
 pub(crate) struct Plan {
-    /// The station, and its nodes before and after the hand-over.
     pub station: NodeId,
-    pub from: NodeId,
-    pub there: NodeId,
-    /// Routes of all nodes to `there`.
-    pub routes: RoutesTo,
-    /// MSDU lifetime at `from`.
-    pub lifetime: Duration,
     pub queue_limit: usize,
     /// The hand-over of the same station before this one.
     pub previous: Option<HandoverId>,
@@ -75,7 +65,6 @@ pub(crate) struct Plan {
     /// Time between a scan without result and the next one.
     pub again: Duration,
     pub tunnel: TunnelMove,
-    pub mobile_ip: MobileIp,
     /// IP in IP from a home agent to a foreign one.
     pub binding: Option<Binding>,
 }
@@ -96,8 +85,6 @@ struct Handover {
     overdue: Vec<RoamEvent>,
     /// Scans so far.
     scans: u32,
-    /// Levels between station and old access point before the station left, dBm.
-    levels_left: [f64; 2],
     /// Levels of the old and the new access point when the station chose to move, dBm.
     levels: Option<(f64, f64)>,
     found: Option<Instant>,
@@ -144,7 +131,6 @@ impl Roam {
             next: None,
             overdue: Vec::new(),
             scans: 0,
-            levels_left: [f64::NEG_INFINITY; 2],
             levels: None,
             found: None,
             pmk: None,
@@ -160,12 +146,11 @@ impl Roam {
         id
     }
 
-    /// The last hand-over of a station so far, the node to which it leads and its session.
-    pub fn last_planned(&self, station: NodeId) -> Option<(HandoverId, NodeId, SessionId)> {
+    /// The last hand-over of a station so far, and its session.
+    pub fn last_planned(&self, station: NodeId) -> Option<(HandoverId, SessionId)> {
         let own = |h: &Handover| h.plan.station == station;
-        let id = self.handovers.find_last(own)?;
-        let plan = &self.handovers[id].plan;
-        Some((id, plan.there, plan.session))
+        let at = self.handovers.find_last(own)?;
+        Some((at, self.handovers[at].plan.session))
     }
 
     /// Adds a mobility agent; gives its first event.
@@ -190,10 +175,10 @@ impl Roam {
         self.handovers.find(own)
     }
 
-    /// The node that a station leaves in the hand-over of a session.
-    pub fn departing(&self, session: SessionId) -> Option<NodeId> {
+    /// The radio by which a station is in the BSS that it leaves in the hand-over of a session.
+    pub fn departing(&self, session: SessionId, join: &Join) -> Option<RadioId> {
         let id = self.of_session(session)?;
-        Some(self.handovers[id].plan.from)
+        Some(join.radios_of(self.handovers[id].plan.before).0)
     }
 
     /// The traffic begins, and lasts until `ends`: hand-overs count from now.
@@ -284,43 +269,13 @@ impl Roam {
             handover.pmk = turn.join.end_ahead(session);
         }
         turn.join.set_left(handover.plan.before, true);
-        let (host, station, there) = (
-            handover.plan.station,
-            handover.plan.from,
-            handover.plan.there,
-        );
-        turn.out.push(Action::SetPresent { host, node: None });
-        if there == host {
-            // Handshake packets go to the AP that the station is moving to.
-            let routes = Some(handover.plan.routes.clone());
-            turn.out.push(Action::SetDetour { host, routes });
-        }
-        let (_, access_point) = turn.join.ends_of(handover.plan.before);
-        handover.levels_left = turn.radio.part(station, access_point);
-        turn.out.push(Action::LevelsChanged { node: station });
-        // The lifetime of what waits in the queue of the old link is over.
-        turn.out.push(Action::SetLifetime {
-            node: station,
-            lifetime: Duration::ZERO,
-        });
-        self.take_up_again(id, turn);
-        turn.out.push(Action::ForgetReturn { station });
-    }
-
-    /// A station that returns to a node which it left takes up its levels and its MSDU lifetime.
-    fn take_up_again(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let there = self.handovers[id].plan.there;
-        let mut earlier = self.handovers.before(id);
-        let Some(gone) = earlier.rfind(|h| h.plan.from == there) else {
-            return;
-        };
-        let (_, access_point) = turn.join.ends_of(gone.plan.before);
-        turn.out.push(Action::SetLifetime {
-            node: there,
-            lifetime: gone.plan.lifetime,
-        });
-        turn.radio.bring(there, access_point, gone.levels_left);
-        turn.out.push(Action::LevelsChanged { node: there });
+        let plan = &handover.plan;
+        let (host, before, session) = (plan.station, plan.before, plan.session);
+        turn.out.push(Action::SetAway { host, away: true });
+        // The lifetime of the packets in the queue of the old link is over.
+        turn.drop_link(before);
+        turn.take_up_link(session);
+        turn.out.push(Action::ForgetReturn { station: host });
     }
 
     /// Whether the station has not finished the hand-over before this one.
@@ -345,7 +300,7 @@ impl Roam {
     fn leave_and_look(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
         let looks = plan.scanning.is_some() || plan.walk.is_some();
-        if looks && !turn.join.is_off(plan.from) {
+        if looks && !turn.join.is_off(plan.station) {
             self.doze_and_look(id, turn);
             return;
         }
@@ -370,26 +325,15 @@ impl Roam {
         let again = turn.now + handover.plan.again;
         handover.left = None;
         turn.join.set_left(handover.plan.before, false);
-        let (station, host) = (handover.plan.from, handover.plan.station);
+        let (host, before) = (handover.plan.station, handover.plan.before);
         let held = std::mem::take(&mut handover.held);
-        let (_, access_point) = turn.join.ends_of(handover.plan.before);
-        turn.out.push(Action::SetPresent {
-            host,
-            node: Some(station),
-        });
-        turn.out.push(Action::SetDetour { host, routes: None });
-        turn.out.push(Action::SetLifetime {
-            node: station,
-            lifetime: handover.plan.lifetime,
-        });
-        turn.radio
-            .bring(station, access_point, handover.levels_left);
+        turn.out.push(Action::SetAway { host, away: false });
+        turn.take_up_link(before);
         if handover.plan.walk.is_some() {
             self.put_in_place(id, turn);
         } else {
             turn.schedule(again, RoamEvent::Leave(id));
         }
-        turn.out.push(Action::LevelsChanged { node: station });
         self.wake_up(id, turn);
         for packet in held {
             turn.out.push(Action::SendKept { host, packet });
@@ -400,12 +344,12 @@ impl Roam {
     fn ask_over_the_ds(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let handover = &mut self.handovers[id];
         handover.asked = Some(turn.now);
-        let (session, station) = (handover.plan.session, handover.plan.from);
+        let (session, before) = (handover.plan.session, handover.plan.before);
         if let Some(later) = handover.plan.later.take()
             && let Some(made) = self.built_on_before(id, later, turn)
         {
             turn.join.use_negotiation(session, made);
-            turn.join.begin_over_the_ds(session, station);
+            turn.join.begin_over_the_ds(session, before);
         }
         turn.join.set_leaves_by_message(session, true);
         self.tell_of_tunnels(id, turn);
@@ -431,6 +375,7 @@ impl Roam {
         }
         turn.join.set_leaves_by_message(session, false);
         self.leave(id, turn);
+        self.turn_link(id, turn);
         turn.out.push(Action::SendNow { signal });
     }
 
@@ -449,8 +394,17 @@ impl Roam {
         {
             turn.join.use_negotiation(session, made);
         }
+        self.turn_link(id, turn);
         self.tell_of_tunnels(id, turn);
         turn.schedule(now, RoamEvent::Start(id));
+    }
+
+    /// The station is on the channel of the next access point, where it negotiates.
+    fn turn_link(&self, id: HandoverId, turn: &mut Turn<'_>) {
+        let plan = &self.handovers[id].plan;
+        let (radio, _) = turn.join.radios_of(plan.session);
+        let host = plan.station;
+        turn.out.push(Action::TurnLink { host, radio });
     }
 
     /// A negotiation that builds on an earlier one; `None` if the station has to negotiate
@@ -515,13 +469,9 @@ impl Roam {
         };
         let handover = &mut self.handovers[id];
         handover.joined = Some(turn.now);
-        let (host, there) = (handover.plan.station, handover.plan.there);
+        let host = handover.plan.station;
         let held = std::mem::take(&mut handover.held);
-        turn.out.push(Action::SetPresent {
-            host,
-            node: Some(there),
-        });
-        turn.out.push(Action::SetDetour { host, routes: None });
+        turn.out.push(Action::SetAway { host, away: false });
         if self.keep_tunnels(id, turn) {
             self.turn_to(id, turn);
         }
@@ -608,6 +558,24 @@ impl Roam {
 }
 
 impl Turn<'_> {
+    /// The station of a session is out of reach of the access point, and sends nothing more there.
+    fn drop_link(&mut self, session: SessionId) {
+        let (radio, access_point) = self.join.radios_of(session);
+        self.radio.part(radio, access_point);
+        self.out.push(Action::LevelsChanged { radio });
+        let stopped = true;
+        self.out.push(Action::SetStopped { radio, stopped });
+    }
+
+    /// The station of a session may be in reach of the access point, and send there.
+    fn take_up_link(&mut self, session: SessionId) {
+        let (radio, access_point) = self.join.radios_of(session);
+        self.radio.bring(radio, access_point);
+        self.out.push(Action::LevelsChanged { radio });
+        let stopped = false;
+        self.out.push(Action::SetStopped { radio, stopped });
+    }
+
     fn schedule(&mut self, at: Instant, event: RoamEvent) {
         self.out.push(Action::Schedule { at, event });
     }

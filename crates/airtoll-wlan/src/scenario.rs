@@ -17,7 +17,7 @@ mod node;
 mod radio;
 
 pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
-pub use association::Association;
+pub use association::{Association, Reassociation};
 pub use bss::{
     Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
 };
@@ -116,6 +116,12 @@ pub enum ScenarioError {
 }
 
 impl Scenario {
+    /// The access point of a BSS.
+    pub(crate) fn access_point_of(&self, bss: &str) -> Option<&Node> {
+        let own = |n: &&Node| n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss);
+        self.nodes.iter().find(own)
+    }
+
     /// Reads and checks a scenario.
     ///
     /// # Errors

@@ -6,9 +6,10 @@
 
 use airtoll_units::{Duration, Instant};
 
+use crate::address::Locator;
 use crate::context::Action;
 use crate::event::{Event, JoinEvent};
-use crate::id::{ChannelId, NodeId, PacketId, TransmissionId, WireId};
+use crate::id::{ChannelId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId};
 use crate::join::{self, Join};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
@@ -137,8 +138,9 @@ impl World {
                 flow: number,
                 receiver,
             } => flow.transport_timer(&mut lower.cx, number, receiver),
-            Event::Beacon { node } => {
-                lower.mac.beacon_due(&mut lower.cx, &mut lower.medium, node);
+            Event::Beacon { access_point } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.beacon_due(cx, medium, access_point);
             }
             Event::NavReset {
                 channel,
@@ -189,7 +191,7 @@ impl World {
             Action::Ended { contender, step } => {
                 // Packets that became ready during the exchange saw the queue as it was then.
                 let before = lower.cx.outbox.len();
-                let node = lower.mac.node_of(contender);
+                let node = lower.medium.host_of(lower.mac.node_of(contender));
                 net.drain(lower, node);
                 if lower.cx.outbox.len() > before {
                     lower.cx.act(Action::Exchange { contender, step });
@@ -216,8 +218,12 @@ impl World {
             Action::Arrived { packet, at } => self.arrived(packet, at),
             Action::Lost { packet } => self.lost(packet),
             Action::OnAir { signal } => self.join.transmitted(lower.cx.now(), signal),
-            Action::Woke { station } => self.with_roam(|roam, turn| roam.woke(station, turn)),
+            Action::Woke { station } => {
+                let station = lower.medium.host_of(station);
+                self.with_roam(|roam, turn| roam.woke(station, turn));
+            }
             Action::Refused { station } => {
+                let station = lower.medium.host_of(station);
                 self.with_join(|join, _, out| join.refuse_class_3(station, out));
             }
             Action::BeaconHeard { handover } => self.roam.note_heard(handover),
@@ -228,7 +234,8 @@ impl World {
                 self.with_roam(|roam, turn| roam.keep(host, packet, turn));
             }
             Action::KeepOff { station, packet } => {
-                let limit = lower.mac.queue_limit(station) as usize;
+                let radio = lower.medium.radio_of(station);
+                let limit = lower.mac.queue_limit(radio) as usize;
                 self.with_join(|join, _, out| join.keep(station, packet, limit, out));
             }
             Action::Tunnelled { entered } => {
@@ -254,7 +261,7 @@ impl World {
                 continue;
             };
             if !lower.mac.sends_beacons(contender) {
-                let node = lower.mac.node_of(contender);
+                let node = lower.medium.host_of(lower.mac.node_of(contender));
                 net.drain(lower, node);
                 self.carry_out(0);
             }
@@ -301,20 +308,30 @@ impl World {
             return;
         };
         let carries = lower.cx.packets[frame.packet].carries;
-        let from_access_point = net.role(frame.node) == Role::AccessPoint;
-        let mut heard: Vec<NodeId> = match carries {
+        let sender = lower.medium.host_of(frame.node);
+        let from_access_point = net.role(sender) == Role::AccessPoint;
+        let mut heard: Vec<RadioId> = match carries {
             Carries::Advertisement { .. } => {
                 let links = lower.mac.first_links(frame.node);
                 let stations = links.map(|link| lower.mac.link(link).peer);
-                stations.filter(|s| self.join.is_linked(*s)).collect()
+                let linked = |radio: &RadioId| {
+                    let station = lower.medium.host_of(*radio);
+                    self.join.is_linked(station, sender)
+                };
+                stations.filter(linked).collect()
             }
-            Carries::Signal { .. } if from_access_point => self.join.off_at(frame.node),
+            Carries::Signal { .. } if from_access_point => {
+                let off = self.join.off_at(sender).into_iter();
+                off.map(|station| lower.medium.radio_of(station)).collect()
+            }
             _ => {
                 let asked = net.asked_station(lower, frame.node, frame.packet);
                 asked.into_iter().collect()
             }
         };
         heard.retain(|s| lower.mac.hears_group(&mut lower.medium, t, &frame, *s));
+        let heard = heard.into_iter().map(|radio| lower.medium.host_of(radio));
+        let heard: Vec<NodeId> = heard.collect();
         lower.cx.observers.ledger.octets_management += u64::from(frame.octets);
         match carries {
             Carries::Advertisement { .. } => {
@@ -484,7 +501,8 @@ impl World {
                 signal,
                 link,
             } => {
-                let mut packet = Packet::new(Carries::Signal { signal }, to, octets, now);
+                let host = lower.medium.host_of(to);
+                let mut packet = Packet::new(Carries::Signal { signal }, host, octets, now);
                 packet.category = SIGNALLING_CATEGORY;
                 let packet = lower.cx.packets.insert(packet);
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
@@ -514,12 +532,17 @@ impl World {
             }
             Action::SendKept { host, packet } => net.send(lower, host, packet),
             Action::Lose { packet } => lower.cx.lose(packet),
-            Action::Flush { from, to } => lower.mac.flush(&mut lower.cx, from, to),
+            Action::Flush { from, to } => {
+                let [from, to] = [from, to].map(|node| lower.medium.radio_of(node));
+                lower.mac.flush(&mut lower.cx, from, to);
+            }
             Action::SetOff {
                 station,
                 access_point,
                 off,
             } => {
+                let [station, access_point] =
+                    [station, access_point].map(|node| lower.medium.radio_of(node));
                 lower.mac.bar(access_point, station, off);
                 lower.mac.refuse(station, access_point, off);
             }
@@ -529,6 +552,8 @@ impl World {
                 knows,
             } => {
                 net.set_knows_off(station, knows);
+                let [station, access_point] =
+                    [station, access_point].map(|node| lower.medium.radio_of(node));
                 lower.mac.bar(station, access_point, knows);
             }
             Action::BeginTraffic => self.begin_traffic(),
@@ -541,8 +566,8 @@ impl World {
             }
             Action::Moved { session } => self.with_roam(|roam, turn| roam.moved(session, turn)),
             Action::LeaveBefore { session, signal } => {
-                let departing = self.roam.departing(session);
-                let engaged = departing.map_or(now, |node| lower.medium.engaged_until(node));
+                let departing = self.roam.departing(session, &self.join);
+                let engaged = departing.map_or(now, |radio| lower.medium.engaged_until(radio));
                 self.with_roam(|roam, turn| roam.leave_before(session, signal, engaged, turn));
             }
             Action::ScanFrameArrived { session, message } => {
@@ -551,9 +576,7 @@ impl World {
             Action::StationFrameArrived { station, message } => {
                 self.with_roam(|roam, turn| roam.station_frame_arrived(station, &message, turn));
             }
-            Action::GatewayFollows { session } => {
-                self.with_roam(|roam, turn| roam.gateway_follows(session, turn));
-            }
+            Action::GatewayFollows { session } => self.gateway_follows(session),
             Action::KeysAgreed {
                 station,
                 access_point,
@@ -561,13 +584,28 @@ impl World {
             } => self.record(|recorder, view| {
                 recorder.agreed(view, (station, access_point), &secrets);
             }),
-            Action::TunnelAgreed { node, secrets } => {
-                self.record(|recorder, view| recorder.tunnel_agreed(view, node, &secrets));
-            }
+            Action::TunnelAgreed {
+                node,
+                outside,
+                secrets,
+            } => self.record(|recorder, view| {
+                recorder.tunnel_agreed(view, (node, outside), &secrets);
+            }),
             Action::GroupKeysRenewed { access_point } => {
                 self.record(|recorder, view| recorder.group_keys(view, access_point));
             }
         }
+    }
+
+    /// The far end of the tunnels of a session's station knows the new address.
+    fn gateway_follows(&mut self, session: SessionId) {
+        let (station, outside) = self.tunnels_of(session);
+        self.record(|recorder, view| recorder.gateway_follows(view, (station, outside)));
+    }
+
+    /// The station of a session, and the outer address of its tunnels there.
+    fn tunnels_of(&self, session: SessionId) -> (NodeId, Locator) {
+        (self.join.ends_of(session).0, self.join.outside_of(session))
     }
 
     /// All stations have joined: the traffic and everything that counts from its start begin.
@@ -650,9 +688,14 @@ impl World {
                 let idle = out && lower.medium.engaged_until(station) <= lower.cx.now();
                 self.with_roam(|roam, turn| roam.looked(handover, idle, turn));
             }
-            Action::TakeBack { handover, from, to } => {
+            Action::TakeBack {
+                handover,
+                from,
+                to,
+                own,
+            } => {
                 let packets = lower.mac.take_back(&mut lower.cx, from, to);
-                self.roam.took_back(handover, from, packets);
+                self.roam.took_back(handover, own, packets);
             }
             Action::SetDozing {
                 station,
@@ -668,19 +711,23 @@ impl World {
                 let ends = (station, access_point);
                 lower.mac.set_listening(handover, ends, listening);
             }
-            Action::SetPresent { host, node } => net.set_present(host, node),
-            Action::SetDetour { host, routes } => net.set_detour(host, routes),
-            Action::SetRoutes { host, routes } => net.set_routes_to(host, &routes),
-            Action::SetLifetime { node, lifetime } => lower.mac.set_lifetime(node, lifetime),
-            Action::LevelsChanged { node } => lower.mac.forget_success(node),
-            Action::MoveTunnels { from, there } => {
-                net.continue_tunnels(from, there);
-                self.record(|recorder, view| recorder.tunnels_moved(view, from, there));
+            Action::SetAway { host, away } => net.set_away(host, away),
+            Action::TurnLink { host, radio } => {
+                lower.medium.tune(host, radio);
+                net.set_joining(host, Some(radio));
+            }
+            Action::SetRoutes { host, radio } => {
+                net.turn_routes(host, radio);
+                net.set_joining(host, None);
+            }
+            Action::SetStopped { radio, stopped } => lower.mac.set_stopped(radio, stopped),
+            Action::LevelsChanged { radio } => lower.mac.forget_success(radio),
+            Action::MoveTunnels { session } => {
+                let (station, outside) = self.tunnels_of(session);
+                self.record(|recorder, view| recorder.tunnels_moved(view, (station, outside)));
             }
             Action::SetUnheard { node, unheard } => net.set_unheard(node, unheard),
-            Action::GatewayFollows { node } => {
-                self.record(|recorder, view| recorder.gateway_follows(view, node));
-            }
+            Action::GatewayFollows { session } => self.gateway_follows(session),
             Action::Bind { node, end, host } => {
                 net.set_takes(node, end, Takes::Network(host.into_iter().collect()));
             }

@@ -101,6 +101,7 @@ __all__ = [
     "RateFixed",
     "RateFixedMcs",
     "RateMinstrel",
+    "Reassociation",
     "Role",
     "RoleSettings",
     "RoleSettingsAir",
@@ -1308,8 +1309,8 @@ class Association:
 @frozen(kw_only=True)
 class Walk:
     """A walk in a straight line that begins with the traffic. Levels follow positions but where
-    `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for
-    the node that stands for the station in the new BSS best at the end of the walk.
+    `radio.budgets` has the pair; who senses whom is decided at the station's position and, in
+    the next BSS, at the hand-over's `position_m`.
     """
 
     to_m: tuple[float, float, float]
@@ -1391,11 +1392,43 @@ class TunnelMove(StrEnum):
 
 
 @frozen(kw_only=True)
+class Reassociation:
+    """The negotiation of a station that hands over with its next access point."""
+
+    policy: PolicySpec
+    """The policy that it negotiates."""
+
+    options: Options = Options()
+    """Choices that the policy leaves open, and injected faults."""
+
+    authentication_server: str | None = None
+    """Node with the RADIUS server; needed with an EAP method."""
+
+    gateway: str | None = None
+    """Node at the far end of the tunnels; needed with tunnels."""
+
+    home_agent: str | None = None
+    """Node with the home agent; needed with Mobile IP."""
+
+    foreign_agent: str | None = None
+    """Node with the foreign agent; needed with Mobile IP abroad."""
+
+
+@frozen(kw_only=True)
 class Handover:
     """One hand-over; those of one station follow one another in the order of the list."""
 
     station: str
     """The station that moves; it has an association of its own."""
+
+    bss: str
+    """The BSS that it moves to: another one than that in which it is."""
+
+    position_m: tuple[float, float, float] | None = None
+    """Position of the station in that BSS, metres. It decides who senses whom there and, without
+    `walk`, the levels; null: the station's own position. Equal in all hand-overs of the
+    station to that BSS.
+    """
 
     at_s: float | None = None
     """When it leaves, counted from the start of the traffic, s; null with `walk`."""
@@ -1425,11 +1458,8 @@ class Handover:
     Mobile IP: `anew`, `mobike`, `roams` or `stays`.
     """
 
-    association: Association
-    """Association at the new access point. The association's `station` is the node that stands
-    for the moving station in the new BSS: a station of that BSS without flows, or the station
-    itself where it comes back.
-    """
+    association: Reassociation
+    """Negotiation with the new access point."""
 
 
 @frozen(kw_only=True)

@@ -73,17 +73,13 @@ def roaming(
         return resolved
     (bss,) = resolved.bss
     nodes = {node.name: node for node in resolved.nodes}
-    cells, twins, points = [], [], []
+    cells, points = [], []
     for number in range(2, max(handover.path) + 1):
-        name = _NEXT_BSS if number == FIRST_NEXT else f"cell-{number}"
+        name = _bss(bss, number)
         cells.append(evolve(bss, name=name, channel=bss.channel + number - 1))
-        twin = evolve(nodes[station], name=_there(station, number), bss=name, tunnels=())
         point = evolve(nodes[access_point], name=f"ap-{number}", bss=name)
         if handover.walk is not None:
-            place = _place(cell, number)
-            twin = evolve(twin, position_m=(*_nearest(cell, place), 0.0))
-            point = evolve(point, position_m=(*place, 0.0))
-        twins.append(twin)
+            point = evolve(point, position_m=(*_place(cell, number), 0.0))
         points.append(point)
     names = [access_point, *(point.name for point in points)]
     wired = cell.settings.wired
@@ -95,8 +91,8 @@ def roaming(
         if handover.walk is None or station not in budget.nodes
     ]
     heard = [
-        evolve(budget, nodes=(twin.name, point.name))
-        for twin, point in zip(twins, points, strict=True)
+        evolve(budget, nodes=(station, point.name))
+        for point in points
         for budget in budgets
         if budget.nodes == (station, access_point)
     ]
@@ -107,17 +103,21 @@ def roaming(
         cached_pmk=handover.method == "cached-pmk",
         listens=cell.settings.join.movement_detection == "lifetime",
     )
-    added = [node for pair in zip(twins, points, strict=True) for node in pair]
     switch = border.Node(name=SWITCH, role=border.Role.WIRED)
     return evolve(
         resolved,
         bss=(bss, *cells),
-        nodes=(*resolved.nodes, *added, switch),
+        nodes=(*resolved.nodes, *points, switch),
         links=tuple(links),
         radio=evolve(resolved.radio, budgets=(*budgets, *heard)),
         associations=tuple(before if a is first else a for a in resolved.associations),
         handovers=tuple(
-            _departure(handover, station, number, _there_joined(handover, before, options, to))
+            _departure(
+                handover,
+                (station, number),
+                (_bss(bss, to), _position(cell, to)),
+                _reassociation(handover, before, options, to),
+            )
             for number, to in enumerate(handover.path)
         ),
         mobility_agents=_agents(handover, resolved.mobility_agents, [c.name for c in cells]),
@@ -130,15 +130,19 @@ def _behind_switch(link: border.WiredLink, access_point: str) -> border.WiredLin
     return evolve(link, nodes=(near, far))
 
 
-def _there_joined(
+def _reassociation(
     handover: Handover, before: border.Association, options: border.Options, number: int
-) -> border.Association:
-    """The association at the AP with this number."""
-    there = evolve(before, station=_there(before.station, number), options=options)
-    if handover.mobile_ip == "home" or number == 1:
-        return there
-    abroad = evolve(options, mobile_ip=border.MobileIp.FOREIGN)
-    return evolve(there, options=abroad, foreign_agent=f"ap-{number}")
+) -> border.Reassociation:
+    """Negotiation of the station of ``before`` with the AP with this number."""
+    abroad = handover.mobile_ip != "home" and number != 1
+    return border.Reassociation(
+        policy=before.policy,
+        options=evolve(options, mobile_ip=border.MobileIp.FOREIGN) if abroad else options,
+        authentication_server=before.authentication_server,
+        gateway=before.gateway,
+        home_agent=before.home_agent,
+        foreign_agent=f"ap-{number}" if abroad else before.foreign_agent,
+    )
 
 
 def _agents(
@@ -160,9 +164,19 @@ def _agents(
     return (*known, *spread)
 
 
-def _there(station: str, number: int) -> str:
-    """The node that a station is at the AP with this number."""
-    return station if number == 1 else f"{station} at ap-{number}"
+def _bss(first: border.Bss, number: int) -> str:
+    """Name of the BSS of the AP with this number; ``first`` is that of number 1."""
+    if number == 1:
+        return first.name
+    return _NEXT_BSS if number == FIRST_NEXT else f"cell-{number}"
+
+
+def _position(cell: Cell, number: int) -> tuple[float, float, float] | None:
+    """Where a walking station counts as being in the BSS of an AP, m; None: its first place."""
+    handover = cell.settings.handover
+    if handover is None or handover.walk is None or number == 1:
+        return None
+    return (*_nearest(cell, _place(cell, number)), 0.0)
 
 
 def _place(cell: Cell, number: int) -> tuple[float, float]:
@@ -194,13 +208,19 @@ def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
 
 
 def _departure(
-    handover: Handover, station: str, number: int, association: border.Association
+    handover: Handover,
+    own: tuple[str, int],
+    place: tuple[str, tuple[float, float, float] | None],
+    association: border.Reassociation,
 ) -> border.Handover:
-    """The hand-over with this number, counted from 0."""
+    """One hand-over: station and number from 0 in ``own``, BSS and position there in ``place``."""
+    station, number = own
     walk, scan = handover.walk, handover.scan
     method = "full" if handover.method == "cached-pmk" else handover.method
     departure = border.Handover(
         station=station,
+        bss=place[0],
+        position_m=place[1],
         at_s=handover.at_s + number * handover.every_s if walk is None else None,
         walk=None if walk is None else _walk(walk),
         scan_s=handover.scan_ms / 1e3,

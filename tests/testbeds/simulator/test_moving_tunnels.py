@@ -23,9 +23,13 @@ LOAD = {"transport": "udp", "offered_mbps": 1.6, "payload_bytes": 400, "duration
 CABLE = f'frame.interface_name contains "{SWITCH}" && frame.interface_name contains "server"'
 
 
+#: The moving station in the BSS of the next AP, whose address comes after those of all nodes.
+THERE = "A at ap-2"
+
+
 def addresses(planned: Any) -> dict[str, str]:
-    """IPv4 address of each node, which follows from its place in the scenario."""
-    names = [node.name for node in scenario(planned).nodes]
+    """IPv4 address of each node, which follows from its place in the scenario, and of THERE."""
+    names = [*(node.name for node in scenario(planned).nodes), THERE]
     return {name: f"10.0.0.{number}" for number, name in enumerate(names, 1)}
 
 
@@ -61,7 +65,7 @@ def test_esp_opens_before_and_after_its_address_changes(
     trial = record(planned, tmp_path)
     assert trial.wrong() == []
     known = addresses(planned)
-    here, there = known["A"], known["A at ap-2"]
+    here, there = known["A"], known[THERE]
     sent = opened(trial, "ip.src", "esp.spi", "esp.sequence")
     # Outer address first.
     ends = [line[0].split(",")[0] for line in sent]
@@ -94,7 +98,7 @@ def test_wireguard_opens_before_and_after_its_address_changes(
     trial = record(planned, tmp_path)
     assert trial.wrong() == []
     known = addresses(planned)
-    here, there = known["A"], known["A at ap-2"]
+    here, there = known["A"], known[THERE]
     keys = {
         (row["source"], row["destination"], int(row["receiver"], 16)): bytes.fromhex(row["key"])
         for row in trial.keys

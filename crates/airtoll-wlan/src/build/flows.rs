@@ -5,7 +5,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::flow::{Application, Connection, Flow, RequestResponse, Step};
-use crate::id::{FlowId, NodeId};
+use crate::id::{FlowId, NodeId, RadioId};
 use crate::mac::{Backlog, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, Arrivals, Dns, IpVersion, Pattern, Role, ScenarioError, Transport};
@@ -118,7 +118,8 @@ impl Builder<'_> {
         // Twice what one PPDU takes, so that the radio never waits for the application, and no
         // more than the queue holds, because a local application is held back by a full queue.
         let mac = &self.world.stack.lower.mac;
-        let links = || mac.first_links(source).map(|link| mac.link(link));
+        let radio = RadioId::first_of(source);
+        let links = || mac.first_links(radio).map(|link| mac.link(link));
         let window = links()
             .filter_map(|link| match &link.rate {
                 RateControl::Fixed(mode) => Some(mac.mode(*mode).window),
@@ -131,7 +132,7 @@ impl Builder<'_> {
             None => 1,
         };
         (2 * window * amsdu + 8)
-            .min(mac.queue_limit(source) / self.sharing(flow))
+            .min(mac.queue_limit(radio) / self.sharing(flow))
             .max(1)
     }
 
@@ -144,7 +145,12 @@ impl Builder<'_> {
         let name = self.scenario.nodes[node.index()].name.as_str();
         let ends = |flow: &&scenario::Flow| [&*flow.source, &*flow.destination].contains(&name);
         let flows = self.scenario.flows.iter().filter(ends).count() as u32;
-        let limit = self.world.stack.lower.mac.queue_limit(node);
+        let limit = self
+            .world
+            .stack
+            .lower
+            .mac
+            .queue_limit(RadioId::first_of(node));
         Some((limit / flows.max(1)).max(2))
     }
 
@@ -159,15 +165,16 @@ impl Builder<'_> {
     /// The full queue of a saturated sender whose socket does not hold it back.
     fn backlog(&self, flow: &scenario::Flow, source: NodeId, start: Instant) -> Option<Backlog> {
         let mac = &self.world.stack.lower.mac;
+        let radio = RadioId::first_of(source);
         let held_back = match &flow.transport {
             Transport::Udp(options) => options.socket_buffer_octets.is_some(),
             Transport::Tcp(_) => true,
         };
         let fills = matches!(flow.pattern, Pattern::Saturated { .. })
             && self.world.stack.net.role(source) != Role::Wired
-            && mac.lifetime(source) != NO_LIFETIME
+            && mac.lifetime(radio) != NO_LIFETIME
             && !held_back;
-        fills.then(|| Backlog::new(mac.queue_limit(source) / self.sharing(flow), start))
+        fills.then(|| Backlog::new(mac.queue_limit(radio) / self.sharing(flow), start))
     }
 
     /// The parameters of data from source to destination, and back.

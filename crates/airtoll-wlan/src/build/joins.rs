@@ -4,19 +4,20 @@
 use std::collections::HashMap;
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::{MobileIp, Negotiation, Party};
+use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec};
 use airtoll_units::{Duration, Instant};
 
+use super::radios::Radios;
 use super::signalling;
 use crate::address;
 use crate::event::{Event, JoinEvent};
-use crate::id::{NodeId, SessionId};
+use crate::id::{NodeId, RadioId, SessionId};
 use crate::join::{
     BusyThreshold, Deauthentication, Parties, Purpose, Renewal, Session, Setup, common_cipher,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
-use crate::scenario::{Association, Role, Scenario, ScenarioError};
+use crate::scenario::{Association, Handover, Role, Scenario, ScenarioError};
 use crate::world::World;
 
 /// The scenario, its node numbers and its random streams.
@@ -24,6 +25,7 @@ use crate::world::World;
 pub(super) struct Source<'a> {
     pub scenario: &'a Scenario,
     pub index: &'a HashMap<&'a str, NodeId>,
+    pub radios: &'a Radios<'a>,
     pub streams: &'a Streams,
 }
 
@@ -37,12 +39,13 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
         scenario,
         index,
         streams,
+        ..
     } = source;
     let deauthentications = add_signalling_links(world, source);
     for (number, association) in scenario.associations.iter().enumerate() {
         let field = format!("associations[{number}]");
-        let station = index[association.station.as_str()];
-        let session = add(world, source, &field, association, station)?;
+        let terms = Terms::of(source, association);
+        let session = add(world, source, &field, &terms)?;
         let mut start = Duration::from_micros(association.start_us);
         if association.spread_us > 0 {
             let mut stream = streams.named(&format!("association/start/{}", association.station));
@@ -98,13 +101,63 @@ fn renewals(source: Source<'_>) -> Vec<Renewal> {
 
 /// The access point of a BSS.
 pub(super) fn access_point_of(source: Source<'_>, bss: &str) -> Option<NodeId> {
-    let mut nodes = source.scenario.nodes.iter();
-    let own = nodes.find(|n| n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss))?;
+    let own = source.scenario.access_point_of(bss)?;
     Some(source.index[own.name.as_str()])
 }
 
-/// Adds the session of one association, which nothing starts yet. `host` is the node whose address
-/// its station has; `path` names the association in errors.
+/// A station joins at an access point: an association of the scenario, or the aim of a hand-over.
+pub(super) struct Terms<'a> {
+    station: NodeId,
+    name: &'a str,
+    bss: &'a str,
+    policy: &'a PolicySpec,
+    options: &'a Options,
+    host: Option<&'a str>,
+    authentication_server: Option<&'a str>,
+    gateway: Option<&'a str>,
+    home_agent: Option<&'a str>,
+    foreign_agent: Option<&'a str>,
+}
+
+impl<'a> Terms<'a> {
+    /// Those of an association in the station's own BSS.
+    fn of(source: Source<'a>, association: &'a Association) -> Self {
+        let station = source.index[association.station.as_str()];
+        let bss = source.scenario.nodes[station.index()].bss.as_deref();
+        Self {
+            station,
+            name: &association.station,
+            bss: bss.unwrap_or_default(),
+            policy: &association.policy,
+            options: &association.options,
+            host: association.host.as_deref(),
+            authentication_server: association.authentication_server.as_deref(),
+            gateway: association.gateway.as_deref(),
+            home_agent: association.home_agent.as_deref(),
+            foreign_agent: association.foreign_agent.as_deref(),
+        }
+    }
+
+    /// Those at the access point that a hand-over leads to.
+    pub fn after(source: Source<'a>, handover: &'a Handover) -> Self {
+        let there = &handover.association;
+        Self {
+            station: source.index[handover.station.as_str()],
+            name: &handover.station,
+            bss: &handover.bss,
+            policy: &there.policy,
+            options: &there.options,
+            host: None,
+            authentication_server: there.authentication_server.as_deref(),
+            gateway: there.gateway.as_deref(),
+            home_agent: there.home_agent.as_deref(),
+            foreign_agent: there.foreign_agent.as_deref(),
+        }
+    }
+}
+
+/// Adds the session of one association, which nothing starts yet; `path` names the association in
+/// errors.
 ///
 /// # Errors
 /// As [`prepare`].
@@ -112,15 +165,14 @@ pub(super) fn add(
     world: &mut World,
     source: Source<'_>,
     path: &str,
-    association: &Association,
-    host: NodeId,
+    terms: &Terms<'_>,
 ) -> Result<SessionId, ScenarioError> {
-    let session = session(world, source, (path, association), host)?;
+    let session = session(world, source, (path, terms))?;
     Ok(world.join.add(session))
 }
 
-/// Adds the session of a pre-authentication of `host` with the access point of `association`. The
-/// station sends it from the node `from`.
+/// Adds the session of a pre-authentication with the access point of `terms`. The station sends it by
+/// the radio `from`.
 ///
 /// # Errors
 /// As [`prepare`], and for a policy without EAP.
@@ -128,32 +180,36 @@ pub(super) fn add_ahead(
     world: &mut World,
     source: Source<'_>,
     path: &str,
-    association: &Association,
-    (from, host): (NodeId, NodeId),
+    terms: &Terms<'_>,
+    from: RadioId,
 ) -> Result<SessionId, ScenarioError> {
-    let (mut nodes, tunnelling) = parties(world, source, (path, association))?;
-    let station = nodes.station;
-    let times = world.join.entries_of(station) - 1;
+    let (mut nodes, tunnelling) = parties(world, source, (path, terms))?;
+    let times = world.join.entries_of(nodes.radio) - 1;
     let negotiation = Negotiation::preauthentication(
-        association.policy.clone(),
-        association.options.clone(),
-        address::mac(host),
+        terms.policy.clone(),
+        terms.options.clone(),
+        address::mac(nodes.station),
         address::mac(nodes.access_point),
         source
             .streams
-            .named(&again("pre-authentication", association, times))
+            .named(&again(
+                "pre-authentication",
+                source.radios.name(nodes.radio),
+                times,
+            ))
             .into_generator(),
     )
     .map_err(|problem| ScenarioError::Invalid {
         field: format!("{path}.policy"),
-        value: association.policy.name.clone(),
+        value: terms.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    nodes.station = from;
-    let protection = source.scenario.nodes[station.index()].cipher.frame_octets();
+    nodes.radio = from;
+    let station = &source.scenario.nodes[nodes.station.index()];
+    let protection = station.cipher.frame_octets();
     Ok(world.join.add(Session::new(
         nodes,
-        (host, tunnelling),
+        (tunnelling, tunnelling.into()),
         negotiation,
         protection as u32,
         Purpose::Ahead,
@@ -164,47 +220,44 @@ pub(super) fn add_ahead(
 fn parties(
     world: &World,
     source: Source<'_>,
-    (path, association): (&str, &Association),
+    (path, terms): (&str, &Terms<'_>),
 ) -> Result<(Parties, NodeId), ScenarioError> {
-    let Source {
-        scenario, index, ..
-    } = source;
+    let Source { index, radios, .. } = source;
     let at = |field: &str| format!("{path}.{field}");
-    let station = index[association.station.as_str()];
-    let bss = scenario.nodes[station.index()].bss.as_deref();
-    let access_point = bss.and_then(|bss| access_point_of(source, bss));
-    let Some(access_point) = access_point else {
+    let station = terms.station;
+    let radio = radios.of(station, terms.bss);
+    let Some((radio, access_point)) = radio.zip(access_point_of(source, terms.bss)) else {
         return Err(ScenarioError::Invalid {
             field: at("station"),
-            value: association.station.clone(),
+            value: terms.name.to_owned(),
             allowed: "a station of a BSS with an access point".to_owned(),
         });
     };
-    let mut nodes = Parties::new(station, access_point);
-    let mobile = association.options.mobile_ip;
+    let mut nodes = Parties::new((station, radio), access_point);
+    let mobile = terms.options.mobile_ip;
     let parties = [
         (
             Party::AuthenticationServer,
             "authentication_server",
-            &association.authentication_server,
-            association.policy.link.eap_method.is_some(),
+            terms.authentication_server,
+            terms.policy.link.eap_method.is_some(),
         ),
         (
             Party::Gateway,
             "gateway",
-            &association.gateway,
-            !association.policy.tunnels.is_empty(),
+            terms.gateway,
+            !terms.policy.tunnels.is_empty(),
         ),
         (
             Party::HomeAgent,
             "home_agent",
-            &association.home_agent,
+            terms.home_agent,
             mobile != MobileIp::Off,
         ),
         (
             Party::ForeignAgent,
             "foreign_agent",
-            &association.foreign_agent,
+            terms.foreign_agent,
             mobile == MobileIp::Foreign,
         ),
     ];
@@ -212,15 +265,12 @@ fn parties(
         if !needed {
             continue;
         }
-        let node = name.as_ref().and_then(|name| index.get(name.as_str()));
+        let node = name.and_then(|name| index.get(name));
         let Some(&node) = node else {
             return Err(ScenarioError::Invalid {
                 field: at(field),
-                value: name.clone().unwrap_or_else(|| "null".to_owned()),
-                allowed: format!(
-                    "the name of a node, which {} needs",
-                    association.policy.name
-                ),
+                value: name.unwrap_or("null").to_owned(),
+                allowed: format!("the name of a node, which {} needs", terms.policy.name),
             });
         };
         let reachable =
@@ -228,20 +278,17 @@ fn parties(
         if !reachable {
             return Err(ScenarioError::Invalid {
                 field: at(field),
-                value: name.clone().unwrap_or_default(),
+                value: name.unwrap_or_default().to_owned(),
                 allowed: "a node that the access point can reach over the links".to_owned(),
             });
         }
         nodes.set(party, node);
     }
-    let tunnelling = association
-        .host
-        .as_ref()
-        .map_or(station, |name| index[name.as_str()]);
+    let tunnelling = terms.host.map_or(station, |name| index[name]);
     if world.stack.net.route(access_point, tunnelling) == Route::None {
         return Err(ScenarioError::Invalid {
             field: at("host"),
-            value: association.host.clone().unwrap_or_default(),
+            value: terms.host.unwrap_or_default().to_owned(),
             allowed: "a host that the access point can reach over the links".to_owned(),
         });
     }
@@ -251,67 +298,76 @@ fn parties(
 fn session(
     world: &World,
     source: Source<'_>,
-    (path, association): (&str, &Association),
-    host: NodeId,
+    (path, terms): (&str, &Terms<'_>),
 ) -> Result<Session, ScenarioError> {
     let Source {
         scenario,
-        index,
+        radios,
         streams,
+        ..
     } = source;
-    let (nodes, tunnelling) = parties(world, source, (path, association))?;
-    let station = index[association.station.as_str()];
-    let access_point = nodes.access_point;
-    let mobile = association.options.mobile_ip;
-    let mut policy = association.policy.clone();
-    let bss = scenario.nodes[station.index()].bss.as_deref();
-    if let Some(group) = common_cipher(scenario, bss) {
+    let (nodes, tunnelling) = parties(world, source, (path, terms))?;
+    let Parties {
+        station,
+        radio,
+        access_point,
+        ..
+    } = nodes;
+    let mobile = terms.options.mobile_ip;
+    let mut policy = terms.policy.clone();
+    if let Some(group) = common_cipher(scenario, Some(terms.bss)) {
         policy.link.group_cipher = group;
     }
     let mut negotiation = Negotiation::between(
         policy,
-        association.options.clone(),
-        address::mac(host),
+        terms.options.clone(),
+        address::mac(station),
         address::mac(access_point),
         streams
             .named(&again(
                 "negotiation",
-                association,
-                world.join.entries_of(station),
+                radios.name(radio),
+                world.join.entries_of(radio),
             ))
             .into_generator(),
     )
     .map_err(|problem| ScenarioError::Invalid {
         field: format!("{path}.policy"),
-        value: association.policy.name.clone(),
+        value: terms.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
     if let Some(gateway) = nodes.node(Party::Gateway) {
-        let ends = [host, gateway].map(|node| address::ipv4(node).octets());
+        let ends = [station, gateway].map(|node| address::ipv4(node).octets());
         negotiation.set_tunnel_ends(ends.into());
     }
     if mobile != MobileIp::Off {
         let [home, foreign] = [Party::HomeAgent, Party::ForeignAgent].map(|p| nodes.node(p));
         if let Some(home) = home {
-            let nodes = [host, home, foreign.unwrap_or(home)];
+            let nodes = [station, home, foreign.unwrap_or(home)];
             negotiation.set_mobile_addresses(nodes.map(|node| address::ipv4(node).octets()));
         }
     }
     let cipher = scenario.nodes[station.index()].cipher;
+    // Mobile IP keeps the address of the station; otherwise each BSS has its own.
+    let outside = if tunnelling == station && mobile == MobileIp::Off {
+        radio.into()
+    } else {
+        tunnelling.into()
+    };
     Ok(Session::new(
         nodes,
-        (host, tunnelling),
+        (tunnelling, outside),
         negotiation,
         cipher.frame_octets() as u32,
         Purpose::Entry,
     ))
 }
 
-/// Name of the random stream of an association: a later association of the station has another one.
-fn again(kind: &str, association: &Association, times: usize) -> String {
+/// Name of the random stream of an association by the radio `name`: a later one has another stream.
+fn again(kind: &str, name: &str, times: usize) -> String {
     match times {
-        0 => format!("{kind}/{}", association.station),
-        _ => format!("{kind}/{}/{times}", association.station),
+        0 => format!("{kind}/{name}"),
+        _ => format!("{kind}/{name}/{times}"),
     }
 }
 
@@ -320,35 +376,31 @@ fn again(kind: &str, association: &Association, times: usize) -> String {
 /// IEEE80211_TX_CTL_USE_MINRATE in net/mac80211/tx.c). Gives the deauthentications of the scenario.
 fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthentication> {
     let Source {
-        scenario, index, ..
+        scenario, radios, ..
     } = source;
     let mut deauthentications = Vec::new();
     for (at, bss) in scenario.bss.iter().enumerate() {
-        let mode = signalling::lowest_mode(world, scenario, at);
+        let mode = signalling::lowest_mode(world, source, at);
         let Some(ap) = access_point_of(source, &bss.name) else {
             continue;
         };
+        let members = radios.members(&bss.name);
+        let (own, stations) = (RadioId::first_of(ap), &members[1..]);
         if let Some(after) = bss.deauthenticate_at_s {
             deauthentications.push(Deauthentication {
                 access_point: ap,
-                link: signalling::add_group_link(world, ap, mode),
+                link: signalling::add_group_link(world, own, mode),
                 after: Duration::from_secs_f64(after),
             });
         }
-        let stations: Vec<NodeId> = scenario
-            .nodes
-            .iter()
-            .filter(|n| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name))
-            .map(|n| index[n.name.as_str()])
-            .collect();
         let mac = &mut world.stack.lower.mac;
-        mac.begin_signalling(ap);
-        for &station in &stations {
-            mac.add_link(TxLink::plain(ap, station, mode, bss.max_attempts));
+        mac.begin_signalling(own);
+        for &station in stations {
+            mac.add_link(TxLink::plain(own, station, mode, bss.max_attempts));
         }
-        for &station in &stations {
+        for &station in stations {
             mac.begin_signalling(station);
-            mac.add_link(TxLink::plain(station, ap, mode, bss.max_attempts));
+            mac.add_link(TxLink::plain(station, own, mode, bss.max_attempts));
         }
     }
     deauthentications

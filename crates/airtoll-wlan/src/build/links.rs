@@ -3,7 +3,7 @@
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
-use crate::id::{ModeId, NodeId};
+use crate::id::{ModeId, RadioId};
 use crate::mac::{self, Aarf, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
 use crate::scenario::{Rate, ScenarioError};
 
@@ -18,7 +18,7 @@ impl Builder<'_> {
         }
         for &node in &members {
             self.add_contenders(at, node);
-            let neighbours: Vec<NodeId> = if node == ap {
+            let neighbours: Vec<RadioId> = if node == ap {
                 stations.to_vec()
             } else {
                 vec![ap]
@@ -40,13 +40,13 @@ impl Builder<'_> {
     fn add_link(
         &mut self,
         at: usize,
-        from: NodeId,
-        peer: NodeId,
-        station: NodeId,
+        from: RadioId,
+        peer: RadioId,
+        station: RadioId,
         modes: &[ModeId],
     ) {
         let bss = &self.scenario.bss[at];
-        let node = &self.scenario.nodes[station.index()];
+        let node = &self.scenario.nodes[self.radios.node_of(station).index()];
         let rate = match node.rate.unwrap_or(bss.rate) {
             Rate::Fixed { .. } | Rate::FixedMcs { .. } => RateControl::Fixed(modes[0]),
             Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
@@ -90,8 +90,9 @@ impl Builder<'_> {
     }
 
     /// Modes that a station's link may use, by rising rate.
-    fn link_modes(&mut self, at: usize, station: NodeId) -> Result<Vec<ModeId>, ScenarioError> {
+    fn link_modes(&mut self, at: usize, radio: RadioId) -> Result<Vec<ModeId>, ScenarioError> {
         let bss = &self.scenario.bss[at];
+        let station = self.radios.node_of(radio);
         let node = &self.scenario.nodes[station.index()];
         let standard = node.standard.unwrap_or(bss.standard);
         let rate = node.rate.unwrap_or(bss.rate);

@@ -4,11 +4,11 @@
 use airtoll_handshakes::{MobileIp, Party};
 use airtoll_units::Duration;
 
-use super::joins::{self, Source, access_point_of};
+use super::joins::{self, Source, Terms, access_point_of};
 use super::signalling;
 use crate::device::Price;
 use crate::event::Event;
-use crate::id::{NodeId, TunnelId};
+use crate::id::{NodeId, SessionId, TunnelId};
 use crate::net::{Takes, TunnelEnd};
 use crate::record::supported_rates;
 use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
@@ -22,11 +22,6 @@ use crate::world::World;
 pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), ScenarioError> {
     for (number, handover) in source.scenario.handovers.iter().enumerate() {
         let plan = plan(world, source, number, handover)?;
-        let (station, there) = (plan.station, plan.there);
-        if there != station {
-            world.stack.net.copy_tunnels(station, there);
-            world.stack.net.stand_for(there, station);
-        }
         world.roam.add(plan);
     }
     Ok(())
@@ -42,15 +37,15 @@ fn plan(
         scenario,
         index,
         streams,
+        ..
     } = source;
     let association = &handover.association;
     let station = index[handover.station.as_str()];
-    let there = index[association.station.as_str()];
     let previous = world.roam.last_planned(station);
-    let (from, before) = match previous {
-        Some((_, node, session)) => (node, session),
+    let before = match previous {
+        Some((_, session)) => session,
         None => match world.join.first_of(station) {
-            Some(session) => (station, session),
+            Some(session) => session,
             None => {
                 return Err(ScenarioError::Invalid {
                     field: format!("handovers[{number}].station"),
@@ -61,10 +56,11 @@ fn plan(
         },
     };
     let field = format!("handovers[{number}].association");
-    let session = joins::add(world, source, &field, association, station)?;
+    let terms = Terms::after(source, handover);
+    let session = joins::add(world, source, &field, &terms)?;
     let ahead = if handover.method == HandoverMethod::PreAuthentication {
-        let ends = (from, station);
-        let session = joins::add_ahead(world, source, &field, association, ends)?;
+        let (from, _) = world.join.radios_of(before);
+        let session = joins::add_ahead(world, source, &field, &terms, from)?;
         Some((session, Duration::from_secs_f64(handover.ahead_s)))
     } else {
         None
@@ -81,7 +77,7 @@ fn plan(
     });
     let scanning = handover
         .scan
-        .map(|plan| scanning(world, source, there, plan));
+        .map(|plan| scanning(world, source, session, (&handover.bss, plan)));
     let mobile_ip = association.options.mobile_ip;
     let home = world.join.party_of(session, Party::HomeAgent);
     let foreign = world.join.party_of(session, Party::ForeignAgent);
@@ -90,14 +86,10 @@ fn plan(
         home: add_empty_tunnel(world, home, foreign),
         foreign: add_empty_tunnel(world, foreign, home),
     });
-    let routes = world.stack.net.routes_to(there);
+    let (radio, _) = world.join.radios_of(before);
     Ok(Plan {
         station,
-        from,
-        there,
-        routes,
-        lifetime: world.stack.lower.mac.lifetime(from),
-        queue_limit: world.stack.lower.mac.queue_limit(station) as usize,
+        queue_limit: world.stack.lower.mac.queue_limit(radio) as usize,
         previous: previous.map(|(id, ..)| id),
         session,
         before,
@@ -112,23 +104,25 @@ fn plan(
         scanning,
         again: Duration::from_secs_f64(handover.again_s),
         tunnel: handover.tunnel,
-        mobile_ip,
         binding,
     })
 }
 
-fn scanning(world: &mut World, source: Source<'_>, there: NodeId, plan: Scan) -> Scanning {
+/// The scans of a hand-over to a BSS by a plan; `session` is that at its access point.
+fn scanning(
+    world: &mut World,
+    source: Source<'_>,
+    session: SessionId,
+    (bss, plan): (&str, Scan),
+) -> Scanning {
     let scenario = source.scenario;
-    let name = scenario.nodes[there.index()].bss.as_deref();
-    let at = scenario
-        .bss
-        .iter()
-        .position(|b| Some(b.name.as_str()) == name)
-        .unwrap_or(0);
-    let mode = signalling::lowest_mode(world, scenario, at);
-    let link = signalling::add_group_link(world, there, mode);
+    let at = scenario.bss.iter().position(|b| b.name == bss);
+    let at = at.unwrap_or(0);
+    let (radio, _) = world.join.radios_of(session);
+    let mode = signalling::lowest_mode(world, source, at);
+    let link = signalling::add_group_link(world, radio, mode);
     let medium = &world.stack.lower.medium;
-    let channel = medium.channel_of(there);
+    let channel = medium.channel_of(radio);
     let difs = medium.sifs(channel) + medium.slot(channel) * 2;
     let vector = world.stack.lower.mac.mode(mode).vector;
     Scanning::new(plan, link, vector, difs, supported_rates(&scenario.bss[at]))

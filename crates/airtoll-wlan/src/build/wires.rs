@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
-use crate::id::{NeighbourId, NodeId, Table};
+use crate::id::{NeighbourId, NodeId, RadioId, Table};
 use crate::net::{Route, Routes, RoutesTo, Takes, TunnelEnd, Wire};
 
 impl Builder<'_> {
@@ -34,11 +34,13 @@ impl Builder<'_> {
         };
         // The air before a station that bridges is a link like a wire.
         for phy in &self.phys {
-            for (neighbour, &station) in phy.members[1..].iter().enumerate() {
+            let ap = self.radios.node_of(phy.members[0]);
+            for (neighbour, &radio) in phy.members[1..].iter().enumerate() {
+                let station = self.radios.node_of(radio);
                 if self.scenario.nodes[station.index()].four_address {
                     let neighbour = NeighbourId::new(neighbour as u32);
-                    exits[phy.members[0]].push((station, Route::Air { neighbour }));
-                    exits[station].push((phy.members[0], to_access_point));
+                    exits[ap].push((station, Route::Air { neighbour }));
+                    exits[station].push((ap, to_access_point));
                 }
             }
         }
@@ -61,19 +63,28 @@ impl Builder<'_> {
             }
         }
         for phy in &self.phys {
-            let (ap, stations) = (phy.members[0], &phy.members[1..]);
-            let to_ap: Vec<Route> = routes.iter().map(|row| row[ap]).collect();
-            for (neighbour, &station) in stations.iter().enumerate() {
-                for (row, to_ap) in routes.iter_mut().zip(&to_ap) {
-                    row[station] = *to_ap;
-                }
-                routes[ap][station] = Route::Air {
+            let ap = self.radios.node_of(phy.members[0]);
+            let to_ap: RoutesTo = routes.iter().map(|row| row[ap]).collect();
+            for (neighbour, &radio) in phy.members[1..].iter().enumerate() {
+                let station = self.radios.node_of(radio);
+                let mut ways = to_ap.clone();
+                ways[ap] = Route::Air {
                     neighbour: NeighbourId::new(neighbour as u32),
                 };
+                if radio == RadioId::first_of(station) {
+                    for (row, way) in routes.iter_mut().zip(&ways) {
+                        row[station] = *way;
+                    }
+                }
+                let name = &self.scenario.nodes[station.index()].name;
+                if self.scenario.handovers.iter().any(|h| h.station == *name) {
+                    self.world.stack.net.add_ways(radio, ways);
+                }
             }
         }
         for phy in &self.phys {
-            for &station in &phy.members[1..] {
+            for &radio in &phy.members[1..] {
+                let station = self.radios.node_of(radio);
                 if !self.scenario.nodes[station.index()].four_address {
                     routes[station] = std::iter::repeat_n(to_access_point, nodes).collect();
                 }

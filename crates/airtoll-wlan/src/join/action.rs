@@ -3,8 +3,9 @@
 use airtoll_handshakes::{Message, Operation, Secrets};
 use airtoll_units::Instant;
 
+use crate::address::Locator;
 use crate::event::JoinEvent;
-use crate::id::{LinkId, NodeId, PacketId, SessionId, SignalId};
+use crate::id::{LinkId, NodeId, PacketId, RadioId, SessionId, SignalId};
 
 /// The actions of an input.
 pub(crate) type Outbox = Vec<Action>;
@@ -33,11 +34,11 @@ pub(crate) enum Action {
         octets: Option<u32>,
         then: Then,
     },
-    /// A management or EAPOL frame of `octets` from one node to another: by `link`, or by the
+    /// A management or EAPOL frame of `octets` from one radio to another: by `link`, or by the
     /// signalling link between the two.
     SendManagement {
-        from: NodeId,
-        to: NodeId,
+        from: RadioId,
+        to: RadioId,
         octets: u32,
         signal: SignalId,
         link: Option<LinkId>,
@@ -114,13 +115,14 @@ pub(crate) enum Action {
     },
     /// Station and access point have agreed on keys.
     KeysAgreed {
-        station: NodeId,
+        station: RadioId,
         access_point: NodeId,
         secrets: Secrets,
     },
-    /// The ends of a tunnel of `node` have agreed on its keys.
+    /// The ends of a tunnel of `node`, whose outer address is `outside`, have agreed on its keys.
     TunnelAgreed {
         node: NodeId,
+        outside: Locator,
         secrets: Secrets,
     },
     /// All stations of an access point have its new group keys.

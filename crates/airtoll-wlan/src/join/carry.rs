@@ -22,7 +22,8 @@ impl Join {
         let session = &mut self.sessions[signal.session];
         let message = &signal.message;
         let (from, to) = session.ends(message);
-        if session.leaves_by_message && from == session.station() {
+        let to_new = message.from == Party::Station && message.to != Party::OldAccessPoint;
+        if session.leaves_by_message && to_new {
             out.push(Action::LeaveBefore {
                 session: signal.session,
                 signal: id,
@@ -64,6 +65,7 @@ impl Join {
             _ => octets += IPV4_HEADER + UDP_HEADER,
         }
         let (carrier, protected, number) = (message.carrier, signal.protected, signal.session);
+        let radios = session.radios(message);
         let management = matches!(carrier, Carrier::Management | Carrier::Eapol) && !ahead;
         if !management {
             session.timeline.seen(now, message);
@@ -71,7 +73,7 @@ impl Join {
         if protected && carrier == Carrier::Eapol {
             self.tell_keys(number, out);
         }
-        if management {
+        if let (true, (from, Some(to))) = (management, radios) {
             out.push(Action::SendManagement {
                 from,
                 to,
@@ -119,7 +121,7 @@ impl Join {
         out: &mut Outbox,
     ) {
         let session = &self.sessions[id];
-        let (from, Some(to)) = session.ends(&message) else {
+        let (from, Some(to)) = session.radios(&message) else {
             return;
         };
         let management = session.negotiation.link().group_management();

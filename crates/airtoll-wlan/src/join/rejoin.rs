@@ -374,7 +374,7 @@ impl Join {
         }
         let attempt = self.rejoins.attempts;
         self.rejoins.attempts += 1;
-        let name = format!("rejoin/{station}/{attempt}");
+        let name = format!("rejoin/{}/{attempt}", first.nodes.radio);
         let Ok(negotiation) = first
             .negotiation
             .again(streams.named(&name).into_generator())
@@ -455,7 +455,7 @@ impl Join {
             access_point,
             knows: false,
         });
-        let host = self.sessions[absence.entry].host;
+        let host = self.sessions[absence.entry].station();
         for packet in absence.held {
             out.push(Action::SendKept { host, packet });
         }
@@ -488,7 +488,7 @@ impl Join {
         // A station that moves has several associations.
         let mut hosts: BTreeMap<NodeId, (u32, Vec<f64>)> = BTreeMap::new();
         for (entry, (ended, gaps)) in &self.rejoins.ended {
-            let own = hosts.entry(self.sessions[*entry].host).or_default();
+            let own = hosts.entry(self.sessions[*entry].station()).or_default();
             let gaps = seconds(gaps);
             all.0 += ended;
             all.1.extend(&gaps);

@@ -213,14 +213,14 @@ impl Join {
         let round = renewal.rounds;
         let earlier = own.map_or(0, |own| self.sessions[own].key_frames);
         let first = &self.sessions[before];
-        let station = first.station();
+        let radio = first.nodes.radio;
         let made = first.negotiation.group_renewal(
             GroupRenewal {
                 keys,
                 replay_counter: first.key_frames + earlier,
             },
             streams
-                .named(&format!("group-key-handshake/{station}/{round}"))
+                .named(&format!("group-key-handshake/{radio}/{round}"))
                 .into_generator(),
         );
         let Ok(negotiation) = made else {

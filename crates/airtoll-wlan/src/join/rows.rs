@@ -29,7 +29,7 @@ impl Join {
         let mut missing = needed().filter(|s| !s.is_joined());
         let first = missing.next()?;
         let others = missing.count();
-        let name = name_of(first.host);
+        let name = name_of(first.station());
         let why = first.failure(now);
         let rest = if others > 0 {
             format!("; nor did {others} more of {} stations", needed().count())

@@ -9,7 +9,8 @@ use airtoll_units::{Duration, Instant};
 use super::timeline::Timeline;
 use super::timers::Timer;
 use super::{Join, PARTIES, Signal};
-use crate::id::{NodeId, SessionId, SignalId};
+use crate::address::Locator;
+use crate::id::{NodeId, RadioId, SessionId, SignalId};
 
 /// Progress of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,16 +40,19 @@ pub(crate) enum Purpose {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parties {
     pub station: NodeId,
+    /// The radio of the station in the BSS of the session.
+    pub radio: RadioId,
     pub access_point: NodeId,
     /// The others that take part, in the order of [`Party`].
     others: [Option<NodeId>; PARTIES],
 }
 
 impl Parties {
-    /// A station and its access point.
-    pub const fn new(station: NodeId, access_point: NodeId) -> Self {
+    /// A station with its radio, and its access point.
+    pub const fn new((station, radio): (NodeId, RadioId), access_point: NodeId) -> Self {
         Self {
             station,
+            radio,
             access_point,
             others: [None; PARTIES],
         }
@@ -77,10 +81,10 @@ impl Parties {
 pub(crate) struct Session {
     /// Nodes of the parties.
     pub(super) nodes: Parties,
-    /// The node whose address the station has.
-    pub(super) host: NodeId,
     /// The node that sets up the tunnels: the station, or a host behind it.
     pub(super) tunnelling: NodeId,
+    /// The outer address of that node's tunnels.
+    pub(super) outside: Locator,
     pub(super) negotiation: Negotiation,
     /// Counts stages: a message of an earlier one is late.
     pub(super) stage: u32,
@@ -105,9 +109,9 @@ pub(crate) struct Session {
     pub(super) recorded: bool,
     pub(super) protection_octets: u32,
     pub(super) purpose: Purpose,
-    /// The node of the station at the access point that it leaves, where the session speaks with
+    /// The radio of the station in the BSS that it leaves, where the session speaks with
     /// that access point, too.
-    pub(super) departing: Option<NodeId>,
+    pub(super) departing: Option<RadioId>,
     /// The first message from the new link makes the station leave the old one.
     pub(super) leaves_by_message: bool,
     /// The station has left the access point.
@@ -122,15 +126,15 @@ impl Session {
     /// A session that nothing has started. `nodes` holds the parties in the order of [`Party`].
     pub fn new(
         nodes: Parties,
-        (host, tunnelling): (NodeId, NodeId),
+        (tunnelling, outside): (NodeId, Locator),
         negotiation: Negotiation,
         protection_octets: u32,
         purpose: Purpose,
     ) -> Self {
         Self {
             nodes,
-            host,
             tunnelling,
+            outside,
             negotiation,
             stage: 0,
             advancing: false,
@@ -162,7 +166,7 @@ impl Session {
             recorded: purpose == Purpose::Renewal,
             ..Self::new(
                 first.nodes,
-                (first.host, first.tunnelling),
+                (first.tunnelling, first.outside),
                 negotiation,
                 first.protection_octets,
                 purpose,
@@ -209,15 +213,25 @@ impl Session {
 
     /// Sender and receiver of a message; there may be no receiver.
     pub(super) fn ends(&self, message: &Message) -> (NodeId, Option<NodeId>) {
-        let old = [message.from, message.to].contains(&Party::OldAccessPoint);
         let tunnel = [message.from, message.to].contains(&Party::Gateway);
         let node = |party| match party {
-            Party::Station if old => self.departing,
             Party::Station if tunnel => Some(self.tunnelling),
             _ => self.node(party),
         };
         let from = node(message.from).unwrap_or_else(|| self.sender(message.from));
         (from, node(message.to))
+    }
+
+    /// Radios of the sender and the receiver of a frame; there may be no receiver.
+    pub(super) fn radios(&self, message: &Message) -> (RadioId, Option<RadioId>) {
+        let old = [message.from, message.to].contains(&Party::OldAccessPoint);
+        let radio = |party| match party {
+            Party::Station => self.departing.filter(|_| old).or(Some(self.nodes.radio)),
+            _ => self.node(party).map(RadioId::first_of),
+        };
+        let from = radio(message.from);
+        let from = from.unwrap_or_else(|| RadioId::first_of(self.sender(message.from)));
+        (from, radio(message.to))
     }
 
     /// Everything agreed on so far.
@@ -249,21 +263,41 @@ impl Join {
         Some((from, to?))
     }
 
+    /// Outer addresses of the ends of the message with this number, where it belongs to a tunnel.
+    pub fn outside(&self, id: SignalId) -> Option<(Locator, Locator)> {
+        let signal = self.signal(id)?;
+        let session = &self.sessions[signal.session];
+        let (from, to) = session.ends(&signal.message);
+        let address = |node: NodeId| {
+            if node == session.tunnelling {
+                session.outside
+            } else {
+                node.into()
+            }
+        };
+        Some((address(from), address(to?)))
+    }
+
+    /// The outer address of the tunnels that a session sets up or keeps.
+    pub fn outside_of(&self, id: SessionId) -> Locator {
+        self.sessions[id].outside
+    }
+
     /// The first session of a station.
     pub fn first_of(&self, station: NodeId) -> Option<SessionId> {
         let own = |s: &Session| s.station() == station;
         self.sessions.find(own)
     }
 
-    /// The negotiation of a station that joins in simulated time.
-    pub fn negotiation(&self, station: NodeId) -> Option<&Negotiation> {
-        let first = self.first_of(station)?;
+    /// The first negotiation of a station that joins in simulated time by this radio.
+    pub fn negotiation(&self, radio: RadioId) -> Option<&Negotiation> {
+        let first = self.sessions.find(|s| s.nodes.radio == radio)?;
         Some(&self.sessions[first].negotiation)
     }
 
-    /// Sessions in which a station joins an access point.
-    pub fn entries_of(&self, station: NodeId) -> usize {
-        let own = |s: &&Session| s.purpose == Purpose::Entry && s.station() == station;
+    /// Sessions in which a station joins an access point by this radio.
+    pub fn entries_of(&self, radio: RadioId) -> usize {
+        let own = |s: &&Session| s.purpose == Purpose::Entry && s.nodes.radio == radio;
         self.sessions.iter().filter(own).count()
     }
 
@@ -306,6 +340,12 @@ impl Join {
         (session.station(), session.access_point())
     }
 
+    /// Radios of station and access point of a session.
+    pub fn radios_of(&self, id: SessionId) -> (RadioId, RadioId) {
+        let nodes = &self.sessions[id].nodes;
+        (nodes.radio, RadioId::first_of(nodes.access_point))
+    }
+
     /// The node of a party of a session, if it takes part.
     pub fn party_of(&self, id: SessionId, party: Party) -> Option<NodeId> {
         self.sessions[id].node(party)
@@ -313,7 +353,7 @@ impl Join {
 
     /// The session in which a host listens for a mobility agent.
     pub fn listening(&self, host: NodeId) -> Option<SessionId> {
-        let own = |s: &Session| s.listens && s.host == host;
+        let own = |s: &Session| s.listens && s.station() == host;
         self.sessions.find(own)
     }
 
@@ -328,10 +368,12 @@ impl Join {
         self.sessions.iter().any(own)
     }
 
-    /// Whether the link of a station to its access point stands.
-    pub fn is_linked(&self, station: NodeId) -> bool {
+    /// Whether the link of a station to an access point stands.
+    pub fn is_linked(&self, station: NodeId, access_point: NodeId) -> bool {
         let mut own = self.sessions.iter().filter(|s| {
-            s.purpose == Purpose::Entry && s.station() == station && s.standing != Standing::Waiting
+            s.purpose == Purpose::Entry
+                && (s.station(), s.access_point()) == (station, access_point)
+                && s.standing != Standing::Waiting
         });
         let Some(session) = own.next_back() else {
             return self.first_of(station).is_none();

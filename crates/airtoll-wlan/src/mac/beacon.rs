@@ -6,7 +6,7 @@ use super::Mac;
 use super::contention::Standing;
 use crate::context::{Action, Context};
 use crate::event::Event;
-use crate::id::{ContenderId, HandoverId, NodeId};
+use crate::id::{ContenderId, HandoverId, RadioId};
 use crate::medium::{Medium, Transmission};
 
 /// An AP's beacons.
@@ -27,13 +27,13 @@ pub(crate) struct BeaconPlan {
 pub(super) struct Listener {
     /// The hand-over that the scan belongs to.
     handover: HandoverId,
-    station: NodeId,
-    access_point: NodeId,
+    station: RadioId,
+    access_point: RadioId,
 }
 
 impl Mac {
     /// Sets the beacons of an access point.
-    pub fn set_beacon(&mut self, node: NodeId, plan: BeaconPlan) {
+    pub fn set_beacon(&mut self, node: RadioId, plan: BeaconPlan) {
         self.nodes[node].beacon = Some(plan);
     }
 
@@ -41,7 +41,7 @@ impl Mac {
     pub fn set_listening(
         &mut self,
         handover: HandoverId,
-        (station, access_point): (NodeId, NodeId),
+        (station, access_point): (RadioId, RadioId),
         listening: bool,
     ) {
         self.listeners
@@ -58,14 +58,14 @@ impl Mac {
     }
 
     /// An AP's beacon is due.
-    pub fn beacon_due(&mut self, cx: &mut Context, medium: &mut Medium, node: NodeId) {
+    pub fn beacon_due(&mut self, cx: &mut Context, medium: &mut Medium, node: RadioId) {
         let now = cx.now();
         let Some(plan) = &mut self.nodes[node].beacon else {
             return;
         };
         plan.waiting += plan.ssids;
         let (id, interval) = (plan.contender, plan.interval);
-        cx.schedule(now + interval, Event::Beacon { node });
+        cx.schedule(now + interval, Event::Beacon { access_point: node });
         if self.contenders[id].standing == Standing::Resting {
             self.wake(cx, medium, id);
         }

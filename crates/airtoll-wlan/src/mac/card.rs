@@ -12,7 +12,7 @@ use super::rate_control::RateControl;
 use crate::context::{Action, Context};
 use crate::device::{Nic, Work};
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, NodeId};
+use crate::id::{ContenderId, LinkId, RadioId};
 use crate::medium::Medium;
 use crate::scenario::Meanwhile;
 use airtoll_phy as phy;
@@ -34,7 +34,7 @@ pub(super) struct Card {
 
 impl Mac {
     /// Gives a node a network card that prepares its frames.
-    pub fn set_nic(&mut self, node: NodeId, nic: Nic) {
+    pub fn set_nic(&mut self, node: RadioId, nic: Nic) {
         self.nics[node] = Some(Box::new(nic));
         self.has_cards = true;
     }
@@ -199,7 +199,7 @@ impl Mac {
         if !self.has_frame(id) {
             // Its packets were dropped meanwhile.
             self.want(cx, medium, id, false);
-            let node = self.contenders[id].node;
+            let node = medium.host_of(self.contenders[id].node);
             if std::mem::take(&mut self.cards[id].counts) {
                 self.contenders[id].standing = Standing::Resting;
             } else {

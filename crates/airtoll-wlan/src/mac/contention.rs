@@ -14,7 +14,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use crate::context::Context;
-use crate::id::{ChannelId, ClassId, ContenderId, NodeId, ReservationId, Table};
+use crate::id::{ChannelId, ClassId, ContenderId, RadioId, ReservationId, Table};
 use crate::medium::Medium;
 
 /// Contenders of one class with the same arbitration interframe space.
@@ -94,7 +94,7 @@ pub(super) enum Standing {
 /// One queue that contends: a DCF station, one access category, or an AP's beacons.
 #[derive(Debug)]
 pub(super) struct Contender {
-    pub node: NodeId,
+    pub node: RadioId,
     pub channel: ChannelId,
     pub class: ClassId,
     /// Index of its interframe space among the channel's.
@@ -410,7 +410,7 @@ impl Mac {
     pub fn add_contender(
         &mut self,
         medium: &Medium,
-        node: NodeId,
+        node: RadioId,
         kind: AccessKind,
         (cw_min, cw_max): (u32, u32),
         txop: Duration,
@@ -457,7 +457,7 @@ impl Mac {
     }
 
     /// Until when a node's virtual carrier sense keeps it silent.
-    pub(super) fn nav_of(&self, medium: &Medium, node: NodeId) -> Instant {
+    pub(super) fn nav_of(&self, medium: &Medium, node: RadioId) -> Instant {
         let domain = &self.domains[medium.channel_of(node)];
         domain.classes[medium.class_of(node)].reference
     }
@@ -723,7 +723,7 @@ impl Mac {
 
     /// Whether the access categories of a node contend separately.
     #[inline]
-    pub fn has_categories(&self, node: NodeId) -> bool {
+    pub fn has_categories(&self, node: RadioId) -> bool {
         self.nodes[node].several_contenders()
     }
 

@@ -9,7 +9,7 @@ use super::contention::Standing;
 use super::{Mac, Mode};
 use crate::context::{Action, Context, Step};
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, ModeId, NodeId};
+use crate::id::{ContenderId, LinkId, ModeId, RadioId};
 use crate::medium::{FrameKind, Gap, Medium, Transmission};
 use crate::observe::ledger::Octets;
 use crate::scenario::Protection;
@@ -118,6 +118,7 @@ impl Mac {
                     let node = self.contenders[id].node;
                     self.want(cx, medium, id, false);
                     self.back_off(now, id, now, false);
+                    let node = medium.host_of(node);
                     cx.act(Action::Arm { node });
                     return false;
                 }
@@ -140,7 +141,7 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (id, node): (ContenderId, NodeId),
+        (id, node): (ContenderId, RadioId),
         kind: FrameKind,
         times: (Duration, Duration),
     ) {
@@ -330,7 +331,7 @@ impl Mac {
         medium: &mut Medium,
         id: ContenderId,
         gap: Gap,
-        engaged: &[NodeId],
+        engaged: &[RadioId],
         response: bool,
     ) {
         let channel = self.contenders[id].channel;
@@ -419,7 +420,7 @@ impl Mac {
             self.fail(cx, id, now + timeout);
             return;
         }
-        cx.observers.nodes[peer].receive_time += length;
+        cx.observers.nodes[medium.host_of(peer)].receive_time += length;
         let sender = self.contenders[id].node;
         self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
         self.deliver_in_sequence(cx, number);
@@ -631,6 +632,7 @@ impl Mac {
         }
         self.back_off(cx.now(), id, reference, more);
         if !more {
+            let node = medium.host_of(node);
             cx.act(Action::Arm { node });
         }
     }

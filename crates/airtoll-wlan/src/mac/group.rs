@@ -5,7 +5,7 @@ use airtoll_units::Duration;
 
 use super::Mac;
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, NodeId, PacketId};
+use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
 
 /// A group-addressed frame that left the air.
@@ -13,7 +13,7 @@ use crate::medium::{Medium, Transmission};
 pub(crate) struct GroupFrame {
     pub link: LinkId,
     /// The access point, or a station that looks for one.
-    pub node: NodeId,
+    pub node: RadioId,
     pub packet: PacketId,
     pub octets: u32,
     pub length: Duration,
@@ -46,14 +46,14 @@ impl Mac {
         medium: &mut Medium,
         t: &Transmission,
         frame: &GroupFrame,
-        station: NodeId,
+        station: RadioId,
     ) -> bool {
         medium.control_arrives(t, station, &frame.vector, frame.octets)
     }
 
     /// Whether a node is a radio neighbour of another to which group-addressed frames go: a bridge
     /// takes frames with four addresses instead, and a station that is not associated gets none.
-    pub fn is_in_group(&self, access_point: NodeId, node: NodeId) -> bool {
+    pub fn is_in_group(&self, access_point: RadioId, node: RadioId) -> bool {
         self.first_links(access_point).any(|l| {
             let link = &self.links[l];
             link.peer == node && !link.four_address && !link.barred

@@ -88,8 +88,12 @@ impl Mac {
     /// The MSDU lifetime at a contender's node.
     #[inline]
     pub(super) fn lifetime_of(&self, contender: ContenderId) -> Duration {
-        let node = self.contenders[contender].node;
-        self.nodes[node].lifetime
+        let node = &self.nodes[self.contenders[contender].node];
+        if node.stopped {
+            Duration::ZERO
+        } else {
+            node.lifetime
+        }
     }
 
     /// Whether packets come into a link's queue as soon as others leave it.

@@ -8,7 +8,7 @@ use airtoll_units::Instant;
 
 use super::fragmentation::{Division, Pieces};
 use super::rate_control::RateControl;
-use crate::id::{FlowId, ModeId, NodeId, PacketId};
+use crate::id::{FlowId, ModeId, PacketId, RadioId};
 use crate::observe::ledger::Octets;
 
 /// Packets of one MPDU that occupy their sender's socket.
@@ -50,8 +50,8 @@ pub(crate) struct Mpdu {
 /// One sender's traffic of one access category to one receiver.
 #[derive(Debug)]
 pub(crate) struct TxLink {
-    pub from: NodeId,
-    pub peer: NodeId,
+    pub from: RadioId,
+    pub peer: RadioId,
     pub cipher: CipherSuite,
     pub qos: bool,
     /// Frames carry a fourth address.
@@ -92,7 +92,7 @@ pub(crate) struct TxLink {
 impl TxLink {
     /// An empty link in clear without QoS, aggregation and fragmentation: what management and EAPOL
     /// frames take.
-    pub fn plain(from: NodeId, peer: NodeId, mode: ModeId, max_attempts: u8) -> Self {
+    pub fn plain(from: RadioId, peer: RadioId, mode: ModeId, max_attempts: u8) -> Self {
         Self {
             from,
             peer,

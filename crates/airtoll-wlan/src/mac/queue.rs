@@ -7,7 +7,7 @@ use super::Mac;
 use super::codel::Codel;
 use super::contention::Standing;
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId};
+use crate::id::{ContenderId, LinkId, NeighbourId, PacketId, RadioId};
 use crate::medium::Medium;
 use crate::scenario::Discipline;
 
@@ -106,7 +106,7 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (node, to): (NodeId, NodeId),
+        (node, to): (RadioId, RadioId),
         packet: PacketId,
     ) {
         let contender = self.contender(node, cx.packets[packet].category);
@@ -237,7 +237,7 @@ impl Mac {
 
     /// Takes the data that a node has for another out of its queues, the oldest first; messages of
     /// negotiations and frames on the air stay.
-    pub fn take_back(&mut self, cx: &mut Context, from: NodeId, to: NodeId) -> Vec<PacketId> {
+    pub fn take_back(&mut self, cx: &mut Context, from: RadioId, to: RadioId) -> Vec<PacketId> {
         let state = &self.nodes[from];
         let rows = if state.several_contenders() { 4 } else { 1 };
         let links: Vec<(LinkId, ContenderId)> = (0..rows)
@@ -257,7 +257,7 @@ impl Mac {
 
     /// Drops the data that a node has for another; messages of negotiations and frames on the air
     /// stay.
-    pub fn flush(&mut self, cx: &mut Context, from: NodeId, to: NodeId) {
+    pub fn flush(&mut self, cx: &mut Context, from: RadioId, to: RadioId) {
         for packet in self.take_back(cx, from, to) {
             cx.lose(packet);
         }

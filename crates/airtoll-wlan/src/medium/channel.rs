@@ -2,7 +2,7 @@
 
 use airtoll_units::{Duration, Instant};
 
-use crate::id::{ContenderId, NodeId, Table, TransmissionId};
+use crate::id::{ContenderId, RadioId, Table, TransmissionId};
 use crate::observe::ciphers::CipherWork;
 use crate::observe::ledger::{Ledger, Unfinished};
 
@@ -34,7 +34,7 @@ impl From<FrameKind> for Unfinished {
 /// A transmission on the air.
 #[derive(Debug, Clone)]
 pub(crate) struct Transmission {
-    pub node: NodeId,
+    pub node: RadioId,
     /// Contender whose frame exchange it belongs to.
     pub contender: ContenderId,
     pub kind: FrameKind,
@@ -43,7 +43,7 @@ pub(crate) struct Transmission {
     /// How long after its end the exchange goes on (NAV).
     pub protects: Duration,
     /// Transmitters that overlapped it, with the start of their transmission.
-    pub clashes: Vec<(NodeId, Instant)>,
+    pub clashes: Vec<(RadioId, Instant)>,
     /// Time during which it was alone on the air.
     pub alone: Duration,
 }
@@ -176,7 +176,11 @@ impl Channel {
 
     /// Frees the place of a transmission.
     #[inline]
-    pub(super) fn forget(&mut self, transmission: TransmissionId, clashes: Vec<(NodeId, Instant)>) {
+    pub(super) fn forget(
+        &mut self,
+        transmission: TransmissionId,
+        clashes: Vec<(RadioId, Instant)>,
+    ) {
         self.transmissions[transmission].clashes = clashes;
         self.free.push(transmission);
     }

@@ -9,18 +9,20 @@ use std::collections::HashMap;
 use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwatts, noise_floor};
 use airtoll_units::{Db, Dbm};
 
-use crate::id::{ClassId, NodeId};
+use crate::id::{ClassId, NodeId, RadioId};
 use crate::scenario::{PathLoss, Scenario, Wall};
 
 /// Received powers of all pairs of radios.
 #[derive(Debug)]
 pub(crate) struct Radio {
     nodes: usize,
+    /// Power at the second from the first where nothing parts them, dBm.
+    level_dbm: Vec<f64>,
     /// Power at the second from the first, dBm.
     power_dbm: Vec<f64>,
     noise_figure: Db,
     carrier_sense_dbm: f64,
-    hidden: Vec<(NodeId, NodeId)>,
+    hidden: Vec<(RadioId, RadioId)>,
     frame_errors: bool,
     preamble_capture: Option<f64>,
     frame_capture: Option<f64>,
@@ -41,44 +43,61 @@ struct Places {
 }
 
 impl Radio {
-    pub fn new(scenario: &Scenario, index: &HashMap<&str, NodeId>) -> Self {
-        let nodes = scenario.nodes.len();
+    /// The powers between radios at their positions, metres; `index` has the numbers of the nodes. A
+    /// budget or a hidden pair of nodes holds for all radios of the two.
+    pub fn new(
+        scenario: &Scenario,
+        index: &HashMap<&str, NodeId>,
+        radios: &[(NodeId, [f64; 3])],
+    ) -> Self {
+        let nodes = radios.len();
         let radio = &scenario.radio;
-        let mut power_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
-        for (i, from) in scenario.nodes.iter().enumerate() {
-            for (j, to) in scenario.nodes.iter().enumerate() {
-                let loss = loss_db(
-                    &radio.path_loss,
-                    &radio.walls,
-                    from.position_m,
-                    to.position_m,
-                );
-                power_dbm[i * nodes + j] = from.tx_power_dbm - loss;
+        let tx_power_dbm: Vec<f64> = radios
+            .iter()
+            .map(|(node, _)| scenario.nodes[node.index()].tx_power_dbm)
+            .collect();
+        let pairs = |[a, b]: [&str; 2]| {
+            let of = |name: &str| {
+                let node = index[name];
+                let all = radios.iter().enumerate();
+                all.filter(move |(_, radio)| radio.0 == node)
+                    .map(|(at, _)| at)
+                    .collect::<Vec<usize>>()
+            };
+            let (of_a, of_b) = (of(a), of(b));
+            let each = of_a.into_iter();
+            each.flat_map(move |i| of_b.clone().into_iter().map(move |j| (i, j)))
+        };
+        let mut level_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
+        for (i, from) in radios.iter().enumerate() {
+            for (j, to) in radios.iter().enumerate() {
+                let loss = loss_db(&radio.path_loss, &radio.walls, from.1, to.1);
+                level_dbm[i * nodes + j] = tx_power_dbm[i] - loss;
             }
         }
         let mut given = vec![false; nodes * nodes];
         for budget in &radio.budgets {
-            let ends = budget
-                .nodes
-                .each_ref()
-                .map(|name| index[name.as_str()].index());
-            for (i, j) in [(ends[0], ends[1]), (ends[1], ends[0])] {
-                given[i * nodes + j] = true;
-                power_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
-                    (Some(rssi), _) => rssi,
-                    (_, loss) => scenario.nodes[i].tx_power_dbm - loss.unwrap_or(0.0),
-                };
+            for (a, b) in pairs(budget.nodes.each_ref().map(String::as_str)) {
+                for (i, j) in [(a, b), (b, a)] {
+                    given[i * nodes + j] = true;
+                    level_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
+                        (Some(rssi), _) => rssi,
+                        (_, loss) => tx_power_dbm[i] - loss.unwrap_or(0.0),
+                    };
+                }
             }
         }
         Self {
             nodes,
-            power_dbm,
+            power_dbm: level_dbm.clone(),
+            level_dbm,
             noise_figure: Db(radio.noise_figure_db),
             carrier_sense_dbm: radio.carrier_sense_dbm,
             hidden: radio
                 .hidden
                 .iter()
-                .map(|[a, b]| (index[a.as_str()], index[b.as_str()]))
+                .flat_map(|[a, b]| pairs([a, b]))
+                .map(|(a, b)| (RadioId::new(a as u32), RadioId::new(b as u32)))
                 .collect(),
             frame_errors: radio.frame_errors,
             preamble_capture: radio.preamble_capture_db,
@@ -89,8 +108,8 @@ impl Radio {
                 .iter()
                 .any(|h| h.walk.is_some())
                 .then(|| Places {
-                    positions: scenario.nodes.iter().map(|n| n.position_m).collect(),
-                    tx_power_dbm: scenario.nodes.iter().map(|n| n.tx_power_dbm).collect(),
+                    positions: radios.iter().map(|(_, position)| *position).collect(),
+                    tx_power_dbm,
                     path_loss: radio.path_loss,
                     walls: radio.walls.clone(),
                     given,
@@ -114,14 +133,14 @@ impl Radio {
         self.frame_capture
     }
 
-    /// Moves a node to `position`, metres; does nothing if no station of the scenario moves.
-    pub fn place(&mut self, node: NodeId, position: [f64; 3]) {
+    /// Moves a radio to `position`, metres; does nothing if no station of the scenario moves.
+    pub fn place(&mut self, node: RadioId, position: [f64; 3]) {
         let Some(places) = &mut self.places else {
             return;
         };
         places.positions[node.index()] = position;
         for other in (0..self.nodes as u32)
-            .map(NodeId::new)
+            .map(RadioId::new)
             .filter(|o| *o != node)
         {
             for (from, to) in [(node, other), (other, node)] {
@@ -133,7 +152,11 @@ impl Radio {
                 else {
                     continue;
                 };
-                self.power_dbm[at] = level;
+                // Radios out of reach of each other stay so.
+                if self.power_dbm[at] != f64::NEG_INFINITY {
+                    self.power_dbm[at] = level;
+                }
+                self.level_dbm[at] = level;
                 self.control[at].0 = None;
             }
         }
@@ -141,41 +164,40 @@ impl Radio {
 
     /// Level at which `to` would hear `from` where they are now, also if they are out of each
     /// other's reach because one of them is on another channel, dBm.
-    pub fn level(&self, from: NodeId, to: NodeId) -> f64 {
-        self.places
-            .as_ref()
-            .and_then(|places| places.level(from, to, self.nodes))
-            .unwrap_or_else(|| self.power(from, to))
+    pub fn level(&self, from: RadioId, to: RadioId) -> f64 {
+        self.level_dbm[from.index() * self.nodes + to.index()]
     }
 
     /// Power that `to` receives from `from`, dBm.
-    pub fn power(&self, from: NodeId, to: NodeId) -> f64 {
+    pub fn power(&self, from: RadioId, to: RadioId) -> f64 {
         self.power_dbm[from.index() * self.nodes + to.index()]
     }
 
-    /// Takes two nodes out of each other's reach; gives the levels at which they heard each other.
-    pub fn part(&mut self, a: NodeId, b: NodeId) -> [f64; 2] {
-        let before = [self.power(a, b), self.power(b, a)];
-        self.bring(a, b, [f64::NEG_INFINITY; 2]);
-        before
+    /// Takes two radios out of each other's reach.
+    pub fn part(&mut self, a: RadioId, b: RadioId) {
+        for (from, to) in [(a, b), (b, a)] {
+            let at = from.index() * self.nodes + to.index();
+            self.power_dbm[at] = f64::NEG_INFINITY;
+            self.control[at].0 = None;
+        }
     }
 
-    /// Lets two nodes hear each other at these levels, dBm.
-    pub fn bring(&mut self, a: NodeId, b: NodeId, levels: [f64; 2]) {
-        for ((from, to), level) in [(a, b), (b, a)].into_iter().zip(levels) {
+    /// Lets two radios hear each other again.
+    pub fn bring(&mut self, a: RadioId, b: RadioId) {
+        for (from, to) in [(a, b), (b, a)] {
             let at = from.index() * self.nodes + to.index();
-            self.power_dbm[at] = level;
+            self.power_dbm[at] = self.level_dbm[at];
             self.control[at].0 = None;
         }
     }
 
     /// Whether `to` senses `from`; every node senses itself.
-    pub fn hears(&self, to: NodeId, from: NodeId) -> bool {
+    pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
         to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
     }
 
     /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.
-    fn are_hidden(&self, a: NodeId, b: NodeId) -> bool {
+    fn are_hidden(&self, a: RadioId, b: RadioId) -> bool {
         self.hidden.contains(&(a, b)) || self.hidden.contains(&(b, a))
     }
 
@@ -183,10 +205,10 @@ impl Radio {
     /// power of `interferers` added to the noise; those that are hidden from `to` add nothing.
     pub fn sinr(
         &self,
-        from: NodeId,
-        to: NodeId,
+        from: RadioId,
+        to: RadioId,
         bandwidth_hz: f64,
-        interferers: impl Iterator<Item = NodeId>,
+        interferers: impl Iterator<Item = RadioId>,
     ) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
         let interference: f64 = interferers
@@ -199,8 +221,8 @@ impl Radio {
     /// Probability that a control frame arrives where nothing overlaps it.
     pub fn control_success(
         &mut self,
-        from: NodeId,
-        to: NodeId,
+        from: RadioId,
+        to: RadioId,
         vector: &TxVector,
         octets: u32,
     ) -> f64 {
@@ -216,7 +238,7 @@ impl Radio {
 
     /// Sensing classes of the nodes in `members`: the class of each member, and for each member
     /// the classes that hear it.
-    pub fn classes(&self, members: &[NodeId]) -> (Vec<ClassId>, Vec<Vec<ClassId>>) {
+    pub fn classes(&self, members: &[RadioId]) -> (Vec<ClassId>, Vec<Vec<ClassId>>) {
         let mut known: HashMap<Vec<bool>, ClassId> = HashMap::new();
         let mut rows = Vec::new();
         let mut class_of = Vec::with_capacity(members.len());
@@ -242,7 +264,7 @@ impl Radio {
 }
 
 impl Places {
-    fn level(&self, from: NodeId, to: NodeId, nodes: usize) -> Option<f64> {
+    fn level(&self, from: RadioId, to: RadioId, nodes: usize) -> Option<f64> {
         let (from, to) = (from.index(), to.index());
         let (a, b) = (self.positions[from], self.positions[to]);
         let loss = || loss_db(&self.path_loss, &self.walls, a, b);

@@ -3,7 +3,7 @@
 use airtoll_phy::{self as phy, TxVector};
 
 use super::{Medium, Transmission};
-use crate::id::{ModeId, NodeId};
+use crate::id::{ModeId, RadioId};
 
 /// How a frame reached a node that did not lose it altogether.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) enum Reception {
 
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
-    pub fn reception(&self, t: &Transmission, at: NodeId) -> Option<Reception> {
+    pub fn reception(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
         let (sent_from, sent_to) = self.nodes[at].last_sent;
         if sent_from < t.end && sent_to > t.start {
             return None;
@@ -58,7 +58,7 @@ impl Medium {
     #[inline]
     pub fn data_arrives(
         &mut self,
-        (from, to): (NodeId, NodeId),
+        (from, to): (RadioId, RadioId),
         (mode, vector): (ModeId, &TxVector),
         octets: u32,
         reception: Reception,
@@ -87,7 +87,7 @@ impl Medium {
     pub fn control_arrives(
         &mut self,
         t: &Transmission,
-        to: NodeId,
+        to: RadioId,
         vector: &TxVector,
         octets: u32,
     ) -> bool {

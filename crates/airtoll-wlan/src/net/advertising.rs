@@ -33,7 +33,7 @@ impl Net {
 
     /// An advertisement goes over the air of its access point.
     fn send_to_group(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
-        let Some(link) = lower.mac.group_link(node) else {
+        let Some(link) = lower.mac.group_link(lower.medium.radio_of(node)) else {
             lower.cx.packets.remove(packet);
             return;
         };
@@ -51,8 +51,7 @@ impl Net {
         let p = lower.cx.packets.remove(frame.packet);
         for &station in heard {
             lower.cx.observers.nodes[station].receive_time += frame.length;
-            let to = self.identity(station);
-            let copy = lower.cx.packets.insert(Packet { to, ..p });
+            let copy = lower.cx.packets.insert(Packet { to: station, ..p });
             self.receive_from_air(lower, station, frame.link, copy);
         }
     }

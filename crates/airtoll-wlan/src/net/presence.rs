@@ -1,45 +1,29 @@
-//! Presence of hosts: the node by which a host sends, and the routes to hosts that move.
-
-use airtoll_wire::MacAddress;
+//! Presence of hosts: whether a host is between two access points, and the routes to hosts that move.
+//!
+//! A station that hands over keeps its address, its tunnels and its neighbour table. Its link is
+//! replaced: the medium knows by which radio the station is on the air, this module which access point
+//! its packets go to.
 
 use super::{Net, Route, RoutesTo};
-use crate::address;
 use crate::context::{Action, Context};
-use crate::id::{NodeId, PacketId};
+use crate::id::{NodeId, PacketId, RadioId};
 use crate::lower::Lower;
 
 impl Net {
-    /// A node has the addresses of a host that it stands for.
-    pub fn stand_for(&mut self, node: NodeId, host: NodeId) {
-        self.nodes[node].identity = host;
+    /// Routes of all nodes to a station by one of its radios.
+    pub fn add_ways(&mut self, radio: RadioId, ways: RoutesTo) {
+        self.ways.push((radio, ways));
     }
 
-    /// The node whose addresses a node has: itself, or the host that it stands for.
+    /// Whether a host is between two access points.
     #[inline]
-    pub fn identity(&self, node: NodeId) -> NodeId {
-        self.nodes[node].identity
+    pub fn is_away(&self, host: NodeId) -> bool {
+        self.nodes[host].away
     }
 
-    /// The MAC address of a node, or of the host that it stands for.
-    pub fn mac(&self, node: NodeId) -> MacAddress {
-        address::mac(self.identity(node))
-    }
-
-    /// Whether a packet for `to` is for this node, or for the host that it stands for.
-    #[inline]
-    pub fn is_for(&self, node: NodeId, to: NodeId) -> bool {
-        to == node || self.identity(node) == to
-    }
-
-    /// The node by which a host sends; `None` while it is between two access points.
-    #[inline]
-    pub fn present_node(&self, host: NodeId) -> Option<NodeId> {
-        self.nodes[host].present
-    }
-
-    /// Sets the node by which a host sends; `None` between two access points.
-    pub fn set_present(&mut self, host: NodeId, node: Option<NodeId>) {
-        self.nodes[host].present = node;
+    /// Sets whether a host is between two access points, where its packets wait.
+    pub fn set_away(&mut self, host: NodeId, away: bool) {
+        self.nodes[host].away = away;
     }
 
     /// Sets whether a station knows that its association has ended.
@@ -47,52 +31,53 @@ impl Net {
         self.nodes[station].knows_off = knows;
     }
 
-    /// Sets whether the far end of a node's tunnels waits for a packet from there.
-    pub fn set_unheard(&mut self, node: NodeId, unheard: bool) {
-        self.nodes[node].unheard = unheard;
+    /// Sets whether the far end of a station's tunnel waits for a packet from its new address.
+    pub fn set_unheard(&mut self, station: NodeId, unheard: bool) {
+        let state = &mut self.nodes[station];
+        let taken = state.tunnels.iter().map(|end| end.taken).sum();
+        state.unheard = unheard.then_some(taken);
     }
 
-    /// Sets the routes of all nodes for messages of negotiations to a host, where they differ from
-    /// those of data.
-    pub fn set_detour(&mut self, host: NodeId, routes: Option<RoutesTo>) {
-        self.detours.retain(|(known, _)| *known != host);
-        self.detours.extend(routes.map(|routes| (host, routes)));
+    /// Handshake packets for a station go to the access point of this radio; `None`: as data.
+    pub fn set_joining(&mut self, station: NodeId, radio: Option<RadioId>) {
+        self.joining.retain(|(known, _)| *known != station);
+        self.joining.extend(radio.map(|radio| (station, radio)));
     }
 
-    /// Sets the routes of all nodes to a host.
-    pub fn set_routes_to(&mut self, host: NodeId, routes: &RoutesTo) {
-        for (ways, way) in self.routes.iter_mut().zip(routes) {
-            ways[host] = *way;
-        }
-    }
-
-    /// The node that sends a host's packet now; without one the packet waits above.
-    #[inline]
-    pub(super) fn sending_node(
-        &self,
-        lower: &mut Lower,
-        host: NodeId,
-        packet: PacketId,
-    ) -> Option<NodeId> {
-        let Some(node) = self.nodes[host].present else {
-            lower.cx.act(Action::KeepAway { host, packet });
-            return None;
+    /// Data for a station go to the access point of this radio.
+    pub fn turn_routes(&mut self, station: NodeId, radio: RadioId) {
+        let Some((_, ways)) = self.ways.iter().find(|(known, _)| *known == radio) else {
+            return;
         };
-        if self.nodes[node].knows_off {
-            let station = node;
-            lower.cx.act(Action::KeepOff { station, packet });
-            return None;
+        for (row, way) in self.routes.iter_mut().zip(ways) {
+            row[station] = *way;
         }
-        Some(node)
+    }
+
+    /// Whether a host may send a packet now; otherwise the packet waits above.
+    #[inline]
+    pub(super) fn may_send(&self, lower: &mut Lower, host: NodeId, packet: PacketId) -> bool {
+        let node = &self.nodes[host];
+        if node.away {
+            lower.cx.act(Action::KeepAway { host, packet });
+            return false;
+        }
+        if node.knows_off {
+            let station = host;
+            lower.cx.act(Action::KeepOff { station, packet });
+            return false;
+        }
+        true
     }
 
     /// Route of a packet at a node: handshake packets go to the AP that the station is moving to.
     #[inline]
     pub(super) fn way(&self, cx: &Context, node: NodeId, packet: PacketId) -> Route {
         let p = &cx.packets[packet];
-        if !self.detours.is_empty()
-            && p.flow().is_none()
-            && let Some((_, ways)) = self.detours.iter().find(|(host, _)| *host == p.to)
+        if !self.joining.is_empty()
+            && p.signal().is_some()
+            && let Some((_, radio)) = self.joining.iter().find(|(host, _)| *host == p.to)
+            && let Some((_, ways)) = self.ways.iter().find(|(known, _)| known == radio)
         {
             return ways[node];
         }

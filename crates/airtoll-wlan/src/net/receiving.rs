@@ -15,7 +15,7 @@ impl Net {
     /// A node's radio received a packet over a link.
     #[inline]
     pub fn receive(&mut self, lower: &mut Lower, link: LinkId, packet: PacketId) {
-        let node = lower.mac.link(link).peer;
+        let node = lower.medium.host_of(lower.mac.link(link).peer);
         self.receive_from_air(lower, node, link, packet);
     }
 
@@ -30,7 +30,7 @@ impl Net {
     ) {
         let now = lower.cx.now();
         let cipher = lower.mac.link(link).cipher;
-        if self.is_for(node, lower.cx.packets[packet].to) {
+        if node == lower.cx.packets[packet].to {
             lower.cx.packets[packet].arrived = now;
         }
         let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
@@ -71,7 +71,7 @@ impl Net {
             return;
         }
         let p = lower.cx.packets[packet];
-        if !self.is_for(node, p.to) {
+        if node != p.to {
             let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
             if !self.nodes[node].tunnels.is_empty() && !p.resolves() && !p.advertises() {
                 work += self.encapsulate(lower, node, packet, false);
@@ -117,14 +117,18 @@ impl Net {
                 };
                 packet = whole;
             }
-            let Some(Tunnelled { entered, .. }) = lower.cx.packets[packet].tunnelled else {
+            let Some(Tunnelled {
+                entered, number, ..
+            }) = lower.cx.packets[packet].tunnelled
+            else {
                 break;
             };
-            if self.nodes[entered].unheard {
+            let unheard = self.nodes[entered].unheard;
+            if unheard.is_some_and(|taken| number > taken) {
                 lower.cx.act(Action::Tunnelled { entered });
             }
             self.decapsulate(&mut lower.cx, packet);
-            if !self.is_for(node, lower.cx.packets[packet].to) {
+            if node != lower.cx.packets[packet].to {
                 let work = self.encapsulate(lower, node, packet, false);
                 self.dispatch_own(lower, node, packet, work);
                 return;

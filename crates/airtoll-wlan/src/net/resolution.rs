@@ -15,7 +15,7 @@ use airtoll_units::Duration;
 
 use super::{Net, Route};
 use crate::event::Event;
-use crate::id::{LinkId, NeighbourId, NodeId, PacketId, ResolutionId, Table, WireId};
+use crate::id::{LinkId, NeighbourId, NodeId, PacketId, RadioId, ResolutionId, Table, WireId};
 use crate::lower::Lower;
 use crate::packet::{Carries, Packet};
 use crate::scenario::Role;
@@ -69,15 +69,10 @@ impl Resolution {
         self.dynamic
     }
 
-    /// The entry of `host` for `target`; `whose` is the host that the target is, or stands for.
-    fn entry(
-        &mut self,
-        host: NodeId,
-        (target, whose): (NodeId, NodeId),
-        six: bool,
-    ) -> ResolutionId {
+    /// The entry of `host` for `target`.
+    fn entry(&mut self, host: NodeId, target: NodeId, six: bool) -> ResolutionId {
         let entries = &mut self.entries;
-        *self.numbers.entry((host, whose, six)).or_insert_with(|| {
+        *self.numbers.entry((host, target, six)).or_insert_with(|| {
             entries.push(Entry {
                 host,
                 target,
@@ -131,9 +126,8 @@ impl Net {
     /// request.
     fn knows(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) -> bool {
         let p = lower.cx.packets[packet];
-        let (own, whose) = (self.identity(node), self.identity(p.to));
         let six = self.has_ipv6_header(&p);
-        let number = self.resolution.entry(own, (p.to, whose), six);
+        let number = self.resolution.entry(node, p.to, six);
         let entry = &mut self.resolution.entries[number];
         if entry.known {
             return true;
@@ -167,10 +161,11 @@ impl Net {
         let octets = lower.cx.packets[request].ip_octets;
         let work = lower.device.transmit_time(host, octets);
         if self.is_plain_station(lower, host) {
-            match self.present_node(host) {
-                Some(node) => self.dispatch(lower, node, request, work),
+            if self.is_away(host) {
                 // No access point hears it; the host asks again.
-                None => lower.cx.lose(request),
+                lower.cx.lose(request);
+            } else {
+                self.dispatch(lower, host, request, work);
             }
         } else {
             self.flood(lower, host, request, work);
@@ -223,7 +218,7 @@ impl Net {
         }
         let work = lower.device.forward_time(node, p.ip_octets) + effort;
         self.flood(lower, node, packet, work);
-        let ends = !self.is_for(node, p.to);
+        let ends = node != p.to;
         if ends {
             lower.cx.packets.remove(packet);
         }
@@ -232,7 +227,7 @@ impl Net {
 
     /// A station that forwards nothing.
     fn is_plain_station(&self, lower: &Lower, node: NodeId) -> bool {
-        let mut links = lower.mac.first_links(node);
+        let mut links = lower.mac.first_links(lower.medium.radio_of(node));
         self.role(node) == Role::Station
             && !links
                 .next()
@@ -247,7 +242,7 @@ impl Net {
         asker: NodeId,
     ) -> Vec<(LinkId, NeighbourId)> {
         let route = self.routes[node][asker];
-        let links = lower.mac.first_links(node);
+        let links = lower.mac.first_links(lower.medium.radio_of(node));
         (0..)
             .zip(links)
             .filter(|(_, link)| lower.mac.link(*link).four_address)
@@ -265,7 +260,8 @@ impl Net {
         let asker = self.resolution.entries[entry].host;
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
         let done = lower.device.work(&lower.cx, node, work);
-        let group = lower.mac.group_link(node).map(|link| (link, None));
+        let group = lower.mac.group_link(lower.medium.radio_of(node));
+        let group = group.map(|link| (link, None));
         let bridges = self.bridges_away_from(lower, node, asker);
         let bridges = bridges.into_iter().map(|(link, n)| (link, Some(n)));
         for (link, bridge) in group.into_iter().chain(bridges) {
@@ -303,26 +299,30 @@ impl Net {
         packet: PacketId,
     ) -> Option<LinkId> {
         let p = &lower.cx.packets[packet];
+        let radio = lower.medium.radio_of(node);
         match p.carries {
             Carries::Request {
                 bridge: Some(neighbour),
                 ..
-            } => Some(lower.mac.link_to(node, neighbour, p.category)),
-            Carries::Request { .. } | Carries::Advertisement { .. } => lower.mac.group_link(node),
+            } => Some(lower.mac.link_to(radio, neighbour, p.category)),
+            Carries::Request { .. } | Carries::Advertisement { .. } => lower.mac.group_link(radio),
             _ => None,
         }
     }
 
-    /// The station that has to hear a group-addressed request of an access point, if it listens
-    /// there.
+    /// The radio of the station that has to hear a group-addressed request of an access point, if it
+    /// listens there.
     pub fn asked_station(
         &self,
         lower: &Lower,
-        access_point: NodeId,
+        access_point: RadioId,
         packet: PacketId,
-    ) -> Option<NodeId> {
+    ) -> Option<RadioId> {
         let asked = lower.cx.packets[packet].to;
-        let here = self.present_node(asked).unwrap_or(asked);
+        if self.is_away(asked) {
+            return None;
+        }
+        let here = lower.medium.radio_of(asked);
         lower.mac.is_in_group(access_point, here).then_some(here)
     }
 
@@ -337,13 +337,13 @@ impl Net {
             let work = lower.device.transmit_time(target, p.ip_octets);
             let carries = Carries::Reply { entry: number };
             let reply = self.resolution_packet(lower, number, host, carries);
-            match self.present_node(target) {
-                Some(node) => self.dispatch(lower, node, reply, work),
-                None => lower.cx.lose(reply),
+            if self.is_away(target) {
+                lower.cx.lose(reply);
+            } else {
+                self.dispatch(lower, target, reply, work);
             }
             // The target learns the asker's address from the request.
-            let target = self.identity(target);
-            let other = self.resolution.entry(target, (host, host), six);
+            let other = self.resolution.entry(target, host, six);
             self.learn(lower, other);
         } else {
             self.learn(lower, number);
@@ -357,8 +357,8 @@ impl Net {
         for (packet, work, ciphers) in std::mem::take(&mut entry.held) {
             lower.device.set_cpu_ciphers(ciphers);
             // Between two access points the packet waits for the next one.
-            if let Some(node) = self.sending_node(lower, host, packet) {
-                self.dispatch(lower, node, packet, work);
+            if self.may_send(lower, host, packet) {
+                self.dispatch(lower, host, packet, work);
             }
         }
     }

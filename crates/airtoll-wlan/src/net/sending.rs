@@ -16,11 +16,11 @@ const TRY_AGAIN: Duration = Duration::from_micros(100);
 impl Net {
     /// An application's packet enters the sending host's stack.
     #[inline]
-    pub fn send(&mut self, lower: &mut Lower, host: NodeId, packet: PacketId) {
+    pub fn send(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId) {
         lower.device.set_cpu_ciphers(Duration::ZERO);
-        let Some(node) = self.sending_node(lower, host, packet) else {
+        if !self.may_send(lower, node, packet) {
             return;
-        };
+        }
         if !lower.device.admits(&lower.cx, node) {
             lower.cx.lose(packet);
             return;
@@ -110,9 +110,12 @@ impl Net {
             return;
         }
         lower.device.put(node, PipeKind::Transmit, ready, packet);
-        let contender = lower.mac.contender(node, lower.cx.packets[packet].category);
+        let radio = lower.medium.radio_of(node);
+        let contender = lower
+            .mac
+            .contender(radio, lower.cx.packets[packet].category);
         // While the queue has frames, it checks the pipe whenever it builds one.
-        if lower.mac.rests(contender) || lower.mac.has_categories(node) {
+        if lower.mac.rests(contender) || lower.mac.has_categories(radio) {
             lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
         }
     }
@@ -135,7 +138,13 @@ impl Net {
     #[inline]
     pub fn enqueue(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId) {
         let category = lower.cx.packets[packet].category;
-        let contender = lower.mac.contender(node, category);
+        let radio = lower.medium.radio_of(node);
+        let contender = lower.mac.contender(radio, category);
+        if self.nodes[node].away && lower.cx.packets[packet].signal().is_none() {
+            // It was prepared for the link that the station has left.
+            lower.cx.lose(packet);
+            return;
+        }
         let link = match self.group_or_bridge_link(lower, node, packet) {
             Some(link) => link,
             None => {
@@ -143,14 +152,14 @@ impl Net {
                     lower.cx.lose(packet);
                     return;
                 };
-                let link = lower.mac.link_to(node, neighbour, category);
+                let link = lower.mac.link_to(radio, neighbour, category);
                 let state = lower.mac.link(link);
                 if state.is_barred() {
                     lower.cx.lose(packet);
                     return;
                 }
                 if state.is_dozing() {
-                    let station = state.peer;
+                    let station = lower.medium.host_of(state.peer);
                     lower.cx.act(Action::KeepDozing { station, packet });
                     return;
                 }
@@ -223,6 +232,7 @@ impl Net {
 
 #[inline]
 fn neighbour_cipher(lower: &Lower, node: NodeId, neighbour: NeighbourId) -> CipherSuite {
-    let link = lower.mac.link_to(node, neighbour, 1);
+    let radio = lower.medium.radio_of(node);
+    let link = lower.mac.link_to(radio, neighbour, 1);
     lower.mac.link(link).cipher
 }

@@ -91,19 +91,6 @@ impl Net {
         &self.nodes[node].tunnels
     }
 
-    /// A node that stands for a station has the station's tunnels.
-    pub fn copy_tunnels(&mut self, from: NodeId, to: NodeId) {
-        self.nodes[to].tunnels = self.nodes[from].tunnels.clone();
-    }
-
-    /// The tunnels of a station go on where it is another node: the counts of packets follow.
-    pub fn continue_tunnels(&mut self, from: NodeId, to: NodeId) {
-        for at in self.nodes[from].tunnels.ids() {
-            let taken = self.nodes[from].tunnels[at].taken;
-            self.nodes[to].tunnels[at].taken = taken;
-        }
-    }
-
     /// Sets which packets an end of a tunnel takes.
     pub fn set_takes(&mut self, node: NodeId, tunnel: TunnelId, takes: Takes) {
         self.nodes[node].tunnels[tunnel].takes = takes;

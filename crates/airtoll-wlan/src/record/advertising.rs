@@ -34,7 +34,7 @@ pub(super) fn msdu(view: &View<'_>, agent: AgentId, p: &Packet) -> Msdu {
     debug_assert_eq!(payload.len(), p.ip_octets as usize);
     Msdu {
         destination: ALL_SYSTEMS,
-        source: view.net().mac(node),
+        source: address::mac(node),
         ethertype: IPV4,
         payload,
     }

@@ -12,7 +12,8 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
-use crate::id::{NodeId, TunnelId};
+use crate::address::{self, Locator};
+use crate::id::{NodeId, RadioId, TunnelId};
 use crate::scenario::{Role, Scenario};
 
 impl Recorder {
@@ -22,18 +23,19 @@ impl Recorder {
         view: &View<'_>,
         streams: &Streams,
     ) {
-        let mut shared: BTreeMap<(NodeId, CipherSuite), Vec<u8>> = BTreeMap::new();
+        let mut shared: BTreeMap<(RadioId, CipherSuite), Vec<u8>> = BTreeMap::new();
         let mut passphrases = BTreeSet::new();
-        for (node, station) in view.net().nodes().zip(&scenario.nodes) {
+        for radio in view.medium().radios() {
+            let station = &scenario.nodes[view.medium().host_of(radio).index()];
             if station.role != Role::Station || station.cipher == CipherSuite::Open {
                 continue;
             }
-            let Some(access_point) = view.first_neighbour(node) else {
+            let Some(access_point) = view.first_neighbour(radio) else {
                 continue;
             };
             let suite = station.cipher;
             let wep = matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104);
-            let negotiation = view.join.negotiation(node);
+            let negotiation = view.join.negotiation(radio);
             if let Some(passphrase) = negotiation.and_then(Negotiation::passphrase) {
                 passphrases.insert((negotiation.map(|n| n.link().ssid.clone()), passphrase));
             }
@@ -65,12 +67,12 @@ impl Recorder {
             if !wep {
                 self.sink.key(&Key::Tk {
                     key: hex(&key),
-                    station: view.net().mac(node).to_string(),
-                    bssid: view.net().mac(access_point).to_string(),
+                    station: view.mac_of(radio).to_string(),
+                    bssid: view.mac_of(access_point).to_string(),
                     name: station.name.clone(),
                 });
             }
-            self.install(view, (node, access_point), suite, &key);
+            self.install(view, (radio, access_point), suite, &key);
         }
         for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
             let suite = access_point.cipher;
@@ -81,13 +83,13 @@ impl Recorder {
                 self.group_keys(view, node);
                 continue;
             }
-            match shared.get(&(node, suite)) {
+            match shared.get(&(RadioId::first_of(node), suite)) {
                 // All nodes have the one key.
-                Some(key) => self.install_group(view, node, suite, (0, key)),
+                Some(key) => self.install_group(node, suite, (0, key)),
                 None => {
                     let name = format!("group-key/{}", access_point.name);
                     let key = draw(&mut streams.named(&name), suite.key_octets());
-                    self.install_group(view, node, suite, (1, &key));
+                    self.install_group(node, suite, (1, &key));
                 }
             }
         }
@@ -102,7 +104,7 @@ impl Recorder {
     /// An access point encrypts group-addressed frames with the keys that its stations have by now.
     pub fn group_keys(&mut self, view: &View<'_>, access_point: NodeId) {
         if let Some((suite, keys)) = view.join.group_keys(access_point) {
-            self.install_group(view, access_point, suite, (keys.key_id, &keys.gtk));
+            self.install_group(access_point, suite, (keys.key_id, &keys.gtk));
             let management = view.join.group_management(access_point);
             let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
                 return;
@@ -111,17 +113,17 @@ impl Recorder {
             self.sink.key(&Key::Igtk {
                 index: key_id.to_string(),
                 key: hex(&keys.igtk),
-                bssid: view.net().mac(access_point).to_string(),
+                bssid: address::mac(access_point).to_string(),
             });
             if let Some(groups) = GroupIntegrity::new(management, &keys.igtk, key_id) {
-                self.integrity.insert(access_point, groups);
+                self.integrity
+                    .insert(RadioId::first_of(access_point), groups);
             }
         }
     }
 
     fn install_group(
         &mut self,
-        view: &View<'_>,
         access_point: NodeId,
         suite: CipherSuite,
         (key_id, key): (u8, &[u8]),
@@ -137,12 +139,14 @@ impl Recorder {
             self.sink.key(&Key::Gtk {
                 index,
                 key: hex(key),
-                bssid: view.net().mac(access_point).to_string(),
+                bssid: address::mac(access_point).to_string(),
             });
         }
-        if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
-            self.ciphers
-                .insert((access_point, None), cipher.with_id(key_id));
+        if let Some(cipher) = LinkCipher::new(suite, key, address::mac(access_point)) {
+            self.ciphers.insert(
+                (RadioId::first_of(access_point), None),
+                cipher.with_id(key_id),
+            );
         }
     }
 
@@ -150,12 +154,12 @@ impl Recorder {
     fn install(
         &mut self,
         view: &View<'_>,
-        (station, access_point): (NodeId, NodeId),
+        (station, access_point): (RadioId, RadioId),
         suite: CipherSuite,
         key: &[u8],
     ) {
         for (from, to) in [(station, access_point), (access_point, station)] {
-            if let Some(cipher) = LinkCipher::new(suite, key, view.net().mac(access_point)) {
+            if let Some(cipher) = LinkCipher::new(suite, key, view.mac_of(access_point)) {
                 self.ciphers.insert((from, Some(to)), cipher);
             }
         }
@@ -165,14 +169,14 @@ impl Recorder {
     pub fn agreed(
         &mut self,
         view: &View<'_>,
-        (station, access_point): (NodeId, NodeId),
+        (station, access_point): (RadioId, NodeId),
         secrets: &Secrets,
     ) {
         let ends = (
-            view.net().mac(station).to_string(),
-            view.net().mac(access_point).to_string(),
+            view.mac_of(station).to_string(),
+            address::mac(access_point).to_string(),
         );
-        let name = view.net().name(station);
+        let name = view.net().name(view.medium().host_of(station));
         let Some(suite) = view.first_cipher(station) else {
             return;
         };
@@ -191,18 +195,23 @@ impl Recorder {
                 bssid: ends.1,
                 name: name.to_owned(),
             });
-            self.install(view, (station, access_point), suite, key);
+            self.install(view, (station, RadioId::first_of(access_point)), suite, key);
         } else if let Some(key) = secrets.get(&SecretName::WepKey) {
             self.sink.key(&Key::Wep {
                 index: "0".to_owned(),
                 key: hex(key),
             });
-            self.install(view, (station, access_point), suite, key);
+            self.install(view, (station, RadioId::first_of(access_point)), suite, key);
         }
     }
 
     /// A station and its gateway agreed on the keys of their next tunnel.
-    pub fn tunnel_agreed(&mut self, view: &View<'_>, station: NodeId, secrets: &Secrets) {
+    pub fn tunnel_agreed(
+        &mut self,
+        view: &View<'_>,
+        (station, outside): (NodeId, Locator),
+        secrets: &Secrets,
+    ) {
         let tunnels = view.net().tunnels(station);
         if tunnels.is_empty() {
             return;
@@ -220,17 +229,16 @@ impl Recorder {
         let far = far_end(view, station, number);
         // WireGuard's initiator confirms the key with an empty message (its paper, section 5.4.6).
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
-        let outside = view.roam.tunnel_end(station);
         for (ends, at, name, spi, earlier) in [
             (
-                (outside, end.peer),
+                (outside, end.peer.into()),
                 Some((station, number)),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
             ),
             (
-                (end.peer, outside),
+                (end.peer.into(), outside),
                 far,
                 SecretName::TunnelBackward,
                 spis.last_chunk(),
@@ -254,24 +262,22 @@ impl Recorder {
         }
     }
 
-    /// A station's tunnels go on where it is this other node.
-    pub fn tunnels_moved(&mut self, view: &View<'_>, from: NodeId, there: NodeId) {
-        let outside = view.roam.tunnel_end(there);
-        for number in view.net().tunnels(from).ids() {
-            let before = self.tunnels.get(&(from, number));
+    /// A station's tunnels go on from another address.
+    pub fn tunnels_moved(&mut self, view: &View<'_>, (station, outside): (NodeId, Locator)) {
+        for number in view.net().tunnels(station).ids() {
+            let before = self.tunnels.get(&(station, number));
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
             };
             let cipher = cipher.between((outside, cipher.ends().1));
-            self.goes_on((there, number), view, cipher);
+            self.goes_on((station, number), view, cipher);
         }
     }
 
-    /// The far ends of a station's tunnels know its new address, where it is this node.
-    pub fn gateway_follows(&mut self, view: &View<'_>, there: NodeId) {
-        let outside = view.roam.tunnel_end(there);
-        for number in view.net().tunnels(there).ids() {
-            let Some(far) = far_end(view, there, number) else {
+    /// The far ends of a station's tunnels know its new address.
+    pub fn gateway_follows(&mut self, view: &View<'_>, (station, outside): (NodeId, Locator)) {
+        for number in view.net().tunnels(station).ids() {
+            let Some(far) = far_end(view, station, number) else {
                 continue;
             };
             let before = self.tunnels.get(&far);
@@ -296,11 +302,11 @@ impl Recorder {
                 let Some(encapsulation) = end.encapsulation else {
                     continue;
                 };
-                let ends = (node, end.peer);
-                if joins(ends.0) || joins(ends.1) {
+                if joins(node) || joins(end.peer) {
                     // Its keys come with its handshake.
                     continue;
                 }
+                let ends = (node.into(), end.peer.into());
                 let name = format!("tunnel/{node}/{number}");
                 let mut stream = streams.named(&name);
                 let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
@@ -322,7 +328,7 @@ impl Recorder {
 /// in the order in which the host lists its tunnels to that node.
 fn far_end(view: &View<'_>, station: NodeId, number: TunnelId) -> Option<(NodeId, TunnelId)> {
     let tunnels = view.net().tunnels(station);
-    let (peer, host) = (tunnels[number].peer, view.net().identity(station));
+    let peer = tunnels[number].peer;
     let before = tunnels.as_slice()[..number.index()]
         .iter()
         .filter(|t| t.peer == peer);
@@ -330,7 +336,7 @@ fn far_end(view: &View<'_>, station: NodeId, number: TunnelId) -> Option<(NodeId
         .net()
         .tunnels(peer)
         .pairs()
-        .filter(|(_, t)| t.peer == host)
+        .filter(|(_, t)| t.peer == station)
         .nth(before.count());
     far.map(|(number, _)| (peer, number))
 }

@@ -19,7 +19,9 @@ use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
-use crate::id::{ChannelId, ContenderId, LinkId, NodeId, PacketId, Table, TunnelId, WireId};
+use crate::id::{
+    ChannelId, ContenderId, LinkId, NodeId, PacketId, RadioId, Table, TunnelId, WireId,
+};
 use crate::mac::{self, Mpdu};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::ETHERNET_MINIMUM;
@@ -36,15 +38,15 @@ pub(crate) struct Recorder {
     /// MPDUs of each link by rising sequence number.
     links: Table<LinkId, VecDeque<Composed>>,
     /// By transmitter and receiver; by access point and `None` those of groups.
-    pub(super) ciphers: HashMap<(NodeId, Option<NodeId>), LinkCipher>,
+    pub(super) ciphers: HashMap<(RadioId, Option<RadioId>), LinkCipher>,
     /// By access point.
-    pub(super) integrity: HashMap<NodeId, GroupIntegrity>,
+    pub(super) integrity: HashMap<RadioId, GroupIntegrity>,
     /// By node and number of its tunnel.
     pub(super) tunnels: HashMap<(NodeId, TunnelId), TunnelDirection>,
     /// Tunnels that a station has agreed on.
     pub(super) agreed_tunnels: HashMap<NodeId, usize>,
     /// By access point.
-    cells: BTreeMap<NodeId, Cell>,
+    cells: BTreeMap<RadioId, Cell>,
     ppdus: u32,
     scratch: Vec<u8>,
 }
@@ -126,7 +128,7 @@ impl Recorder {
     }
 
     fn add_cells(&mut self, scenario: &Scenario, view: &View<'_>) {
-        for (node, access_point) in scenario.nodes.iter().enumerate() {
+        for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
             let bss = scenario
                 .bss
                 .iter()
@@ -134,12 +136,9 @@ impl Recorder {
             let (Role::AccessPoint, Some(bss)) = (access_point.role, bss) else {
                 continue;
             };
-            let first = scenario
-                .nodes
-                .iter()
-                .enumerate()
-                .filter(|(_, n)| n.role == Role::Station && n.bss == access_point.bss)
-                .find_map(|(station, _)| view.join.negotiation(NodeId::new(station as u32)));
+            let own = RadioId::first_of(node);
+            let mut stations = view.mac().first_links(own);
+            let first = stations.find_map(|l| view.join.negotiation(view.mac().link(l).peer));
             let network = match first.map(Negotiation::link) {
                 Some(link) => Network {
                     ssid: link.ssid.clone(),
@@ -162,7 +161,7 @@ impl Recorder {
                 rates: supported_rates(bss),
                 beacons: 0,
             };
-            self.cells.insert(NodeId::new(node as u32), cell);
+            self.cells.insert(own, cell);
         }
     }
 
@@ -204,10 +203,7 @@ impl Recorder {
         };
         let channel = view.medium().channel_of(owner);
         let duration = microseconds(t.protects);
-        let ends = (
-            view.net().mac(receiver.unwrap_or(t.node)),
-            view.net().mac(t.node),
-        );
+        let ends = (view.mac_of(receiver.unwrap_or(t.node)), view.mac_of(t.node));
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
             self.data(view, t.contender, channel, &heard, duration, decoded);
             return;
@@ -268,7 +264,7 @@ impl Recorder {
                 .extend_from_slice(format!("-{number}").as_bytes());
         }
         let beacon = Beacon {
-            bssid: address::bssid(t.node, number),
+            bssid: address::bssid(view.medium().host_of(t.node), number),
             sequence: cell.beacons,
             time_us: t.start.as_nanos() / 1_000,
             interval_tu: (plan.interval.as_nanos() / 1_024_000) as u16,
@@ -357,12 +353,12 @@ impl Recorder {
         let group = link.group && !link.signalling;
         let peer = (!group).then_some(link.peer);
         let header = DataFrame {
-            transmitter: view.net().mac(link.from),
+            transmitter: view.mac_of(link.from),
             receiver: match peer {
-                Some(peer) => view.net().mac(peer),
+                Some(peer) => view.mac_of(peer),
                 None => to_group(view, &view.packet(mpdu.head)),
             },
-            down: view.net().role(link.from) == Role::AccessPoint,
+            down: view.net().role(view.medium().host_of(link.from)) == Role::AccessPoint,
             four_address: link.four_address,
             tid: link.qos.then(|| tid(view, contender)),
             sequence: mpdu.sequence,
@@ -407,7 +403,7 @@ impl Recorder {
             }
         };
         Msdu {
-            destination: view.net().mac(p.to),
+            destination: address::mac(p.to),
             source: source(view, p),
             ethertype,
             payload,
@@ -485,7 +481,7 @@ fn source(view: &View<'_>, p: &Packet) -> MacAddress {
         (None, Some(flow)) => Some(packet::ends(view.flow(flow), p.reverse).0),
         (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.0)),
     };
-    from.map_or(MacAddress::ZERO, |node| view.net().mac(node))
+    from.map_or(MacAddress::ZERO, address::mac)
 }
 
 fn tid(view: &View<'_>, contender: ContenderId) -> u8 {

@@ -32,13 +32,13 @@ const TARGET_ADDRESS: u8 = 2;
 pub(super) fn destination(view: &View<'_>, entry: ResolutionId, p: &Packet) -> MacAddress {
     let subject = view.net().subject(entry);
     if !p.asks() {
-        return view.net().mac(subject.host);
+        return address::mac(subject.host);
     }
     if !subject.six {
         return MacAddress::BROADCAST;
     }
     // RFC 2464 section 7.
-    let [.., a, b, c, d] = solicited_node(ipv6(view, subject.target)).octets();
+    let [.., a, b, c, d] = solicited_node(address::ipv6(subject.target)).octets();
     MacAddress([0x33, 0x33, a, b, c, d])
 }
 
@@ -49,35 +49,34 @@ pub(super) fn msdu(view: &View<'_>, entry: ResolutionId, p: &Packet) -> Msdu {
     let from = if p.asks() { host } else { target };
     let mut payload = Vec::new();
     if subject.six {
-        neighbour(view, p, (host, target), &mut payload);
+        neighbour(p, (host, target), &mut payload);
     } else {
-        let four = |node: NodeId| address::ipv4(view.net().identity(node));
         let (to, to_mac) = if p.asks() {
             (target, MacAddress::ZERO)
         } else {
-            (host, view.net().mac(host))
+            (host, address::mac(host))
         };
         ArpRepr {
             operation: if p.asks() { 1 } else { 2 },
-            sender: view.net().mac(from),
-            sender_ip: four(from),
+            sender: address::mac(from),
+            sender_ip: address::ipv4(from),
             target: to_mac,
-            target_ip: four(to),
+            target_ip: address::ipv4(to),
         }
         .emit(&mut payload);
     }
     debug_assert_eq!(payload.len(), p.ip_octets as usize);
     Msdu {
         destination: destination(view, entry, p),
-        source: view.net().mac(from),
+        source: address::mac(from),
         ethertype: if subject.six { IPV6 } else { ARP },
         payload,
     }
 }
 
 /// RFC 4861 sections 4.3 and 4.4.
-fn neighbour(view: &View<'_>, p: &Packet, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
-    let (asker, asked) = (ipv6(view, host), ipv6(view, target));
+fn neighbour(p: &Packet, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
+    let (asker, asked) = (address::ipv6(host), address::ipv6(target));
     let (kind, flags, option, owner) = if p.asks() {
         (SOLICITATION, 0, SOURCE_ADDRESS, host)
     } else {
@@ -90,7 +89,7 @@ fn neighbour(view: &View<'_>, p: &Packet, (host, target): (NodeId, NodeId), out:
     };
     let mut rest = asked.octets().to_vec();
     rest.extend([option, 1]);
-    rest.extend(view.net().mac(owner).octets());
+    rest.extend(address::mac(owner).octets());
     let mut message = Vec::new();
     IcmpRepr {
         kind,
@@ -106,10 +105,6 @@ fn neighbour(view: &View<'_>, p: &Packet, (host, target): (NodeId, NodeId), out:
         ..Ipv6Repr::new(from, to, protocol::ICMPV6, &message)
     }
     .emit(out);
-}
-
-fn ipv6(view: &View<'_>, node: NodeId) -> Ipv6Addr {
-    address::ipv6(view.net().identity(node))
 }
 
 /// The solicited-node multicast address (RFC 4291 section 2.7.1).

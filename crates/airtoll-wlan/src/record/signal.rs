@@ -93,21 +93,20 @@ pub(super) fn ahead(view: &View<'_>, p: &Packet) -> Option<(u16, Vec<u8>)> {
 /// fragmented.
 pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
     let id = p.signal();
-    let ends = id.and_then(|s| view.join.ends(s));
+    let of_tunnels =
+        |carrier: Carrier| matches!(carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
+    let ends = id.and_then(|s| {
+        if of_tunnels(view.join.signal(s)?.message.carrier) {
+            return view.join.outside(s);
+        }
+        let (from, to) = view.join.ends(s)?;
+        Some((from.into(), to.into()))
+    });
     let (Some(signal), Some((from, to))) = (id.and_then(|s| view.join.signal(s)), ends) else {
         return vec![0; p.ip_octets as usize];
     };
     let message = &signal.message;
-    let of_tunnels = matches!(message.carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
-    let address = |node| {
-        let shown = if of_tunnels {
-            view.roam.tunnel_end(node)
-        } else {
-            view.net().identity(node)
-        };
-        address::ip(shown, false)
-    };
-    let (from, to) = (address(from), address(to));
+    let (from, to) = (address::ip(from, false), address::ip(to, false));
     let asks = message.from < message.to;
     let ports = |server: u16| {
         if asks {

@@ -11,15 +11,15 @@ use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
 use airtoll_wire::udp::UdpRepr;
 
 use super::{Key, packet};
-use crate::address;
+use crate::address::{self, Locator};
 use crate::id::NodeId;
 
 /// One direction of a tunnel, with one key between two addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct TunnelCipher {
     tunnel: Tunnel,
-    from: NodeId,
-    to: NodeId,
+    from: Locator,
+    to: Locator,
     index: u32,
     key: Rc<[u8]>,
     engine: Rc<Engine>,
@@ -106,7 +106,7 @@ impl TunnelCipher {
     /// One direction, with its index or SPI, encryption key and integrity key behind one another.
     pub fn new(
         tunnel: Tunnel,
-        (from, to): (NodeId, NodeId),
+        (from, to): (Locator, Locator),
         index: u32,
         key: &[u8],
     ) -> Option<Self> {
@@ -137,7 +137,7 @@ impl TunnelCipher {
     }
 
     /// The same key between other addresses.
-    pub fn between(&self, (from, to): (NodeId, NodeId)) -> Self {
+    pub fn between(&self, (from, to): (Locator, Locator)) -> Self {
         Self {
             from,
             to,
@@ -146,7 +146,7 @@ impl TunnelCipher {
     }
 
     /// Sender and receiver.
-    pub const fn ends(&self) -> (NodeId, NodeId) {
+    pub const fn ends(&self) -> (Locator, Locator) {
         (self.from, self.to)
     }
 
@@ -162,7 +162,7 @@ impl TunnelCipher {
     }
 
     /// The row of the key log for such a direction.
-    pub fn row(tunnel: Tunnel, (from, to): (NodeId, NodeId), index: u32, key: &[u8]) -> Key {
+    pub fn row(tunnel: Tunnel, (from, to): (Locator, Locator), index: u32, key: &[u8]) -> Key {
         let six = tunnel.outer == OuterIp::Ipv6;
         let (source, destination) = (
             address::ip(from, six).to_string(),
@@ -262,7 +262,7 @@ mod tests {
                         outer,
                         udp_encapsulation,
                     };
-                    let ends = (NodeId::new(0), NodeId::new(1));
+                    let ends = (NodeId::new(0).into(), NodeId::new(1).into());
                     let (encryption, integrity) = key_octets(suite);
                     let key: Vec<u8> = (0..encryption + integrity).map(|n| n as u8 * 3).collect();
                     let cipher = TunnelCipher::new(tunnel, ends, 0x1234, &key).unwrap();

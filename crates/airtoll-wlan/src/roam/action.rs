@@ -1,11 +1,12 @@
 //! Requests of [`super::Roam`] to the subsystems around it.
 
 use airtoll_handshakes::Message;
-use airtoll_units::{Duration, Instant};
+use airtoll_units::Instant;
 
 use crate::event::RoamEvent;
-use crate::id::{AgentId, HandoverId, LinkId, NodeId, PacketId, SessionId, SignalId, TunnelId};
-use crate::net::RoutesTo;
+use crate::id::{
+    AgentId, HandoverId, LinkId, NodeId, PacketId, RadioId, SessionId, SignalId, TunnelId,
+};
 
 /// An effect outside roaming. Actions are carried out in their order.
 #[derive(Debug)]
@@ -84,64 +85,65 @@ pub(crate) enum Action {
     /// Reports whether the null frame of a station to its access point is out and its radio free.
     LookWhetherIdle {
         handover: HandoverId,
-        station: NodeId,
-        access_point: NodeId,
+        station: RadioId,
+        access_point: RadioId,
     },
-    /// Gives back the data that `from` has queued for `to`.
+    /// Gives back the data that `from` has queued for `to`; `own` says that `from` is the station.
     TakeBack {
         handover: HandoverId,
-        from: NodeId,
-        to: NodeId,
+        from: RadioId,
+        to: RadioId,
+        own: bool,
     },
     /// The station dozes as far as its access point knows, or is awake again.
     SetDozing {
-        station: NodeId,
-        access_point: NodeId,
+        station: RadioId,
+        access_point: RadioId,
         dozing: bool,
     },
     /// The station listens for the beacons of an access point, or no longer does.
     SetListening {
         handover: HandoverId,
-        station: NodeId,
-        access_point: NodeId,
+        station: RadioId,
+        access_point: RadioId,
         listening: bool,
     },
-    /// The node by which a host sends; `None` while it is between two access points.
-    SetPresent {
+    /// The host is between two access points, or is no longer.
+    SetAway {
         host: NodeId,
-        node: Option<NodeId>,
+        away: bool,
     },
-    /// Routes of all nodes for handshake packets to a host, where they differ from those of data.
-    SetDetour {
+    /// The host is on the air by this radio, and handshake packets for it go to that access point.
+    TurnLink {
         host: NodeId,
-        routes: Option<RoutesTo>,
+        radio: RadioId,
     },
-    /// Routes of all nodes to a host.
+    /// All packets for a host go to the access point of this radio.
     SetRoutes {
         host: NodeId,
-        routes: RoutesTo,
+        radio: RadioId,
     },
-    SetLifetime {
-        node: NodeId,
-        lifetime: Duration,
+    /// The lifetime of everything in the queues of a radio is over, or is no longer.
+    SetStopped {
+        radio: RadioId,
+        stopped: bool,
     },
-    /// Levels of the links of a node have changed.
+    /// Levels of the links of a radio have changed.
     LevelsChanged {
-        node: NodeId,
+        radio: RadioId,
     },
-    /// The tunnels of one node go on at another one.
+    /// The tunnels of a session's station go on from its new address.
     MoveTunnels {
-        from: NodeId,
-        there: NodeId,
+        session: SessionId,
     },
-    /// The far end of the tunnels of a node waits for a packet from there, or has one.
+    /// The far end of the tunnels of a node waits for a packet from its new address, or has one.
     SetUnheard {
         node: NodeId,
         unheard: bool,
     },
-    /// The far end of the tunnels of a node knows its address.
+    /// The far end of the tunnels of a session's station knows the new address.
     GatewayFollows {
-        node: NodeId,
+        session: SessionId,
     },
     /// A tunnel of a mobility agent takes packets for this host, or none.
     Bind {

@@ -40,9 +40,9 @@ pub(super) struct Dozing {
 }
 
 impl Roam {
-    /// The first hand-over of a node for which `is` holds.
-    fn dozing(&mut self, node: NodeId, is: fn(&Dozing) -> bool) -> Option<&mut Handover> {
-        let own = |h: &&mut Handover| h.plan.from == node && is(&h.dozing);
+    /// The first hand-over of a station for which `is` holds.
+    fn dozing(&mut self, station: NodeId, is: fn(&Dozing) -> bool) -> Option<&mut Handover> {
+        let own = |h: &&mut Handover| h.plan.station == station && is(&h.dozing);
         self.handovers.iter_mut().find(own)
     }
 
@@ -55,10 +55,10 @@ impl Roam {
 
     pub(super) fn may_be_idle(&self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
-        let (_, access_point) = turn.join.ends_of(plan.before);
+        let (station, access_point) = turn.join.radios_of(plan.before);
         turn.out.push(Action::LookWhetherIdle {
             handover: id,
-            station: plan.from,
+            station,
             access_point,
         });
     }
@@ -71,21 +71,22 @@ impl Roam {
         }
         let handover = &mut self.handovers[id];
         handover.dozing.going = false;
-        let (from, before) = (handover.plan.from, handover.plan.before);
-        let (_, to) = turn.join.ends_of(before);
+        let (from, to) = turn.join.radios_of(handover.plan.before);
         self.leave(id, turn);
         turn.out.push(Action::TakeBack {
             handover: id,
             from,
             to,
+            own: true,
         });
         self.look(id, turn);
     }
 
-    /// Answer to [`Action::TakeBack`]: packets from the queue of node `from`.
-    pub fn took_back(&mut self, id: HandoverId, from: NodeId, packets: Vec<PacketId>) {
+    /// Answer to [`Action::TakeBack`]: packets from the queue of the station itself or of its access
+    /// point.
+    pub fn took_back(&mut self, id: HandoverId, own: bool, packets: Vec<PacketId>) {
         let handover = &mut self.handovers[id];
-        if from == handover.plan.from {
+        if own {
             handover.dozing.own = packets;
         } else {
             handover.dozing.kept.extend(packets);
@@ -95,7 +96,7 @@ impl Roam {
     /// The station is on the channel of its access point again.
     pub(super) fn wake_up(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let handover = &mut self.handovers[id];
-        let node = handover.plan.from;
+        let node = handover.plan.station;
         for packet in std::mem::take(&mut handover.dozing.own) {
             turn.out.push(Action::Enqueue { node, packet });
         }
@@ -154,13 +155,13 @@ impl Roam {
             return;
         }
         // A null frame that comes late belongs to a scan that is over.
-        let going = |h: &Handover| h.plan.from == station && h.dozing.going;
+        let going = |h: &Handover| h.plan.station == station && h.dozing.going;
         let Some(id) = self.handovers.find(going) else {
             return;
         };
         let handover = &mut self.handovers[id];
         handover.dozing.asleep = true;
-        let (_, access_point) = turn.join.ends_of(handover.plan.before);
+        let (station, access_point) = turn.join.radios_of(handover.plan.before);
         turn.out.push(Action::SetDozing {
             station,
             access_point,
@@ -170,6 +171,7 @@ impl Roam {
             handover: id,
             from: access_point,
             to: station,
+            own: false,
         });
     }
 
@@ -193,17 +195,16 @@ impl Roam {
         handover.dozing.asleep = false;
         let kept = std::mem::take(&mut handover.dozing.kept);
         handover.dozing.delivered += kept.len() as u64;
-        let (_, access_point) = turn.join.ends_of(handover.plan.before);
+        let before = handover.plan.before;
+        let (_, node) = turn.join.ends_of(before);
+        let (station, access_point) = turn.join.radios_of(before);
         turn.out.push(Action::SetDozing {
             station,
             access_point,
             dozing: false,
         });
         for packet in kept {
-            turn.out.push(Action::Enqueue {
-                node: access_point,
-                packet,
-            });
+            turn.out.push(Action::Enqueue { node, packet });
         }
     }
 
@@ -211,12 +212,12 @@ impl Roam {
     /// go by the new link.
     pub(super) fn forget_kept(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let handover = &mut self.handovers[id];
-        let (host, station) = (handover.plan.station, handover.plan.from);
+        let (host, before) = (handover.plan.station, handover.plan.before);
         let dozing = &mut handover.dozing;
         let kept = std::mem::take(&mut dozing.kept);
         let own = std::mem::take(&mut dozing.own);
         if std::mem::take(&mut dozing.asleep) {
-            let (_, access_point) = turn.join.ends_of(handover.plan.before);
+            let (station, access_point) = turn.join.radios_of(before);
             turn.out.push(Action::SetDozing {
                 station,
                 access_point,

@@ -89,16 +89,16 @@ impl Roam {
         self.put_in_place(id, turn);
         let request = self.probe_request(id, turn.join);
         let plan = &mut self.handovers[id].plan;
-        let (session, there) = (plan.session, plan.there);
+        let session = plan.session;
         let Some(scanning) = &mut plan.scanning else {
             return;
         };
         scanning.since = Some(turn.now);
-        let (_, access_point) = turn.join.ends_of(session);
+        let (station, access_point) = turn.join.radios_of(session);
         let stay = if scanning.plan.passive {
             turn.out.push(Action::SetListening {
                 handover: id,
-                station: there,
+                station,
                 access_point,
                 listening: true,
             });
@@ -117,7 +117,7 @@ impl Roam {
 
     pub(super) fn scan_over(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &mut self.handovers[id].plan;
-        let (session, there) = (plan.session, plan.there);
+        let session = plan.session;
         let Some(scanning) = &mut plan.scanning else {
             return;
         };
@@ -130,10 +130,10 @@ impl Roam {
         }
         scanning.since = None;
         if scanning.plan.passive {
-            let (_, access_point) = turn.join.ends_of(session);
+            let (station, access_point) = turn.join.radios_of(session);
             turn.out.push(Action::SetListening {
                 handover: id,
-                station: there,
+                station,
                 access_point,
                 listening: false,
             });

@@ -50,26 +50,28 @@ fn scenario(policy: &Value, options: &Value, handover: &Value, flows: &Value) ->
     };
     let radio = |name: &str, role: &str, bss: &str| json!({"name": name, "role": role, "bss": bss, "cipher": "ccmp-128"});
     let wire = |a: &str, b: &str| json!({"nodes": [a, b], "rate_bps": 1e8, "delay_s": 1e-4});
-    let association = |station: &str, options: &Value| {
-        json!({"station": station, "policy": policy, "options": options,
+    let association = |options: &Value| {
+        json!({"policy": policy, "options": options,
             "authentication_server": "radius", "gateway": "server", "home_agent": "server"})
     };
+    let mut first = association(&json!({}));
+    first["station"] = json!("s0");
     let mut value = json!({
         "duration_s": 2.0,
         "radio": {"path_loss": {"model": "constant", "loss_db": 60.0}},
         "bss": [bss("one", 1), bss("two", 6)],
         "nodes": [
             radio("s0", "station", "one"), radio("ap1", "access_point", "one"),
-            radio("s0 at ap2", "station", "two"), radio("ap2", "access_point", "two"),
+            radio("ap2", "access_point", "two"),
             {"name": "switch", "role": "wired"}, {"name": "server", "role": "wired"},
             {"name": "radius", "role": "wired"},
         ],
         "links": [wire("ap1", "switch"), wire("ap2", "switch"), wire("switch", "server"),
             wire("switch", "radius")],
         "flows": flows,
-        "associations": [association("s0", &json!({}))],
-        "handovers": [{"station": "s0", "at_s": 1.0, "scan_s": 0.02,
-            "association": association("s0 at ap2", options)}],
+        "associations": [first],
+        "handovers": [{"station": "s0", "bss": "two", "at_s": 1.0, "scan_s": 0.02,
+            "association": association(options)}],
     });
     for (key, level) in handover.as_object().unwrap() {
         value["handovers"][0][key] = level.clone();
@@ -114,6 +116,43 @@ fn parts_add_up_to_the_gap() {
     // Packets of the call come every 20 ms, so the gap ends at most 20 ms after the join.
     assert!(of("handover_wait_s") < 0.041, "{}", of("handover_wait_s"));
     assert!(of("handover_packets_lost") > 0.0);
+}
+
+#[test]
+fn a_station_that_moves_has_one_row_of_each_metric() {
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    let mut there = scenario(&ccmp(2, "open"), &json!({}), &json!({}), &calls);
+    let cost = json!({"fixed_ns": 20_000.0});
+    there["nodes"][0]["host"] = json!({"transmit": cost, "receive": cost,
+        "energy": {"transmit_w": 1.0, "receive_w": 0.5, "cpu_w": 2.0}});
+    let mut back = there["handovers"][0].clone();
+    (back["at_s"], back["bss"]) = (json!(1.5), json!("one"));
+    let mut twice = there.clone();
+    twice["handovers"].as_array_mut().unwrap().push(back);
+    let mut never = there.clone();
+    never["handovers"] = json!([]);
+    let of = |value: &Value, metric: &str| {
+        let outcome = simulate(value, 1);
+        assert_eq!(outcome.failure, None);
+        let own = outcome
+            .rows
+            .iter()
+            .filter(|r| r.metric == metric && r.station.is_some());
+        let values: Vec<_> = own.map(|r| (r.station.clone().unwrap(), r.value)).collect();
+        let [(station, value)] = &values[..] else {
+            panic!("{metric}: {values:?}");
+        };
+        assert_eq!(station, "s0");
+        *value
+    };
+    for metric in ["cpu_share", "energy_j_per_bit"] {
+        let [never, once, twice] = [&never, &there, &twice].map(|value| of(value, metric));
+        // The packets of all BSSs count. Handshakes add frames at the lowest rate.
+        for moved in [once, twice] {
+            let ratio = moved / never;
+            assert!((0.9..1.3).contains(&ratio), "{metric}: {moved} {never}");
+        }
+    }
 }
 
 #[test]
@@ -179,7 +218,8 @@ fn invalid_hand_overs_are_refused() {
     let good = scenario(&eap(), &json!({}), &full, &json!([tcp()]));
     for (path, wrong) in [
         ("/handovers/0/station", json!("server")),
-        ("/handovers/0/association/station", json!("s0")),
+        ("/handovers/0/bss", json!("one")),
+        ("/handovers/0/bss", json!("nowhere")),
         ("/handovers/0/at_s", json!(-1.0)),
         ("/handovers/0/method", json!("fast-transition")),
     ] {
@@ -312,7 +352,7 @@ fn pre_authentication_has_its_ether_type_and_the_octets_of_eapol() {
     assert!(names.len() >= 2, "{names:?}");
     let mac = |n| crate::address::mac(NodeId::new(n));
     let first = &kept.frames[0].1;
-    assert_eq!(&first[..6], &mac(3).0);
+    assert_eq!(&first[..6], &mac(2).0);
     assert_eq!(&first[6..12], &mac(0).0);
     // EAPOL-Start, version 2 of 802.1X or another, no body.
     assert_eq!(&first[15..18], [1, 0, 0]);

@@ -1,7 +1,6 @@
 //! Walking: a station moves in a straight line, and leaves its access point by level.
 //!
-//! Each beacon interval moves the station and the node that stands for it in the next BSS, and
-//! compares the level of the access point with the threshold of the walk. Levels are mean path
+//! Each beacon interval moves the station's radios in its BSS and in the next one, and compares the level of the access point with the threshold of the walk. Levels are mean path
 //! losses. Carrier sensing between nodes stays as it was at the start.
 
 use airtoll_units::{Duration, Instant};
@@ -61,20 +60,16 @@ impl Roam {
 
     /// Puts the station where it is by now, on its channels.
     pub(super) fn put_in_place(&self, id: HandoverId, turn: &mut Turn<'_>) {
-        let handover = &self.handovers[id];
-        let plan = &handover.plan;
+        let plan = &self.handovers[id].plan;
         let Some(walking) = &plan.walk else {
             return;
         };
         let position = walking.position(turn.now);
-        let (_, old) = turn.join.ends_of(plan.before);
-        turn.radio.place(plan.from, position);
-        turn.radio.place(plan.there, position);
-        if handover.left.is_some() {
-            turn.radio.part(plan.from, old);
+        for session in [plan.before, plan.session] {
+            let (radio, _) = turn.join.radios_of(session);
+            turn.radio.place(radio, position);
+            turn.out.push(Action::LevelsChanged { radio });
         }
-        turn.out.push(Action::LevelsChanged { node: plan.from });
-        turn.out.push(Action::LevelsChanged { node: plan.there });
     }
 
     /// The next hand-over of a walking station continues the walk.
@@ -129,12 +124,11 @@ impl Roam {
     /// Levels at which the station hears, or would hear, the old and the new access point, dBm.
     fn levels(&self, id: HandoverId, turn: &Turn<'_>) -> (f64, f64) {
         let plan = &self.handovers[id].plan;
-        let (_, old) = turn.join.ends_of(plan.before);
-        let (_, new) = turn.join.ends_of(plan.session);
-        (
-            turn.radio.level(old, plan.from),
-            turn.radio.level(new, plan.there),
-        )
+        let level = |session| {
+            let (radio, access_point) = turn.join.radios_of(session);
+            turn.radio.level(access_point, radio)
+        };
+        (level(plan.before), level(plan.session))
     }
 
     /// Whether the station moves to the access point that it found; notes the levels.

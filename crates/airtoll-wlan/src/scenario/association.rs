@@ -39,3 +39,26 @@ pub struct Association {
     #[serde(default)]
     pub foreign_agent: Option<String>,
 }
+
+/// The negotiation of a station that hands over with its next access point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reassociation {
+    /// The policy that it negotiates.
+    pub policy: PolicySpec,
+    /// Choices that the policy leaves open, and injected faults.
+    #[serde(default)]
+    pub options: Options,
+    /// Node with the RADIUS server; needed with an EAP method.
+    #[serde(default)]
+    pub authentication_server: Option<String>,
+    /// Node at the far end of the tunnels; needed with tunnels.
+    #[serde(default)]
+    pub gateway: Option<String>,
+    /// Node with the home agent; needed with Mobile IP.
+    #[serde(default)]
+    pub home_agent: Option<String>,
+    /// Node with the foreign agent; needed with Mobile IP abroad.
+    #[serde(default)]
+    pub foreign_agent: Option<String>,
+}

@@ -230,19 +230,23 @@ impl Scenario {
         } else {
             return Ok(());
         };
-        let stations = self
-            .nodes
-            .iter()
-            .filter(|n| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name));
-        for station in stations {
-            let joins = self.associations.iter();
-            let moves = self.handovers.iter().map(|h| &h.association);
-            let Some(own) = joins.chain(moves).find(|a| a.station == station.name) else {
+        let in_it = |n: &&Node| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name);
+        for station in self.nodes.iter().filter(in_it) {
+            let mut joins = self.associations.iter();
+            if joins.all(|a| a.station != station.name) {
                 let allowed = format!("null: {} joins nowhere in simulated time", station.name);
                 return invalid(&field, "set", allowed);
-            };
-            if own.policy.link.akm.is_none() {
-                let allowed = format!("null: {} has no group key handshake", own.policy.name);
+            }
+        }
+        let here = |name: &str| self.nodes.iter().filter(in_it).any(|n| n.name == name);
+        let joins = self.associations.iter().filter(|a| here(&a.station));
+        let moves = self.handovers.iter().filter(|h| h.bss == bss.name);
+        let policies = joins
+            .map(|a| &a.policy)
+            .chain(moves.map(|h| &h.association.policy));
+        for policy in policies {
+            if policy.link.akm.is_none() {
+                let allowed = format!("null: {} has no group key handshake", policy.name);
                 return invalid(&field, "set", allowed);
             }
         }
@@ -429,7 +433,7 @@ fn mhz(row: &WidthRules) -> u16 {
     row.width.mhz() as u16
 }
 
-fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
+pub(super) fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
     let phy = standard.descriptor();
     match *rate {
         Rate::Fixed { mbps } => {

@@ -5,8 +5,8 @@ use airtoll_security::AkmSuite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Checked, invalid, not_negative, positive};
-use super::{Association, Role, Scenario, ScenarioError};
+use super::check::{Checked, check_rate, invalid, not_negative, positive};
+use super::{Reassociation, Role, Scenario, ScenarioError};
 
 /// How a station gets in at the new access point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,13 @@ pub enum HandoverMethod {
 pub struct Handover {
     /// The station that moves; it has an association of its own.
     pub station: String,
+    /// The BSS that it moves to: another one than that in which it is.
+    pub bss: String,
+    /// Position of the station in that BSS, metres. It decides who senses whom there and, without
+    /// `walk`, the levels; null: the station's own position. Equal in all hand-overs of the station
+    /// to that BSS.
+    #[serde(default)]
+    pub position_m: Option<[f64; 3]>,
     /// When it leaves, counted from the start of the traffic, s; null with `walk`.
     #[serde(default)]
     pub at_s: Option<f64>,
@@ -61,10 +68,8 @@ pub struct Handover {
     /// uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
     #[serde(default)]
     pub tunnel: TunnelMove,
-    /// Association at the new access point. The association's `station` is the node that
-    /// stands for the moving station in the new BSS: a station of that BSS without flows, or the
-    /// station itself where it comes back.
-    pub association: Association,
+    /// Negotiation with the new access point.
+    pub association: Reassociation,
 }
 
 /// An agent of Mobile IP that advertises itself on the link of an access point (RFC 5944 section 2.3).
@@ -86,8 +91,8 @@ pub struct MobilityAgent {
 }
 
 /// A walk in a straight line that begins with the traffic. Levels follow positions but where
-/// `radio.budgets` has the pair; who senses whom is decided at the scenario's positions, for the node
-/// that stands for the station in the new BSS best at the end of the walk.
+/// `radio.budgets` has the pair; who senses whom is decided at the station's position and, in the next
+/// BSS, at the hand-over's `position_m`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
@@ -190,14 +195,14 @@ impl Scenario {
         self.check_place(at, handover)
     }
 
-    /// Where a hand-over leads: to a node that stands for the station, or to the station itself.
+    /// Where a hand-over leads: to a BSS in which the station is not.
     fn check_place(&self, at: &str, handover: &Handover) -> Checked {
-        let same = |h: &&Handover| h.station == handover.station;
-        let earlier = self
-            .handovers
-            .iter()
-            .take_while(|h| !std::ptr::eq(*h, handover));
-        let before = earlier.filter(same).last();
+        let earlier = || {
+            let own = self.handovers.iter();
+            own.take_while(|h| !std::ptr::eq(*h, handover))
+                .filter(|h| h.station == handover.station)
+        };
+        let before = earlier().last();
         if let Some(before) = before {
             if before.walk.is_some() != handover.walk.is_some() {
                 return invalid(
@@ -211,24 +216,32 @@ impl Scenario {
                 return invalid(&format!("{at}.at_s"), handover.at_s.unwrap_or(0.0), allowed);
             }
         }
-        let field = format!("{at}.association.station");
-        let name = &handover.association.station;
-        let there = self.node(&field, name)?;
-        let from = before.map_or(&handover.station, |h| &h.association.station);
-        if there.role != Role::Station || there.bss == self.node(&field, from)?.bss {
-            return invalid(&field, name, "a station of another BSS");
+        let field = format!("{at}.bss");
+        let Some(bss) = self.bss.iter().find(|b| b.name == handover.bss) else {
+            return invalid(&field, &handover.bss, "the name of a BSS");
+        };
+        let station = self.node(&format!("{at}.station"), &handover.station)?;
+        if let Some(rate) = &station.rate {
+            check_rate(&field, rate, station.standard.unwrap_or(bss.standard))?;
         }
-        let others = |h: &Handover| h.station != handover.station && h.association.station == *name;
-        let comes_back = *name == handover.station;
-        if !comes_back
-            && (self.associations.iter().any(|a| a.station == *name)
-                || self
-                    .flows
-                    .iter()
-                    .any(|f| f.source == *name || f.destination == *name)
-                || self.handovers.iter().any(others))
+        let first = &station.bss;
+        let from = before.map_or(first.as_deref(), |h| Some(&h.bss));
+        if from == Some(&handover.bss) {
+            let allowed = format!("another BSS: {} is there already", handover.station);
+            return invalid(&field, &handover.bss, &allowed);
+        }
+        let field = format!("{at}.position_m");
+        if first.as_deref() == Some(&handover.bss) {
+            if let Some(position) = handover.position_m {
+                let allowed = "null: the station comes back to its first BSS";
+                return invalid(&field, format!("{position:?}"), allowed);
+            }
+        } else if let Some(other) = earlier().find(|h| h.bss == handover.bss)
+            && other.position_m != handover.position_m
         {
-            return invalid(&field, name, "a station without flows and association");
+            let value = format!("{:?}", handover.position_m);
+            let allowed = "as in the station's first hand-over to that BSS";
+            return invalid(&field, value, allowed);
         }
         Ok(())
     }
@@ -244,7 +257,7 @@ impl Scenario {
     }
 
     fn check_tunnels(&self, at: &str, handover: &Handover) -> Checked {
-        let Association {
+        let Reassociation {
             policy, options, ..
         } = &handover.association;
         let mobile_ip = options.mobile_ip != MobileIp::Off;

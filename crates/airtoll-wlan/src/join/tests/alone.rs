@@ -10,10 +10,11 @@ use airtoll_units::{Duration, Instant};
 use super::policy;
 use crate::address;
 use crate::event::JoinEvent;
-use crate::id::{LinkId, NodeId, PacketId, SessionId, SignalId};
+use crate::id::{LinkId, NodeId, PacketId, RadioId, SessionId, SignalId};
 use crate::join::{Action, Deauthentication, Join, Parties, Purpose, Session, Setup};
 
 const STATION: NodeId = NodeId::new(0);
+const RADIO: RadioId = RadioId::first_of(STATION);
 const ACCESS_POINT: NodeId = NodeId::new(1);
 const FRAME: Duration = Duration::from_micros(300);
 
@@ -45,9 +46,15 @@ impl Lab {
             streams.named("negotiation").into_generator(),
         )
         .unwrap();
-        let nodes = Parties::new(STATION, ACCESS_POINT);
+        let nodes = Parties::new((STATION, RADIO), ACCESS_POINT);
         let mut join = Join::default();
-        let session = Session::new(nodes, (STATION, STATION), negotiation, 16, Purpose::Entry);
+        let session = Session::new(
+            nodes,
+            (STATION, STATION.into()),
+            negotiation,
+            16,
+            Purpose::Entry,
+        );
         join.add(session);
         join.set_up(Setup {
             streams,
@@ -138,11 +145,11 @@ fn a_session_asks_for_all_its_effects() {
     // Authentication and association: two frames each; four of the 4-way handshake.
     assert_eq!(lab.sent.len(), 8);
     assert!(lab.began());
-    assert!(lab.join.is_linked(STATION));
+    assert!(lab.join.is_linked(STATION, ACCESS_POINT));
     let keys = |action: &Action| match action {
         Action::KeysAgreed {
             station, secrets, ..
-        } => *station == STATION && !secrets.is_empty(),
+        } => *station == RADIO && !secrets.is_empty(),
         _ => false,
     };
     assert_eq!(lab.seen.iter().filter(|action| keys(action)).count(), 1);
@@ -173,7 +180,7 @@ fn an_access_point_bars_its_link_before_it_drops_the_queue() {
         )
     });
     assert!(barred.is_some() && barred < dropped, "{:?}", lab.seen);
-    assert!(lab.join.is_off(STATION) && !lab.join.is_linked(STATION));
+    assert!(lab.join.is_off(STATION) && !lab.join.is_linked(STATION, ACCESS_POINT));
 }
 
 #[test]

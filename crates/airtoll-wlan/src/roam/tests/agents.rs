@@ -19,7 +19,7 @@ fn abroad(listens: bool, period_s: Option<f64>, back: bool) -> Value {
     if back {
         let mut home = value["handovers"][0].clone();
         home["at_s"] = json!(2.5);
-        home["association"]["station"] = json!("s0");
+        home["bss"] = json!("one");
         home["association"]["options"] = json!({"mobile_ip": "home", "listens": listens});
         value["handovers"].as_array_mut().unwrap().push(home);
     }

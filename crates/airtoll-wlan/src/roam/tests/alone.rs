@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::{MobileIp, Negotiation, Options, PolicySpec, TunnelMove};
+use airtoll_handshakes::{Negotiation, Options, PolicySpec, TunnelMove};
 use airtoll_phy::{Band, OfdmRate, TxVector};
 use airtoll_units::{Duration, Instant};
 use serde_json::json;
@@ -12,19 +12,19 @@ use super::{ccmp, scenario, tcp};
 use crate::Scenario;
 use crate::address;
 use crate::event::RoamEvent;
-use crate::id::{HandoverId, LinkId, NodeId, PacketId};
+use crate::id::{HandoverId, LinkId, NodeId, PacketId, RadioId};
 use crate::join::{Join, Parties, Purpose, Session};
 use crate::medium::Radio;
-use crate::net::Route;
 use crate::roam::{Action, Agent, Plan, Roam, Scanning, Turn};
 use crate::scenario::{HandoverMethod, Scan};
 
 const STATION: NodeId = NodeId::new(0);
 const OLD: NodeId = NodeId::new(1);
-const THERE: NodeId = NodeId::new(2);
-const NEW: NodeId = NodeId::new(3);
+const NEW: NodeId = NodeId::new(2);
 const AGENT: NodeId = NodeId::new(5);
-const LIFETIME: Duration = Duration::from_secs(7);
+/// The radios of the station in the old BSS and in the new one.
+const HERE: RadioId = RadioId::first_of(STATION);
+const THERE: RadioId = RadioId::new(6);
 
 struct Lab {
     roam: Roam,
@@ -44,7 +44,7 @@ impl Lab {
         let policy = ccmp(2, "open");
         let spec: PolicySpec = serde_json::from_value(policy.clone()).unwrap();
         let mut join = Join::default();
-        let mut add = |station: NodeId, access_point: NodeId| {
+        let mut add = |radio: RadioId, access_point: NodeId| {
             let negotiation = Negotiation::between(
                 spec.clone(),
                 Options::default(),
@@ -52,28 +52,26 @@ impl Lab {
                 address::mac(access_point),
                 Streams::new(1).named("negotiation").into_generator(),
             );
-            let nodes = Parties::new(station, access_point);
-            let ends = (STATION, station);
             join.add(Session::new(
-                nodes,
-                ends,
+                Parties::new((STATION, radio), access_point),
+                (STATION, radio.into()),
                 negotiation.unwrap(),
                 16,
                 Purpose::Entry,
             ))
         };
-        let (before, session) = (add(STATION, OLD), add(THERE, NEW));
+        let (before, session) = (add(HERE, OLD), add(THERE, NEW));
         let value = scenario(&policy, &json!({}), &json!({}), &json!([tcp()]));
         let scenario = Scenario::from_json(&value.to_string()).unwrap();
         let names = scenario.nodes.iter().zip((0..).map(NodeId::new));
         let index: HashMap<&str, NodeId> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
+        let own = index.values().map(|node| (*node, [0.0; 3]));
+        let mut radios: Vec<(NodeId, [f64; 3])> = own.collect();
+        radios.sort_by_key(|(node, _)| *node);
+        radios.push((STATION, [0.0; 3]));
         let mut roam = Roam::default();
         let mut plan = Plan {
             station: STATION,
-            from: STATION,
-            there: THERE,
-            routes: [Route::None; 4].into_iter().collect(),
-            lifetime: LIFETIME,
             queue_limit: 2,
             previous: None,
             session,
@@ -87,7 +85,6 @@ impl Lab {
             scanning: None,
             again: Duration::from_secs(1),
             tunnel: TunnelMove::Anew,
-            mobile_ip: MobileIp::Off,
             binding: None,
         };
         change(&mut plan);
@@ -95,7 +92,7 @@ impl Lab {
         Self {
             roam,
             join,
-            radio: Radio::new(&scenario, &index),
+            radio: Radio::new(&scenario, &index, &radios),
             out: Vec::new(),
         }
     }
@@ -130,9 +127,9 @@ impl Lab {
         assert!(
             matches!(
                 actions[0],
-                Action::SetPresent {
+                Action::SetAway {
                     host: STATION,
-                    node: None
+                    away: true
                 }
             ),
             "{actions:?}"
@@ -144,8 +141,76 @@ impl Lab {
 #[test]
 fn a_station_that_leaves_hears_its_access_point_no_longer() {
     let lab = Lab::left();
-    assert_eq!(lab.radio.power(OLD, STATION), f64::NEG_INFINITY);
-    assert!(lab.radio.power(NEW, THERE).is_finite());
+    let [old, new] = [OLD, NEW].map(RadioId::first_of);
+    assert_eq!(lab.radio.power(old, HERE), f64::NEG_INFINITY);
+    assert!(lab.radio.level(old, HERE).is_finite());
+    assert!(lab.radio.power(new, THERE).is_finite());
+}
+
+#[test]
+fn a_scan_without_result_leaves_the_station_at_its_link() {
+    let mut lab = Lab::with(|plan| {
+        let scan = Scan {
+            channels: 1,
+            passive: true,
+            min_channel_s: 0.02,
+            max_channel_s: 0.1,
+        };
+        let vector = TxVector::ofdm(OfdmRate::M6, Band::Ghz5);
+        let difs = Duration::from_micros(34);
+        let link = LinkId::new(9);
+        plan.scanning = Some(Scanning::new(scan, link, vector, difs, vec![0x8c]));
+    });
+    let id = HandoverId::new(0);
+    lab.at(1_000, |roam, turn| roam.looked(id, true, turn));
+    let old = RadioId::first_of(OLD);
+    let level = lab.radio.level(old, HERE);
+    assert_eq!(lab.radio.power(old, HERE), f64::NEG_INFINITY);
+    lab.at(1_000, |roam, turn| roam.due(RoamEvent::Probe(id), turn));
+    let actions = lab.at(1_100, |roam, turn| roam.due(RoamEvent::ScanOver(id), turn));
+    let has = |wanted: fn(&Action) -> bool| actions.iter().any(wanted);
+    assert!(has(|a| matches!(a, Action::SetAway { away: false, .. })));
+    let sends = |a: &Action| {
+        matches!(
+            a,
+            Action::SetStopped {
+                radio: HERE,
+                stopped: false
+            }
+        )
+    };
+    assert!(has(sends), "{actions:?}");
+    assert!(
+        !has(|a| matches!(a, Action::TurnLink { .. })),
+        "{actions:?}"
+    );
+    assert_eq!(lab.radio.power(old, HERE), level);
+}
+
+#[test]
+fn a_station_turns_to_the_next_access_point_once_it_has_found_it() {
+    let mut lab = Lab::left();
+    let id = HandoverId::new(0);
+    let actions = lab.at(1_020, |roam, turn| roam.due(RoamEvent::Found(id), turn));
+    let turns = |a: &Action| {
+        matches!(
+            a,
+            Action::TurnLink {
+                host: STATION,
+                radio: THERE
+            }
+        )
+    };
+    assert_eq!(
+        actions.iter().filter(|a| turns(a)).count(),
+        1,
+        "{actions:?}"
+    );
+    assert!(
+        !actions
+            .iter()
+            .any(|a| matches!(a, Action::SetRoutes { .. }))
+    );
 }
 
 #[test]
@@ -160,19 +225,27 @@ fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
         matches!(lost[..], [Action::Lose { packet }] if packet == last),
         "{lost:?}"
     );
-    let session = lab.roam.last_planned(STATION).unwrap().2;
+    let session = lab.roam.last_planned(STATION).unwrap().1;
     let actions = lab.at(1_050, |roam, turn| roam.moved(session, turn));
     let at = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
     let present = at(|a| {
         matches!(
             a,
-            Action::SetPresent {
-                node: Some(THERE),
-                ..
+            Action::SetAway {
+                host: STATION,
+                away: false
             }
         )
     });
-    let routes = at(|a| matches!(a, Action::SetRoutes { host: STATION, .. }));
+    let routes = at(|a| {
+        matches!(
+            a,
+            Action::SetRoutes {
+                host: STATION,
+                radio: THERE
+            }
+        )
+    });
     let first = at(|a| matches!(a, Action::SendKept { packet, .. } if packet.number() == 0));
     let second = at(|a| matches!(a, Action::SendKept { packet, .. } if packet.number() == 1));
     let left = at(|a| matches!(a, Action::HasLeft { access_point: OLD }));
@@ -183,7 +256,7 @@ fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
 #[test]
 fn a_packet_sent_before_the_station_joined_does_not_end_the_gap() {
     let mut lab = Lab::left();
-    let session = lab.roam.last_planned(STATION).unwrap().2;
+    let session = lab.roam.last_planned(STATION).unwrap().1;
     lab.at(1_050, |roam, turn| roam.moved(session, turn));
     let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
     let flow = [STATION, AGENT];

@@ -13,9 +13,10 @@ fn walk(handover: &Value, duration_s: f64) -> Value {
     value["duration_s"] = json!(duration_s);
     value["radio"] = json!({"path_loss":
         {"model": "log_distance", "reference_db": 40.0, "exponent": 3.0}});
-    for (node, x) in [(0, 2.0), (1, 0.0), (2, 58.0), (3, 60.0)] {
+    for (node, x) in [(0, 2.0), (1, 0.0), (2, 60.0)] {
         value["nodes"][node]["position_m"] = json!([x, 1.0, 0.0]);
     }
+    value["handovers"][0]["position_m"] = json!([58.0, 1.0, 0.0]);
     for bss in [0, 1] {
         value["bss"][bss]["beacons"] = json!({"interval_us": 102_400.0});
         value["bss"][bss]["rate"] = json!({"control": "aarf"});

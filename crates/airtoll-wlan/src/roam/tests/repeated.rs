@@ -20,10 +20,8 @@ fn walked(policy: &Value, method: &str, path: &[u32]) -> Value {
     let mut value = scenario(policy, &json!({}), &given, &calls);
     value["duration_s"] = json!(0.5 * (path.len() + 1) as f64);
     let nodes = value["nodes"].as_array_mut().unwrap();
-    for (name, role) in [("s0 at ap3", "station"), ("ap3", "access_point")] {
-        let node = json!({"name": name, "role": role, "bss": "three", "cipher": "ccmp-128"});
-        nodes.push(node);
-    }
+    nodes
+        .push(json!({"name": "ap3", "role": "access_point", "bss": "three", "cipher": "ccmp-128"}));
     let mut third = value["bss"][1].clone();
     (third["name"], third["channel"]) = (json!("three"), json!(11));
     value["bss"].as_array_mut().unwrap().push(third);
@@ -34,11 +32,7 @@ fn walked(policy: &Value, method: &str, path: &[u32]) -> Value {
     let moves = path.iter().enumerate().map(|(number, to)| {
         let mut next = first.clone();
         next["at_s"] = json!(0.5 * (number + 1) as f64);
-        let name = match to {
-            1 => "s0".to_owned(),
-            _ => format!("s0 at ap{to}"),
-        };
-        next["association"]["station"] = json!(name);
+        next["bss"] = json!(["one", "two", "three"][*to as usize - 1]);
         next
     });
     value["handovers"] = moves.collect();
@@ -153,12 +147,14 @@ fn invalid_paths_are_refused() {
     let good = walked(&policy(2), "full", &[2, 1]);
     assert!(Scenario::from_json(&good.to_string()).is_ok());
     for (path, wrong) in [
-        ("/handovers/1/association/station", "s0 at ap2"),
-        ("/handovers/0/association/station", "s0"),
-        ("/handovers/1/association/station", "server"),
+        ("/handovers/1/bss", json!("two")),
+        ("/handovers/0/bss", json!("one")),
+        ("/handovers/1/bss", json!("server")),
+        ("/handovers/1/position_m", json!([1.0, 0.0, 0.0])),
     ] {
         let mut value = good.clone();
-        *value.pointer_mut(path).unwrap() = json!(wrong);
+        let (at, key) = path.rsplit_once('/').unwrap();
+        value.pointer_mut(at).unwrap()[key] = wrong;
         assert!(Scenario::from_json(&value.to_string()).is_err(), "{path}");
     }
     let mut value = good;

@@ -72,7 +72,7 @@ fn a_tunnel_goes_there_and_back() {
         let mut value = tunnelled(suite, way, &options, &calls);
         let mut home = value["handovers"][0].clone();
         home["at_s"] = json!(1.5);
-        home["association"]["station"] = json!("s0");
+        home["bss"] = json!("one");
         value["handovers"].as_array_mut().unwrap().push(home);
         let outcome = simulate(&value, 1);
         assert_eq!(outcome.failure, None);
