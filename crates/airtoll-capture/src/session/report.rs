@@ -12,11 +12,15 @@ use serde::Serialize;
 
 use super::steps::{Phase, Protocol, StepColumns, Steps};
 use super::timeline::Session;
-use super::waits::{Exchange, Waits};
+use super::waits::{ServerAuthentication, Waits};
 
 impl Session {
     /// The session as it is printed, without its steps; `exchange` is what RADIUS did for it.
-    pub(super) fn report(&self, origin_ns: u64, exchange: Option<Exchange>) -> SessionReport {
+    pub(super) fn report(
+        &self,
+        origin_ns: u64,
+        exchange: Option<ServerAuthentication>,
+    ) -> SessionReport {
         let seconds = |from: u64, to: u64| to.saturating_sub(from) as f64 / 1e9;
         let join = &self.join;
         let rsn = self.rsn.as_ref();
@@ -259,7 +263,7 @@ impl Session {
 /// A session that only RADIUS shows: an authentication at a server, seen between AP and server.
 pub(super) fn of_exchange(
     station: MacAddress,
-    exchange: &Exchange,
+    exchange: &ServerAuthentication,
     origin_ns: u64,
 ) -> SessionReport {
     let outcome = match exchange.accepted {

@@ -107,7 +107,7 @@ impl Waiting {
 
 /// One authentication at a server, as RADIUS shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exchange {
+pub(super) struct ServerAuthentication {
     /// First Access-Request.
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
@@ -145,7 +145,7 @@ pub(super) struct Served {
 struct Station {
     /// Server time that no frame on the air was set against yet.
     fresh_ns: u64,
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<ServerAuthentication>,
 }
 
 impl Served {
@@ -176,7 +176,7 @@ impl Served {
             request && (last.end_ns.is_some() || time_ns.saturating_sub(last.last_ns) > GIVEN_UP_NS)
         });
         if over && state.exchanges.len() < MAX_EXCHANGES {
-            state.exchanges.push(Exchange {
+            state.exchanges.push(ServerAuthentication {
                 first_ns: time_ns,
                 last_ns: time_ns,
                 end_ns: None,
@@ -233,14 +233,18 @@ impl Served {
     }
 
     /// The exchange that began while a session went on.
-    pub(super) fn during(&self, station: MacAddress, (from, to): (u64, u64)) -> Option<Exchange> {
+    pub(super) fn during(
+        &self,
+        station: MacAddress,
+        (from, to): (u64, u64),
+    ) -> Option<ServerAuthentication> {
         let state = self.stations.get(&station.to_u64())?;
-        let within = |exchange: &&Exchange| (from..=to).contains(&exchange.first_ns);
+        let within = |exchange: &&ServerAuthentication| (from..=to).contains(&exchange.first_ns);
         state.exchanges.iter().find(within).copied()
     }
 
     /// Every exchange of every station.
-    pub(super) fn exchanges(&self) -> impl Iterator<Item = (MacAddress, Exchange)> {
+    pub(super) fn exchanges(&self) -> impl Iterator<Item = (MacAddress, ServerAuthentication)> {
         self.stations.iter().flat_map(|(station, state)| {
             let station = address_of(*station);
             state.exchanges.iter().map(move |one| (station, *one))
