@@ -38,6 +38,5 @@ pub use receiver::{Received, Receiver};
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::{CongestionState, Sender, SenderStatistics};
 pub use voice::{
-    CodecImpairment, G711, G711_CONCEALED, VoiceSource, mean_opinion_score, played_rating,
-    transmission_rating,
+    CodecImpairment, G711, G711_CONCEALED, mean_opinion_score, played_rating, transmission_rating,
 };

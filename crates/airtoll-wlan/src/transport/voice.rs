@@ -1,62 +1,6 @@
-//! Voice over IP: a G.711 packet source, and what delay and loss make of a call (ITU-T G.107).
+//! Voice over IP: the quality of a call after delay and loss (ITU-T G.107).
 //!
-//! Takes simulated time, one-way delay and loss; gives packets to send, the transmission rating R and the mean
-//! opinion score. Never models echo, noise or the listener beyond the recommendation's defaults.
-
-use airtoll_units::Instant;
-
-/// G.711 speech, octets per second: 64 kb/s.
-const SPEECH_RATE: u64 = 8_000;
-/// RTP header without CSRC or extension (RFC 3550 section 5.1).
-const RTP_HEADER: u32 = 12;
-
-/// A constant-rate G.711 source: `interval` of speech and an RTP header in each UDP payload (RFC 3551).
-#[derive(Debug, Clone)]
-pub struct VoiceSource {
-    next: u64,
-    interval: u64,
-    end: u64,
-    sent: u64,
-}
-
-impl VoiceSource {
-    /// A call from `start` until before `end` with a packet each `interval_ms` (20 is usual, RFC 3551
-    /// section 4.2); 1 to 200 ms.
-    pub fn new(start: Instant, end: Instant, interval_ms: u32) -> Self {
-        Self {
-            next: start.as_nanos(),
-            interval: u64::from(interval_ms.clamp(1, 200)) * 1_000_000,
-            end: end.as_nanos(),
-            sent: 0,
-        }
-    }
-
-    /// UDP payload octets of the packet due at `now`, if one is.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<u32> {
-        if self.next >= self.end || now.as_nanos() < self.next {
-            return None;
-        }
-        self.next += self.interval;
-        self.sent += 1;
-        Some(self.payload())
-    }
-
-    /// UDP payload octets of each packet: 172 at 20 ms.
-    pub fn payload(&self) -> u32 {
-        let speech = SPEECH_RATE * self.interval / 1_000_000_000;
-        RTP_HEADER + u32::try_from(speech).unwrap_or(u32::MAX)
-    }
-
-    /// When the next packet is due.
-    pub fn next_timer(&self) -> Option<Instant> {
-        (self.next < self.end).then(|| Instant::from_nanos(self.next))
-    }
-
-    /// Packets sent so far.
-    pub fn sent(&self) -> u64 {
-        self.sent
-    }
-}
+//! Takes one-way delay and loss; gives the transmission rating R and the mean opinion score. Never models echo, noise or the listener beyond the recommendation's defaults.
 
 /// A codec's behaviour under loss (ITU-T G.113 appendix I, table I.4).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,21 +86,6 @@ fn delay_impairment(delay_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_call_is_fifty_packets_a_second_of_172_octets() {
-        let second = Instant::from_nanos(1_000_000_000);
-        let mut source = VoiceSource::new(Instant::from_nanos(0), second, 20);
-        let mut octets = Vec::new();
-        while let Some(at) = source.next_timer() {
-            assert_eq!(source.poll_transmit(at), Some(172));
-            assert_eq!(source.poll_transmit(at), None);
-            octets.push(at.as_nanos());
-        }
-        assert_eq!(source.sent(), 50);
-        assert_eq!(octets[1] - octets[0], 20_000_000);
-        assert_eq!(VoiceSource::new(second, second, 10).payload(), 92);
-    }
 
     #[test]
     fn defaults_give_the_printed_rating_and_score() {
