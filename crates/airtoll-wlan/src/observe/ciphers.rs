@@ -9,18 +9,30 @@ use airtoll_units::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct CipherWork {
     spans: Vec<(Instant, Instant)>,
+    /// At this many spans those of the past are looked for and dropped.
+    limit: usize,
 }
 
-/// Spans kept before those of the past are looked for and dropped.
+/// The least [`CipherWork::limit`].
 const MANY: usize = 64;
 
 impl CipherWork {
     /// Notes `effort` of work that ends at `end`; what ended by `booked` may be forgotten.
     pub fn add(&mut self, end: Instant, effort: Duration, booked: Instant) {
-        if self.spans.len() >= MANY {
-            self.spans.retain(|(_, end)| *end > booked);
+        let start = end - effort;
+        // An engine with a queue works without a pause: its jobs make one span.
+        if let Some((first, last)) = self.spans.last_mut()
+            && start <= *last
+            && end >= *first
+        {
+            (*first, *last) = (start.min(*first), end.max(*last));
+            return;
         }
-        self.spans.push((end - effort, end));
+        if self.spans.len() >= self.limit {
+            self.spans.retain(|(_, end)| *end > booked);
+            self.limit = (self.spans.len() * 2).max(MANY);
+        }
+        self.spans.push((start, end));
     }
 
     /// How much of `[from, to]` at least one cipher worked; forgets what ended by `to`.
