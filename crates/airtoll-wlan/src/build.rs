@@ -25,7 +25,7 @@ use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Medium, Radio};
 use crate::net::Net;
-use crate::observe::{self, Observers};
+use crate::observe::Observers;
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard};
 use crate::stack::Stack;
@@ -155,11 +155,7 @@ impl Builder<'_> {
         for node in &self.scenario.nodes {
             lower.device.add_node(&node.host);
             net.add_node(&node.name, node.role, node.mtu_octets);
-            lower
-                .cx
-                .observers
-                .nodes
-                .push(observe::Node::new(node.host.energy));
+            lower.cx.observers.add_node();
         }
     }
 

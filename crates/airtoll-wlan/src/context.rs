@@ -6,14 +6,15 @@
 //! actions that an action causes before the next one.
 
 use airtoll_engine::EventQueue;
-use airtoll_units::Instant;
+use airtoll_units::{Duration, Instant};
 
 use crate::event::{Event, PipeKind};
 use crate::id::{
     AgentId, ContenderId, FlowId, HandoverId, LinkId, NodeId, PacketId, RadioId, SignalId, Slab,
     WireId,
 };
-use crate::observe::Observers;
+use crate::observe::ledger::Air;
+use crate::observe::{Moment, Observation, Observer as _, Observers};
 use crate::packet::Packet;
 
 /// A request of a subsystem to those above it, or to itself once these are done.
@@ -118,12 +119,19 @@ impl Context {
         self.outbox.push(Action::Lose { packet });
     }
 
-    /// Hands a record to the trace, if there is one.
-    #[inline]
-    pub fn trace(&mut self, what: &'static str, which: [u64; 3]) {
-        let now = self.events.now();
-        if let Some(trace) = &mut self.observers.trace {
-            trace.record(now, what, which);
-        }
+    /// Lets the observers see something.
+    #[inline(always)]
+    pub fn observe(&mut self, observation: Observation<'_>) {
+        let moment = Moment {
+            now: self.events.now(),
+            warm_up: self.warm_up,
+        };
+        self.observers.observe(moment, observation);
+    }
+
+    /// A stretch of the air is over.
+    #[inline(always)]
+    pub fn observe_air(&mut self, used: Air, span: Duration) {
+        self.observe(Observation::Air { used, span });
     }
 }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::event::{Event, PipeKind};
 use crate::id::{NodeId, PacketId, Table};
 use crate::medium::Medium;
+use crate::observe::Observation;
 use crate::scenario::{self, CryptoEngine};
 use host::Host;
 
@@ -25,6 +26,8 @@ pub(crate) use nic::{Nic, Work};
 #[derive(Debug)]
 struct Node {
     host: Host,
+    /// Power that it takes, where that is known.
+    energy: Option<scenario::Energy>,
     transmit: Pipe,
     encrypt: Pipe,
     decrypt: Pipe,
@@ -51,6 +54,7 @@ impl Device {
     pub fn add_node(&mut self, model: &scenario::Host) {
         self.nodes.push(Node {
             host: Host::new(model),
+            energy: model.energy,
             transmit: Pipe::default(),
             encrypt: Pipe::default(),
             decrypt: Pipe::default(),
@@ -99,7 +103,7 @@ impl Device {
     ) -> Duration {
         let host = &self.nodes[node].host;
         let effort = host.cipher_time(cipher, encrypt, octets);
-        cx.observers.crypto_time += effort;
+        cx.observe(Observation::CipherWork { effort });
         effort
     }
 
@@ -269,6 +273,11 @@ impl Device {
     pub fn busy(&self, node: NodeId) -> (Duration, Duration) {
         let host = &self.nodes[node].host;
         (host.cpu.busy, host.engines.iter().map(|e| e.busy).sum())
+    }
+
+    /// Power that a node takes, where that is known.
+    pub fn energy(&self, node: NodeId) -> Option<scenario::Energy> {
+        self.nodes[node].energy
     }
 
     /// The warm-up ends.

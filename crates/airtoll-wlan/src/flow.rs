@@ -15,7 +15,7 @@ pub(crate) use connection::{Carried, Connection};
 use crate::context::{Action, Context};
 use crate::event::Event;
 use crate::id::{FlowId, NodeId, Table};
-use crate::observe::metrics::Statistics;
+use crate::observe::Observation;
 use crate::packet::{Carries, Packet};
 
 /// All flows.
@@ -46,7 +46,6 @@ pub(crate) struct Flow {
     pub blocked: bool,
     pub next_number: u32,
     pub stream: Stream,
-    pub statistics: Statistics,
 }
 
 /// IPv6 header (RFC 8200 section 3).
@@ -104,13 +103,6 @@ impl Flows {
         }
     }
 
-    /// The warm-up ends.
-    pub fn restart(&mut self) {
-        for flow in &mut self.flows {
-            flow.statistics.restart();
-        }
-    }
-
     /// Sends a packet of a flow.
     #[inline]
     fn originate(
@@ -132,8 +124,8 @@ impl Flows {
         } else {
             (state.source, state.destination)
         };
-        if counted && payload > 0 {
-            state.statistics.sent += 1;
+        if payload > 0 {
+            cx.observe(Observation::Sent { flow });
         }
         let held = match &state.connection {
             Some(connection) => payload > 0 && connection.counts_local(u8::from(reverse)),
@@ -160,13 +152,11 @@ impl Flows {
     #[inline]
     pub fn arrived(&mut self, cx: &mut Context, p: &Packet, at: Instant) {
         let Some(number) = p.flow() else { return };
-        cx.trace(
-            "arrived",
-            [u64::from(number), u64::from(p.mark()), p.created.as_nanos()],
-        );
-        if p.payload > 0 {
-            self.count_arrival(cx, number, p, at);
-        }
+        cx.observe(Observation::Arrived {
+            flow: number,
+            packet: p,
+            at,
+        });
         let flow = &mut self.flows[number];
         match p.carries {
             Carries::Segment { place, .. } => self.segment_arrived(cx, number, place),
@@ -175,52 +165,19 @@ impl Flows {
             {
                 self.message_arrived(cx, number, of, p);
             }
-            _ if at >= cx.warm_up => {
-                self.count_delivery(cx, number, p.payload, at);
-                self.transfer_delivered(number, at);
+            _ => {
+                cx.observe(Observation::Delivered {
+                    flow: number,
+                    octets: p.payload,
+                    at,
+                });
+                self.transfer_delivered(cx, number, at);
             }
-            _ => {}
-        }
-    }
-
-    fn count_arrival(&mut self, cx: &Context, flow: FlowId, p: &Packet, at: Instant) {
-        let statistics = &mut self.flows[flow].statistics;
-        if !p.reverse {
-            statistics.jitter.add(p.created, at);
-        }
-        if !p.counted {
-            return;
-        }
-        statistics.received += 1;
-        if p.reverse {
-            return;
-        }
-        let delay = at - p.created;
-        statistics.jitter.count(at - cx.warm_up);
-        statistics.delays.add(delay);
-        statistics.sender_time += p.left.saturating_since(p.created);
-        statistics.transit_time += p.arrived.saturating_since(p.left);
-        statistics.receiver_time += at - p.arrived;
-        if cx.observers.series {
-            let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
-            let second = statistics.second(at - cx.warm_up);
-            second.received += 1;
-            second.delay += delay;
-            second.jitter_s = jitter_s;
-        }
-    }
-
-    /// Octets became available to the receiving application.
-    fn count_delivery(&mut self, cx: &Context, flow: FlowId, octets: u32, at: Instant) {
-        let statistics = &mut self.flows[flow].statistics;
-        statistics.delivered_octets += u64::from(octets);
-        if cx.observers.series {
-            statistics.second(at - cx.warm_up).octets += u64::from(octets);
         }
     }
 
     /// A packet of a flow was lost on its way.
-    pub fn lost(&mut self, cx: &Context, p: &Packet) {
+    pub fn lost(&mut self, cx: &mut Context, p: &Packet) {
         let Some(flow) = p.flow() else { return };
         let state = &mut self.flows[flow];
         if let (Some(connection), Carries::Segment { place, .. }) =
@@ -228,14 +185,7 @@ impl Flows {
         {
             connection.forget(place);
         }
-        if !p.counted || p.payload == 0 {
-            return;
-        }
-        let statistics = &mut state.statistics;
-        statistics.lost += 1;
-        if cx.observers.series && !p.reverse {
-            statistics.second(cx.now() - cx.warm_up).lost += 1;
-        }
+        cx.observe(Observation::Lost { flow, packet: p });
     }
 
     /// A packet of a flow left its sender's socket; `reverse`: the socket of the flow's destination.

@@ -67,6 +67,8 @@ struct Node {
     /// Its station has left: the lifetime of everything in its queues is over.
     stopped: bool,
     discipline: Discipline,
+    /// The rate that its cipher forbids, where it does: (forbidden, used), bit/s.
+    forbidden_rate: Option<(u64, u64)>,
 }
 
 /// Contenders, links and their queues.
@@ -148,6 +150,7 @@ impl Mac {
             lifetime,
             stopped: false,
             discipline,
+            forbidden_rate: None,
         })
     }
 
@@ -267,6 +270,16 @@ impl Mac {
     /// The beacons of an access point.
     pub fn beacon(&self, node: RadioId) -> Option<&BeaconPlan> {
         self.nodes[node].beacon.as_ref()
+    }
+
+    /// The cipher of a node forbids a rate: (forbidden, used), bit/s.
+    pub fn forbid_rate(&mut self, node: RadioId, rates: (u64, u64)) {
+        self.nodes[node].forbidden_rate = Some(rates);
+    }
+
+    /// The rate that the cipher of a node forbids, where it does: (forbidden, used), bit/s.
+    pub fn forbidden_rate(&self, node: RadioId) -> Option<(u64, u64)> {
+        self.nodes[node].forbidden_rate
     }
 
     /// Packets that a node's transmit queue takes.

@@ -16,6 +16,7 @@ use airtoll_units::{Duration, Instant};
 use crate::context::Context;
 use crate::event::Event;
 use crate::id::{ChannelId, ClassId, ContenderId, NodeId, RadioId, Table, TransmissionId};
+use crate::observe::Observation;
 
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
 pub(crate) use radio::Radio;
@@ -177,8 +178,7 @@ impl Medium {
     /// Books the air of a channel up to the present instant.
     #[inline]
     pub fn book(&mut self, cx: &mut Context, channel: ChannelId) {
-        let now = cx.now();
-        self.channels[channel].book(now, &mut cx.observers.ledger);
+        self.channels[channel].book(cx);
     }
 
     /// Notes cipher work of a node that ends at `end`, beside the air that may have to wait for it;
@@ -215,7 +215,7 @@ impl Medium {
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
         let channel = &mut self.channels[id];
-        channel.book(now, &mut cx.observers.ledger);
+        channel.book(cx);
         let transmission = channel.begin(Transmission {
             node,
             contender,
@@ -226,7 +226,11 @@ impl Medium {
             clashes: Vec::new(),
             alone: Duration::ZERO,
         });
-        cx.observers.nodes[host].transmit_time += length;
+        cx.observe(Observation::Transmits {
+            node: host,
+            kind: kind as u8,
+            length,
+        });
         cx.schedule(
             end,
             Event::FrameEnd {
@@ -234,7 +238,6 @@ impl Medium {
                 transmission,
             },
         );
-        cx.trace("frame", [u64::from(node), kind as u64, length.as_nanos()]);
     }
 
     /// A transmission ends; gives it. [`Medium::forget`] takes it back.
@@ -293,7 +296,10 @@ impl Medium {
             self.book(cx, channel);
             let state = &self.channels[channel];
             for t in state.on_the_air() {
-                cx.observers.ledger.book_unfinished(t.kind.into(), t.alone);
+                cx.observe(Observation::CutOff {
+                    kind: t.kind.into(),
+                    alone: t.alone,
+                });
             }
         }
     }

@@ -1,43 +1,133 @@
-//! Observers: airtime ledger, flow metrics, energy and trace. They watch and change nothing.
+//! Observers: airtime ledger, energy, cipher time, flow metrics and trace. They watch and change
+//! nothing.
+//!
+//! Subsystems emit [`Observation`]s through [`crate::context::Context::observe`] and do not know who
+//! listens. Every [`Observer`] sees the same stream. Dispatch is static: where the kind of an
+//! observation is known, only the observers that count it remain after inlining.
 
 pub(crate) mod ciphers;
 pub(crate) mod ledger;
 pub(crate) mod metrics;
+mod radios;
+mod trace;
 
-use crate::id::{NodeId, Table};
-use airtoll_engine::Trace;
-use airtoll_units::Duration;
+use airtoll_units::{Duration, Instant};
 
-use ledger::Ledger;
+use crate::id::{FlowId, NodeId};
+use crate::packet::Packet;
+use ledger::{Air, Ledger, Octets, Unfinished};
+use metrics::FlowMetrics;
+use radios::Radios;
+use trace::Tracer;
 
-/// Counts of a node's radio.
-#[derive(Debug)]
-pub(crate) struct Node {
-    pub energy: Option<crate::scenario::Energy>,
-    pub transmit_time: Duration,
-    pub receive_time: Duration,
-    /// The rate that its cipher forbids, where it does: (forbidden, used), bit/s.
-    pub forbidden_rate: Option<(u64, u64)>,
+/// The instant of an observation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub now: Instant,
+    /// When the warm-up ends.
+    pub warm_up: Instant,
+}
+
+/// Something that observers may count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Observation<'a> {
+    /// A stretch of the air is over, and this was its use.
+    Air { used: Air, span: Duration },
+    /// Part of an idle stretch in which a cipher worked.
+    CiphersExposed { span: Duration },
+    /// A stretch of silence in which a frame waited for its network card.
+    WaitedForCard { span: Duration },
+    /// A data frame was `alone` on the air for that long, of its `length`: octets that arrived for
+    /// the first time, and octets that have to be sent again.
+    Data {
+        alone: Duration,
+        length: Duration,
+        bit_rate: u64,
+        good: &'a Octets,
+        bad: u64,
+    },
+    /// A frame of these octets was an acknowledgement.
+    ControlOctets { octets: u32 },
+    /// A frame of these octets was management.
+    ManagementOctets { octets: u32 },
+    /// The end of the trial cut off a frame.
+    CutOff { kind: Unfinished, alone: Duration },
+    /// A node begins to transmit; `kind` numbers the kinds of frames.
+    Transmits {
+        node: NodeId,
+        kind: u8,
+        length: Duration,
+    },
+    /// A node received a frame.
+    Receives { node: NodeId, length: Duration },
+    /// A cipher has this much to do.
+    CipherWork { effort: Duration },
+    /// The application of a flow gave octets to the transport.
+    Offered { flow: FlowId, octets: u64 },
+    /// A packet of a flow with payload was sent.
+    Sent { flow: FlowId },
+    /// A packet of a flow is through the stack of its receiver at `at`.
+    Arrived {
+        flow: FlowId,
+        packet: &'a Packet,
+        at: Instant,
+    },
+    /// Octets became available to the receiving application at `at`.
+    Delivered {
+        flow: FlowId,
+        octets: u32,
+        at: Instant,
+    },
+    /// A packet of a flow was lost.
+    Lost { flow: FlowId, packet: &'a Packet },
+    /// An application repeated a request.
+    Repeated { flow: FlowId },
+    /// A round of requests and responses took this long.
+    Answered { flow: FlowId, took: Duration },
+    /// A transfer took this long.
+    Transferred { flow: FlowId, took: Duration },
+    /// The warm-up ends.
+    WarmedUp,
+}
+
+/// Something that counts observations.
+pub(crate) trait Observer {
+    /// Takes an observation.
+    fn observe(&mut self, moment: Moment, observation: Observation<'_>);
 }
 
 /// All observers of a trial.
 pub(crate) struct Observers {
-    pub nodes: Table<NodeId, Node>,
-    pub ledger: Ledger,
-    pub crypto_time: Duration,
-    pub series: bool,
-    pub trace: Option<Box<dyn Trace>>,
+    ledger: Ledger,
+    radios: Radios,
+    cipher_time: CipherTime,
+    flows: FlowMetrics,
+    trace: Tracer,
 }
 
-impl Node {
-    /// Nothing counted yet.
-    pub fn new(energy: Option<crate::scenario::Energy>) -> Self {
-        Self {
-            energy,
-            transmit_time: Duration::ZERO,
-            receive_time: Duration::ZERO,
-            forbidden_rate: None,
+/// Time that ciphers worked.
+#[derive(Debug, Default)]
+struct CipherTime(Duration);
+
+impl Observer for CipherTime {
+    #[inline(always)]
+    fn observe(&mut self, _: Moment, observation: Observation<'_>) {
+        match observation {
+            Observation::CipherWork { effort } => self.0 += effort,
+            Observation::WarmedUp => self.0 = Duration::ZERO,
+            _ => {}
         }
+    }
+}
+
+impl Observer for Observers {
+    #[inline(always)]
+    fn observe(&mut self, moment: Moment, observation: Observation<'_>) {
+        self.ledger.observe(moment, observation);
+        self.radios.observe(moment, observation);
+        self.cipher_time.observe(moment, observation);
+        self.flows.observe(moment, observation);
+        self.trace.observe(moment, observation);
     }
 }
 
@@ -45,21 +135,47 @@ impl Observers {
     /// Observers that have seen nothing; `series` counts every second, too.
     pub fn new(series: bool) -> Self {
         Self {
-            nodes: Table::new(),
             ledger: Ledger::default(),
-            crypto_time: Duration::ZERO,
-            series,
-            trace: None,
+            radios: Radios::default(),
+            cipher_time: CipherTime::default(),
+            flows: FlowMetrics::new(series),
+            trace: Tracer::default(),
         }
     }
 
-    /// The warm-up ends: resets the counts.
-    pub fn restart(&mut self) {
-        self.ledger = Ledger::default();
-        self.crypto_time = Duration::ZERO;
-        for node in &mut self.nodes {
-            node.transmit_time = Duration::ZERO;
-            node.receive_time = Duration::ZERO;
-        }
+    /// Adds the radio of a node.
+    pub fn add_node(&mut self) {
+        self.radios.add();
+    }
+
+    /// Adds a flow.
+    pub fn add_flow(&mut self) {
+        self.flows.add();
+    }
+
+    /// Hands a record of frames and arrivals to `trace`.
+    #[cfg(test)]
+    pub fn set_trace(&mut self, trace: Box<dyn airtoll_engine::Trace>) {
+        self.trace.set(trace);
+    }
+
+    /// Booked time and octets.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Time that a node's radio transmitted and received.
+    pub fn radio(&self, node: NodeId) -> (Duration, Duration) {
+        self.radios.of(node)
+    }
+
+    /// Time that ciphers worked.
+    pub fn cipher_time(&self) -> Duration {
+        self.cipher_time.0
+    }
+
+    /// Counts of all flows.
+    pub fn flows(&self) -> &FlowMetrics {
+        &self.flows
     }
 }

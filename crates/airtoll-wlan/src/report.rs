@@ -3,8 +3,9 @@
 use airtoll_units::Duration;
 
 use crate::flow::{Application, Flow};
-use crate::id::NodeId;
+use crate::id::{FlowId, NodeId};
 use crate::join::Join;
+use crate::observe::Observers;
 use crate::observe::metrics::Statistics;
 use crate::outcome::{Outcome, Row, Sketch};
 use crate::roam::Roam;
@@ -98,8 +99,8 @@ struct Traffic<'a> {
 impl Traffic<'_> {
     fn rows(&self, table: &mut Table) {
         let span = self.measured().as_secs_f64();
-        for flow in self.stack.flow.all() {
-            self.flow_rows(flow, span, table);
+        for (number, flow) in self.stack.flow.all().pairs() {
+            self.flow_rows((number, flow), span, table);
         }
         table.flow = None;
         table.station = None;
@@ -107,13 +108,17 @@ impl Traffic<'_> {
         self.node_rows(span, table);
     }
 
+    fn observers(&self) -> &Observers {
+        &self.stack.lower.cx.observers
+    }
+
     /// Span from the end of the warm-up to the end of the trial.
     fn measured(&self) -> Duration {
         self.stack.lower.cx.end - self.stack.lower.cx.warm_up
     }
 
-    fn flow_rows(&self, flow: &Flow, span: f64, table: &mut Table) {
-        let s = &flow.statistics;
+    fn flow_rows(&self, (number, flow): (FlowId, &Flow), span: f64, table: &mut Table) {
+        let s = self.observers().flows().of(number);
         table.flow = Some(flow.name.clone());
         table.station.clone_from(&flow.station);
         table.put(
@@ -192,7 +197,7 @@ impl Traffic<'_> {
             );
             table.put("voice_mos", mean_opinion_score(rating), "1");
         }
-        if self.stack.lower.cx.observers.series {
+        if self.observers().flows().has_series() {
             self.second_rows(s, table);
         }
     }
@@ -221,7 +226,7 @@ impl Traffic<'_> {
     }
 
     fn ledger_rows(&self, table: &mut Table) {
-        let l = &self.stack.lower.cx.observers.ledger;
+        let l = self.observers().ledger();
         for (metric, time) in [
             ("airtime_payload_s", l.payload),
             ("airtime_ip_transport_s", l.ip_transport),
@@ -233,7 +238,7 @@ impl Traffic<'_> {
             ("airtime_protection_s", l.protection),
             ("airtime_management_s", l.management),
             ("airtime_idle_s", l.idle),
-            ("crypto_time_s", self.stack.lower.cx.observers.crypto_time),
+            ("crypto_time_s", self.observers().cipher_time()),
             ("crypto_exposed_s", l.crypto_exposed),
         ] {
             table.put(metric, time.as_secs_f64(), "s");
@@ -258,30 +263,31 @@ impl Traffic<'_> {
     }
 
     fn node_rows(&self, span: f64, table: &mut Table) {
-        let delivered: u64 = self
-            .stack
-            .flow
-            .all()
-            .iter()
-            .map(|f| f.statistics.delivered_octets)
-            .sum();
+        let flows = self.observers().flows().all();
+        let delivered: u64 = flows.map(|f| f.delivered_octets).sum();
         let mut energy = None;
-        for (number, node) in self.stack.lower.cx.observers.nodes.pairs() {
+        let lower = &self.stack.lower;
+        for number in self.stack.net.nodes() {
             table.station = Some(self.stack.net.name(number).to_owned());
-            let (cpu, engines) = self.stack.lower.device.busy(number);
+            let (cpu, engines) = lower.device.busy(number);
             let cpu = cpu.as_secs_f64();
             if cpu > 0.0 {
                 table.put("cpu_share", cpu / span, "1");
             }
-            if let Some((forbidden, used)) = node.forbidden_rate
+            let radios = lower.medium.radios();
+            let radios = radios.filter(|radio| lower.medium.host_of(*radio) == number);
+            if let Some((forbidden, used)) = radios
+                .filter_map(|radio| lower.mac.forbidden_rate(radio))
+                .last()
                 && self.stack.net.role(number) == Role::Station
             {
                 table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
                 table.put("rate_used_bps", used as f64, "bit/s");
             }
-            if let Some(e) = &node.energy {
-                let joule = e.transmit_w * node.transmit_time.as_secs_f64()
-                    + e.receive_w * node.receive_time.as_secs_f64()
+            if let Some(e) = lower.device.energy(number) {
+                let (transmits, receives) = self.observers().radio(number);
+                let joule = e.transmit_w * transmits.as_secs_f64()
+                    + e.receive_w * receives.as_secs_f64()
                     + e.cpu_w * cpu
                     + e.engine_w * engines.as_secs_f64();
                 if delivered > 0 {

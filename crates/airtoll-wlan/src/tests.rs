@@ -231,7 +231,7 @@ fn the_ledger_adds_up_to_the_trial() {
         let mut world = world_after(scenario, 3);
         let _ = world.outcome();
         assert_eq!(
-            world.stack.lower.cx.observers.ledger.total(),
+            world.stack.lower.cx.observers.ledger().total(),
             Duration::from_secs_f64(scenario.duration_s),
             "scenario {i}"
         );
@@ -246,7 +246,7 @@ fn the_ledger_adds_up_after_a_warm_up() {
         let _ = world.outcome();
         let measured = Duration::from_secs_f64(scenario.duration_s)
             - Duration::from_secs_f64(scenario.warm_up_s);
-        assert_eq!(world.stack.lower.cx.observers.ledger.total(), measured);
+        assert_eq!(world.stack.lower.cx.observers.ledger().total(), measured);
     }
 }
 
@@ -294,7 +294,12 @@ fn equal_seeds_give_equal_traces_and_rows() {
         let trace = |seed| {
             let mut world = build::build(&scenario, seed).unwrap();
             let digest = std::rc::Rc::new(std::cell::RefCell::new(Digest::default()));
-            world.stack.lower.cx.observers.trace = Some(Box::new(Shared(digest.clone())));
+            world
+                .stack
+                .lower
+                .cx
+                .observers
+                .set_trace(Box::new(Shared(digest.clone())));
             world.run(&mut || false).unwrap();
             let digest = *digest.borrow();
             (digest, world.outcome())
@@ -319,7 +324,12 @@ fn no_node_sends_two_frames_at_once() {
     for scenario in varied() {
         let mut world = build::build(&scenario, 5).unwrap();
         let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
+        world
+            .stack
+            .lower
+            .cx
+            .observers
+            .set_trace(Box::new(Shared(records.clone())));
         world.run(&mut || false).unwrap();
         let mut free_at = vec![0; scenario.nodes.len()];
         let mut frames = 0;
@@ -398,7 +408,12 @@ fn wep_forbids_high_throughput() {
 fn frames(scenario: &Scenario) -> Vec<(u64, u64, u64, u64)> {
     let mut world = build::build(scenario, 5).unwrap();
     let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-    world.stack.lower.cx.observers.trace = Some(Box::new(Shared(records.clone())));
+    world
+        .stack
+        .lower
+        .cx
+        .observers
+        .set_trace(Box::new(Shared(records.clone())));
     world.run(&mut || false).unwrap();
     let records = records.borrow();
     records
@@ -440,7 +455,7 @@ fn fragments_are_tried_again_for_themselves() {
         let mut world = world_after(&scenario, 3);
         let outcome = world.outcome();
         assert_eq!(
-            world.stack.lower.cx.observers.ledger.total(),
+            world.stack.lower.cx.observers.ledger().total(),
             Duration::from_secs(2)
         );
         assert!(total(&outcome, "packets_received") > 100.0, "{stations}");

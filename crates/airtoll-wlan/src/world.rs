@@ -13,6 +13,7 @@ use crate::id::{ChannelId, NodeId, PacketId, RadioId, SessionId, TransmissionId,
 use crate::join::{self, Join};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
+use crate::observe::Observation;
 use crate::outcome::Outcome;
 use crate::packet::{Carries, Packet};
 use crate::record::{Recorder, View};
@@ -332,7 +333,9 @@ impl World {
         heard.retain(|s| lower.mac.hears_group(&mut lower.medium, t, &frame, *s));
         let heard = heard.into_iter().map(|radio| lower.medium.host_of(radio));
         let heard: Vec<NodeId> = heard.collect();
-        lower.cx.observers.ledger.octets_management += u64::from(frame.octets);
+        lower.cx.observe(Observation::ManagementOctets {
+            octets: frame.octets,
+        });
         match carries {
             Carries::Advertisement { .. } => {
                 self.roam.advertisement_sent();
@@ -346,7 +349,10 @@ impl World {
             }
             _ => match heard.first() {
                 Some(&station) => {
-                    lower.cx.observers.nodes[station].receive_time += frame.length;
+                    lower.cx.observe(Observation::Receives {
+                        node: station,
+                        length: frame.length,
+                    });
                     net.receive_from_air(lower, station, frame.link, frame.packet);
                 }
                 None => {
@@ -405,7 +411,7 @@ impl World {
             self.roam.note_loss(ends);
         }
         let Stack { lower, flow, .. } = &mut self.stack;
-        flow.lost(&lower.cx, &p);
+        flow.lost(&mut lower.cx, &p);
     }
 
     #[cold]
@@ -431,11 +437,10 @@ impl World {
 
     /// Resets all counts at the end of the warm-up.
     fn warmed_up(&mut self) {
-        let Stack { lower, flow, .. } = &mut self.stack;
+        let lower = &mut self.stack.lower;
         lower.medium.restart(&mut lower.cx);
-        lower.cx.observers.restart();
+        lower.cx.observe(Observation::WarmedUp);
         lower.device.restart();
-        flow.restart();
     }
 }
 

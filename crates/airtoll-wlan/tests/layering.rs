@@ -107,6 +107,17 @@ fn only_the_world_and_its_builder_name_the_world() {
     }
 }
 
+#[test]
+fn subsystems_emit_and_name_no_observer() {
+    for (name, text) in sources() {
+        let may = ["observe", "context", "report", "build"].contains(&module(&name).as_str());
+        if may || is_test(&name) {
+            continue;
+        }
+        assert!(!code(&text).contains(".observers"), "{name}");
+    }
+}
+
 /// Names of parameters and fields that hold a handle.
 const HANDLES: [&str; 20] = [
     "access_point",
@@ -184,6 +195,8 @@ fn subsystems_own_their_state() {
         ("medium/radio.rs", "Radio"),
         ("mac.rs", "Mac"),
         ("mac.rs", "Node"),
+        ("observe.rs", "Observers"),
+        ("observe/metrics.rs", "FlowMetrics"),
         ("device.rs", "Device"),
         ("device.rs", "Node"),
         ("net.rs", "Net"),

@@ -64,6 +64,7 @@ impl Builder<'_> {
                     .set_backlog(FlowId::new(i as u32), backlog);
             }
             let stream = self.flow_stream(&flow.name);
+            self.world.stack.lower.cx.observers.add_flow();
             self.world.stack.flow.add(Flow {
                 name: flow.name.clone(),
                 station: flow.station.clone(),
@@ -88,7 +89,6 @@ impl Builder<'_> {
                 blocked: false,
                 next_number: 0,
                 stream,
-                statistics: crate::observe::metrics::Statistics::default(),
             });
         }
         Ok(())
@@ -225,6 +225,7 @@ fn application(flow: &scenario::Flow, start: Instant) -> Application {
             payload_octets,
         } => Application::Transfer {
             payload: payload_octets,
+            done: false,
             left: octets,
             total: octets,
         },

@@ -116,8 +116,8 @@ impl Builder<'_> {
                     // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
                     let legacy =
                         TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mac::band(bss));
-                    self.world.stack.lower.cx.observers.nodes[station].forbidden_rate =
-                        Some((wanted.bit_rate().0, legacy.bit_rate().0));
+                    let rates = (wanted.bit_rate().0, legacy.bit_rate().0);
+                    self.world.stack.lower.mac.forbid_rate(radio, rates);
                     vec![legacy]
                 }
             }

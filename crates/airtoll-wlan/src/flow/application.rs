@@ -6,6 +6,7 @@ use super::{Flows, UDP_HEADER};
 use crate::context::Context;
 use crate::event::Event;
 use crate::id::FlowId;
+use crate::observe::Observation;
 use crate::packet::{Carries, Packet};
 
 /// The state of a flow's application.
@@ -23,7 +24,13 @@ pub(crate) enum Application {
         due_ns: f64,
     },
     /// A given amount.
-    Transfer { payload: u32, left: u64, total: u64 },
+    Transfer {
+        payload: u32,
+        left: u64,
+        total: u64,
+        /// All of it has arrived (TCP).
+        done: bool,
+    },
     /// Requests and responses.
     RequestResponse(RequestResponse),
 }
@@ -235,23 +242,18 @@ impl Flows {
         let state = &mut self.flows[flow];
         let number = state.next_number;
         state.next_number = number.wrapping_add(1);
-        self.offer(cx, flow, u64::from(payload));
+        let octets = u64::from(payload);
+        cx.observe(Observation::Offered { flow, octets });
         let carries = Carries::Datagram { flow, number };
         self.originate(cx, carries, false, UDP_HEADER, payload);
     }
 
-    /// Counts octets that the application gave to the transport.
-    pub(super) fn offer(&mut self, cx: &mut Context, flow: FlowId, octets: u64) {
-        if cx.now() >= cx.warm_up {
-            self.flows[flow].statistics.offered_octets += octets;
-        }
-    }
-
     /// Notes when the last datagram of a UDP transfer arrived; some before it may be lost.
-    pub(super) fn transfer_delivered(&mut self, flow: FlowId, at: Instant) {
-        let state = &mut self.flows[flow];
+    pub(super) fn transfer_delivered(&mut self, cx: &mut Context, flow: FlowId, at: Instant) {
+        let state = &self.flows[flow];
         if let Application::Transfer { left: 0, .. } = state.application {
-            state.statistics.transfer = Some(at - state.start);
+            let took = at - state.start;
+            cx.observe(Observation::Transferred { flow, took });
         }
     }
 
@@ -267,7 +269,8 @@ impl Flows {
                 exchange.ask(now);
                 let (number, retry) = (exchange.number, exchange.retry);
                 let request = exchange.current().request;
-                self.offer(cx, flow, u64::from(request));
+                let octets = u64::from(request);
+                cx.observe(Observation::Offered { flow, octets });
                 let carries = Carries::Datagram { flow, number };
                 self.originate(cx, carries, false, UDP_HEADER, request);
                 cx.schedule(
@@ -305,7 +308,7 @@ impl Flows {
         if !exchange.counts_waits {
             exchange.began = now;
         }
-        self.flows[flow].statistics.retransmissions += 1;
+        cx.observe(Observation::Repeated { flow });
         let carries = Carries::Datagram { flow, number };
         self.originate(cx, carries, false, UDP_HEADER, request);
         cx.schedule(
@@ -326,7 +329,6 @@ impl Flows {
         p: &Packet,
     ) {
         let now = cx.now();
-        let warm = now >= cx.warm_up;
         let state = &mut self.flows[flow];
         let Application::RequestResponse(exchange) = &mut state.application else {
             return;
@@ -342,13 +344,15 @@ impl Flows {
             }
         } else if exchange.next == Next::Retry {
             let (round, pause) = exchange.answer(now);
-            if let Some(round) = round.filter(|_| warm) {
-                state.statistics.responses.add(round);
+            if let Some(took) = round {
+                cx.observe(Observation::Answered { flow, took });
             }
             cx.schedule(now + pause, Event::Application { flow });
         }
-        if warm {
-            self.count_delivery(cx, flow, p.payload, now);
-        }
+        cx.observe(Observation::Delivered {
+            flow,
+            octets: p.payload,
+            at: now,
+        });
     }
 }

@@ -9,6 +9,7 @@ use super::{Application, Flows};
 use crate::context::Context;
 use crate::event::Event;
 use crate::id::{FlowId, SegmentId, Slab};
+use crate::observe::Observation;
 use crate::packet::Carries;
 use crate::transport::{Ack, LocalQueue, Receiver, Segment, Sender, TcpConfig};
 
@@ -137,9 +138,8 @@ impl Flows {
             Application::Transfer { left, .. } => {
                 sender.on_write(*left);
                 sender.finish();
-                let octets = *left;
-                *left = 0;
-                self.offer(cx, flow, octets);
+                let octets = std::mem::take(left);
+                cx.observe(Observation::Offered { flow, octets });
             }
             Application::Paced {
                 payload, due_ns, ..
@@ -150,7 +150,8 @@ impl Flows {
                 let (payload, due) = (*payload, Instant::from_nanos(*due_ns as u64));
                 if due <= now {
                     sender.on_write(u64::from(payload));
-                    self.offer(cx, flow, u64::from(payload));
+                    let octets = u64::from(payload);
+                    cx.observe(Observation::Offered { flow, octets });
                     self.next_write(flow);
                 }
                 if let Application::Paced { due_ns, .. } = &self.flows[flow].application {
@@ -182,10 +183,10 @@ impl Flows {
                     (exchange.requested, exchange.responded) = (0, 0);
                 }
                 exchange.ask(now);
-                let request = u64::from(exchange.current().request);
-                exchange.requested += request;
-                connection.halves[0].sender.on_write(request);
-                self.offer(cx, flow, request);
+                let octets = u64::from(exchange.current().request);
+                exchange.requested += octets;
+                connection.halves[0].sender.on_write(octets);
+                cx.observe(Observation::Offered { flow, octets });
                 self.pump(cx, flow, 0);
             }
             Next::Answer => {
@@ -284,9 +285,11 @@ impl Flows {
                     self.pump(cx, flow, 1 - half);
                 }
                 if received.delivered > 0 {
-                    if now >= cx.warm_up {
-                        self.count_delivery(cx, flow, received.delivered as u32, now);
-                    }
+                    cx.observe(Observation::Delivered {
+                        flow,
+                        octets: received.delivered as u32,
+                        at: now,
+                    });
                     self.data_delivered(cx, flow, half);
                 }
             }
@@ -296,17 +299,16 @@ impl Flows {
     /// The receiving application got more of the stream.
     fn data_delivered(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
         let now = cx.now();
-        let warm = now >= cx.warm_up;
         let state = &mut self.flows[flow];
         let Some(connection) = &state.connection else {
             return;
         };
         let delivered = connection.halves[usize::from(half)].receiver.delivered();
         match &mut state.application {
-            Application::Transfer { total, .. }
-                if delivered >= *total && state.statistics.transfer.is_none() =>
-            {
-                state.statistics.transfer = Some(now - state.start);
+            Application::Transfer { total, done, .. } if delivered >= *total && !*done => {
+                *done = true;
+                let took = now - state.start;
+                cx.observe(Observation::Transferred { flow, took });
             }
             Application::RequestResponse(exchange) => {
                 let at = if half == 0 {
@@ -324,8 +326,8 @@ impl Flows {
                         return;
                     }
                     let (round, pause) = exchange.answer(now);
-                    if let Some(round) = round.filter(|_| warm) {
-                        state.statistics.responses.add(round);
+                    if let Some(took) = round {
+                        cx.observe(Observation::Answered { flow, took });
                     }
                     now + pause
                 };

@@ -8,6 +8,8 @@ use crate::context::{Action, Context};
 use crate::event::Event;
 use crate::id::{ContenderId, HandoverId, RadioId};
 use crate::medium::{Medium, Transmission};
+use crate::observe::Observation;
+use crate::observe::ledger::Air;
 
 /// An AP's beacons.
 #[derive(Debug, Clone, Copy)]
@@ -82,14 +84,15 @@ impl Mac {
     /// A beacon left the air.
     pub(super) fn beacon_sent(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {
         let (now, id) = (cx.now(), t.contender);
-        cx.observers.ledger.management += t.alone;
+        cx.observe_air(Air::Management, t.alone);
         if !self.listeners.is_empty() {
             self.beacon_heard(cx, medium, t);
         }
         let node = self.contenders[id].node;
         let mut more = false;
         if let Some(plan) = &mut self.nodes[node].beacon {
-            cx.observers.ledger.octets_management += u64::from(plan.octets);
+            let octets = plan.octets;
+            cx.observe(Observation::ManagementOctets { octets });
             plan.waiting -= 1;
             more = plan.waiting > 0;
         }

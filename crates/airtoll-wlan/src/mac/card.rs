@@ -14,6 +14,7 @@ use crate::device::{Nic, Work};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, RadioId};
 use crate::medium::Medium;
+use crate::observe::Observation;
 use crate::scenario::Meanwhile;
 use airtoll_phy as phy;
 
@@ -254,6 +255,7 @@ impl Mac {
         };
         medium.book(cx, channel);
         let silence = cx.now().saturating_since(idle_since);
-        cx.observers.ledger.blame_card(waited.min(silence));
+        let span = waited.min(silence);
+        cx.observe(Observation::WaitedForCard { span });
     }
 }

@@ -11,7 +11,8 @@ use crate::context::{Action, Context, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId};
 use crate::medium::{FrameKind, Gap, Medium, Transmission};
-use crate::observe::ledger::Octets;
+use crate::observe::Observation;
+use crate::observe::ledger::{Air, Octets};
 use crate::scenario::Protection;
 
 /// State of the exchange of a contender.
@@ -269,24 +270,24 @@ impl Mac {
                 let arrived = medium.control_arrives(t, peer, &mode.response, phy::RTS_OCTETS);
                 let free = medium.engaged_until(peer) <= now && self.earlier_nav <= now;
                 if arrived && free {
-                    cx.observers.ledger.protection += alone;
+                    cx.observe_air(Air::Protection, alone);
                     self.expect(cx, medium, id, Gap::Protection, &[peer], true);
                 } else {
-                    cx.observers.ledger.retry += alone;
+                    cx.observe_air(Air::Retry, alone);
                     self.expect_nav_reset(cx, medium, id);
                     self.fail(cx, id, now + timeout);
                 }
             }
             FrameKind::CtsToSelf => {
-                cx.observers.ledger.protection += alone;
+                cx.observe_air(Air::Protection, alone);
                 self.expect(cx, medium, id, Gap::Protection, &[sender], false);
             }
             FrameKind::Cts => {
                 if medium.control_arrives(t, sender, &mode.response, phy::CTS_OCTETS) {
-                    cx.observers.ledger.protection += alone;
+                    cx.observe_air(Air::Protection, alone);
                     self.expect(cx, medium, id, Gap::Protection, &[sender], false);
                 } else {
-                    cx.observers.ledger.retry += alone;
+                    cx.observe_air(Air::Retry, alone);
                     self.fail(cx, id, now);
                 }
             }
@@ -294,10 +295,10 @@ impl Mac {
                 let octets = phy::BLOCK_ACK_REQ_OCTETS;
                 let timeout = mode.timeout;
                 if medium.control_arrives(t, peer, &mode.response, octets) {
-                    cx.observers.ledger.ack += alone;
+                    cx.observe_air(Air::Ack, alone);
                     self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
                 } else {
-                    cx.observers.ledger.retry += alone;
+                    cx.observe_air(Air::Retry, alone);
                     self.fail(cx, id, now + timeout);
                 }
             }
@@ -309,14 +310,14 @@ impl Mac {
                 };
                 let give_up = exchange.data_end + mode.timeout;
                 if medium.control_arrives(t, sender, &mode.response, octets) {
-                    cx.observers.ledger.ack += alone;
-                    cx.observers.ledger.octets_control += u64::from(octets);
+                    cx.observe_air(Air::Ack, alone);
+                    cx.observe(Observation::ControlOctets { octets });
                     cx.act(Action::Ended {
                         contender: id,
                         step: Step::Succeeded,
                     });
                 } else {
-                    cx.observers.ledger.retry += alone;
+                    cx.observe_air(Air::Retry, alone);
                     self.fail(cx, id, now.max(give_up));
                 }
             }
@@ -412,15 +413,21 @@ impl Mac {
         if link.signalling {
             self.signalling_sent(cx, number, t.alone, any);
         } else {
-            let ledger = &mut cx.observers.ledger;
-            ledger.book_data(t.alone, length, mode.bit_rate, &good, bad);
+            cx.observe(Observation::Data {
+                alone: t.alone,
+                length,
+                bit_rate: mode.bit_rate,
+                good: &good,
+                bad,
+            });
         }
         if !any {
             let timeout = self.modes[mode_id].timeout;
             self.fail(cx, id, now + timeout);
             return;
         }
-        cx.observers.nodes[medium.host_of(peer)].receive_time += length;
+        let node = medium.host_of(peer);
+        cx.observe(Observation::Receives { node, length });
         let sender = self.contenders[id].node;
         self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
         self.deliver_in_sequence(cx, number);
@@ -428,18 +435,15 @@ impl Mac {
 
     /// A frame of a signalling link left the air; `any` says whether its receiver has it.
     fn signalling_sent(&self, cx: &mut Context, link: LinkId, alone: Duration, any: bool) {
-        let ledger = &mut cx.observers.ledger;
-        if any {
-            ledger.management += alone;
-        } else {
-            ledger.retry += alone;
-        }
+        let used = if any { Air::Management } else { Air::Retry };
+        cx.observe_air(used, alone);
         let mut window = self.links[link].window.iter();
         let Some(mpdu) = window.find(|m| m.in_flight) else {
             return;
         };
         if any {
-            ledger.octets_management += u64::from(mpdu.octets);
+            let octets = mpdu.octets;
+            cx.observe(Observation::ManagementOctets { octets });
         }
         // A receiver that had it before has consumed its packet.
         if !mpdu.delivered

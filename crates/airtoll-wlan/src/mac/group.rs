@@ -7,6 +7,7 @@ use super::Mac;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
+use crate::observe::ledger::Air;
 
 /// A group-addressed frame that left the air.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ impl Mac {
     /// A group-addressed frame left the air; gives it. [`Mac::end_group`] follows once it is known
     /// who heard it.
     pub fn group_sent(&mut self, cx: &mut Context, t: &Transmission) -> Option<GroupFrame> {
-        cx.observers.ledger.management += t.alone;
+        cx.observe_air(Air::Management, t.alone);
         let exchange = &self.exchanges[t.contender];
         let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
         let mpdu = self.links[link].window.front_mut()?;

@@ -2,9 +2,11 @@
 
 use airtoll_units::{Duration, Instant};
 
+use crate::context::Context;
 use crate::id::{ContenderId, RadioId, Table, TransmissionId};
+use crate::observe::Observation;
 use crate::observe::ciphers::CipherWork;
-use crate::observe::ledger::{Ledger, Unfinished};
+use crate::observe::ledger::{Air, Unfinished};
 
 /// Kind of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,9 +198,10 @@ impl Channel {
         }
     }
 
-    /// Books the air from the last booking to `now`; called before anything on it changes.
+    /// Books the air from the last booking to the present; called before anything on it changes.
     #[inline]
-    pub(super) fn book(&mut self, now: Instant, ledger: &mut Ledger) {
+    pub(super) fn book(&mut self, cx: &mut Context) {
+        let now = cx.now();
         let span = now - self.booked;
         if span.is_zero() {
             return;
@@ -206,17 +209,18 @@ impl Channel {
         self.booked = now;
         match self.active.as_slice() {
             [] => match self.gap {
-                Gap::Response => ledger.ack += span,
-                Gap::Protection => ledger.protection += span,
-                Gap::Open if self.backlog > 0 => ledger.contention += span,
+                Gap::Response => cx.observe_air(Air::Ack, span),
+                Gap::Protection => cx.observe_air(Air::Protection, span),
+                Gap::Open if self.backlog > 0 => cx.observe_air(Air::Contention, span),
                 Gap::Open => {
-                    ledger.idle += span;
-                    ledger.crypto_exposed += self.ciphers.within(now - span, now);
+                    cx.observe_air(Air::Idle, span);
+                    let span = self.ciphers.within(now - span, now);
+                    cx.observe(Observation::CiphersExposed { span });
                 }
             },
             [only] => self.transmissions[*only].alone += span,
             // Two frames overlap: the time is lost to at least one of them.
-            _ => ledger.retry += span,
+            _ => cx.observe_air(Air::Retry, span),
         }
     }
 }

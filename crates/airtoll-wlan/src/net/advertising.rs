@@ -8,6 +8,7 @@ use crate::context::Action;
 use crate::id::{AgentId, NodeId, PacketId};
 use crate::lower::Lower;
 use crate::mac::GroupFrame;
+use crate::observe::Observation;
 use crate::packet::{Carries, Packet};
 use crate::scenario::Role;
 
@@ -50,7 +51,10 @@ impl Net {
     pub fn advertisement_sent(&mut self, lower: &mut Lower, frame: &GroupFrame, heard: &[NodeId]) {
         let p = lower.cx.packets.remove(frame.packet);
         for &station in heard {
-            lower.cx.observers.nodes[station].receive_time += frame.length;
+            lower.cx.observe(Observation::Receives {
+                node: station,
+                length: frame.length,
+            });
             let copy = lower.cx.packets.insert(Packet { to: station, ..p });
             self.receive_from_air(lower, station, frame.link, copy);
         }

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::device::Price;
 use crate::id::{NodeId, PacketId, Table, TunnelId};
 use crate::lower::Lower;
+use crate::observe::Observation;
 use crate::packet::{Packet, Tunnelled};
 
 /// The packets that an end of a tunnel takes.
@@ -112,7 +113,6 @@ impl Net {
                 continue;
             }
             let effort = end.encrypt.of(p.ip_octets);
-            lower.cx.observers.crypto_time += effort;
             lower.device.add_cpu_ciphers(effort);
             work += effort;
             let under = self.layers.insert(Layer {
@@ -132,6 +132,7 @@ impl Net {
                 number: end.taken,
             });
             p.to = end.peer;
+            lower.cx.observe(Observation::CipherWork { effort });
         }
         work
     }
@@ -145,7 +146,7 @@ impl Net {
     ) -> Duration {
         let end = self.tunnel_end(tunnelled);
         let work = end.decrypt.of(ip_octets);
-        lower.cx.observers.crypto_time += work;
+        lower.cx.observe(Observation::CipherWork { effort: work });
         lower.device.add_cpu_ciphers(work);
         work
     }

@@ -6,6 +6,8 @@
 
 use airtoll_units::Duration;
 
+use super::{Moment, Observation, Observer};
+
 /// Booked time and octets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {
@@ -27,6 +29,17 @@ pub(crate) struct Ledger {
     pub octets_retry: u64,
     pub octets_management: u64,
     pub octets_control: u64,
+}
+
+/// The use of a stretch of the air, apart from data frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Air {
+    Ack,
+    Contention,
+    Retry,
+    Protection,
+    Management,
+    Idle,
 }
 
 /// Kind of a frame that the end of the trial cut off.
@@ -65,6 +78,38 @@ impl Octets {
     }
 }
 
+impl Observer for Ledger {
+    #[inline(always)]
+    fn observe(&mut self, _: Moment, observation: Observation<'_>) {
+        match observation {
+            Observation::Air { used, span } => match used {
+                Air::Ack => self.ack += span,
+                Air::Contention => self.contention += span,
+                Air::Retry => self.retry += span,
+                Air::Protection => self.protection += span,
+                Air::Management => self.management += span,
+                Air::Idle => self.idle += span,
+            },
+            Observation::CiphersExposed { span } => self.crypto_exposed += span,
+            Observation::WaitedForCard { span } => self.blame_card(span),
+            Observation::Data {
+                alone,
+                length,
+                bit_rate,
+                good,
+                bad,
+            } => self.book_data(alone, length, bit_rate, good, bad),
+            Observation::ControlOctets { octets } => self.octets_control += u64::from(octets),
+            Observation::ManagementOctets { octets } => {
+                self.octets_management += u64::from(octets);
+            }
+            Observation::CutOff { kind, alone } => self.book_unfinished(kind, alone),
+            Observation::WarmedUp => *self = Self::default(),
+            _ => {}
+        }
+    }
+}
+
 impl Ledger {
     /// All booked time.
     #[cfg(test)]
@@ -87,14 +132,14 @@ impl Ledger {
     }
 
     /// A network card caused the last `waited` of the silence that is booked as contention.
-    pub fn blame_card(&mut self, waited: Duration) {
+    fn blame_card(&mut self, waited: Duration) {
         let moved = waited.min(self.contention);
         self.contention -= moved;
         self.card += moved;
     }
 
     /// Books a transmission that the end of the trial cut off.
-    pub fn book_unfinished(&mut self, kind: Unfinished, alone: Duration) {
+    fn book_unfinished(&mut self, kind: Unfinished, alone: Duration) {
         match kind {
             Unfinished::Management => self.management += alone,
             Unfinished::Protection => self.protection += alone,
@@ -108,7 +153,7 @@ impl Ledger {
     /// kind, octets that have to be sent again as retries, and the rest (preamble, padding to the
     /// symbol, MAC octets) as MAC and PHY.
     #[inline]
-    pub fn book_data(
+    fn book_data(
         &mut self,
         alone: Duration,
         length: Duration,

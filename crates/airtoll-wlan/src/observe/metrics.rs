@@ -1,6 +1,10 @@
-//! Counts of one flow: octets, packets, delays and their distribution, jitter.
+//! Counts of each flow: octets, packets, delays and their distribution, jitter.
 
 use airtoll_units::{Duration, Instant};
+
+use super::{Moment, Observation, Observer};
+use crate::id::{FlowId, Table};
+use crate::packet::Packet;
 
 /// Counts of one flow since the warm-up.
 #[derive(Debug, Clone, Default)]
@@ -33,9 +37,116 @@ pub(crate) struct Second {
     pub jitter_s: f64,
 }
 
+/// Counts of all flows.
+#[derive(Debug)]
+pub(crate) struct FlowMetrics {
+    flows: Table<FlowId, Statistics>,
+    /// Counts every second, too.
+    series: bool,
+}
+
+impl FlowMetrics {
+    pub(super) fn new(series: bool) -> Self {
+        Self {
+            flows: Table::new(),
+            series,
+        }
+    }
+
+    pub(super) fn add(&mut self) {
+        self.flows.push(Statistics::default());
+    }
+
+    /// The counts of a flow.
+    pub fn of(&self, flow: FlowId) -> &Statistics {
+        &self.flows[flow]
+    }
+
+    /// The counts of all flows.
+    pub fn all(&self) -> impl Iterator<Item = &Statistics> {
+        self.flows.iter()
+    }
+
+    /// Whether every second is counted, too.
+    pub fn has_series(&self) -> bool {
+        self.series
+    }
+
+    fn arrived(&mut self, moment: Moment, flow: FlowId, p: &Packet, at: Instant) {
+        if p.payload == 0 {
+            return;
+        }
+        let statistics = &mut self.flows[flow];
+        if !p.reverse {
+            statistics.jitter.add(p.created, at);
+        }
+        if !p.counted {
+            return;
+        }
+        statistics.received += 1;
+        if p.reverse {
+            return;
+        }
+        let delay = at - p.created;
+        statistics.jitter.count(at - moment.warm_up);
+        statistics.delays.add(delay);
+        statistics.sender_time += p.left.saturating_since(p.created);
+        statistics.transit_time += p.arrived.saturating_since(p.left);
+        statistics.receiver_time += at - p.arrived;
+        if self.series {
+            let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
+            let second = statistics.second(at - moment.warm_up);
+            second.received += 1;
+            second.delay += delay;
+            second.jitter_s = jitter_s;
+        }
+    }
+
+    fn lost(&mut self, moment: Moment, flow: FlowId, p: &Packet) {
+        if !p.counted || p.payload == 0 {
+            return;
+        }
+        let statistics = &mut self.flows[flow];
+        statistics.lost += 1;
+        if self.series && !p.reverse {
+            statistics.second(moment.now - moment.warm_up).lost += 1;
+        }
+    }
+}
+
+impl Observer for FlowMetrics {
+    #[inline(always)]
+    fn observe(&mut self, moment: Moment, observation: Observation<'_>) {
+        match observation {
+            Observation::Offered { flow, octets } if moment.now >= moment.warm_up => {
+                self.flows[flow].offered_octets += octets;
+            }
+            Observation::Sent { flow } if moment.now >= moment.warm_up => {
+                self.flows[flow].sent += 1;
+            }
+            Observation::Arrived { flow, packet, at } => self.arrived(moment, flow, packet, at),
+            Observation::Delivered { flow, octets, at } if at >= moment.warm_up => {
+                let statistics = &mut self.flows[flow];
+                statistics.delivered_octets += u64::from(octets);
+                if self.series {
+                    statistics.second(at - moment.warm_up).octets += u64::from(octets);
+                }
+            }
+            Observation::Lost { flow, packet } => self.lost(moment, flow, packet),
+            Observation::Repeated { flow } => self.flows[flow].retransmissions += 1,
+            Observation::Answered { flow, took } if moment.now >= moment.warm_up => {
+                self.flows[flow].responses.add(took);
+            }
+            Observation::Transferred { flow, took } => self.flows[flow].transfer = Some(took),
+            Observation::WarmedUp => self.flows.iter_mut().for_each(Statistics::restart),
+            _ => {}
+        }
+    }
+}
+
 impl Statistics {
     /// Forgets everything except the state that later values need.
-    pub fn restart(&mut self) {
+    fn restart(&mut self) {
         *self = Self {
             jitter: self.jitter.restarted(),
             earlier_retransmissions: self.retransmissions + self.earlier_retransmissions,
@@ -44,7 +155,7 @@ impl Statistics {
     }
 
     /// The entry of the second in which `since_warm_up` lies.
-    pub fn second(&mut self, since_warm_up: Duration) -> &mut Second {
+    fn second(&mut self, since_warm_up: Duration) -> &mut Second {
         let second = (since_warm_up.as_nanos() / 1_000_000_000) as usize;
         if self.seconds.len() <= second {
             self.seconds.resize(second + 1, Second::default());

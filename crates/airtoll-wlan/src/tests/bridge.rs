@@ -3,6 +3,7 @@
 use super::{A54, N40, mbps, simulate, total, uplink, world_after};
 use crate::Scenario;
 use crate::analytic::analytic;
+use crate::id::FlowId;
 
 /// `n` stations that bridge, each with a host `h0`, `h1`, ... that sends to the wired server.
 pub(super) fn bridged(
@@ -87,9 +88,8 @@ fn hosts_reach_one_another_over_bridges() {
         (&mixed, "h0", "s1", 2.0),
     ] {
         let world = world_after(&with_flow(scenario.clone(), from, to), 2);
-        let received = world.stack.flow.all().as_slice()[0]
-            .statistics
-            .delivered_octets as f64;
+        let received = world.stack.lower.cx.observers.flows();
+        let received = received.of(FlowId::new(0)).delivered_octets as f64;
         assert!(received > 1e6 / hops, "{from} {to}: {received}");
     }
     // Traffic that stays on one side of a bridge uses no airtime.

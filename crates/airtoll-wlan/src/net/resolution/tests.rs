@@ -51,7 +51,7 @@ fn total(scenario: &Scenario, metric: &str) -> f64 {
 
 /// Octets of data frames and of group-addressed frames for address resolution.
 fn octets(scenario: &Scenario) -> (u64, u64) {
-    let ledger = after(scenario).stack.lower.cx.observers.ledger;
+    let ledger = *after(scenario).stack.lower.cx.observers.ledger();
     (ledger.octets.management, ledger.octets_management)
 }
 
@@ -171,7 +171,7 @@ fn a_group_frame_takes_its_airtime_alone() {
     // 80 octets at 6 Mb/s, and the octets of the answer's MSDU at 54 Mb/s.
     let answer = Duration::from_nanos(36 * 8_000_000_000 / 54_000_000);
     assert_eq!(
-        world.stack.lower.cx.observers.ledger.management,
+        world.stack.lower.cx.observers.ledger().management,
         Duration::from_micros(132) + answer
     );
 }
