@@ -5,9 +5,9 @@ Takes nothing; gives the list of cases, each as airtoll scenario JSON and as the
 
 Common to all: one access point, stations at equal received power (unless they are hidden from one
 another), beacons every 102.4 ms, static ARP, queues of 500 packets and 500 ms, seven attempts.
-TCP is CUBIC without timestamps, MSS 1460, windows of 131,072 octets unless a case says otherwise,
-an acknowledgement for every second segment, delayed at most 200 ms, and a smallest retransmission
-time-out of 1 s (the defaults of ns-3).
+TCP is that of the simulator's system ``ns-3``: CUBIC without timestamps, MSS 1460, windows of
+131,072 octets unless a case says otherwise, an acknowledgement for every second segment, delayed at
+most 200 ms, and a smallest retransmission time-out of 1 s.
 """
 
 from __future__ import annotations
@@ -153,8 +153,7 @@ class Case:
             rate = {"control": "fixed_mcs", "mcs": self.mcs, "streams": self.streams}
         transport: dict[str, Any] = {"protocol": "udp"}
         if self.kind == "tcp":
-            transport = {"protocol": "tcp", "delayed_ack_timeout_ms": 200, "min_rto_ms": 1000}
-            transport["window_octets"] = self.tcp_window
+            transport = {"protocol": "tcp", "window_octets": self.tcp_window}
         pattern: dict[str, Any] = {"type": "saturated", "payload_octets": self.payload}
         if self.kind == "tcp":
             pattern["payload_octets"] = 1460
@@ -226,7 +225,7 @@ class Case:
                 "hidden": list(combinations(stations, 2)) if self.hidden else [],
             },
             "bss": [bss],
-            "nodes": nodes,
+            "nodes": [{**node, "host": {"tcp": "ns-3"}} for node in nodes],
             "links": wires,
             "flows": flows,
         }
