@@ -34,7 +34,11 @@ def test_every_field_of_a_study_is_in_the_reference() -> None:
     from airtoll.study.table import Table
 
     text = (ROOT / "docs" / "reference" / "study.md").read_text("utf-8")
-    tables = Table.__subclasses__()
+    found = [Table, *Table.__subclasses__()]
+    for table in found[1:]:
+        found += table.__subclasses__()
+    # A table that others extend is not written in a study.
+    tables = [table for table in found if not table.__subclasses__()]
     assert len(tables) > 15
     # The fields of `Study` itself are the titles of the other tables.
     for table in tables:

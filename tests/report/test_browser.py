@@ -46,5 +46,5 @@ def test_marks_say_their_numbers(browser, small_study, ledger, tmp_path):
     assert page.locator("#say").is_hidden()
     page.locator("#figure-overhead .mark").first.hover()
     assert page.locator("#say").is_visible()
-    assert "wpa2-psk-ccmp, udp: overhead" in page.locator("#say").inner_text()
+    assert "WPA2-Personal, CCMP-128, udp: overhead" in page.locator("#say").inner_text()
     page.close()

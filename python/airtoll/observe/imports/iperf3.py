@@ -46,7 +46,7 @@ def receiver_seconds(report: dict[str, Any]) -> list[dict[str, Any]]:
     client did not ask for.
     """
     test = report["start"]["test_start"]
-    if test.get("bidir") == 1 or f"sum_sent{_REVERSE}" in report["end"]:
+    if test.get("bidir") == 1 or f"sum_sent{_REVERSE}" in report.get("end", {}):
         return []
     reverse = test.get("reverse") == 1
     return whole_seconds(report if reverse else report.get("server_output_json", {}))
