@@ -106,6 +106,7 @@ impl World {
         }
     }
 
+    #[inline(always)]
     fn handle(&mut self, event: Event) {
         let Stack { lower, net, flow } = &mut self.stack;
         match event {

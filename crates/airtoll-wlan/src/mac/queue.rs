@@ -165,6 +165,7 @@ impl Mac {
     }
 
     /// The link that is served next.
+    #[inline]
     pub(super) fn choose_link(&mut self, contender: ContenderId) -> Option<LinkId> {
         let in_turn = self.in_turn(contender);
         let queue = &mut self.queues[contender];

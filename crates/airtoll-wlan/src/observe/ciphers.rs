@@ -18,6 +18,7 @@ const MANY: usize = 64;
 
 impl CipherWork {
     /// Notes `effort` of work that ends at `end`; what ended by `booked` may be forgotten.
+    #[inline]
     pub fn add(&mut self, end: Instant, effort: Duration, booked: Instant) {
         let start = end - effort;
         // An engine with a queue works without a pause: its jobs make one span.

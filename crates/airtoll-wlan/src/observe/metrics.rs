@@ -72,6 +72,7 @@ impl FlowMetrics {
         self.series
     }
 
+    #[inline]
     fn arrived(&mut self, moment: Moment, flow: FlowId, p: &Packet, at: Instant) {
         if p.payload == 0 {
             return;
