@@ -206,7 +206,8 @@ def table(summary: RunSummary) -> list[Row]:
     }
     first = wanted[0] if wanted else THROUGHPUT
     judged = verdicts(summary, first)
-    fair = fairness(summary)
+    shares = has_fairness(summary)
+    fair = fairness(summary) if shares else {}
     rows = []
     for cell in in_reading_order(summary):
         here = [values[quantity].get(cell.name) for quantity in wanted]
@@ -215,7 +216,7 @@ def table(summary: RunSummary) -> list[Row]:
         texts: list[str] = []
         for quantity, estimate in zip(wanted, here, strict=True):
             texts += _texts(summary, cell.name, quantity, estimate)
-        if has_fairness(summary):
+        if shares:
             texts.append(f"{fair[cell.name]:.3f}" if cell.name in fair else NOTHING)
         policy = summary.names.variant(cell.policy, cell.factors_json)
         place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
@@ -296,7 +297,12 @@ def fairness(summary: RunSummary) -> dict[str, float]:
 
 def has_fairness(summary: RunSummary) -> bool:
     """Whether the table has a column for it: throughput is an answer, and stations share a cell."""
-    return THROUGHPUT in summary.study.answers and bool(fairness(summary))
+    if THROUGHPUT not in summary.study.answers:
+        return False
+    parts = summary.analysis.estimates.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("station").is_not_null()
+    )
+    return bool((parts.group_by("cell").agg(pl.col("station").n_unique())["station"] > 1).any())
 
 
 def in_reading_order(summary: RunSummary) -> list[Cell]:
