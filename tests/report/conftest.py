@@ -72,23 +72,14 @@ def ledger() -> type:
     return LedgerTestbed
 
 
-class EverythingTestbed:
+class EverythingTestbed(LedgerTestbed):
     """Gives every metric that a study can ask for, so that a whole shipped study runs in seconds.
 
     Values follow from the cell and the seed; they mean nothing.
     """
 
-    name = "fake"
-    parallel = True
-
     def check(self, cell: Cell) -> Skip | None:
         """Everything runs."""
-
-    def warning(self, cell: Cell) -> str | None:
-        """No warnings."""
-
-    def expected_s(self, cell: Cell) -> float:
-        return 0.001
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         cell, draw = trial.cell, random.Random(trial.seed)
@@ -130,15 +121,6 @@ class EverythingTestbed:
                 Row("handover_packets_lost", float(draw.randrange(3)), "1", station="phone"),
             ]
         return Measured(rows=tuple(rows))
-
-    def environment(self) -> dict[str, str]:
-        return {"fake": "1"}
-
-    def cancel(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 @pytest.fixture(scope="session")

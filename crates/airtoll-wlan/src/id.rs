@@ -217,7 +217,6 @@ pub(crate) struct Table<K, T> {
     key: PhantomData<fn(K) -> K>,
 }
 
-#[allow(dead_code, reason = "one set of methods for all tables")]
 impl<K: Id, T> Table<K, T> {
     /// An empty table.
     pub const fn new() -> Self {
@@ -301,11 +300,6 @@ impl<K: Id, T> Table<K, T> {
     /// The last item that `is` holds for.
     pub fn find_last(&self, is: impl FnMut(&T) -> bool) -> Option<K> {
         self.items.iter().rposition(is).map(K::at)
-    }
-
-    /// The items that were added before this one.
-    pub fn before(&self, id: K) -> std::slice::Iter<'_, T> {
-        self.items[..id.index()].iter()
     }
 
     /// Two items to be changed; the first was added before the second.

@@ -284,11 +284,8 @@ def _texts(
 
 def fairness(summary: RunSummary) -> dict[str, float]:
     """Jain's index of the stations' throughputs, of each cell with several stations."""
-    parts = summary.analysis.estimates.filter(
-        (pl.col("metric") == THROUGHPUT) & pl.col("station").is_not_null()
-    )
     found = {}
-    for (cell,), rows in parts.group_by(["cell"], maintain_order=True):
+    for (cell,), rows in _of_stations(summary).group_by(["cell"], maintain_order=True):
         of_stations = rows.group_by("station").agg(pl.col("value").sum())["value"]
         if len(of_stations) > 1:
             found[str(cell)] = jain(of_stations.to_numpy())
@@ -299,10 +296,15 @@ def has_fairness(summary: RunSummary) -> bool:
     """Whether the table has a column for it: throughput is an answer, and stations share a cell."""
     if THROUGHPUT not in summary.study.answers:
         return False
-    parts = summary.analysis.estimates.filter(
+    per_cell = _of_stations(summary).group_by("cell").agg(pl.col("station").n_unique())
+    return bool((per_cell["station"] > 1).any())
+
+
+def _of_stations(summary: RunSummary) -> pl.DataFrame:
+    """The estimates of the throughputs of single stations."""
+    return summary.analysis.estimates.filter(
         (pl.col("metric") == THROUGHPUT) & pl.col("station").is_not_null()
     )
-    return bool((parts.group_by("cell").agg(pl.col("station").n_unique())["station"] > 1).any())
 
 
 def in_reading_order(summary: RunSummary) -> list[Cell]:

@@ -660,16 +660,9 @@ impl Mac {
     /// The card of the node has not prepared the frame of its contender, which sends when it is
     /// ready, on a medium that is idle then.
     pub(super) fn send_at(&mut self, id: ContenderId, ready: Instant) {
-        let contender = &mut self.contenders[id];
-        contender.slots = 0;
-        contender.late = true;
-        let domain = &mut self.domains[contender.channel];
-        domain.classes[contender.class].late.push(Late {
-            contender: id,
-            reference: ready,
-            exact: true,
-        });
-        domain.stale = true;
+        self.wait_out_of_step(id, ready, true);
+        let channel = self.contenders[id].channel;
+        self.domains[channel].stale = true;
     }
 
     /// Since when the medium is idle for a contender.
@@ -688,14 +681,19 @@ impl Mac {
 
     /// The node transmits or owes a response: its contender tries again afterwards.
     fn postpone(&mut self, id: ContenderId, until: Instant) {
+        self.wait_out_of_step(id, until, false);
+    }
+
+    /// A contender without a back-off waits for `reference`, beside the counters of its class.
+    fn wait_out_of_step(&mut self, id: ContenderId, reference: Instant, exact: bool) {
         let contender = &mut self.contenders[id];
         contender.slots = 0;
         contender.late = true;
         let domain = &mut self.domains[contender.channel];
         domain.classes[contender.class].late.push(Late {
             contender: id,
-            reference: until,
-            exact: false,
+            reference,
+            exact,
         });
     }
 
