@@ -32,7 +32,7 @@ const BATCH_OCTETS: usize = 1 << 20;
 /// Further passes at most; each opens frames that the one before found keys for.
 const MAX_PASSES: usize = 4;
 
-/// What to analyse.
+/// Files, keys and options of an analysis.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Capture files; `-` is standard input.
@@ -182,7 +182,7 @@ pub(crate) struct Slot {
     pub(crate) original: u32,
 }
 
-/// What a packet in a batch is.
+/// Kind of a packet in a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SlotKind {
     /// An 802.11 frame with its octets on the air and whether it was opened already.

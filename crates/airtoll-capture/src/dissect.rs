@@ -83,7 +83,7 @@ impl Called {
     }
 }
 
-/// What a payload is.
+/// Kind of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content<'a> {
     /// EAPOL of any type.
@@ -126,7 +126,7 @@ pub enum Content<'a> {
 /// A payload and the octets of headers in front of application data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dissected<'a> {
-    /// What it is.
+    /// Kind of the payload.
     pub content: Content<'a>,
     /// Octets of LLC, network and transport headers.
     pub header_octets: usize,
@@ -274,7 +274,7 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                 } else if either(500) {
                     dissected.content = Content::Ike(udp.payload);
                 } else if either(4500) {
-                    // Behind NAT, IKE stands behind four zero octets (RFC 3948 section 2.2).
+                    // With NAT traversal, IKE follows four zero octets (RFC 3948 section 2.2).
                     dissected.content = match udp.payload {
                         [0, 0, 0, 0, ike @ ..] => Content::Ike(ike),
                         [_, _, _, _, ..] => Content::Esp(udp.payload),

@@ -14,7 +14,7 @@ pub enum CaptureError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The first octets are of no capture format.
@@ -22,7 +22,7 @@ pub enum CaptureError {
     NotACapture {
         /// The file.
         path: PathBuf,
-        /// What is there instead.
+        /// Content of the file.
         what: &'static str,
     },
     /// An invalid key.
@@ -32,13 +32,13 @@ pub enum CaptureError {
         index: usize,
         /// The part before the first colon.
         kind: String,
-        /// What is wrong and what is allowed.
+        /// The error and the allowed values.
         what: String,
     },
     /// An invalid option of a report.
     #[error("{what}")]
     Option {
-        /// What is wrong.
+        /// The error.
         what: String,
     },
     /// A key log that cannot be read.
@@ -46,7 +46,7 @@ pub enum CaptureError {
     KeyLog {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
     /// An output file that cannot be written.
@@ -54,7 +54,7 @@ pub enum CaptureError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 }

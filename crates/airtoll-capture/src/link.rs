@@ -12,7 +12,7 @@ use airtoll_wire::radiotap::{self, Modulation, Radiotap, RadiotapRepr};
 
 use crate::file::{Packet, link_type};
 
-/// What the radio header said.
+/// Fields of the radio header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Radio {
     /// Modulation and rate.
@@ -42,7 +42,7 @@ pub enum Link<'a> {
         on_air: usize,
         /// Octets of padding after the MAC header bring the body to a multiple of four.
         data_pad: bool,
-        /// What the radio header said.
+        /// Fields of the radio header.
         radio: Radio,
     },
     /// A packet of a wire.

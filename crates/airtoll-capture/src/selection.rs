@@ -59,7 +59,7 @@ pub struct Refusal {
     pub frame: u32,
 }
 
-/// What a report says of sessions.
+/// The sessions of a report.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     pub(crate) sessions: Vec<SessionReport>,

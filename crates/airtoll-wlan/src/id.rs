@@ -192,7 +192,7 @@ optional_ids! {
     SegmentId,
     /// The fragments of one IP packet.
     FragmentGroupId,
-    /// What a packet was before a tunnel took it.
+    /// A packet's state before its encapsulation in a tunnel.
     LayerId,
     /// The reservation of an RTS.
     ReservationId,

@@ -95,7 +95,7 @@ pub(crate) struct Mac {
     reservations: Slab<ReservationId, (Instant, Instant)>,
     /// Network cards that prepare frames.
     nics: Table<RadioId, Option<Box<Nic>>>,
-    /// What they do for each contender.
+    /// State of the cards by contender.
     cards: Table<ContenderId, card::Card>,
     has_cards: bool,
     /// Contenders that won at the present instant.

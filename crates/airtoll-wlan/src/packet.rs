@@ -108,7 +108,7 @@ impl Packet {
         }
     }
 
-    /// What it was before its outermost tunnel took it; `None` also for a fragment of the outer
+    /// Its state before the outermost encapsulation; `None` also for a fragment of the outer
     /// packet.
     #[inline]
     pub fn layer(&self) -> Option<LayerId> {

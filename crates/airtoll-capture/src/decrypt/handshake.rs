@@ -36,7 +36,7 @@ const MAX_PTKS: usize = 16;
 /// Longest key message that is remembered.
 const MAX_MESSAGE: usize = 2048;
 
-/// What was seen of the key messages of a pair.
+/// State of the key messages between an access point and a station.
 #[derive(Debug, Default)]
 pub struct Handshake {
     anonces: VecDeque<[u8; 32]>,

@@ -27,7 +27,7 @@ pub(crate) const MAX_ENTRIES: usize = 1 << 16;
 /// Most keys of one pair or group; more rekeys than that push out the oldest.
 const MAX_KEYS: usize = 256;
 
-/// What a BSS announces.
+/// Parameters that a BSS announces.
 #[derive(Debug, Clone, Default)]
 pub struct Bss {
     /// SSID, if it is not hidden.
@@ -106,7 +106,7 @@ impl Keyring {
         self.generation
     }
 
-    /// What is known of a BSS.
+    /// The announced parameters of a BSS, if a frame announced them.
     pub fn bss(&self, bssid: MacAddress) -> Option<&Bss> {
         self.bss.get(&bssid.to_u64())
     }

@@ -1,7 +1,7 @@
 //! Keys of TDLS direct links: takes set-up responses and confirms, gives the pairwise key.
 //!
-//! Source: IEEE 802.11-2020 clauses 12.7.8.2 (TPK) and 9.6.12 (frames). The key follows from what
-//! the frames themselves hold: whoever can read them in the BSS can read the direct link.
+//! Source: IEEE 802.11-2020 clauses 12.7.8.2 (TPK) and 9.6.12 (frames). The key follows from
+//! fields of the frames: a node that can read them in the BSS can read the direct link.
 
 use airtoll_security::keys::prf::kdf;
 use airtoll_security::{AkmHash, CipherSuite};

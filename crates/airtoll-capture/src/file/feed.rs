@@ -37,7 +37,7 @@ impl Feed {
         self.offset
     }
 
-    /// What the source said when it failed (a broken packing, a read error).
+    /// The error of a source that failed (corrupt compression, a read error).
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }

@@ -7,7 +7,7 @@
 use super::MAX_PACKET;
 use super::feed::Feed;
 
-/// What the file header says.
+/// Fields of the file header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PcapHeader {
     big_endian: bool,

@@ -31,7 +31,7 @@ struct Interface {
 #[derive(Debug, Clone, Default)]
 pub struct PcapNg {
     big_endian: bool,
-    /// Different descriptions; most files have a handful, however many interfaces they list.
+    /// Different descriptions; most files have a handful, even with many interfaces.
     descriptions: Vec<Interface>,
     known: FxHashMap<Interface, u32>,
     /// Place in `descriptions` of each interface.

@@ -1,6 +1,6 @@
 //! Writers: take packets, give pcapng (several interfaces, nanoseconds) or pcap (nanoseconds).
 //!
-//! What is written holds nothing of the machine or the wall clock, so equal runs are equal files.
+//! The files contain no data of the machine or the wall clock, so equal runs give equal files.
 
 use std::io::{self, Write};
 

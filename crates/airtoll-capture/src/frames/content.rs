@@ -28,7 +28,7 @@ use crate::session::{Announced, Event, KeyMessage, Step};
 /// Most stations that wait for a router's advertisement.
 const MAX_SOLICITORS: usize = 256;
 
-/// What was found in the body of a data frame.
+/// Protocols found in the body of a data frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Found {
     pub(super) eapol: bool,

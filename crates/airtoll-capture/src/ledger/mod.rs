@@ -22,7 +22,7 @@ const MAX_ENTRIES: usize = 1 << 16;
 const MAX_STEPS: usize = 8192;
 const FCS: u32 = 4;
 
-/// What octets or time went to.
+/// Purpose of octets or airtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Management frames but authentication by SAE, FT or shared key.

@@ -62,7 +62,7 @@ pub struct Event {
     pub protected: bool,
     /// The frame was captured on a wire or a host, not on the air.
     pub wired: bool,
-    /// What it is.
+    /// Kind of the frame.
     pub step: Step,
 }
 
@@ -79,7 +79,7 @@ pub struct KeyMessage {
     pub choice: Option<Box<RsnRepr>>,
 }
 
-/// What a negotiation frame is.
+/// Kind of a negotiation frame.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Probe request or response.
@@ -123,7 +123,7 @@ pub enum Step {
     Tunnel(Protocol),
 }
 
-/// What the BSS announces, where the station's choice was not seen.
+/// Parameters that the BSS announces, used where the station's choice was not captured.
 #[derive(Debug, Clone, Default)]
 pub struct Announced {
     /// SSID.

@@ -1,7 +1,7 @@
 //! The frames of a session, side by side: takes one mark a frame, gives columns of times, frame
 //! numbers, senders, phases and names.
 //!
-//! A mark has 24 octets, however long its name is: names are made when columns are written.
+//! A mark has 24 octets for a name of any length: names are made when columns are written.
 
 use airtoll_security::EapMethod;
 use serde::ser::SerializeStruct;
@@ -184,7 +184,7 @@ impl Protocol {
     }
 }
 
-/// What a frame is, in four octets.
+/// Kind of a frame, in four octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {
     Probe,

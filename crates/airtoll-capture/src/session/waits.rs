@@ -1,4 +1,4 @@
-//! Who kept whom waiting: takes the frames of a session and RADIUS packets in order, splits the
+//! Waiting times by party: takes the frames of a session and RADIUS packets in order, splits the
 //! time between frames into that of the station, the AP, the server and the air.
 //!
 //! The time between two frames belongs to the side that sent the second, but for its time on the
@@ -133,10 +133,10 @@ pub(super) struct ServerAuthentication {
     pub(super) served_ns: u64,
 }
 
-/// What servers did for stations.
+/// Time that servers spent on the requests of stations.
 #[derive(Debug, Default)]
 pub(super) struct Served {
-    /// Who asked, and when, by client port and identifier.
+    /// Station and time of an open request, by client port and identifier.
     open: FxHashMap<(u16, u8), (MacAddress, u64)>,
     stations: FxHashMap<u64, Station>,
 }
