@@ -49,8 +49,8 @@ class Case:
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
     tcp_window: int = 131072
     warm_up_s: float = 1.0
-    seeds: int = 4
-    duration_s: float = 4.0
+    seeds: int = 5
+    duration_s: float = 60.0
 
     @property
     def flows(self) -> list[tuple[str, str]]:
@@ -239,17 +239,20 @@ def cases() -> list[Case]:
         table.append(Case(name=f"udp-{name}", kind="udp", standard=standard, **more))
 
     def tcp(name: str, standard: str, **more: Any) -> None:
-        more = {"seeds": 5, "duration_s": 5.0} | more
         table.append(Case(name=f"tcp-{name}", kind="tcp", standard=standard, payload=1460, **more))
 
     def delay(name: str, standard: str, **more: Any) -> None:
         table.append(Case(name=f"delay-{name}", kind="delay", standard=standard, **more))
 
-    for n in (1, 2, 5, 10, 20, 50):
-        short = {"seeds": 3, "duration_s": 3.0} if n == 50 else {}
-        udp(f"a54-x{n}", "a", stations=n, rate=54, **short)
-    for n in (1, 2, 5, 10, 20, 50):
-        udp(f"b11-x{n}", "b", stations=n, rate=11)
+    # ns-3 needs up to four seconds for one simulated second of these.
+    slow_to_run = {"duration_s": 20.0}
+    for n in (1, 2, 5, 10, 20, 50, 100):
+        # A hundred associations take longer than the warm-up of the other cases.
+        many = slow_to_run | {"warm_up_s": 2.0} if n == 100 else slow_to_run if n == 50 else {}
+        udp(f"a54-x{n}", "a", stations=n, rate=54, **many)
+    for n in (1, 2, 5, 10, 20, 50, 100):
+        many = {"warm_up_s": 2.0} if n == 100 else {}
+        udp(f"b11-x{n}", "b", stations=n, rate=11, **many)
     for rate in (1, 2, 5.5):
         udp(f"b{rate:g}-x1", "b", rate=rate)
     for n in (1, 5, 10, 20):
@@ -265,29 +268,28 @@ def cases() -> list[Case]:
     udp("a54-rts-x10", "a", stations=10, rate=54, rts=True)
     udp("a54-down-x1", "a", rate=54, direction="down")
     udp("a54-down-x5", "a", stations=5, rate=54, direction="down")
-    for n in (1, 5, 10):
+    for n in (1, 5, 10, 20):
         udp(f"n20-mcs7-x{n}", "n", stations=n, mcs=7)
     udp("n20-mcs7-single-x1", "n", mcs=7, ampdu_max=0)
     udp("n20-mcs0-x1", "n", mcs=0)
     udp("n40-mcs7-short-gi-x1", "n", mcs=7, width=40, guard_ns=400)
     udp("n40-mcs15-x1", "n", mcs=15, width=40, streams=2)
     for n in (1, 5, 10):
-        # Collisions of ten make short runs noisy.
-        noisy = {"seeds": 12} if n == 10 else {}
-        udp(f"ac80-mcs9-x{n}", "ac", stations=n, mcs=9, width=80, **noisy)
+        many = slow_to_run if n == 10 else {}
+        udp(f"ac80-mcs9-x{n}", "ac", stations=n, mcs=9, width=80, **many)
     udp("ac20-mcs8-single-x1", "ac", mcs=8, ampdu_max=0)
     for n in (1, 5, 10, 20):
-        udp(f"ax80-mcs11-x{n}", "ax", stations=n, mcs=11, width=80, duration_s=2.0)
+        udp(f"ax80-mcs11-x{n}", "ax", stations=n, mcs=11, width=80, **slow_to_run)
     udp("ax20-mcs0-x1", "ax", mcs=0)
     udp("ax80-mcs7-gi3200-x1", "ax", mcs=7, width=80, guard_ns=3200)
-    udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, duration_s=2.0)
+    udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, **slow_to_run)
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
-    udp("a54-relay", "a", stations=2, rate=54, direction="relay", seeds=6)
-    udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay", seeds=6)
+    udp("a54-relay", "a", stations=2, rate=54, direction="relay")
+    udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)
     delay("a54-20-x1", "a", rate=54, offered=20)
-    delay("a54-2-x5", "a", stations=5, rate=54, offered=2, seeds=8)
-    delay("a54-1-x10", "a", stations=10, rate=54, offered=1, seeds=8)
+    delay("a54-2-x5", "a", stations=5, rate=54, offered=2)
+    delay("a54-1-x10", "a", stations=10, rate=54, offered=1)
     delay("b11-3-x1", "b", rate=11, offered=3)
     delay("g54-10-x1", "g", rate=54, offered=10)
     delay("n20-20-x1", "n", mcs=7, offered=20)
@@ -305,38 +307,43 @@ def cases() -> list[Case]:
     tcp("n40-mcs7-relay", "n", stations=2, mcs=7, width=40, direction="relay")
     tcp("ac80-mcs9-up-x1", "ac", mcs=9, width=80)
     tcp("ax80-mcs11-up-x1", "ax", mcs=11, width=80)
-    # Recorded later, each with five seeds.
-    five = {"seeds": 5, "duration_s": 3.0}
-    hidden = five | {"hidden": True}
+    hidden = {"hidden": True}
     udp("a54-256-hidden-rts-x3", "a", rate=54, stations=3, payload=256, rts=True, **hidden)
     udp("a54-hidden-rts-x3", "a", rate=54, stations=3, rts=True, **hidden)
     udp("a54-hidden-rts-x2", "a", rate=54, stations=2, rts=True, **hidden)
     udp("a24-256-hidden-rts-x3", "a", rate=24, stations=3, payload=256, rts=True, **hidden)
     udp("a54-256-hidden-x2", "a", rate=54, stations=2, payload=256, **hidden)
     udp("n20-mcs7-hidden-rts-x2", "n", mcs=7, stations=2, rts=True, **hidden)
-    udp("a54-6-anomaly-x2", "a", rate=54, stations=2, slow=(1, 6), **five)
-    udp("a54-6-anomaly-x4", "a", rate=54, stations=4, slow=(1, 6), **five)
-    udp("b11-1-anomaly-x2", "b", rate=11, stations=2, slow=(1, 1), **five)
-    udp("n20-mcs7-0-single-anomaly-x2", "n", mcs=7, stations=2, slow=(1, 0), ampdu_max=0, **five)
+    udp("a54-6-anomaly-x2", "a", rate=54, stations=2, slow=(1, 6))
+    udp("a54-6-anomaly-x4", "a", rate=54, stations=4, slow=(1, 6))
+    udp("b11-1-anomaly-x2", "b", rate=11, stations=2, slow=(1, 1))
+    udp("n20-mcs7-0-single-anomaly-x2", "n", mcs=7, stations=2, slow=(1, 0), ampdu_max=0)
     for n in (1, 2):
-        udp(f"n20-mcs7-500-vo-x{n}", "n", mcs=7, stations=n, payload=500, category="VO", **five)
-    udp("n20-mcs7-vo-x2", "n", mcs=7, stations=2, category="VO", **five)
+        udp(f"n20-mcs7-500-vo-x{n}", "n", mcs=7, stations=n, payload=500, category="VO")
+    udp("n20-mcs7-vo-x2", "n", mcs=7, stations=2, category="VO")
     for n in (1, 2, 5):
-        udp(f"n20-mcs7-vi-x{n}", "n", mcs=7, stations=n, category="VI", **five)
-    udp("n20-mcs7-bk-x2", "n", mcs=7, stations=2, category="BK", **five)
-    udp("n20-mcs7-single-vo-x2", "n", mcs=7, stations=2, category="VO", ampdu_max=0, **five)
+        udp(f"n20-mcs7-vi-x{n}", "n", mcs=7, stations=n, category="VI")
+    udp("n20-mcs7-bk-x2", "n", mcs=7, stations=2, category="BK")
+    udp("n20-mcs7-single-vo-x2", "n", mcs=7, stations=2, category="VO", ampdu_max=0)
     for octets in (3839, 7935):
-        alone = five | {"ampdu_max": 0, "amsdu_max": octets}
+        alone = {"ampdu_max": 0, "amsdu_max": octets}
         udp(f"n20-mcs7-amsdu{octets}-x1", "n", mcs=7, **alone)
         udp(f"n40-mcs7-amsdu{octets}-x1", "n", mcs=7, width=40, **alone)
     udp("n40-mcs7-amsdu7935-x5", "n", mcs=7, width=40, stations=5, **alone)
     for mcs, rss in ((7, -75), (7, -74), (5, -77), (4, -80)):
-        udp(f"n20-mcs{mcs}-single{rss}dbm-x1", "n", mcs=mcs, rss_dbm=rss, ampdu_max=0, **five)
-    udp("a54-75dbm-x1", "a", rate=54, rss_dbm=-75, **five)
-    delay("a54-2-down-x5", "a", stations=5, rate=54, offered=2, direction="down", **five)
-    delay("n20-mcs7-2-x5", "n", stations=5, mcs=7, offered=2, **five)
+        udp(f"n20-mcs{mcs}-single{rss}dbm-x1", "n", mcs=mcs, rss_dbm=rss, ampdu_max=0)
+    udp("a54-75dbm-x1", "a", rate=54, rss_dbm=-75)
+    delay("a54-2-down-x5", "a", stations=5, rate=54, offered=2, direction="down")
+    delay("n20-mcs7-2-x5", "n", stations=5, mcs=7, offered=2)
     delay("a54-256-05-hidden-rts-x3", "a", stations=3, rate=54, offered=0.5, payload=256, rts=True,
           **hidden)  # fmt: skip
     far = {"wired": (100.0, 0.02)}
     tcp("a54-wan-up-x1", "a", rate=54, **far)
+    tcp("a54-wan-down-x1", "a", rate=54, direction="down", **far)
+    # Windows of 359 segments fit into the queues of 500.
+    deep = {"tcp_window": 524288}
+    tcp("n20-mcs7-wan-deep-up-x1", "n", mcs=7, **far, **deep)
+    tcp("a54-deep-up-x1", "a", rate=54, **deep)
+    tcp("n20-mcs7-deep-down-x1", "n", mcs=7, direction="down", **deep)
+    tcp("a54-down-x5", "a", stations=5, rate=54, direction="down")
     return table
