@@ -8,10 +8,11 @@ about an hour of one core; comparing takes seconds.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -49,10 +50,11 @@ KNOWN_DIFFERENCES = {
 }
 
 
-def record(names: list[str]) -> None:
+def record(names: list[str], seconds: float | None = None) -> None:
     """Runs ns-3 on the named cases, in the order of the names.
 
     Without names: on the cases whose reading is missing or shorter than the case asks for.
+    ``seconds``: simulated time of each run, if less than the case asks for.
     """
     why = ns3_testbed.importable()
     if why:
@@ -63,6 +65,8 @@ def record(names: list[str]) -> None:
     bench = ns3_testbed.load()
     table = {case.name: case for case in cases()}
     for case in [table[name] for name in names or table]:
+        if seconds is not None:
+            case = replace(case, duration_s=min(seconds, case.duration_s))
         if (
             not names
             and recorded_s(document["cases"].get(case.name)) >= case.seeds * case.duration_s
@@ -168,10 +172,12 @@ def compare(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    command, *chosen = sys.argv[1:] or ["compare"]
-    if command == "record":
-        record(chosen)
-    elif command == "compare":
-        sys.exit(1 if compare(chosen) else 0)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("record", "compare"), nargs="?", default="compare")
+    parser.add_argument("--seconds", type=float, help="record: shorter runs, simulated seconds")
+    parser.add_argument("names", nargs="*", help="cases; none: all")
+    args = parser.parse_intermixed_args()
+    if args.command == "record":
+        record(args.names, args.seconds)
     else:
-        sys.exit("usage: ns3_agreement.py record|compare [NAME...]")
+        sys.exit(1 if compare(args.names) else 0)

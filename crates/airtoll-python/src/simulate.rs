@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use airtoll_border::{Columns, Sketches};
+use airtoll_units::Duration;
 use airtoll_wlan::{Outcome, Scenario, ScenarioError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -148,7 +149,16 @@ fn distributions(py: Python<'_>, sketches: Sketches) -> PyResult<Bound<'_, PyDic
     Ok(table)
 }
 
-/// Adds this function to the module.
+/// Middles of the occupied bins of measured durations, ns, upwards, and the durations in each. The bins
+/// are those of the simulator's sketches.
+#[pyfunction]
+fn sketch(nanoseconds: Vec<u64>) -> (Vec<u64>, Vec<u32>) {
+    let durations = nanoseconds.into_iter().map(Duration::from_nanos);
+    airtoll_wlan::sketch(durations).into_iter().unzip()
+}
+
+/// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(simulate, module)?)
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(sketch, module)?)
 }

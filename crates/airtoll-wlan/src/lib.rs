@@ -32,6 +32,7 @@ mod world;
 mod tests;
 
 pub use medium::loss_db;
+pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};
 pub use scenario::{Scenario, ScenarioError};
 

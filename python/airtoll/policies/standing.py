@@ -17,12 +17,16 @@ CREDENTIALS: Final[tuple[Credentials, ...]] = ("none", "shared", "personal", "ce
 
 TRIPLE_DES_WITHDRAWN: Final = Reference(
     "3DES may not encrypt since 2024",
-    "NIST SP 800-131A rev. 2 (disallowed after 2023); RFC 8221 (SHOULD NOT)",
+    "NIST SP 800-131A rev. 2 section 2 (disallowed after 2023); RFC 8221 section 5 "
+    "(ESP: SHOULD NOT)",
 )
 HMAC_MD5_WITHDRAWN: Final = Reference(
-    "HMAC-MD5 is withdrawn for IPsec", "RFC 8221 and RFC 8247 (MUST NOT)"
+    "IPsec must not use HMAC-MD5",
+    "RFC 8221 section 6 (ESP: MUST NOT); RFC 8247 sections 2.2 and 2.3 (IKEv2: MUST NOT)",
 )
-IKEV1_WITHDRAWN: Final = Reference("IKEv1 is withdrawn", "RFC 9395")
+IKEV1_WITHDRAWN: Final = Reference(
+    "IKEv1 is deprecated, and its specifications are historic", "RFC 9395 section 3"
+)
 
 PEAP_CAVEAT: Final = Reference(
     "stations must check the server's certificate and name; otherwise a rogue access point gets "

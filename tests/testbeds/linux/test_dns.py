@@ -89,6 +89,8 @@ def test_quantiles_are_of_the_lookups() -> None:
         "response_p95_s": 0.95,
         "response_p99_s": 0.99,
     }
+    every = dns.distribution(dns.Lookups(times, 0), "A")
+    assert every.nanoseconds == tuple(10_000_000 * number for number in range(1, 101))
 
 
 def test_the_length_before_a_message_is_its_own() -> None:

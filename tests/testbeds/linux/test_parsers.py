@@ -130,10 +130,17 @@ def test_irtt() -> None:
     assert max(delays) >= found["delay_p99_s"] >= found["delay_p95_s"] >= found["delay_p50_s"]
     assert found["response_time_s"] > found["delay_s"]
     # Two clocks know of no one-way delay.
-    assert [v.metric for v in irtt.values(report, "A", one_clock=False)] == ["response_time_s"]
+    trips = irtt.values(report, "A", one_clock=False)
+    assert [v.metric for v in trips] == ["response_time_s"] + [
+        f"response_p{percent}_s" for percent in (50, 95, 99)
+    ]
+    responses, one_way = irtt.distributions(report, "A", one_clock=True)
+    assert responses.metric == "response_time_s"
+    assert [time_ns / 1e9 for time_ns in one_way.nanoseconds] == delays
     for trip in report["round_trips"]:
         trip["lost"] = "true"
     assert irtt.values(report, "A", one_clock=True) == []
+    assert irtt.distributions(report, "A", one_clock=True) == []
 
 
 def test_radios() -> None:

@@ -299,6 +299,14 @@ impl Histogram {
     }
 }
 
+/// Middles of the bins that hold some durations, ns, and the durations in each, upwards: a sketch of
+/// measured times in the bins of simulated ones.
+pub fn sketch(durations: impl IntoIterator<Item = Duration>) -> Vec<(u64, u32)> {
+    let mut histogram = Histogram::default();
+    durations.into_iter().for_each(|one| histogram.add(one));
+    histogram.occupied().collect()
+}
+
 fn bin_of(ns: u64) -> usize {
     let linear = 1_u64 << BINS_PER_OCTAVE_LOG2;
     if ns < linear {

@@ -177,6 +177,7 @@ impl TcpConfig {
                 .initial_window_segments
                 .unwrap_or(sender.initial_window_segments),
             receive_window: window.unwrap_or(receiver.receive_window),
+            send_buffer: sender.send_buffer.map(|own| window.unwrap_or(own).max(own)),
             window_scaling: wide || (sender.window_scaling && receiver.window_scaling),
             timestamps: options
                 .timestamps
@@ -314,6 +315,21 @@ mod tests {
         let config = TcpConfig::of_flow(&named, [TcpSystem::WindowsXp; 2], 1_460);
         assert_eq!(config.mss, 256);
         assert!(config.window_scaling && config.validate().is_ok());
+    }
+
+    #[test]
+    fn a_stated_window_is_that_of_both_sockets() {
+        let of = |octets| {
+            let options = TcpOptions {
+                window_octets: octets,
+                ..TcpOptions::default()
+            };
+            let config = TcpConfig::of_flow(&options, [TcpSystem::Ns3; 2], 1_460);
+            (config.receive_window, config.send_buffer)
+        };
+        assert_eq!(of(None), (131_072, Some(131_072)));
+        assert_eq!(of(Some(524_288)), (524_288, Some(524_288)));
+        assert_eq!(of(Some(16_384)), (16_384, Some(131_072)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ import airtoll
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.credentials import Chain
 from airtoll.testbeds.linux.hosts import Host, Process
-from airtoll.testbeds.linux.job import Value
+from airtoll.testbeds.linux.job import Distribution, Value
 from airtoll.testbeds.linux.plain import read
 
 #: Ports of DNS (RFC 1035 section 4.2) and of DNS over TLS (RFC 7858 section 3.1).
@@ -171,6 +171,12 @@ def values(found: Lookups, station: str) -> list[Value]:
         # Nearest rank.
         rows.append((metric, ordered[max(0, math.ceil(share * len(ordered)) - 1)]))
     return [Value(metric, value, "s", flow="dns", station=station) for metric, value in rows]
+
+
+def distribution(found: Lookups, station: str) -> Distribution:
+    """Response times of a station's lookups."""
+    nanoseconds = tuple(round(response_s * 1e9) for response_s in found.response_s)
+    return Distribution("response_time_s", "dns", station, nanoseconds)
 
 
 class Resolver:

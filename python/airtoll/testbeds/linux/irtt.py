@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.hosts import GRACE_S, Host, HostError, Process
-from airtoll.testbeds.linux.job import Value
+from airtoll.testbeds.linux.job import Distribution, Value
 
 PORT: Final = 2112
 #: The JSON that irtt prints.
@@ -100,23 +100,33 @@ def _arguments(
 
 def values(report: Report, station: str, *, one_clock: bool) -> list[Value]:
     """Response time, and with ``one_clock`` the one-way delay from the client to the server."""
-    trips = [trip for trip in report["round_trips"] if trip["lost"] == "false"]
-    if not trips:
-        return []
-
-    def value(metric: str, nanoseconds: float) -> Value:
-        return Value(metric, nanoseconds / 1e9, "s", flow="probe", station=station)
-
-    found = [value("response_time_s", statistics.fmean(t["delay"]["rtt"] for t in trips))]
-    if one_clock:
-        delays = sorted(t["delay"]["send"] for t in trips)
-        found.append(value("delay_s", statistics.fmean(delays)))
-        for metric, share in (("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)):
-            found.append(value(metric, _quantile(delays, share)))
+    found = []
+    for each in distributions(report, station, one_clock=one_clock):
+        ordered = sorted(each.nanoseconds)
+        percentile = "response" if each.metric == "response_time_s" else "delay"
+        readings = [(each.metric, statistics.fmean(ordered))]
+        for percent in (50, 95, 99):
+            readings.append((f"{percentile}_p{percent}_s", _quantile(ordered, percent / 100)))
+        found += [
+            Value(metric, nanoseconds / 1e9, "s", flow=each.flow, station=each.station)
+            for metric, nanoseconds in readings
+        ]
     return found
 
 
-def _quantile(ordered: list[float], share: float) -> float:
+def distributions(report: Report, station: str, *, one_clock: bool) -> list[Distribution]:
+    """Response times of the answered probes, and with ``one_clock`` their one-way delays."""
+    trips = [trip["delay"] for trip in report["round_trips"] if trip["lost"] == "false"]
+    if not trips:
+        return []
+    metrics = [("response_time_s", "rtt")] + ([("delay_s", "send")] if one_clock else [])
+    return [
+        Distribution(metric, "probe", station, tuple(trip[name] for trip in trips))
+        for metric, name in metrics
+    ]
+
+
+def _quantile(ordered: list[int], share: float) -> float:
     """Linear interpolation between order statistics (Hyndman and Fan, type 7)."""
     place = share * (len(ordered) - 1)
     low = int(place)

@@ -122,6 +122,16 @@ class Value:
 
 
 @frozen
+class Distribution:
+    """A metric of every packet, nanoseconds, in the order of the packets."""
+
+    metric: str
+    flow: str
+    station: str
+    nanoseconds: tuple[int, ...]
+
+
+@frozen
 class Outcome:
     """Outcome of a job.
 
@@ -131,6 +141,7 @@ class Outcome:
     """
 
     values: tuple[Value, ...] = ()
+    distributions: tuple[Distribution, ...] = ()
     failure: str | None = None
     caveats: tuple[str, ...] = ()
     negotiated: dict[str, dict[str, str]] = field(factory=dict)

@@ -18,7 +18,7 @@ from airtoll.testbeds.linux import freeradius, hostapd, wpa_supplicant
 from airtoll.testbeds.linux.by_hand import ByHand
 from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.hosts import Host, Process
-from airtoll.testbeds.linux.job import Job, Value
+from airtoll.testbeds.linux.job import Distribution, Job, Value
 from airtoll.testbeds.linux.layout import Layout
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Progress:
     policy: Policy
     layout: Layout
     values: list[Value] = field(factory=list)
+    distributions: list[Distribution] = field(factory=list)
     caveats: list[str] = field(factory=list)
     negotiated: dict[str, dict[str, str]] = field(factory=dict)
     conditions: Conditions = field(factory=Conditions)

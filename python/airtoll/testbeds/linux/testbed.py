@@ -20,8 +20,9 @@ from typing import Final, Protocol
 
 from attrs import evolve
 
+from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import storage_error
+from airtoll.observe.journal import SketchTuple, storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
@@ -382,7 +383,7 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     caveats = list(outcome.caveats)
     if "air.pcap" not in outcome.files:
         caveats.append("no host has a monitor interface: no times from the air, no look at it")
-        return Measured(rows=_rows(values), caveats=tuple(caveats))
+        return Measured(_rows(values), _sketches(outcome), caveats=tuple(caveats))
     try:
         owners = {ip: outcome.stations[n] for n, own in outcome.addresses.items() for ip in own}
         keys = list(ledger.key_words(outcome.keys))
@@ -410,7 +411,7 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
         if encrypts and clear > 0:
             caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
     values += _ledger(outcome, job, folder, caveats)
-    return Measured(rows=_rows(values), caveats=tuple(caveats))
+    return Measured(_rows(values), _sketches(outcome), caveats=tuple(caveats))
 
 
 def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> list[Value]:
@@ -445,6 +446,16 @@ def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> lis
 def _rows(values: list[Value]) -> tuple[Row, ...]:
     rows = [Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values]
     return tuple(with_whole_cell(rows))
+
+
+def _sketches(outcome: Outcome) -> tuple[SketchTuple, ...]:
+    """Distributions over the packets of the trial, in the bins of the simulator's."""
+    found = []
+    for each in outcome.distributions:
+        # A step of the clock may make a delay negative.
+        bins, counts = _native.sketch([max(0, time_ns) for time_ns in each.nanoseconds])
+        found.append((each.metric, each.flow, each.station, tuple(bins), tuple(counts)))
+    return tuple(found)
 
 
 def _encrypts(policy: str) -> bool:

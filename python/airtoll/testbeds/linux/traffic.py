@@ -175,6 +175,7 @@ async def _one(
             duration_s=flow.duration_s,
             octets=max(flow.request_octets, flow.response_octets),
         )
+        progress.distributions += irtt.distributions(report, name, one_clock=stack.virtual)
         return irtt.values(report, name, one_clock=stack.virtual)
     if flow.application == "dns":
         await stack.dns_server(target)
@@ -188,6 +189,7 @@ async def _one(
         )
         if found.unanswered:
             progress.caveats.append(f"{name}: {found.unanswered} DNS lookups had no answer")
+        progress.distributions.append(dns.distribution(found, name))
         return dns.values(found, name)
     port = iperf3.FIRST_PORT + index
     await stack.iperf3_server(target, port)
@@ -211,6 +213,7 @@ async def _one(
     if flow.series:
         values += iperf3.series(told, label, name)
     if probes is not None:
+        progress.distributions += irtt.distributions(probes, name, one_clock=stack.virtual)
         values += irtt.values(probes, name, one_clock=stack.virtual)
     return values
 

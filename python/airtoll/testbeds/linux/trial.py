@@ -115,6 +115,7 @@ class TrialRun:
             progress.caveats.insert(0, medium.NO_AIR)
         return Outcome(
             values=tuple(progress.values) if self.failure is None else (),
+            distributions=tuple(progress.distributions) if self.failure is None else (),
             failure=self.failure,
             caveats=tuple(progress.caveats),
             negotiated=progress.negotiated,
