@@ -51,12 +51,12 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
     keys = ["cell", "flow", "station", "metric"]
     for (cell, flow, station, sketched), group in sketches.group_by(keys, maintain_order=True):
         values, counts = merged(group["nanoseconds"].to_list(), group["counts"].to_list())
+        below = counts.cumsum(axis=1)
         for metric, (source, share) in PERCENTILES.items():
             if source != sketched:
                 continue
-            value, low, high = percentile(values, counts, share, level)
+            value, low, high, error = _with_interval(values, below, share, level)
             low, high = low * (1 - HALF_BIN), high * (1 + HALF_BIN)
-            error = standard_error(values, counts, share)
             deviation = error * math.sqrt(group.height)
             rows.append((cell, flow, station, metric, value, low, high, deviation, group.height))
     return pl.DataFrame(
@@ -97,14 +97,8 @@ def percentile(
 
     ``values``: bins, upwards; ``counts``: trials x bins. NaN ends below two trials.
     """
-    whole = _at_share(values, counts.sum(axis=0)[np.newaxis, :], share)[0]
-    n = counts.shape[0]
-    if n < 2:
-        return whole, math.nan, math.nan
-    draws = _at_share(values, _drawn(n) @ counts, share)
-    tail = float(normal_below(-float(t_quantile(level, n - 1)) * math.sqrt(n / (n - 1))))
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return whole, float(low), float(high)
+    value, low, high, _error = _with_interval(values, counts.cumsum(axis=1), share, level)
+    return value, low, high
 
 
 def standard_error(values: Array, counts: Array, share: float) -> float:
@@ -113,21 +107,50 @@ def standard_error(values: Array, counts: Array, share: float) -> float:
     The factor removes the bias of the bootstrap's variance of a mean (Efron and Tibshirani 1993,
     section 5.3). NaN below two trials.
     """
-    n = counts.shape[0]
+    return _with_interval(values, counts.cumsum(axis=1), share, 0.95)[3]
+
+
+def _with_interval(
+    values: Array, below: Array, share: float, level: float
+) -> tuple[float, float, float, float]:
+    """Percentile, ends of its interval, standard error; ``below``: cumulated counts by trial."""
+    n = below.shape[0]
+    whole = float(_at_share(values, below, np.ones((1, n)), share)[0])
     if n < 2:
-        return math.nan
-    draws = _at_share(values, _drawn(n) @ counts, share)
-    return float(draws.std()) * math.sqrt(n / (n - 1))
+        return whole, math.nan, math.nan, math.nan
+    weights, place = _drawn(n)
+    draws = _at_share(values, below, weights, share)[place]
+    wider = math.sqrt(n / (n - 1))
+    tail = float(normal_below(-float(t_quantile(level, n - 1)) * wider))
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return whole, float(low), float(high), float(draws.std()) * wider
 
 
-def _at_share(values: Array, counts: Array, share: float) -> Array:
-    below = np.cumsum(counts, axis=1)
-    rank = np.maximum(np.ceil(share * below[:, -1] - 1e-9), 1)
-    return np.asarray(values[(below < rank[:, np.newaxis]).sum(axis=1)])
+def _at_share(values: Array, below: Array, weights: Array, share: float) -> Array:
+    """The first bin of each weighted sum of trials that reaches the share, by bisection.
+
+    ``weights``: resamples x trials. Sums of counts are whole numbers, so the order of the
+    additions changes nothing.
+    """
+    cumulated = np.ascontiguousarray(below.T)
+    rank = np.maximum(np.ceil(share * (weights @ cumulated[-1]) - 1e-9), 1)
+    first = np.zeros(len(weights), dtype=np.intp)
+    last = np.full(len(weights), len(values) - 1, dtype=np.intp)
+    for _ in range(len(values).bit_length()):
+        middle = (first + last) // 2
+        short = (weights * cumulated[middle]).sum(axis=1) < rank
+        first = np.where(short, np.minimum(middle + 1, last), first)
+        last = np.where(short, last, middle)
+    return np.asarray(values[first])
 
 
 @lru_cache(maxsize=64)
-def _drawn(n: int) -> NDArray[np.float64]:
-    """How often each of n trials is drawn in each resample."""
+def _drawn(n: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """How often each of n trials is drawn: the different resamples, and the one of each draw.
+
+    Few trials have few different resamples: three have 10, five have 126.
+    """
     rng = np.random.default_rng([n, RESAMPLES, 99])
-    return rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    different, place = np.unique(drawn, axis=0, return_inverse=True)
+    return different.astype(np.float64), place.reshape(-1)
