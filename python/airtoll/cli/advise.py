@@ -39,6 +39,7 @@ from airtoll.analyse.advice import (
 )
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, RunError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
@@ -147,8 +148,6 @@ def advise_command(
         err().print(
             f"{len(bound)} cells of this run hold no radio throughput, as the CPU was the limit: "
             "what is said of throughput is true of that computer alone",
-            markup=False,
-            soft_wrap=True,
         )
     places = _places(analysis, scenario)
     advices = [
@@ -198,7 +197,15 @@ def _measure(
     while out_folder.exists():
         out_folder = Path("runs") / f"advise-{scenario}-{number}"
         number += 1
-    return run(name, on=on, out=out_folder, values=cast(Mapping[str, Level], values))
+    with View(on, quiet=True) as view:
+        return run(
+            name,
+            on=on,
+            out=out_folder,
+            values=cast(Mapping[str, Level], values),
+            progress=view.advance,
+            on_phase=view.phase,
+        )
 
 
 def _study_of(scenario: str) -> tuple[str, Study]:
@@ -262,7 +269,7 @@ def _print(
     folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
 ) -> None:
     console = out()
-    console.print(_answer(advices), style="bold", markup=False, soft_wrap=True)
+    console.print(_answer(advices), style="bold")
     console.print()
     for advice in advices:
         view = table(

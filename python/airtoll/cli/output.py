@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, TextIO
 
 import typer
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,13 +25,20 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 #: A table with more rows than this is cut to
 _MOST_ROWS = 200
 #: this number of first rows, about two screens.
 _SHOWN_ROWS = 60
+
+#: Width of a pipe or a file: a line is as long as it needs.
+_NO_LIMIT: Final = 100_000
+#: Columns between two columns of a table.
+GAP: Final = 2
+#: A column of words may be wrapped to this width.
+NARROWEST_WORDS: Final = 14
 
 #: DEL and the C1 controls, which JSON texts may hold as they are, as escapes of JSON.
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
@@ -38,13 +47,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout i
 
 
 def out() -> Console:
-    """The console for data. Wide when piped, so that no table is cut."""
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    """The console for data: as wide as the terminal, without a limit in a pipe."""
+    return _console(sys.stdout)
 
 
 def err() -> Console:
-    """The console for everything else."""
-    return Console(stderr=True, highlight=False, markup=False)
+    """The console for everything else, with the same widths."""
+    return _console(sys.stderr)
+
+
+def _console(stream: TextIO) -> Console:
+    """A terminal of unknown width counts as 80 columns wide (``rich``'s default)."""
+    width = None if stream.isatty() else _NO_LIMIT
+    return Console(file=stream, width=width, highlight=False, markup=False)
 
 
 def emit_json(value: Any) -> None:
@@ -56,11 +71,65 @@ def emit_json(value: Any) -> None:
     sys.stdout.write(text.translate(_CONTROLS) + "\n")
 
 
+class FittingTable(Table):
+    """A table that never cuts a cell.
+
+    Columns of words wrap, columns of numbers do not. Where even this is too wide, each row becomes
+    a block: its first cell as the heading, the others below, one a line.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render as columns or as blocks (a method of rich's protocol)."""
+        gaps = GAP * (len(self.columns) - 1)
+        if sum(map(_widest, self.columns)) + gaps > options.max_width:
+            if sum(map(_narrowest, self.columns)) + gaps > options.max_width:
+                yield from self._blocks()
+                return
+            for column in self.columns:
+                if column.no_wrap:
+                    column.header = textwrap.fill(str(column.header), _narrowest(column))
+        yield from super().__rich_console__(console, options)
+
+    def _blocks(self) -> RenderResult:
+        if self.title:
+            yield Text(str(self.title), style="italic")
+        columns = [list(column.cells) for column in self.columns]
+        for row in zip(*columns, strict=True):
+            head, *others = map(str, row)
+            yield Text(head, style="bold")
+            for column, cell in zip(self.columns[1:], others, strict=True):
+                if cell:
+                    yield Text(f"  {str(column.header).strip()}: {cell}")
+
+
+def _widest(column: Column) -> int:
+    """The width of a column in which nothing wraps."""
+    return max(map(cell_len, map(str, [column.header, *column.cells])), default=0)
+
+
+def _narrowest(column: Column) -> int:
+    """The least width that a column can be shown in."""
+    words = str(column.header).split()
+    cells = [str(cell) for cell in column.cells]
+    if column.no_wrap:
+        return max(map(cell_len, [*words, *cells]), default=0)
+    words += [word for cell in cells for word in cell.split()]
+    return min(max(map(cell_len, words), default=0), NARROWEST_WORDS)
+
+
 def table(title: str | None, columns: Sequence[str], *, right: Sequence[str] = ()) -> Table:
-    """A plain table; ``right`` names the columns of numbers."""
-    result = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    """A plain table; ``right`` names the columns of numbers, which are not wrapped."""
+    result = FittingTable(
+        title=title, title_justify="left", header_style="bold", box=None, pad_edge=False
+    )
     for column in columns:
-        result.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        number = column in right
+        result.add_column(
+            column,
+            justify="right" if number else "left",
+            overflow="fold",
+            no_wrap=number,
+        )
     return result
 
 
@@ -72,8 +141,7 @@ def shown_rows(rows: int) -> int:
 def say_rest(rows: int, rest: str) -> None:
     """Print below a cut table the number of rows and the place of the rest."""
     if rows > shown_rows(rows):
-        text = f"The first {shown_rows(rows)} of {rows} rows; {rest}"
-        out().print(text, markup=False, soft_wrap=True)
+        out().print(f"The first {shown_rows(rows)} of {rows} rows; {rest}")
 
 
 def progress_bar() -> Progress:

@@ -22,12 +22,12 @@ from airtoll.cli.output import (
     emit_json,
     err,
     out,
-    progress_bar,
     say_rest,
     shown_rows,
     table,
 )
-from airtoll.cli.running import OnOption, StudyArgument, View, fraction
+from airtoll.cli.progress import View
+from airtoll.cli.running import OnOption, StudyArgument, fraction
 from airtoll.errors import UsageError
 from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import prepare
@@ -103,9 +103,7 @@ def plan_command(
 
 
 def _pilot(study: str, on: str) -> pl.DataFrame:
-    bar = progress_bar()
-    view = View(bar)
-    with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, bar:
+    with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, View(on) as view:
         place = Path(folder) / "pilot"
         run_study(
             study,
@@ -114,6 +112,7 @@ def _pilot(study: str, on: str) -> pl.DataFrame:
             trials=_PILOT_TRIALS,
             progress=view.advance,
             started=view.start,
+            on_phase=view.phase,
         )
         return _estimates(place)
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.cli.answers import fitted
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
@@ -84,16 +85,16 @@ def print_run(run: Run, *, json: bool) -> None:
     console = out()
     question = summary.study.study.question
     if question:
-        console.print(question, markup=False, soft_wrap=True, style="bold")
+        console.print(question, style="bold")
     for sentence in headline(summary):
-        console.print(sentence, markup=False, soft_wrap=True)
+        console.print(sentence)
     console.print()
     _print_answers(summary)
     if summary.comparisons:
         _print_comparisons(summary)
     _print_times(summary)
     for line in not_covered(summary):
-        console.print(f"Not covered: {line}", markup=False, soft_wrap=True)
+        console.print(f"Not covered: {line}")
 
 
 def _against(summary: RunSummary) -> str:
@@ -178,23 +179,20 @@ def _print_times(summary: RunSummary) -> None:
 
 
 def _print_answers(summary: RunSummary) -> None:
-    """The table of answers; columns that would be empty in every row are left out."""
+    """The table of answers, as narrow as the terminal."""
     rows = answer_table(summary)
     if not rows:
         return
     analysis = summary.analysis
-    values = titles(summary)
-    placed, parted = any(row.place for row in rows), any(row.station for row in rows)
-    view = table(
-        f"verdicts against {policy_name(analysis.baseline)}"
-        + (f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""),
-        ["policy", *["where"] * placed, *["station"] * parted, *values, "verdict"],
-        right=values,
+    console = out()
+    head = f"verdicts against {policy_name(analysis.baseline)}" + (
+        f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""
     )
-    for row in rows[: shown_rows(len(rows))]:
-        place = [row.place] * placed + [row.station or "all"] * parted
-        view.add_row(row.policy, *place, *row.values, row.verdict)
-    out().print(view)
+    view, left_out = fitted(head, rows, titles(summary), console.width)
+    console.print(view)
+    if left_out:
+        names = ", ".join(left_out)
+        console.print(f"Left out at this width: {names}. A pipe, the page and --json have all.")
     say_rest(
         len(rows),
         f"the rest: `airtoll report {summary.path}` (page), with --format csv (every estimate) or "

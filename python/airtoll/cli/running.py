@@ -9,27 +9,24 @@ from __future__ import annotations
 import json as jsonlib
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress, TaskID
 
 from airtoll.cli.output import (
     JsonOption,
     emit_json,
     err,
     out,
-    progress_bar,
     say_rest,
     shown_rows,
     table,
 )
+from airtoll.cli.progress import View, duration
 from airtoll.cli.reporting import print_run
 from airtoll.errors import RunError, UsageError
-from airtoll.observe.folder import RunFolder
-from airtoll.observe.journal import Record
-from airtoll.plan import Plan
 from airtoll.report import write_report
 from airtoll.run import CellCheck
 from airtoll.run import check as check_study
@@ -115,14 +112,12 @@ def run(
     Each trial is saved when it ends. --resume continues a run after Ctrl-C.
     """
     console = err()
-    bar = progress_bar()
-    view = View(bar)
-    with bar:
+    with View(on) as view:
         result = run_study(
             study,
             on=on,
             vm=vm_driver or vm,
-            testbed=_laboratory(on, lab, vm=vm_driver or vm),
+            testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=view.phase),
             out=out_,
             trials=trials,
             seed=seed,
@@ -137,6 +132,7 @@ def run(
             most_trials=most_trials,
             progress=view.advance,
             started=view.start,
+            on_phase=view.phase,
         )
     totals = result.totals
     if totals is not None:
@@ -152,14 +148,20 @@ def run(
     if report:
         with console.status("writing the report"):
             page = write_report([result.path])
-        console.print(f"report: {page}", soft_wrap=True, markup=False)
+        console.print(f"report: {page}", soft_wrap=True)
     print_run(result, json=json)
     problem = why_no_result(result.trials())
     if problem:
         raise RunError(f"{result.path}: {problem}")
 
 
-def _laboratory(on: str, lab: Path | None, *, vm: bool | str) -> Testbed | None:
+def _laboratory(
+    on: str,
+    lab: Path | None,
+    *,
+    vm: bool | str,
+    on_phase: Callable[[str], None] | None = None,
+) -> Testbed | None:
     if lab is None:
         return None
     if on != "linux":
@@ -167,7 +169,7 @@ def _laboratory(on: str, lab: Path | None, *, vm: bool | str) -> Testbed | None:
     from airtoll.testbeds.linux.lab import load
     from airtoll.testbeds.linux.testbed import Linux
 
-    return Linux(vm=vm, lab=load(lab))
+    return Linux(vm=vm, lab=load(lab), on_phase=on_phase)
 
 
 def check(
@@ -237,7 +239,7 @@ def check(
     )
     warnings = Counter(c.warning for c in cells if c.warning)
     for text, count in warnings.most_common(shown_rows(len(warnings))):
-        err().print(f"warning: {count} cells: {text}", soft_wrap=True)
+        err().print(f"warning: {count} cells: {text}")
     _refuse_all_skipped(study, cells)
 
 
@@ -270,36 +272,3 @@ def fraction(text: str) -> float:
     if not 0 < value < 1:
         raise UsageError(f"{text}: write a share such as 0.5% or 0.005")
     return value
-
-
-def duration(seconds: float) -> str:
-    """A duration in a suitable unit."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
-
-
-class View:
-    """The progress bar of a run."""
-
-    def __init__(self, bar: Progress) -> None:
-        self.bar = bar
-        self.task: TaskID | None = None
-
-    def start(self, folder: RunFolder, plan: Plan) -> None:
-        """Print the title and the size of the run."""
-        head = plan.study.study
-        self.bar.console.print(head.title, style="bold")
-        self.bar.console.print(
-            f"{len(plan.cells)} cells x {plan.repetitions} trials into {folder.path}",
-            markup=False,
-            soft_wrap=True,
-        )
-        self.task = self.bar.add_task("running", total=len(plan.cells) * plan.repetitions)
-
-    def advance(self, done: int, planned: int, record: Record) -> None:
-        """Move the bar on by one attempt."""
-        if self.task is not None:
-            self.bar.update(self.task, completed=done, total=planned, description=record.cell[:48])

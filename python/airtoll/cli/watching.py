@@ -14,6 +14,7 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.progress import View
 from airtoll.cli.running import (
     OnOption,
     SetOption,
@@ -59,19 +60,22 @@ def watch(
     def ended(number: int, result: Run) -> None:
         console.print(f"round {number} of {rounds}: {result.path}", markup=False)
 
-    folder = watch_study(
-        study,
-        every_s=rhythm,
-        rounds=rounds,
-        on=on,
-        vm=vm_driver or vm,
-        out=out_,
-        trials=trials,
-        seed=seed,
-        jobs=jobs,
-        values=parse_values(set_ or []),
-        ended=ended,
-    )
+    with View(on, quiet=True) as progress:
+        folder = watch_study(
+            study,
+            every_s=rhythm,
+            rounds=rounds,
+            on=on,
+            vm=vm_driver or vm,
+            out=out_,
+            trials=trials,
+            seed=seed,
+            jobs=jobs,
+            values=parse_values(set_ or []),
+            ended=ended,
+            progress=progress.advance,
+            on_phase=progress.phase,
+        )
     found = together(folder)
     if json:
         emit_json([asdict(w) for w in found])

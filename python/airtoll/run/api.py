@@ -88,6 +88,7 @@ def run(
     most_trials: int = 1000,
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
+    on_phase: Callable[[str], None] | None = None,
 ) -> Run:
     """Expand a study, run it, and write the tables.
 
@@ -96,7 +97,8 @@ def run(
     values; an option that differs is refused. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
     ``until_precision`` adds trials until every overhead's interval is at most that wide on either
-    side (a fraction), at least 10, or until ``most_trials`` are reached.
+    side (a fraction), at least 10, or until ``most_trials`` are reached. ``on_phase`` is told what
+    the run waits for between trials, in words; an empty text ends the wait.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
@@ -106,7 +108,7 @@ def run(
         )
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
-    bed = testbed or make(on, vm=vm)
+    bed = testbed or make(on, vm=vm, on_phase=on_phase)
     try:
         _refuse_common_numbers(file.study, bed)
         folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
@@ -144,6 +146,8 @@ def run(
             ) from error
         finally:
             if state == "finished":
+                if on_phase:
+                    on_phase("writing the tables")
                 write(folder, plan, bed.name)
                 write_theory(folder, plan)
                 folders.finish(folder, state)

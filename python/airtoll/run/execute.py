@@ -22,8 +22,9 @@ from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers
 from airtoll.testbeds.contract import Measured, Skip, Testbed
 
-#: Called after every attempt with (trials done, trials planned, the record).
-Progress = Callable[[int, int, Record], None]
+#: Called with (trials done, trials planned, the record): once before the first trial, without a
+#: record, and after every attempt.
+Progress = Callable[[int, int, Record | None], None]
 
 
 @frozen
@@ -97,6 +98,8 @@ class _Run:
         self.rank = _ranks(plan) if plan.study.trials.order == "random" else None
         self.heap: list[tuple[tuple[float, ...], str, int, int]] = []
         self._fill(done)
+        if progress:
+            progress(self.finished, self.planned, None)
 
     def alone(self) -> None:
         """Run all trials in this thread, in sequence: Ctrl-C reaches the native code."""

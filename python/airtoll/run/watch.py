@@ -24,6 +24,7 @@ from airtoll.errors import Interrupted, RunError, UsageError
 from airtoll.observe.folder import MANIFEST, RunFolder
 from airtoll.plan import DEFAULT_SEED
 from airtoll.run.api import RUNS, Run, open_run, prepare, run
+from airtoll.run.execute import Progress
 from airtoll.study import Level
 from airtoll.testbeds.contract import Testbed
 
@@ -54,11 +55,14 @@ def watch(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
     ended: Callable[[int, Run], None] | None = None,
+    progress: Progress | None = None,
+    on_phase: Callable[[str], None] | None = None,
 ) -> Path:
     """Repeat a study, a round every ``every_s`` seconds; returns the folder of rounds.
 
     Rounds already there count. A round that takes longer than the rhythm is followed at once.
-    Raises ``Interrupted`` with every finished round kept.
+    ``progress`` and ``on_phase`` are those of ``run``. Raises ``Interrupted`` with every finished
+    round kept.
     """
     if rounds < 1 or every_s < 0:
         raise UsageError("watch: needs at least one round and an interval that is not negative")
@@ -81,11 +85,15 @@ def watch(
                 resume=(place / MANIFEST).exists(),
                 values=values,
                 testbed=testbed() if testbed else None,
+                progress=progress,
+                on_phase=on_phase,
             )
             if ended:
                 ended(number, result)
             left = every_s - (clock() - begun)
             if number < rounds and left > 0:
+                if on_phase:
+                    on_phase(f"waiting for round {number + 1} of {rounds}")
                 wait(left)
         except (KeyboardInterrupt, Interrupted) as error:
             raise Interrupted(

@@ -6,15 +6,20 @@ none of what the real stack needs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from airtoll.errors import UsageError
 from airtoll.testbeds.contract import Testbed
 
 NAMES = ("simulator", "analytic", "linux")
 
 
-def make(name: str, *, vm: bool | str = False) -> Testbed:
+def make(
+    name: str, *, vm: bool | str = False, on_phase: Callable[[str], None] | None = None
+) -> Testbed:
     """The testbed of a name; ``vm`` puts the real stack into a throw-away guest
-    (a name: of this driver, see ``guest.drivers``).
+    (a name: of this driver, see ``guest.drivers``). ``on_phase`` is told what the testbed waits
+    for, as "starting the guest"; an empty text ends the wait.
 
     Raises ``UsageError`` for an unknown name, ``EnvironmentProblem`` if its parts are missing.
     """
@@ -31,5 +36,5 @@ def make(name: str, *, vm: bool | str = False) -> Testbed:
     if name == "linux":
         from airtoll.testbeds.linux.testbed import Linux
 
-        return Linux(vm=vm)
+        return Linux(vm=vm, on_phase=on_phase)
     raise UsageError(f"--on {name}: no such testbed; choose from {', '.join(NAMES)}")

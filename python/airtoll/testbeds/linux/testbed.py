@@ -173,7 +173,6 @@ class Linux:
 
     def _measure(self, job: Job, captures: Path | None) -> tuple[Measured, dict[str, float]]:
         session = self._opened()
-        self._phase(job.name)
         assert self._scratch is not None
         results = Path(self._scratch.name) / "trials"
         try:
@@ -240,6 +239,7 @@ class Linux:
             except BaseException:
                 session.close()
                 raise
+            self._phase("")
             self._session = session
             self._environment = {**_tools(), **described}
         return self._session
