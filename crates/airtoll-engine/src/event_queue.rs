@@ -106,11 +106,17 @@ impl<E> EventQueue<E> {
             self.later.push(entry);
             return;
         }
-        let mut place = self.soon.len();
-        while place > 0 && entry.after(&self.soon[place - 1]) {
-            place -= 1;
+        // It moves down a few places at most: cheaper than to look for its place and to insert it.
+        self.soon.push(entry);
+        for place in (1..self.soon.len()).rev() {
+            let [before, it] = &mut self.soon[place - 1..=place] else {
+                break;
+            };
+            if !it.after(before) {
+                break;
+            }
+            std::mem::swap(before, it);
         }
-        self.soon.insert(place, entry);
         if self.soon.len() > SOON {
             self.later.extend(self.soon.drain(..SOON / 2));
         }
@@ -151,7 +157,7 @@ impl<E> EventQueue<E> {
 impl<E> Entry<E> {
     #[inline]
     fn after(&self, other: &Self) -> bool {
-        (self.at, self.rank) > (other.at, other.rank)
+        self.at > other.at || (self.at == other.at && self.rank > other.rank)
     }
 }
 

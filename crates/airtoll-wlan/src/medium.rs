@@ -183,17 +183,21 @@ impl Medium {
 
     /// Notes cipher work of a node that ends at `end`, beside the air that may have to wait for it;
     /// of a wired host beside all channels.
-    #[inline]
+    #[inline(always)]
     pub fn note_ciphers(&mut self, node: NodeId, end: Instant, effort: Duration) {
-        if effort.is_zero() {
+        if !effort.is_zero() {
+            self.note_work(node, end, effort);
+        }
+    }
+
+    fn note_work(&mut self, node: NodeId, end: Instant, effort: Duration) {
+        let state = &self.nodes[self.tuned[node]];
+        if !state.wired {
+            self.channels[state.channel].note_ciphers(end, effort);
             return;
         }
-        let state = &self.nodes[self.tuned[node]];
-        let (own, wired) = (state.channel, state.wired);
-        for (number, channel) in self.channels.pairs_mut() {
-            if wired || number == own {
-                channel.note_ciphers(end, effort);
-            }
+        for channel in &mut self.channels {
+            channel.note_ciphers(end, effort);
         }
     }
 

@@ -279,9 +279,7 @@ impl World {
             }
         }
         let lower = &mut self.stack.lower;
-        lower
-            .mac
-            .start_exchanges(&mut lower.cx, &mut lower.medium, channel);
+        lower.mac.start_exchanges(&mut lower.cx, &mut lower.medium);
     }
 
     /// A transmission ends.

@@ -91,7 +91,9 @@ impl Price {
     /// Time that a packet of `octets` takes, to the nearest nanosecond.
     #[inline]
     pub fn of(&self, octets: u32) -> Duration {
-        Duration::from_nanos((self.fixed_ns + self.per_octet_ns * f64::from(octets) + 0.5) as u64)
+        let ns = self.fixed_ns + self.per_octet_ns * f64::from(octets) + 0.5;
+        // Processors convert to signed numbers only; the way to unsigned ones is three times as long.
+        Duration::from_nanos((ns as i64).max(0) as u64)
     }
 }
 

@@ -112,7 +112,6 @@ impl Mac {
         let mode_id = self.links[link].rate.choose();
         let mode = &self.modes[mode_id];
         let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
-        let always_delimited = mode.limits.is_some() && mode.vector.always_ampdu();
         let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
@@ -163,21 +162,25 @@ impl Mac {
             return false;
         };
         let follows = self.after_piece(medium, link, mode_id);
+        let mode = &self.modes[mode_id];
+        let psdu = if count > 1 {
+            octets
+        } else if mode.limits.is_some() && mode.vector.always_ampdu() {
+            first + DELIMITER
+        } else {
+            first
+        };
         let exchange = &mut self.exchanges[contender];
+        if exchange.request || exchange.mode != mode_id || exchange.psdu != psdu {
+            exchange.length = phy::airtime(&mode.vector, psdu);
+        }
         exchange.link = link;
         exchange.count = count;
         exchange.mode = mode_id;
         exchange.aggregate = count > 1;
         exchange.request = false;
         exchange.follows = follows;
-        exchange.psdu = if count > 1 {
-            octets
-        } else if always_delimited {
-            first + DELIMITER
-        } else {
-            first
-        };
-        exchange.length = phy::airtime(&self.modes[mode_id].vector, exchange.psdu);
+        exchange.psdu = psdu;
         true
     }
 
@@ -185,6 +188,9 @@ impl Mac {
     /// where no fragment follows.
     fn after_piece(&self, medium: &Medium, link: LinkId, mode: ModeId) -> Duration {
         let state = &self.links[link];
+        if state.division.piece == 0 {
+            return Duration::ZERO;
+        }
         let lone = state.window.iter().find(|m| m.in_flight);
         let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
             return Duration::ZERO;
@@ -217,15 +223,16 @@ impl Mac {
         link: LinkId,
         mode: ModeId,
     ) -> bool {
-        let (most, most_in_mpdu) = {
-            let mode = &self.modes[mode];
-            let amsdu = self.links[link].amsdu_octets;
-            match mode.limits {
-                Some(limits) => (amsdu, limits.mpdu(&mode.vector, mode.ampdu_octets)),
-                None => (0, 0),
-            }
+        // Longest A-MSDU, and longest MPDU that holds one.
+        let limits = match self.links[link].amsdu_octets {
+            0 => None,
+            amsdu => self.modes[mode].limits.map(|limits| (amsdu, limits)),
         };
-        let most_in_mpdu = most_in_mpdu.min(self.modes[mode].ppdu_octets);
+        let amsdu = limits.map(|(amsdu, limits)| {
+            let mode = &self.modes[mode];
+            let longest = limits.mpdu(&mode.vector, mode.ampdu_octets);
+            (amsdu, longest.min(mode.ppdu_octets))
+        });
         let Some(head) = self.take_packet(cx, contender, link) else {
             return false;
         };
@@ -255,10 +262,9 @@ impl Mac {
         let mut body = msdu_of(&cx.packets[head]);
         let mut msdus = 1;
         let mut tail = head;
-        while let Some(&next) = self.links[link].queue.front() {
-            if most == 0 {
-                break;
-            }
+        while let Some((most, most_in_mpdu)) = amsdu
+            && let Some(&next) = self.links[link].queue.front()
+        {
             let packet = &cx.packets[next];
             let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
             let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
@@ -276,9 +282,10 @@ impl Mac {
             msdus += 1;
         }
         cx.packets[tail].next = None;
-        let (flow, reverse) = (cx.packets[head].flow(), cx.packets[head].reverse);
-        let mut count = 0;
-        let mut packet = Some(head);
+        let p = &mut cx.packets[head];
+        let (flow, reverse) = (p.flow(), p.reverse);
+        let mut count = u16::from(std::mem::take(&mut p.held));
+        let mut packet = p.next;
         while let Some(id) = packet {
             let p = &mut cx.packets[id];
             count += u16::from(std::mem::take(&mut p.held));

@@ -311,7 +311,13 @@ impl Domain {
             }
             class.active += 1;
         }
-        self.stale = true;
+        if ears.len() == self.classes.len() && self.blind.is_empty() {
+            // Every class hears it, and no contender transmits over it.
+            self.next_grant = Instant::MAX;
+            self.stale = false;
+        } else {
+            self.stale = true;
+        }
     }
 
     /// The class `ear` no longer hears a transmission; its NAV lasts until `nav`.
@@ -327,10 +333,10 @@ impl Domain {
         if class.active == 0 {
             let nav = nav.max(class.reference);
             class.thaw(now, nav, all);
+            self.stale = true;
         } else {
             class.reference = class.reference.max(nav);
         }
-        self.stale = true;
     }
 
     /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
@@ -494,7 +500,8 @@ impl Mac {
         let class = &mut domain.classes[contender.class];
         let kind = domain.kinds[contender.kind as usize];
         let slot = domain.slot;
-        domain.stale = true;
+        // On a busy medium it changes nothing yet.
+        domain.stale |= class.active == 0;
         let mut ended = None;
         if contender.late {
             let at = class.late.iter().position(|l| l.contender == id);
@@ -575,7 +582,7 @@ impl Mac {
         };
         let domain = &mut self.domains[contender.channel];
         let class = &mut domain.classes[contender.class];
-        domain.stale = true;
+        domain.stale |= class.active == 0;
         let in_step = class.active == 0 && now <= class.idle_since && reference <= class.idle_since;
         if in_step {
             join(&mut class.groups, contender, id);
@@ -642,12 +649,11 @@ impl Mac {
 
     /// All winners have decided what they send; now they are heard.
     #[inline]
-    pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium, channel: ChannelId) {
+    pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium) {
         for at in 0..self.transmitting.0 {
             let id = self.winners[at];
             self.start_exchange(cx, medium, id);
         }
-        self.domains[channel].stale = true;
     }
 
     /// A higher access category of the same node won at the same instant (10.23.2.4).

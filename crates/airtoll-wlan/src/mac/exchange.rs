@@ -399,7 +399,8 @@ impl Mac {
             } else {
                 0
             };
-            let new = mpdu.pieces.map_or(!mpdu.received, |p| p.heard == p.at);
+            let pieces = mpdu.pieces.as_ref();
+            let new = pieces.map_or(!mpdu.received, |p| p.heard == p.at);
             if arrives && new {
                 good.add(&mpdu.parts);
                 good.mac += u64::from(framing);

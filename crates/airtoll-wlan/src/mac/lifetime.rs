@@ -118,7 +118,12 @@ impl Mac {
         now: Instant,
     ) -> bool {
         let lifetime = self.lifetime_of(contender);
-        if lifetime == NONE || self.links[link].window.is_empty() {
+        let Some(first) = self.links[link].window.front() else {
+            return false;
+        };
+        // Those behind a first one that waits are not older.
+        let waits = !first.acknowledged && !first.in_flight;
+        if lifetime == NONE || (waits && now - first.since <= lifetime) {
             return false;
         }
         self.discard_older(cx, (contender, link), now, lifetime)

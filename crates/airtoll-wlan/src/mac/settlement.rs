@@ -60,7 +60,8 @@ impl Mac {
                 continue;
             }
             mpdu.in_flight = false;
-            let arrived = mpdu.pieces.map_or(mpdu.received, |p| p.heard > p.at);
+            let pieces = mpdu.pieces.as_ref();
+            let arrived = pieces.map_or(mpdu.received, |p| p.heard > p.at);
             if answered && arrived {
                 let more = mpdu.next_piece(&division);
                 left |= more;

@@ -70,24 +70,26 @@ impl Net {
         if self.resolution.is_dynamic() && self.pass_request(lower, node, packet, effort) {
             return;
         }
-        let p = lower.cx.packets[packet];
+        let p = &lower.cx.packets[packet];
         if node != p.to {
+            let layer = p.layer();
             let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
             if !self.nodes[node].tunnels.is_empty() && !p.resolves() && !p.advertises() {
                 work += self.encapsulate(lower, node, packet, false);
             }
-            if lower.cx.packets[packet].layer() == p.layer() {
+            if lower.cx.packets[packet].layer() == layer {
                 self.dispatch(lower, node, packet, work);
             } else {
                 self.dispatch_own(lower, node, packet, work);
             }
             return;
         }
-        let mut work = lower.device.receive_time(node, p.ip_octets) + effort;
-        if let Some(tunnelled) = p.tunnelled {
-            work += self.decapsulation(lower, p.ip_octets, tunnelled);
+        let (ip_octets, tunnelled) = (p.ip_octets, p.tunnelled);
+        let passive = tunnelled.is_none() && p.only_counted;
+        let mut work = lower.device.receive_time(node, ip_octets) + effort;
+        if let Some(tunnelled) = tunnelled {
+            work += self.decapsulation(lower, ip_octets, tunnelled);
         }
-        let passive = p.tunnelled.is_none() && p.only_counted;
         let done = lower.device.spend(&lower.cx, &mut lower.medium, node, work);
         if (done <= lower.cx.now() && lower.device.is_empty(node, PipeKind::Receive))
             || (passive && done <= lower.cx.end)

@@ -54,13 +54,17 @@ impl SmallQueues {
         }
     }
 
-    /// The limit for `sender`.
-    fn limit(&self, sender: &Sender) -> u64 {
+    /// Whether `octets` below `sender` are beyond the limit.
+    fn exceeds(&self, octets: u64, sender: &Sender) -> bool {
+        // The share is not needed where every share permits this much.
         let two = 2 * self.of(sender.segment_payload());
+        if octets <= two.min(self.octets) {
+            return false;
+        }
         let share = self
             .pacing_shift
             .and_then(|shift| Some(sender.pacing_rate()? >> shift));
-        share.map_or(self.octets, |share| share.max(two).min(self.octets))
+        octets > share.map_or(self.octets, |share| share.max(two).min(self.octets))
     }
 }
 
@@ -95,7 +99,7 @@ impl LocalQueue {
         let small = match &self.rule {
             // A lone segment may always be sent.
             BackPressure::SmallQueues(rule) => {
-                sender.flight() > sender.segment_payload() && self.octets > rule.limit(sender)
+                sender.flight() > sender.segment_payload() && rule.exceeds(self.octets, sender)
             }
             _ => false,
         };

@@ -291,15 +291,18 @@ impl Sender {
     /// trip, doubled while the window is below half the slow-start threshold and raised by a fifth
     /// above; `None` before the first round trip.
     pub fn pacing_rate(&self) -> Option<u64> {
-        let round_trip = u128::from(self.rtt.smoothed()?.max(1));
+        let round_trip = self.rtt.smoothed()?.max(1);
         let window = self.congestion.window.max(self.board.flight());
         let percent = if self.congestion.window < self.congestion.threshold / 2 {
             200
         } else {
             120
         };
-        let rate = u128::from(window) * percent * 10_000_000 / round_trip;
-        Some(u64::try_from(rate).unwrap_or(u64::MAX))
+        if let Some(scaled) = window.checked_mul(percent * 10_000_000) {
+            return Some(scaled / round_trip);
+        }
+        let scaled = u128::from(window) * u128::from(percent) * 10_000_000;
+        Some(u64::try_from(scaled / u128::from(round_trip)).unwrap_or(u64::MAX))
     }
 
     /// Whether the windows allow another new segment that the application has written.
