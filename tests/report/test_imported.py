@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from airtoll.cli.app import app
@@ -46,3 +50,44 @@ def test_the_page_is_written_again_without_the_files(tmp_path):
     assert again.read_bytes() == first
     overhead = read_imported(tmp_path / "in").analysis.overhead("office/wpa2-psk-ccmp/tcp")
     assert abs(overhead.value - (25.4 - 24.26) / 25.41) < 1e-3
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv", "latex", "json"])
+def test_every_text_format_has_the_numbers_of_the_page(tmp_path, form):
+    bring(tmp_path, "--against", "tripathi2008", "--readings", "table=2")
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "in"), "--format", form])
+    assert result.exit_code == 0, result.output
+    suffix = {"markdown": "md", "latex": "tex"}.get(form, form)
+    text = (tmp_path / "in" / f"report.{suffix}").read_text("utf-8")
+    if form == "json":
+        value = json.loads(text)
+        (overhead,) = value["overheads"]
+        # Tripathi and Damani divide by the secured throughput.
+        assert abs(overhead["value"] - (25.4 - 24.26) / 24.27) < 1e-4
+        assert [row["n"] for row in value["estimates"]] == [5, 5]
+        assert value["published"][0]["table"] == "2"
+        assert value["headline"][1].startswith("The largest overhead is 4.70")
+    elif form == "csv":
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [row["cell"] for row in rows] == ["office/open/tcp", "office/wpa2-psk-ccmp/tcp"]
+        assert abs(float(rows[0]["value"]) - 25.41e6) < 1e4
+    elif form == "latex":
+        (row,) = [line for line in text.splitlines() if line.startswith("office/")]
+        assert row.startswith("office/wpa2-psk-ccmp/tcp & 4.70")
+        assert row.endswith("& 5 + 5 \\\\")
+        assert "slower" in row
+    else:
+        assert text.startswith("# Imported readings: in\n")
+        assert "| office/wpa2-psk-ccmp/tcp | 4.70" in text
+
+
+def test_readings_without_a_secured_policy_are_listed(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("\n".join(line for line in TABLE.splitlines() if "wpa2" not in line) + "\n")
+    done = CliRunner().invoke(
+        app, ["import", str(file), "--format", "csv", "--out", str(tmp_path / "in")]
+    )
+    assert done.exit_code == 0, done.output
+    text = write_report([tmp_path / "in"], form="markdown").read_text("utf-8")
+    assert "no secured policy to compare with open" in text
+    assert "| imported/open/tcp | throughput | 25.41" in text

@@ -40,13 +40,13 @@ from airtoll.analyse.advice import (
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.progress import View
-from airtoll.errors import DatasetError, RunError, StudyError, UsageError
+from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
 from airtoll.policies import display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
-from airtoll.run.outcome import why_no_result
+from airtoll.run.outcome import refuse_no_result
 from airtoll.study import Level, Study, load, shipped
 
 #: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
@@ -138,12 +138,11 @@ def advise_command(
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
         measured = _measure(scenario, policy or list(CANDIDATES), profile, trials, on)
-        problem = why_no_result(measured.trials())
-        if problem:
-            raise RunError(f"{measured.path}: {problem}")
         run_folder = measured.path
+    trials_of_run = read_trials(run_folder)
+    refuse_no_result(run_folder, trials_of_run)
     analysis, settings = _analysis(run_folder)
-    bound = not_radio(read_trials(run_folder))
+    bound = not_radio(trials_of_run)
     if bound:
         err().print(
             f"{len(bound)} cells of this run hold no radio throughput, as the CPU was the limit: "

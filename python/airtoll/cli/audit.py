@@ -1,7 +1,8 @@
 """``airtoll audit DATASET|RUN``: the checks of a careful referee.
 
 Takes the name or folder of a data set, or a run folder; gives findings as a table or JSON.
-Exit code 0 whatever is found: findings are the result, not a failure.
+Exit code 0 whatever is found: findings are the result, not a failure. A run in which no trial
+counts has nothing to check: exit code 3.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import list_datasets, load_dataset
 from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import open_run
+from airtoll.run.outcome import refuse_no_result
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -51,12 +53,14 @@ def audit_command(
 def findings_of(subject: str) -> list[Finding]:
     """Findings of a data set (name or folder) or a run folder.
 
-    Raises DatasetError if it is neither.
+    Raises DatasetError if it is neither, RunError if no trial of the run counts.
     """
     path = Path(subject)
     if (path / "run.json").is_file():
         run = open_run(path)
-        return audit_run(path.name, run.observations(), run.trials(), run.folder.study_file().study)
+        trials = run.trials()
+        refuse_no_result(path, trials)
+        return audit_run(path.name, run.observations(), trials, run.folder.study_file().study)
     if (path / "import.json").is_file():
         return audit_run(path.name, read_observations(path), read_trials(path))
     if (path / "dataset.toml").is_file() or subject in list_datasets():

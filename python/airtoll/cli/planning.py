@@ -28,10 +28,11 @@ from airtoll.cli.output import (
 )
 from airtoll.cli.progress import View
 from airtoll.cli.running import OnOption, StudyArgument, fraction
-from airtoll.errors import UsageError
+from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import prepare
 from airtoll.run import run as run_study
+from airtoll.run.outcome import refuse_no_result
 
 _PILOT_TRIALS = 5
 
@@ -53,7 +54,7 @@ def plan_command(
     """Compute the trials per cell that detect a given difference against the baseline."""
     share = fraction(detect)
     file = prepare(study)
-    frame = _pilot(study, on) if pilot is None else _estimates(pilot)
+    frame = _pilot(study, on) if pilot is None else _estimates(pilot, str(pilot))
     rows = []
     baseline = file.study.study.baseline
     for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
@@ -83,6 +84,11 @@ def plan_command(
                 "trials_planned": planned,
                 "detectable_when_run_as_planned": smallest / open_value,
             }
+        )
+    if not rows:
+        raise RunError(
+            f"{study}: no secured cell of the pilot has throughputs that vary, and a baseline "
+            "beside it; there is nothing to plan for"
         )
     if json:
         emit_json(rows)
@@ -114,11 +120,14 @@ def _pilot(study: str, on: str) -> pl.DataFrame:
             started=view.start,
             on_phase=view.phase,
         )
-        return _estimates(place)
+        return _estimates(place, study)
 
 
-def _estimates(folder: Path) -> pl.DataFrame:
-    result: Any = analyse(read_observations(folder), read_trials(folder))
+def _estimates(folder: Path, name: str) -> pl.DataFrame:
+    """Throughputs of a pilot's cells; errors call it ``name``."""
+    trials = read_trials(folder)
+    refuse_no_result(Path(name), trials)
+    result: Any = analyse(read_observations(folder), trials)
     frame: pl.DataFrame = result.estimates
     return frame.filter(
         (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & pl.col("station").is_null()

@@ -17,6 +17,7 @@ from airtoll.cli.answers import fitted
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.tables import read_trials
 from airtoll.report import FORMATS, write_report
 from airtoll.report.answer import headline, not_covered, titles
 from airtoll.report.answer import table as answer_table
@@ -26,6 +27,7 @@ from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.times import time_rows
 from airtoll.run import Run, open_run
+from airtoll.run.outcome import refuse_no_result
 
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
@@ -48,6 +50,9 @@ def report(
     err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         print_run(open_run(runs[0]), json=True)
+    for run in runs:
+        # The page names every reason; the exit code says that there is no result in it.
+        refuse_no_result(run, read_trials(run))
 
 
 def compare(
@@ -57,6 +62,7 @@ def compare(
 ) -> None:
     """Compare a run with printed figures, cell by cell."""
     summary = summarise(run, dataset=dataset)
+    refuse_no_result(run, summary.trials)
     combined = printed_combined(summary, load_dataset(dataset))
     if not summary.comparisons and not combined:
         study = summary.study.study

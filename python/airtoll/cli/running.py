@@ -31,7 +31,7 @@ from airtoll.report import write_report
 from airtoll.run import CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.outcome import why_no_result
+from airtoll.run.outcome import refuse_no_result
 from airtoll.testbeds.contract import Testbed
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
@@ -150,9 +150,7 @@ def run(
             page = write_report([result.path])
         console.print(f"report: {page}", soft_wrap=True)
     print_run(result, json=json)
-    problem = why_no_result(result.trials())
-    if problem:
-        raise RunError(f"{result.path}: {problem}")
+    refuse_no_result(result.path, result.trials())
 
 
 def _laboratory(

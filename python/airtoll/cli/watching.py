@@ -23,10 +23,12 @@ from airtoll.cli.running import (
     VmOption,
     parse_values,
 )
-from airtoll.errors import UsageError
+from airtoll.errors import RunError, UsageError
+from airtoll.observe.tables import read_trials
 from airtoll.plan import DEFAULT_SEED
 from airtoll.run import Run
-from airtoll.run.watch import together
+from airtoll.run.outcome import refuse_no_result
+from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -76,7 +78,11 @@ def watch(
             progress=progress.advance,
             on_phase=progress.phase,
         )
+    for place in round_folders(folder):
+        refuse_no_result(place, read_trials(place))
     found = together(folder)
+    if not found:
+        raise RunError(f"{folder}: no round has an overhead: add a secured policy to grid.policy")
     if json:
         emit_json([asdict(w) for w in found])
         return

@@ -5,19 +5,19 @@ Takes readings, analysed; gives their drawings and the page that holds them. Nev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
-from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.quantities import NOTHING, scale_of, show_estimate, show_overhead, show_value
+from airtoll.analyse.quantities import NOTHING, scale_of, show_estimate, show_value
 from airtoll.drawing import Developed, Panel, Picture, Plate, develop
 from airtoll.drawing.plate import INK, new_plate
 from airtoll.report.html import page, placed
 from airtoll.report.imported import Imported, headline, whole_cells
+from airtoll.report.imported_rows import beside, costs, estimates
 from airtoll.report.palette import colour
 
 _MOST_ROWS: Final = 40
@@ -54,15 +54,10 @@ def render(imported: Imported, drawings: Sequence[Developed]) -> str:
             "level": f"{100 * analysis.level:.0f} %",
             "definition": analysis.definition,
             "baseline": analysis.baseline,
-            "costs": [
-                _cost(analysis, row)
-                for row in whole_cells(analysis.overheads).iter_rows(named=True)
-            ],
-            "estimates": [
-                _estimate(row, analysis.level) for row in analysis.estimates.iter_rows(named=True)
-            ],
+            "costs": costs(analysis),
+            "estimates": estimates(analysis),
             "against": imported.manifest.get("against"),
-            "comparisons": [_beside(c) for c in imported.comparisons],
+            "comparisons": [beside(c) for c in imported.comparisons],
             "findings": imported.findings,
             "format": imported.manifest.get("format", NOTHING),
             "files": [
@@ -76,58 +71,6 @@ def render(imported: Imported, drawings: Sequence[Developed]) -> str:
 def developed(imported: Imported, forms: Sequence[str]) -> list[Developed]:
     """The pictures, drawn."""
     return develop(pictures(imported), forms)
-
-
-def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:
-    hit = analysis.comparisons.filter(
-        (pl.col("cell") == row["cell"])
-        & (pl.col("metric") == THROUGHPUT)
-        & pl.col("flow").eq_missing(row["flow"])
-        & pl.col("station").eq_missing(row["station"])
-    ).row(0, named=True)
-    return {
-        "cell": _named(row),
-        "overhead": show_overhead(estimate_of_row(dict(row), analysis.level)),
-        "verdict": hit["verdict"],
-        "p": NOTHING if hit["p_adjusted"] != hit["p_adjusted"] else f"{hit['p_adjusted']:.3g}",
-        "n": _both(analysis, row),
-    }
-
-
-def _both(analysis: Analysis, row: Mapping[str, Any]) -> str:
-    """The readings of the secured cell and of its baseline: ``8 + 8``."""
-    part = (THROUGHPUT, row["flow"], row["station"])
-    found = [analysis.estimate(row[name], *part) for name in ("cell", "baseline_cell")]
-    return " + ".join(str(estimate.n) for estimate in found if estimate is not None)
-
-
-def _estimate(row: Mapping[str, Any], level: float) -> dict[str, str]:
-    return {
-        "cell": _named(row),
-        "metric": row["metric"].rsplit("_", 1)[0].replace("_", " "),
-        "value": show_estimate(estimate_of_row(dict(row), level)),
-        "n": str(row["n"]),
-        "method": row["method"],
-    }
-
-
-def _beside(c: Comparison) -> dict[str, str]:
-    overhead = c.quantity == "overhead"
-    return {
-        "cell": c.cell,
-        "quantity": c.quantity.rsplit("_", 1)[0],
-        "table": c.table,
-        "published": (show_overhead if overhead else show_estimate)(c.published),
-        "ours": (show_overhead if overhead else show_estimate)(c.ours),
-        "error": f"{100 * c.absolute_error:+.2f} points"
-        if overhead
-        else f"{100 * c.relative_error:+.1f} %",
-    }
-
-
-def _named(row: Mapping[str, Any]) -> str:
-    part = row["station"] or row["flow"]
-    return str(row["cell"]) + (f" {part}" if part else "")
 
 
 def _dots(imported: Imported, rows: pl.DataFrame) -> Plate:

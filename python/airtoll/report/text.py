@@ -1,6 +1,7 @@
 """The report as text for other programs and papers: Markdown, CSV, LaTeX, JSON.
 
-Takes a summary; gives text. The same numbers as the page, without its pictures.
+Takes a summary, or imported readings; gives text with the numbers of the page, without its
+pictures.
 """
 
 from __future__ import annotations
@@ -12,8 +13,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import polars as pl
+
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import headline, table, titles
+from airtoll.report.imported import Imported
+from airtoll.report.imported import headline as imported_headline
+from airtoll.report.imported_rows import beside, costs, estimates
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary
 
@@ -23,10 +29,7 @@ def markdown(summary: RunSummary) -> str:
     head = summary.study.study
     lines = [f"# {head.title}", "", *([head.question, ""] if head.question else [])]
     lines += [*headline(summary), ""]
-    columns, rows = _table(summary)
-    lines.append("| " + " | ".join(columns) + " |")
-    lines.append("|" + "---|" * len(columns))
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    lines += _marked(*_table(summary))
     return "\n".join(lines) + "\n"
 
 
@@ -35,22 +38,12 @@ def latex(summary: RunSummary) -> str:
     columns, rows = _table(summary)
     words = columns.index(titles(summary)[0]) if titles(summary) else len(columns)
     kinds = "l" * words + "r" * (len(columns) - words - 1) + "l"
-    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
-    lines.append(" & ".join(map(_escape, columns)) + r" \\")
-    lines.append(r"\midrule")
-    lines += [" & ".join(map(_escape, row)) + r" \\" for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
+    return _tabular(kinds, columns, rows)
 
 
 def comma_separated(summary: RunSummary) -> str:
     """Every estimate, in SI units and full precision."""
-    buffer = io.StringIO()
-    frame = cells(summary.analysis.estimates)
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(frame.columns)
-    writer.writerows(frame.iter_rows())
-    return buffer.getvalue()
+    return _every_estimate(summary.analysis.estimates)
 
 
 def as_json(summary: RunSummary) -> str:
@@ -88,18 +81,40 @@ def several(pairs: Sequence[Against], form: str) -> str:
         writer.writerows([cell(row[c]) for c in columns] for row in table)
         return buffer.getvalue()
     if form == "latex":
-        lines = [
-            r"\begin{tabular}{llrrrrl}",
-            r"\toprule",
-            " & ".join(columns) + r" \\",
-            r"\midrule",
-        ]
-        lines += [" & ".join(_escape(row[c]) for c in columns) + r" \\" for row in table]
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        return _tabular("llrrrrl", columns, [[row[c] for c in columns] for row in table])
     lines = [*(line for pair in pairs for line in words(pair)), ""]
-    lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(row[c] for c in columns) + " |" for row in table]
+    lines += _marked(columns, [[row[c] for c in columns] for row in table])
     return "\n".join(lines) + "\n"
+
+
+def imported(readings: Imported, form: str) -> str:
+    """Imported readings as ``markdown``, ``csv``, ``latex`` or ``json``."""
+    analysis = readings.analysis
+    if form == "csv":
+        return _every_estimate(analysis.estimates)
+    if form == "json":
+        value = {
+            "readings": readings.path.name,
+            "headline": imported_headline(readings),
+            "baseline": analysis.baseline,
+            "definition": analysis.definition,
+            "estimates": analysis.estimates.to_dicts(),
+            "overheads": analysis.overheads.to_dicts(),
+            "comparisons": analysis.comparisons.to_dicts(),
+            "published": [beside(c) for c in readings.comparisons],
+            "findings": [finding.to_json() for finding in readings.findings],
+        }
+        return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
+    # The costs of the secured cells are the answer; without a secured cell the readings are.
+    columns: tuple[str, ...] = ("cell", "overhead", "verdict", "p", "n")
+    rows = costs(analysis)
+    if not rows:
+        rows, columns = estimates(analysis), ("cell", "metric", "value", "n", "method")
+    cut = [[row[column] for column in columns] for row in rows]
+    if form == "latex":
+        return _tabular("llrrr" if "metric" in columns else "lrlrr", columns, cut)
+    lines = [f"# Imported readings: {readings.path.name}", "", *imported_headline(readings), ""]
+    return "\n".join([*lines, *_marked(columns, cut)]) + "\n"
 
 
 def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
@@ -135,6 +150,30 @@ def _table(summary: RunSummary) -> tuple[list[str], list[list[str]]]:
         ]
         for row in rows
     ]
+
+
+def _every_estimate(estimates_: pl.DataFrame) -> str:
+    buffer = io.StringIO()
+    frame = cells(estimates_)
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(frame.columns)
+    writer.writerows(frame.iter_rows())
+    return buffer.getvalue()
+
+
+def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def _tabular(kinds: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A LaTeX ``tabular`` with booktabs rules."""
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
+    lines.append(" & ".join(map(_escape, columns)) + r" \\")
+    lines.append(r"\midrule")
+    lines += [" & ".join(map(_escape, row)) + r" \\" for row in rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def _escape(text: str) -> str:

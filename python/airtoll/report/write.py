@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from airtoll.drawing import Developed, develop, save
-from airtoll.errors import UsageError
 from airtoll.observe.journal import storage_error
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import imported, imported_page, several, several_page, text
@@ -67,11 +66,12 @@ def _page(summary: RunSummary, form: str, drawings: Sequence[Developed]) -> str:
 
 
 def _write_imported(folder: Path, form: str, out: Path | None) -> Path:
-    if form != "html":
-        raise UsageError(f"--format {form}: imported readings have a page only (html)")
     readings = imported.read_imported(folder)
+    target = out or folder / f"report.{_SUFFIX[form]}"
+    if form != "html":
+        _put(text.imported(readings, form), target, [])
+        return target
     drawings = imported_page.developed(readings, _FIGURE_FORMATS)
-    target = out or folder / "report.html"
     _put(imported_page.render(readings, drawings), target, drawings)
     return target
 

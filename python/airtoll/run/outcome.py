@@ -6,9 +6,12 @@ Takes the trials table of a run; gives one line, or nothing for a run with a cou
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 
 import polars as pl
+
+from airtoll.errors import RunError
 
 #: Pattern of a failure -> the remedy. The first match counts.
 _CURES: Final = (
@@ -52,6 +55,13 @@ def why_no_result(trials: pl.DataFrame) -> str | None:
     )
     cure = cure_of(str(first["reason"]))
     return f"{what}; first, {first['cell']}: {first['reason']}{f'; {cure}' if cure else ''}"
+
+
+def refuse_no_result(path: Path, trials: pl.DataFrame) -> None:
+    """Raise ``RunError`` with the first reason if no trial of a run counts."""
+    problem = why_no_result(trials)
+    if problem:
+        raise RunError(f"{path}: {problem}")
 
 
 def cure_of(reason: str) -> str | None:

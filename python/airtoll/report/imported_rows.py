@@ -1,0 +1,79 @@
+"""Rows of imported readings for people: costs, estimates, printed figures beside them.
+
+Takes an analysis; gives rows of text, the same for the page and for every text format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from airtoll.analyse import Analysis, Comparison
+from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.report.imported import whole_cells
+
+
+def costs(analysis: Analysis) -> list[dict[str, str]]:
+    """The overhead of each secured cell: cell, overhead, verdict, p, n."""
+    return [_cost(analysis, row) for row in whole_cells(analysis.overheads).iter_rows(named=True)]
+
+
+def estimates(analysis: Analysis) -> list[dict[str, str]]:
+    """Every estimate: cell, metric, value, n, method."""
+    return [_estimate(row, analysis.level) for row in analysis.estimates.iter_rows(named=True)]
+
+
+def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:
+    hit = analysis.comparisons.filter(
+        (pl.col("cell") == row["cell"])
+        & (pl.col("metric") == THROUGHPUT)
+        & pl.col("flow").eq_missing(row["flow"])
+        & pl.col("station").eq_missing(row["station"])
+    ).row(0, named=True)
+    return {
+        "cell": _named(row),
+        "overhead": show_overhead(estimate_of_row(dict(row), analysis.level)),
+        "verdict": hit["verdict"],
+        "p": NOTHING if hit["p_adjusted"] != hit["p_adjusted"] else f"{hit['p_adjusted']:.3g}",
+        "n": _both(analysis, row),
+    }
+
+
+def _both(analysis: Analysis, row: Mapping[str, Any]) -> str:
+    """The readings of the secured cell and of its baseline: ``8 + 8``."""
+    part = (THROUGHPUT, row["flow"], row["station"])
+    found = [analysis.estimate(row[name], *part) for name in ("cell", "baseline_cell")]
+    return " + ".join(str(estimate.n) for estimate in found if estimate is not None)
+
+
+def _estimate(row: Mapping[str, Any], level: float) -> dict[str, str]:
+    return {
+        "cell": _named(row),
+        "metric": row["metric"].rsplit("_", 1)[0].replace("_", " "),
+        "value": show_estimate(estimate_of_row(dict(row), level)),
+        "n": str(row["n"]),
+        "method": row["method"],
+    }
+
+
+def beside(c: Comparison) -> dict[str, str]:
+    """A reading beside a printed figure: cell, quantity, table, both values, error."""
+    overhead = c.quantity == "overhead"
+    return {
+        "cell": c.cell,
+        "quantity": c.quantity.rsplit("_", 1)[0],
+        "table": c.table,
+        "published": (show_overhead if overhead else show_estimate)(c.published),
+        "ours": (show_overhead if overhead else show_estimate)(c.ours),
+        "error": f"{100 * c.absolute_error:+.2f} points"
+        if overhead
+        else f"{100 * c.relative_error:+.1f} %",
+    }
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    part = row["station"] or row["flow"]
+    return str(row["cell"]) + (f" {part}" if part else "")

@@ -1,0 +1,122 @@
+"""No result is no success: all trials failed, all cells skipped, a data set without relation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STUDY = """
+[study]
+name = "lost"
+title = "No station joins"
+[trials]
+repetitions = 2
+[scenario.home]
+phy = "802.11g"
+authenticate = true
+stations = [{{ name = "A" }}]
+{join}
+[traffic.udp]
+transport = "udp"
+duration_s = 0.2
+[grid]
+policy = ["open", "wpa2-psk-ccmp"]
+"""
+
+
+def airtoll(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "airtoll.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose trials all failed, and one whose cells were all skipped."""
+    folder = tmp_path_factory.mktemp("exit")
+    (folder / "failed.toml").write_text(STUDY.format(join="join = { limit_s = 0.0001 }"))
+    skipped = STUDY.format(join="").replace('"802.11g"', '"802.11g"\nhandover = { at_s = 0.1 }')
+    (folder / "skipped.toml").write_text(skipped)
+    assert airtoll(folder, "run", "failed.toml", "--out", "failed").returncode == 3
+    run = airtoll(folder, "run", "skipped.toml", "--on", "analytic", "--out", "skipped")
+    assert run.returncode == 3, run.stderr
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "RUN"),
+        ("report", "RUN", "--format", "csv"),
+        ("advise", "--run", "RUN"),
+        ("audit", "RUN"),
+        ("compare", "RUN", "tripathi2008"),
+        ("plan", "quickstart", "--pilot", "RUN", "--detect", "1%"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    ("run", "words"), [("failed", "all 4 trials failed"), ("skipped", "all 2 cells are skipped")]
+)
+def test_a_run_without_a_result_is_no_success(
+    place: Path, run: str, words: str, arguments: tuple[str, ...]
+) -> None:
+    done = airtoll(place, *(run if word == "RUN" else word for word in arguments))
+    assert done.returncode == 3
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"airtoll: {run}: {words}; first, home/")
+    if run == "failed":
+        assert "raise scenario.NAME.join.limit_s" in last
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "failed.toml", "--detect", "1%"),
+        ("watch", "failed.toml", "--every", "0s", "--for", "1s"),
+        ("check", "skipped.toml", "--on", "analytic"),
+        ("plan", "skipped.toml", "--detect", "1%", "--on", "analytic"),
+        # A shipped scenario of which no candidate has a closed form.
+        ("advise", "--scenario", "N1", "--on", "analytic"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_measures_nothing_is_no_success(
+    place: Path, arguments: tuple[str, ...]
+) -> None:
+    done = airtoll(place, *arguments)
+    assert done.returncode == 3
+    assert " are skipped; first" in done.stderr or "trials failed; first" in done.stderr
+
+
+def test_nothing_to_choose_from_is_no_success(place: Path) -> None:
+    run = airtoll(place, "run", "quickstart", "--on", "analytic", "--out", "fine", "--no-report")
+    assert run.returncode == 0, run.stderr
+    for arguments, says in (
+        (("compare", "fine", "mccarter2006"), "no reading of mccarter2006"),
+        (("advise", "--run", "fine", "--scenario", "elsewhere"), "the run has home"),
+        (("advise", "--run", "fine", "--against", "mccarter2006"), "mccarter2006"),
+        (("audit", "elsewhere"), "neither a data set"),
+        (("ciphers", "bench", "--only", "rot13"), "rot13"),
+        (
+            (
+                "run",
+                "quickstart",
+                "--set",
+                "exclude=[{scenario=['home']}]",
+            ),
+            "exclude",
+        ),
+    ):
+        done = airtoll(place, *arguments)
+        assert done.returncode in (2, 3), (arguments, done.stdout)
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
