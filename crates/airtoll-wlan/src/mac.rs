@@ -22,6 +22,7 @@ mod mode;
 mod queue;
 mod rate_control;
 mod settlement;
+mod window;
 
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};

@@ -220,14 +220,16 @@ impl Medium {
         state.engaged_until = state.engaged_until.max(end);
         let channel = &mut self.channels[id];
         channel.book(cx);
-        let transmission = channel.begin(Transmission {
+        let transmission = channel.free_number();
+        channel.begin(Transmission {
+            number: transmission,
             node,
             contender,
             kind,
             start: now,
             end,
             protects,
-            clashes: Vec::new(),
+            overlapped: false,
             alone: Duration::ZERO,
         });
         cx.observe(Observation::Transmits {
@@ -258,13 +260,13 @@ impl Medium {
 
     /// Drops a transmission whose effects have been carried out.
     #[inline]
-    pub fn forget(
-        &mut self,
-        channel: ChannelId,
-        transmission: TransmissionId,
-        ended: Transmission,
-    ) {
-        self.channels[channel].forget(transmission, ended.clashes);
+    pub fn forget(&mut self, channel: ChannelId, ended: &Transmission) {
+        self.channels[channel].forget(ended);
+    }
+
+    /// Transmitters that overlapped a transmission, and when each began.
+    fn clashes(&self, t: &Transmission) -> &[(RadioId, Instant)] {
+        self.channels[self.channel_of(t.node)].clashes(t)
     }
 
     /// From when a class may count after a transmission that ends now.
@@ -275,12 +277,18 @@ impl Medium {
     #[inline]
     pub fn reserved(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
-        if t.clashes.is_empty() {
+        if !t.overlapped {
             return now + t.protects;
         }
+        self.reserved_in_overlap(t, ear)
+    }
+
+    #[cold]
+    fn reserved_in_overlap(&self, t: &Transmission, ear: ClassId) -> Instant {
+        let now = t.end;
         let eifs_extra = self.channels[self.nodes[t.node].channel].eifs_extra();
-        let mut heard = t
-            .clashes
+        let mut heard = self
+            .clashes(t)
             .iter()
             .filter(|(other, _)| self.nodes[*other].ears.contains(&ear))
             .map(|(_, start)| *start)

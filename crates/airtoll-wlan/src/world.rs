@@ -297,7 +297,7 @@ impl World {
             lower.mac.sent(&mut lower.cx, &mut lower.medium, &ended);
         }
         let medium = &mut self.stack.lower.medium;
-        medium.forget(channel, transmission, ended);
+        medium.forget(channel, &ended);
     }
 
     /// A group-addressed frame left the air: its receivers may have heard it.

@@ -451,6 +451,13 @@ impl Mac {
     #[inline]
     pub fn next_grant(&mut self) -> (Instant, ChannelId) {
         let mut first = (Instant::MAX, ChannelId::new(0));
+        if self.domains.len() == 1 {
+            let domain = &mut self.domains[first.1];
+            if domain.stale {
+                domain.refresh(&self.contenders);
+            }
+            return (domain.next_grant, first.1);
+        }
         for (i, domain) in self.domains.pairs_mut() {
             if domain.stale {
                 domain.refresh(&self.contenders);

@@ -8,6 +8,7 @@ use airtoll_units::Instant;
 
 use super::fragmentation::{Division, Pieces};
 use super::rate_control::RateControl;
+use super::window::Window;
 use crate::id::{FlowId, ModeId, PacketId, RadioId};
 use crate::observe::ledger::Octets;
 
@@ -66,7 +67,7 @@ pub(crate) struct TxLink {
     /// Carries group-addressed frames, which are not acknowledged.
     pub group: bool,
     pub(super) queue: VecDeque<PacketId>,
-    pub window: VecDeque<Mpdu>,
+    pub window: Window<Mpdu>,
     pub next_sequence: u32,
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
@@ -107,7 +108,7 @@ impl TxLink {
             signalling: true,
             group: false,
             queue: VecDeque::new(),
-            window: VecDeque::new(),
+            window: Window::new(),
             next_sequence: 0,
             request_due: false,
             agreement: false,

@@ -95,7 +95,7 @@ impl Mac {
                 break;
             }
             let (msdus, held) = (mpdu.msdus, mpdu.held);
-            window.pop_front();
+            window.drop_front();
             queue.packets -= u32::from(msdus);
             if let Some(held) = held {
                 let (flow, reverse) = (held.flow, held.reverse);

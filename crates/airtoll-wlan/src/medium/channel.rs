@@ -34,8 +34,10 @@ impl From<FrameKind> for Unfinished {
 }
 
 /// A transmission on the air.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Transmission {
+    /// Its number among those of its channel.
+    pub number: TransmissionId,
     pub node: RadioId,
     /// Contender whose frame exchange it belongs to.
     pub contender: ContenderId,
@@ -44,8 +46,8 @@ pub(crate) struct Transmission {
     pub end: Instant,
     /// How long after its end the exchange goes on (NAV).
     pub protects: Duration,
-    /// Transmitters that overlapped it, with the start of their transmission.
-    pub clashes: Vec<(RadioId, Instant)>,
+    /// Others were on the air with it.
+    pub overlapped: bool,
     /// Time during which it was alone on the air.
     pub alone: Duration,
 }
@@ -68,6 +70,8 @@ pub(crate) struct Channel {
     /// Transmissions on the air, by index into `transmissions`.
     active: Vec<TransmissionId>,
     transmissions: Table<TransmissionId, Transmission>,
+    /// Transmitters that overlapped each, with the start of their transmission.
+    clashes: Table<TransmissionId, Vec<(RadioId, Instant)>>,
     free: Vec<TransmissionId>,
     /// Contenders that have a frame.
     backlog: u32,
@@ -87,6 +91,7 @@ impl Channel {
             eifs_extra,
             active: Vec::new(),
             transmissions: Table::new(),
+            clashes: Table::new(),
             free: Vec::new(),
             backlog: 0,
             gap: Gap::Open,
@@ -131,60 +136,59 @@ impl Channel {
         self.ciphers.add(end, effort, self.booked);
     }
 
-    /// A transmission begins; gives its number.
+    /// The number of a transmission that begins; it takes the place of one that is over.
     #[inline]
-    pub(super) fn begin(&mut self, t: Transmission) -> TransmissionId {
-        self.gap = Gap::Open;
-        let (node, now) = (t.node, t.start);
-        let this = self.place(t);
-        for &other in &self.active {
-            let (other_node, other_start) = {
-                let o = &mut self.transmissions[other];
-                o.clashes.push((node, now));
-                (o.node, o.start)
-            };
-            self.transmissions[this]
-                .clashes
-                .push((other_node, other_start));
-        }
-        self.active.push(this);
-        this
+    pub(super) fn free_number(&mut self) -> TransmissionId {
+        self.free.pop().unwrap_or_else(|| {
+            self.clashes.push(Vec::new());
+            self.transmissions.next_id()
+        })
     }
 
-    /// A place for a transmission, reusing old ones.
+    /// A transmission begins.
     #[inline]
-    fn place(&mut self, t: Transmission) -> TransmissionId {
-        if let Some(id) = self.free.pop() {
-            let old = &mut self.transmissions[id];
-            let mut clashes = std::mem::take(&mut old.clashes);
-            clashes.clear();
-            *old = Transmission { clashes, ..t };
-            id
-        } else {
-            self.transmissions.push(t)
+    pub(super) fn begin(&mut self, t: Transmission) {
+        self.gap = Gap::Open;
+        match self.transmissions.get_mut(t.number) {
+            Some(place) => *place = t,
+            None => {
+                self.transmissions.push(t);
+            }
         }
+        for &other in &self.active {
+            let earlier = &mut self.transmissions[other];
+            earlier.overlapped = true;
+            self.clashes[t.number].push((earlier.node, earlier.start));
+            self.clashes[other].push((t.node, t.start));
+        }
+        self.transmissions[t.number].overlapped = !self.active.is_empty();
+        self.active.push(t.number);
+    }
+
+    /// Transmitters that overlapped a transmission, and when each began.
+    #[inline]
+    pub(super) fn clashes(&self, t: &Transmission) -> &[(RadioId, Instant)] {
+        &self.clashes[t.number]
     }
 
     /// Takes a transmission off the air.
     #[inline]
     pub(super) fn end(&mut self, transmission: TransmissionId) -> Transmission {
-        self.active.retain(|t| *t != transmission);
-        let t = &mut self.transmissions[transmission];
-        Transmission {
-            clashes: std::mem::take(&mut t.clashes),
-            ..*t
+        if self.active.len() == 1 {
+            self.active.clear();
+        } else {
+            self.active.retain(|t| *t != transmission);
         }
+        self.transmissions[transmission]
     }
 
     /// Frees the place of a transmission.
     #[inline]
-    pub(super) fn forget(
-        &mut self,
-        transmission: TransmissionId,
-        clashes: Vec<(RadioId, Instant)>,
-    ) {
-        self.transmissions[transmission].clashes = clashes;
-        self.free.push(transmission);
+    pub(super) fn forget(&mut self, ended: &Transmission) {
+        if ended.overlapped {
+            self.clashes[ended.number].clear();
+        }
+        self.free.push(ended.number);
     }
 
     pub(super) fn on_the_air(&self) -> impl Iterator<Item = &Transmission> {

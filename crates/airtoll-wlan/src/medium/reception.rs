@@ -16,16 +16,23 @@ pub(crate) enum Reception {
 
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
+    #[inline]
     pub fn reception(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
         let (sent_from, sent_to) = self.nodes[at].last_sent;
         if sent_from < t.end && sent_to > t.start {
             return None;
         }
-        if t.clashes.is_empty() {
+        if !t.overlapped {
             return Some(Reception::Clear);
         }
+        self.reception_in_overlap(t, at)
+    }
+
+    #[cold]
+    fn reception_in_overlap(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
+        let clashes = self.clashes(t);
         let signal = self.radio.power(t.node, at);
-        for &(other, start) in &t.clashes {
+        for &(other, start) in clashes {
             if !self.radio.hears(at, other) {
                 continue;
             }
@@ -44,7 +51,7 @@ impl Medium {
                 return None;
             }
         }
-        let interferers = t.clashes.iter().map(|c| c.0);
+        let interferers = clashes.iter().map(|c| c.0);
         Some(Reception::Over(self.radio.sinr(
             t.node,
             at,

@@ -192,7 +192,7 @@ impl Recorder {
         };
         let decoded = match receiver {
             Some(at) => view.medium().reception(t, at).is_some(),
-            None => t.clashes.is_empty(),
+            None => !t.overlapped,
         };
         let heard_by = receiver.unwrap_or_else(|| view.first_neighbour(t.node).unwrap_or(t.node));
         let heard = Heard {
