@@ -148,7 +148,10 @@ impl Builder<'_> {
             let at = lower
                 .mac
                 .add_node(stream, queue.packets, lifetime, queue.discipline);
-            if let Some(nic) = &node.host.nic {
+            let first = RadioId::first_of(host);
+            if at != first {
+                lower.mac.share_nic(at, first);
+            } else if let Some(nic) = &node.host.nic {
                 lower.mac.set_nic(at, Nic::new(nic));
             }
         }

@@ -30,8 +30,8 @@ use airtoll_units::{Duration, Instant};
 use crate::context::Context;
 use crate::device::Nic;
 use crate::id::{
-    ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, RadioId, ReservationId, Slab,
-    Table,
+    CardId, ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, RadioId, ReservationId,
+    Slab, Table,
 };
 use crate::medium::Medium;
 use crate::scenario::Discipline;
@@ -95,7 +95,9 @@ pub(crate) struct Mac {
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
     reservations: Slab<ReservationId, (Instant, Instant)>,
     /// Network cards that prepare frames.
-    nics: Table<RadioId, Option<Box<Nic>>>,
+    nics: Table<CardId, Nic>,
+    /// The card of each radio, where it has one.
+    nic_of: Table<RadioId, Option<CardId>>,
     /// State of the cards by contender.
     cards: Table<ContenderId, card::Card>,
     has_cards: bool,
@@ -123,6 +125,7 @@ impl Mac {
             earlier_nav: Instant::ZERO,
             reservations: Slab::new(),
             nics: Table::new(),
+            nic_of: Table::new(),
             cards: Table::new(),
             has_cards: false,
             winners: Vec::new(),
@@ -139,7 +142,7 @@ impl Mac {
         discipline: Discipline,
     ) -> RadioId {
         self.streams.push(stream);
-        self.nics.push(None);
+        self.nic_of.push(None);
         self.nodes.push(Node {
             contenders: [ContenderId::new(0); 4],
             first_link: LinkId::new(0),

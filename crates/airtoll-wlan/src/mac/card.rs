@@ -12,7 +12,7 @@ use super::rate_control::RateControl;
 use crate::context::{Action, Context};
 use crate::device::{Nic, Work};
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, RadioId};
+use crate::id::{CardId, ContenderId, LinkId, RadioId};
 use crate::medium::Medium;
 use crate::observe::Observation;
 use crate::scenario::Meanwhile;
@@ -36,8 +36,19 @@ pub(super) struct Card {
 impl Mac {
     /// Gives a node a network card that prepares its frames.
     pub fn set_nic(&mut self, node: RadioId, nic: Nic) {
-        self.nics[node] = Some(Box::new(nic));
+        self.nic_of[node] = Some(self.nics.push(nic));
         self.has_cards = true;
+    }
+
+    /// Gives a further radio of a station the card of its first one, as a station has one card
+    /// whatever the BSS that it is in.
+    pub fn share_nic(&mut self, node: RadioId, first: RadioId) {
+        self.nic_of[node] = self.nic_of[first];
+    }
+
+    /// The card of a node, if it has one.
+    pub fn nic_of(&self, node: RadioId) -> Option<CardId> {
+        self.nic_of[node]
     }
 
     /// Whether any node has a network card that prepares frames.
@@ -49,15 +60,12 @@ impl Mac {
     /// where nothing prepares it.
     fn card_ready(&mut self, cx: &Context, id: ContenderId, over: Instant) -> Option<Instant> {
         let node = self.contenders[id].node;
-        self.nics[node].as_ref()?;
+        let nic = self.nic_of[node]?;
         if let Some(known) = self.cards[id].ready {
             return Some(known);
         }
         let ready = match self.next_work(cx, id) {
-            Some(work) => {
-                let nic = self.nics[node].as_mut();
-                nic.map_or(over, |nic| nic.prepare(&work, over))
-            }
+            Some(work) => self.nics[nic].prepare(&work, over),
             None => over,
         };
         let card = &mut self.cards[id];
@@ -164,8 +172,8 @@ impl Mac {
 
     fn meanwhile_of(&self, id: ContenderId) -> Meanwhile {
         let node = self.contenders[id].node;
-        let nic = self.nics[node].as_ref();
-        nic.map_or(Meanwhile::Nothing, |nic| nic.meanwhile())
+        let nic = self.nic_of[node];
+        nic.map_or(Meanwhile::Nothing, |nic| self.nics[nic].meanwhile())
     }
 
     /// Contention begins when the frame is ready, or an interframe space before.

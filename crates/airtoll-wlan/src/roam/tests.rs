@@ -4,6 +4,7 @@ mod addresses;
 mod agents;
 mod alone;
 mod by_level;
+mod card;
 mod over_the_ds;
 mod repeated;
 mod tunnels;
