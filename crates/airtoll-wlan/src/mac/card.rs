@@ -12,7 +12,7 @@ use super::rate_control::RateControl;
 use crate::context::{Action, Context};
 use crate::device::{Nic, Work};
 use crate::event::Event;
-use crate::id::{CardId, ContenderId, LinkId, RadioId};
+use crate::id::{ContenderId, LinkId, RadioId};
 use crate::medium::Medium;
 use crate::observe::Observation;
 use crate::scenario::Meanwhile;
@@ -47,7 +47,8 @@ impl Mac {
     }
 
     /// The card of a node, if it has one.
-    pub fn nic_of(&self, node: RadioId) -> Option<CardId> {
+    #[cfg(test)]
+    pub fn nic_of(&self, node: RadioId) -> Option<crate::id::CardId> {
         self.nic_of[node]
     }
 
