@@ -103,7 +103,7 @@ impl<E> EventQueue<E> {
         let entry = Entry { at, rank, event };
         let last_soon = self.soon.first();
         if last_soon.is_some_and(|last| entry.after(last)) && !self.later.is_empty() {
-            self.later.push(entry);
+            self.put_off(entry);
             return;
         }
         // It moves down a few places at most: cheaper than to look for its place and to insert it.
@@ -118,8 +118,18 @@ impl<E> EventQueue<E> {
             std::mem::swap(before, it);
         }
         if self.soon.len() > SOON {
-            self.later.extend(self.soon.drain(..SOON / 2));
+            self.put_off_half();
         }
+    }
+
+    #[cold]
+    fn put_off(&mut self, entry: Entry<E>) {
+        self.later.push(entry);
+    }
+
+    #[cold]
+    fn put_off_half(&mut self) {
+        self.later.extend(self.soon.drain(..SOON / 2));
     }
 
     /// Takes the next event and moves the clock to it.

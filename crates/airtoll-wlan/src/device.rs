@@ -222,6 +222,13 @@ impl Device {
         pipe.items.is_empty()
     }
 
+    /// Whether the next packet of a pipe is done.
+    #[inline]
+    pub fn is_done(&mut self, cx: &Context, node: NodeId, kind: PipeKind) -> bool {
+        let first = self.pipe(node, kind).items.front();
+        first.is_some_and(|(at, _)| *at <= cx.now())
+    }
+
     /// Puts a packet that is done at `at` into a pipe, without an event.
     #[inline]
     pub fn put(&mut self, node: NodeId, kind: PipeKind, at: Instant, packet: PacketId) {

@@ -71,7 +71,7 @@ impl Net {
     }
 
     /// Route of a packet at a node: handshake packets go to the AP that the station is moving to.
-    #[inline]
+    #[inline(always)]
     pub(super) fn way(&self, cx: &Context, node: NodeId, packet: PacketId) -> Route {
         let p = &cx.packets[packet];
         if !self.joining.is_empty()

@@ -209,9 +209,11 @@ impl Net {
                 self.hand_over(lower, node, packet, now);
             }
         }
-        // The rest of the pipe follows once this packet has been handled.
-        if !lower.device.is_empty(node, kind) {
+        // A packet that is done, too, follows once this one has been handled.
+        if lower.device.is_done(&lower.cx, node, kind) {
             lower.cx.act(Action::Pipe { node, pipe: kind });
+        } else {
+            lower.device.arm(&mut lower.cx, node, kind);
         }
     }
 

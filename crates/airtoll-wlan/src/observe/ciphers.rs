@@ -30,10 +30,16 @@ impl CipherWork {
             return;
         }
         if self.spans.len() >= self.limit {
-            self.spans.retain(|(_, end)| *end > booked);
-            self.limit = (self.spans.len() * 2).max(MANY);
+            self.forget(booked);
         }
         self.spans.push((start, end));
+    }
+
+    #[cold]
+    fn forget(&mut self, booked: Instant) {
+        self.spans.retain(|(_, end)| *end > booked);
+        self.limit = (self.spans.len() * 2).max(MANY);
+        self.spans.reserve(self.limit);
     }
 
     /// How much of `[from, to]` at least one cipher worked; forgets what ended by `to`.
