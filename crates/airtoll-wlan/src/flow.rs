@@ -1,18 +1,22 @@
-//! Flows: sending and receiving applications, and the transport between them.
+//! Flows: an application, the sockets that it writes to, and the packets between them.
 //!
-//! `application` decides the octets and times of a flow, and `connection` holds TCP's part. This
-//! module holds the flow's state, makes packets, and counts those that arrive or are lost.
+//! `port` is the border between a flow's application and its sockets, `socket` holds UDP and makes
+//! packets, `connection` holds TCP. This module takes events and arrivals to the flow that they
+//! concern, and counts packets that arrive or are lost.
 
-mod application;
 mod connection;
+mod port;
+mod socket;
 
-use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use application::{Application, RequestResponse, Step};
 pub(crate) use connection::{Carried, Connection};
+use port::SocketPort;
+use socket::Outlet;
+pub(crate) use socket::{Ends, Socket, UdpSocket};
 
-use crate::context::{Action, Context};
+use crate::application::{Application, Datagram, End, Running};
+use crate::context::Context;
 use crate::event::Event;
 use crate::id::{FlowId, NodeId, Table};
 use crate::observe::Observation;
@@ -26,48 +30,111 @@ pub(crate) struct Flows {
 /// One flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    pub name: String,
-    pub station: Option<String>,
-    pub source: NodeId,
-    pub destination: NodeId,
-    pub ip_header: u32,
-    pub category: u8,
-    pub application: Application,
-    /// TCP; UDP where absent.
-    pub connection: Option<Box<Connection>>,
-    /// Speech in one packet, where this is one direction of a voice call.
-    pub voice: Option<Duration>,
-    pub start: Instant,
-    pub stop: Instant,
-    /// Packets that take room in the sender's socket, and how many may (UDP).
-    pub held: u32,
-    pub room: u32,
-    /// Sending waits for room.
-    pub blocked: bool,
-    pub next_number: u32,
-    pub stream: Stream,
+    name: String,
+    station: Option<String>,
+    ends: Ends,
+    application: Running,
+    socket: Socket,
+    span: Span,
 }
 
-/// IPv6 header (RFC 8200 section 3).
-const IPV6_HEADER: u32 = 40;
-/// UDP header (RFC 768).
-const UDP_HEADER: u32 = 8;
+/// When an application may act.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    /// It does nothing before.
+    pub start: Instant,
+    /// It begins nothing from then on; [`Instant::MAX`]: never.
+    pub stop: Instant,
+}
 
 impl Flow {
-    /// Delays all of its actions by `shift`; called before it has begun.
-    pub fn begin_later(&mut self, shift: Duration) {
-        self.start += shift;
-        if self.stop != Instant::MAX {
-            self.stop += shift;
-        }
-        if let Application::Paced { due_ns, .. } = &mut self.application {
-            *due_ns += shift.as_nanos() as f64;
+    /// A flow before the traffic begins, with its name and that of its station.
+    pub fn new(
+        (name, station): (String, Option<String>),
+        ends: Ends,
+        application: Running,
+        socket: Socket,
+        span: Span,
+    ) -> Self {
+        let only_counts =
+            matches!(socket, Socket::Udp(_)) && application.datagram_octets().is_some();
+        Self {
+            name,
+            station,
+            ends: ends.only_counted(only_counts),
+            application,
+            socket,
+            span,
         }
     }
 
-    /// Whether its receiver only counts what arrives, and so never acts.
-    pub fn only_takes(&self) -> bool {
-        self.connection.is_none() && !matches!(self.application, Application::RequestResponse(_))
+    /// Its name in results.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The station that its results are filed under.
+    pub fn station(&self) -> Option<&str> {
+        self.station.as_deref()
+    }
+
+    /// Sender and receiver of a packet; `reverse`: from the flow's destination to its source.
+    pub fn ends(&self, reverse: bool) -> (NodeId, NodeId) {
+        self.ends.of(reverse)
+    }
+
+    /// Whether its packets are IPv6.
+    pub fn is_ipv6(&self) -> bool {
+        self.ends.are_ipv6()
+    }
+
+    /// Whether its receiver only counts arrivals, and so never acts.
+    #[cfg(test)]
+    pub fn only_counts(&self) -> bool {
+        self.ends.are_only_counted()
+    }
+
+    /// Its TCP connection; `None`: it is UDP.
+    pub fn connection(&self) -> Option<&Connection> {
+        match &self.socket {
+            Socket::Tcp(connection) => Some(connection),
+            Socket::Udp(_) => None,
+        }
+    }
+
+    /// Whether its application never runs out of octets.
+    pub fn is_saturated(&self) -> bool {
+        self.application.is_saturated()
+    }
+
+    /// Speech in one packet, where this is one direction of a voice call.
+    pub fn speech(&self) -> Option<Duration> {
+        self.application.speech()
+    }
+
+    fn outlet<'a>(&'a mut self, cx: &'a mut Context, flow: FlowId) -> (Outlet<'a>, &'a mut Socket) {
+        let ends = &self.ends;
+        (Outlet { cx, flow, ends }, &mut self.socket)
+    }
+
+    /// Calls the application; segments with the octets that it wrote leave after the call.
+    #[inline(always)]
+    fn call<R>(
+        &mut self,
+        cx: &mut Context,
+        flow: FlowId,
+        input: impl FnOnce(&mut Running, &mut SocketPort<'_>) -> R,
+    ) -> R {
+        let ends = &self.ends;
+        let mut port = SocketPort {
+            out: Outlet { cx, flow, ends },
+            socket: &mut self.socket,
+            span: &self.span,
+            written: [false; 2],
+        };
+        let result = input(&mut self.application, &mut port);
+        port.flush();
+        result
     }
 }
 
@@ -94,58 +161,26 @@ impl Flows {
         &self.flows[flow]
     }
 
-    /// Delays all actions of the flows by `shift`; called before they have begun.
+    /// The traffic begins `shift` after the trial: all actions of the flows count from then.
     pub fn begin(&mut self, cx: &mut Context, shift: Duration) {
         for (number, flow) in self.flows.pairs_mut() {
-            flow.begin_later(shift);
+            let span = &mut flow.span;
+            span.start += shift;
+            if span.stop != Instant::MAX {
+                span.stop += shift;
+            }
+            flow.application.begin(flow.span.start);
             let event = Event::Application { flow: number };
-            cx.schedule(flow.start, event);
+            cx.schedule(flow.span.start, event);
         }
     }
 
-    /// Sends a packet of a flow.
-    #[inline]
-    fn originate(
-        &mut self,
-        cx: &mut Context,
-        carries: Carries,
-        reverse: bool,
-        transport_octets: u32,
-        payload: u32,
-    ) {
-        let (Carries::Datagram { flow, .. } | Carries::Segment { flow, .. }) = carries else {
-            return;
-        };
-        let now = cx.now();
-        let counted = now >= cx.warm_up;
-        let state = &mut self.flows[flow];
-        let (from, to) = if reverse {
-            (state.destination, state.source)
-        } else {
-            (state.source, state.destination)
-        };
-        if payload > 0 {
-            cx.observe(Observation::Sent { flow });
+    /// A flow's application is due.
+    pub fn application_due(&mut self, cx: &mut Context, number: FlowId) {
+        let flow = &mut self.flows[number];
+        if cx.now() >= flow.span.start {
+            flow.call(cx, number, |application, port| application.due(port));
         }
-        let held = match &state.connection {
-            Some(connection) => payload > 0 && connection.counts_local(u8::from(reverse)),
-            None => !reverse,
-        };
-        if held && state.connection.is_none() {
-            state.held += 1;
-        }
-        let ip_octets = state.ip_header + transport_octets + payload;
-        let packet = cx.packets.insert(Packet {
-            payload,
-            category: state.category,
-            ipv6: state.ip_header == IPV6_HEADER,
-            only_counted: state.only_takes(),
-            held,
-            reverse,
-            counted,
-            ..Packet::new(carries, to, ip_octets, now)
-        });
-        cx.act(Action::Send { host: from, packet });
     }
 
     /// A whole packet of a flow reached the application's host and is through its stack at `at`.
@@ -159,29 +194,43 @@ impl Flows {
         });
         let flow = &mut self.flows[number];
         match p.carries {
-            Carries::Segment { place, .. } => self.segment_arrived(cx, number, place),
-            Carries::Datagram { number: of, .. }
-                if matches!(flow.application, Application::RequestResponse(_)) =>
-            {
-                self.message_arrived(cx, number, of, p);
+            Carries::Segment { place, .. } => {
+                let (mut out, socket) = flow.outlet(cx, number);
+                let Socket::Tcp(connection) = socket else {
+                    return;
+                };
+                if let Some((from, octets)) = connection.segment_arrived(&mut out, place) {
+                    flow.call(cx, number, |application, port| {
+                        application.stream_arrived(port, from, octets);
+                    });
+                }
             }
-            _ => {
-                cx.observe(Observation::Delivered {
-                    flow: number,
-                    octets: p.payload,
+            Carries::Datagram { number: of_end, .. } => {
+                let datagram = Datagram {
+                    from: End::sender(p.reverse),
+                    number: of_end,
                     at,
+                };
+                let taken = flow.call(cx, number, |application, port| {
+                    application.datagram_arrived(port, datagram)
                 });
-                self.transfer_delivered(cx, number, at);
+                if taken {
+                    cx.observe(Observation::Delivered {
+                        flow: number,
+                        octets: p.payload,
+                        at,
+                    });
+                }
             }
+            _ => {}
         }
     }
 
     /// A packet of a flow was lost on its way.
     pub fn lost(&mut self, cx: &mut Context, p: &Packet) {
         let Some(flow) = p.flow() else { return };
-        let state = &mut self.flows[flow];
-        if let (Some(connection), Carries::Segment { place, .. }) =
-            (&mut state.connection, p.carries)
+        if let (Socket::Tcp(connection), Carries::Segment { place, .. }) =
+            (&mut self.flows[flow].socket, p.carries)
         {
             connection.forget(place);
         }
@@ -190,15 +239,26 @@ impl Flows {
 
     /// A packet of a flow left its sender's socket; `reverse`: the socket of the flow's destination.
     #[inline]
-    pub fn released(&mut self, cx: &mut Context, flow: FlowId, reverse: bool) {
-        let state = &mut self.flows[flow];
-        if state.connection.is_some() {
-            self.segment_left(cx, flow, u8::from(reverse));
-            return;
+    pub fn released(&mut self, cx: &mut Context, number: FlowId, reverse: bool) {
+        let (mut out, socket) = self.flows[number].outlet(cx, number);
+        match socket {
+            Socket::Tcp(connection) => connection.segment_left(&mut out, End::sender(reverse)),
+            Socket::Udp(socket) => {
+                if socket.release() {
+                    self.application_due(cx, number);
+                }
+            }
         }
-        state.held -= 1;
-        if std::mem::take(&mut state.blocked) {
-            self.application_due(cx, flow);
+    }
+
+    /// A timer event of a flow.
+    pub fn transport_timer(&mut self, cx: &mut Context, number: FlowId, receiver: bool) {
+        let flow = &mut self.flows[number];
+        let (mut out, socket) = flow.outlet(cx, number);
+        if let Socket::Tcp(connection) = socket {
+            connection.timer(&mut out, receiver);
+        } else {
+            flow.call(cx, number, |application, port| application.timed_out(port));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use airtoll_units::Duration;
 
-use crate::flow::{Application, Flow};
+use crate::flow::Flow;
 use crate::id::{FlowId, NodeId};
 use crate::join::Join;
 use crate::observe::Observers;
@@ -119,15 +119,14 @@ impl Traffic<'_> {
 
     fn flow_rows(&self, (number, flow): (FlowId, &Flow), span: f64, table: &mut Table) {
         let s = self.observers().flows().of(number);
-        table.flow = Some(flow.name.clone());
-        table.station.clone_from(&flow.station);
+        table.flow = Some(flow.name().to_owned());
+        table.station = flow.station().map(str::to_owned);
         table.put(
             "throughput_bps",
             s.delivered_octets as f64 * 8.0 / span,
             "bit/s",
         );
-        let saturated = matches!(flow.application, Application::Saturated { .. });
-        if !saturated {
+        if !flow.is_saturated() {
             table.put("offered_bps", s.offered_octets as f64 * 8.0 / span, "bit/s");
         }
         let queued = s.sent - s.received - s.lost;
@@ -162,8 +161,8 @@ impl Traffic<'_> {
             if histogram.count() > 0 {
                 table.sketches.push(Sketch {
                     metric,
-                    flow: flow.name.clone(),
-                    station: flow.station.clone(),
+                    flow: flow.name().to_owned(),
+                    station: flow.station().map(str::to_owned),
                     bins: histogram.occupied().collect(),
                 });
             }
@@ -173,19 +172,11 @@ impl Traffic<'_> {
             s.transfer.map(Duration::as_secs_f64),
             "s",
         );
-        if let Some(connection) = &flow.connection {
-            let again: u64 = connection
-                .halves
-                .iter()
-                .map(|h| h.sender.statistics().retransmitted_segments)
-                .sum();
-            table.put(
-                "tcp_retransmissions",
-                (again - s.earlier_retransmissions) as f64,
-                "1",
-            );
+        if let Some(connection) = flow.connection() {
+            let again = connection.retransmitted_segments() - s.earlier_retransmissions;
+            table.put("tcp_retransmissions", again as f64, "1");
         }
-        if let Some(speech) = flow.voice
+        if let Some(speech) = flow.speech()
             && s.received > 0
         {
             let sent = s.received + s.lost;

@@ -16,12 +16,14 @@ mod nic;
 mod node;
 mod radio;
 
+pub use crate::application::Pattern;
+pub use crate::application::parameters::*;
 pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
 pub use association::{Association, Reassociation};
 pub use bss::{
     Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
 };
-pub use flow::{AccessCategory, Arrivals, Dns, Flow, IpVersion, Pattern, Transport, UdpOptions};
+pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{

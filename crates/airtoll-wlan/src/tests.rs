@@ -218,7 +218,7 @@ fn what_is_sent_is_received_lost_or_queued() {
             alive as f64 >= queued,
             "scenario {i}: {alive} in memory, {queued} queued"
         );
-        let plain = world.stack.flow.all().iter().all(|f| f.only_takes());
+        let plain = world.stack.flow.all().iter().all(|f| f.only_counts());
         if plain {
             assert_eq!(alive as f64, queued, "scenario {i}");
         }

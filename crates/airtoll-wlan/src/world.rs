@@ -422,8 +422,7 @@ impl World {
 
     /// Source and destination of the flow of a packet.
     fn ends_of(&self, p: &Packet) -> Option<[NodeId; 2]> {
-        let flow = self.stack.flow.flow(p.flow()?);
-        Some([flow.source, flow.destination])
+        Some(self.stack.flow.flow(p.flow()?).ends(false).into())
     }
 
     /// Lets the recorder see the subsystems, if there is a recorder.

@@ -80,12 +80,8 @@ impl Path {
             clean(scenario, access_point, station, &link)?;
         }
         let (payload_octets, offered_bps) = match flow.pattern {
-            Pattern::Saturated { payload_octets } => (payload_octets, None),
-            Pattern::Paced {
-                payload_octets,
-                rate_bps,
-                ..
-            } => (payload_octets, Some(rate_bps)),
+            Pattern::Saturated(writes) => (writes.payload_octets, None),
+            Pattern::Paced(writes) => (writes.payload_octets, Some(writes.rate_bps)),
             _ => return Err(Cannot::Pattern),
         };
         let ip = match flow.ip {

@@ -1,14 +1,14 @@
 //! Flows: their applications, transports and the socket buffers of their senders.
 
-use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant};
 
 use super::Builder;
-use crate::flow::{Application, Connection, Flow, RequestResponse, Step};
+use crate::application::{Application as _, Running};
+use crate::flow::{Connection, Ends, Flow, Socket, Span, UdpSocket};
 use crate::id::{FlowId, NodeId, RadioId};
 use crate::mac::{Backlog, NO_LIFETIME, RateControl};
 use crate::net::Route;
-use crate::scenario::{self, Arrivals, Dns, IpVersion, Pattern, Role, ScenarioError, Transport};
+use crate::scenario::{self, IpVersion, Role, ScenarioError, Transport, UdpOptions};
 use crate::transport::TcpConfig;
 
 impl Builder<'_> {
@@ -30,15 +30,14 @@ impl Builder<'_> {
                 IpVersion::Ipv6 => 40,
             };
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
-            let application = application(flow, start);
-            let payload = match application {
-                Application::Saturated { payload }
-                | Application::Paced { payload, .. }
-                | Application::Transfer { payload, .. } => payload,
-                Application::RequestResponse(_) => 1,
-            };
-            let connection = match &flow.transport {
-                Transport::Udp(_) => None,
+            let stream = self.streams.named(&format!("flow/{}", flow.name));
+            let kind = flow.transport.socket_kind();
+            let application = flow.pattern.application(kind, stream);
+            let socket = match &flow.transport {
+                Transport::Udp(options) => {
+                    let room = self.room(flow, options, source, &application);
+                    Socket::Udp(UdpSocket::new(room))
+                }
                 Transport::Tcp(options) => {
                     let ends = (source, destination);
                     let configs = self.tcp_configs(options, ends, ip_header);
@@ -52,64 +51,47 @@ impl Builder<'_> {
                             })?;
                     }
                     let rooms = [source, destination].map(|node| self.local_room(node));
-                    Some(Box::new(Connection::new(configs, rooms)))
+                    Socket::Tcp(Box::new(Connection::new(configs, rooms)))
                 }
             };
-            let room = self.room(flow, source, payload);
-            if let Some(backlog) = self.backlog(flow, source, start) {
+            if let Some(backlog) = self.backlog(flow, source, &application, start) {
                 self.world
                     .stack
                     .lower
                     .mac
                     .set_backlog(FlowId::new(i as u32), backlog);
             }
-            let stream = self.flow_stream(&flow.name);
             self.world.stack.lower.cx.observers.add_flow();
-            self.world.stack.flow.add(Flow {
-                name: flow.name.clone(),
-                station: flow.station.clone(),
-                source,
-                destination,
-                ip_header,
-                category: flow.access_category as u8,
-                application,
-                connection,
-                voice: match flow.pattern {
-                    Pattern::Voip { interval_ms, .. } => {
-                        Some(Duration::from_secs_f64(interval_ms / 1e3))
-                    }
-                    _ => None,
-                },
+            let span = Span {
                 start,
                 stop: flow
                     .stop_s
                     .map_or(Instant::MAX, |s| Instant::ZERO + Duration::from_secs_f64(s)),
-                held: 0,
-                room,
-                blocked: false,
-                next_number: 0,
-                stream,
-            });
+            };
+            let names = (flow.name.clone(), flow.station.clone());
+            let category = flow.access_category as u8;
+            let ends = Ends::new((source, destination), ip_header, category);
+            let flow = Flow::new(names, ends, application, socket, span);
+            self.world.stack.flow.add(flow);
         }
         Ok(())
     }
 
-    fn flow_stream(&self, name: &str) -> Stream {
-        self.streams.named(&format!("flow/{name}"))
-    }
-
     /// How many datagrams of a flow may be between application and air.
-    fn room(&self, flow: &scenario::Flow, source: NodeId, payload: u32) -> u32 {
-        let Transport::Udp(options) = &flow.transport else {
+    fn room(
+        &self,
+        flow: &scenario::Flow,
+        options: &UdpOptions,
+        source: NodeId,
+        application: &Running,
+    ) -> u32 {
+        let Some(payload) = application.datagram_octets() else {
             return u32::MAX;
         };
         if let Some(octets) = options.socket_buffer_octets {
             return (octets / payload).max(1);
         }
-        if !matches!(
-            flow.pattern,
-            Pattern::Saturated { .. } | Pattern::Transfer { .. }
-        ) {
+        if !application.fills_socket() {
             return u32::MAX;
         }
         if self.world.stack.net.role(source) == Role::Wired {
@@ -128,7 +110,7 @@ impl Builder<'_> {
             .max()
             .unwrap_or(1);
         let amsdu = match links().next() {
-            Some(link) => link.amsdu_octets / payload.max(1) + 1,
+            Some(link) => link.amsdu_octets / payload + 1,
             None => 1,
         };
         (2 * window * amsdu + 8)
@@ -163,14 +145,20 @@ impl Builder<'_> {
     }
 
     /// The full queue of a saturated sender whose socket does not hold it back.
-    fn backlog(&self, flow: &scenario::Flow, source: NodeId, start: Instant) -> Option<Backlog> {
+    fn backlog(
+        &self,
+        flow: &scenario::Flow,
+        source: NodeId,
+        application: &Running,
+        start: Instant,
+    ) -> Option<Backlog> {
         let mac = &self.world.stack.lower.mac;
         let radio = RadioId::first_of(source);
         let held_back = match &flow.transport {
             Transport::Udp(options) => options.socket_buffer_octets.is_some(),
             Transport::Tcp(_) => true,
         };
-        let fills = matches!(flow.pattern, Pattern::Saturated { .. })
+        let fills = application.is_saturated()
             && self.world.stack.net.role(source) != Role::Wired
             && mac.lifetime(radio) != NO_LIFETIME
             && !held_back;
@@ -198,101 +186,4 @@ impl Builder<'_> {
             TcpConfig::of_flow(options, systems, mtu - ip_header - 20)
         })
     }
-}
-
-fn application(flow: &scenario::Flow, start: Instant) -> Application {
-    let paced = |payload: u32, interval_ns: f64, poisson| Application::Paced {
-        payload,
-        interval_ns,
-        poisson,
-        due_ns: start.as_nanos() as f64,
-    };
-    match flow.pattern {
-        Pattern::Saturated { payload_octets } => Application::Saturated {
-            payload: payload_octets,
-        },
-        Pattern::Paced {
-            payload_octets,
-            rate_bps,
-            arrivals,
-        } => paced(
-            payload_octets,
-            f64::from(payload_octets) * 8e9 / rate_bps,
-            arrivals == Arrivals::Poisson,
-        ),
-        Pattern::Transfer {
-            octets,
-            payload_octets,
-        } => Application::Transfer {
-            payload: payload_octets,
-            done: false,
-            left: octets,
-            total: octets,
-        },
-        Pattern::Voip {
-            payload_octets,
-            interval_ms,
-        } => paced(payload_octets, interval_ms * 1e6, false),
-        Pattern::RequestResponse {
-            request_octets,
-            response_octets,
-            server_s,
-            think_s,
-            count,
-            retry_s,
-        } => Application::RequestResponse(RequestResponse::new(
-            vec![Step {
-                request: request_octets,
-                response: response_octets,
-                server: Duration::from_secs_f64(server_s),
-            }],
-            Duration::from_secs_f64(think_s),
-            Duration::from_secs_f64(retry_s),
-            count,
-        )),
-        Pattern::Dns(dns) => {
-            let over_tls = matches!(flow.transport, Transport::Tcp(_));
-            let mut lookups = RequestResponse::new(
-                lookup(&dns, over_tls),
-                Duration::from_secs_f64(dns.think_s),
-                Duration::from_secs_f64(dns.retry_s),
-                dns.count,
-            );
-            lookups.reconnects = over_tls;
-            lookups.counts_waits = true;
-            Application::RequestResponse(lookups)
-        }
-    }
-}
-
-/// Octets of the length before a DNS message on a stream (RFC 1035 section 4.2.2).
-const DNS_LENGTH: u32 = 2;
-/// Octets that a TLS 1.3 record adds: header 5, content type 1, authentication tag 16 (RFC 8446
-/// section 5.2).
-const TLS_RECORD: u32 = 22;
-
-/// The steps of one lookup: query and answer over UDP; over TLS the handshake before them, and the
-/// query behind the client's Finished.
-fn lookup(dns: &Dns, over_tls: bool) -> Vec<Step> {
-    let server = Duration::from_secs_f64(dns.server_s);
-    if !over_tls {
-        return vec![Step {
-            request: dns.query_octets,
-            response: dns.answer_octets,
-            server,
-        }];
-    }
-    let framed = |message: u32| DNS_LENGTH + message + TLS_RECORD;
-    vec![
-        Step {
-            request: dns.client_hello_octets,
-            response: dns.server_flight_octets,
-            server: Duration::ZERO,
-        },
-        Step {
-            request: dns.client_finished_octets + framed(dns.query_octets),
-            response: framed(dns.answer_octets),
-            server,
-        },
-    ]
 }

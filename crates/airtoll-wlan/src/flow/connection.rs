@@ -1,14 +1,12 @@
 //! A flow's TCP connection: the sans-IO machines of `transport`, fed with packets and timers.
 //!
-//! Data travels in one direction per half-connection; a request-response flow has two halves.
+//! Data of each end travel in a half-connection of their own.
 
 use airtoll_units::Instant;
 
-use super::application::Next;
-use super::{Application, Flows};
-use crate::context::Context;
-use crate::event::Event;
-use crate::id::{FlowId, SegmentId, Slab};
+use super::socket::Outlet;
+use crate::application::End;
+use crate::id::{SegmentId, Slab};
 use crate::observe::Observation;
 use crate::packet::Carries;
 use crate::transport::{Ack, LocalQueue, Receiver, Segment, Sender, TcpConfig};
@@ -16,8 +14,8 @@ use crate::transport::{Ack, LocalQueue, Receiver, Segment, Sender, TcpConfig};
 /// Both halves of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Data from source to destination, and back.
-    pub halves: [Half; 2],
+    /// Data of the source, and data of the destination.
+    halves: [Half; 2],
     /// Segments of the packets under way, with the number of the connection that sent them.
     carried: Slab<SegmentId, (u32, Carried)>,
     /// Connections opened before this one by [`Self::reopen`].
@@ -28,9 +26,9 @@ pub(crate) struct Connection {
 
 /// One direction of data.
 #[derive(Debug)]
-pub(crate) struct Half {
-    pub sender: Sender,
-    pub receiver: Receiver,
+struct Half {
+    sender: Sender,
+    receiver: Receiver,
     /// The sender's segments in the transmit queue of its host, where that holds it back.
     local: Option<LocalQueue>,
     /// When the scheduled timer events of sender and receiver come.
@@ -40,11 +38,11 @@ pub(crate) struct Half {
 /// TCP content of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Carried {
-    /// Data, the acknowledgement of the other half's that rides on it, and how much of the other
-    /// half has been acknowledged.
-    Segment(u8, Segment, Option<Ack>, u64),
-    /// An acknowledgement, and how much its sender has sent itself.
-    Ack(u8, Ack, u64),
+    /// Data of an end, the acknowledgement of the other end's that rides on it, and how much of the
+    /// other end's has been acknowledged.
+    Segment(End, Segment, Option<Ack>, u64),
+    /// An acknowledgement of data of an end, and how much its sender has sent itself.
+    Ack(End, Ack, u64),
 }
 
 impl Half {
@@ -101,114 +99,56 @@ impl Connection {
         self.carried[place].1
     }
 
-    /// The parameters of a half.
-    pub fn config(&self, half: u8) -> &TcpConfig {
-        &self.configs[usize::from(half)]
+    /// The parameters of an end's data.
+    pub fn config(&self, end: End) -> &TcpConfig {
+        &self.configs[end.index()]
     }
 
-    /// The window scale of a half's receiver.
-    pub fn window_scale(&self, half: u8) -> u32 {
-        self.halves[usize::from(half)].receiver.window_scale()
+    /// The window scale of the receiver of an end's data.
+    pub fn window_scale(&self, end: End) -> u32 {
+        self.half(end).receiver.window_scale()
     }
 
-    /// Whether data segments of a half count as long as they are in the queue of their host.
-    #[inline]
-    pub fn counts_local(&self, half: u8) -> bool {
-        self.halves[usize::from(half)].local.is_some()
+    /// Segments that both ends have sent again.
+    pub fn retransmitted_segments(&self) -> u64 {
+        let again = |half: &Half| half.sender.statistics().retransmitted_segments;
+        self.halves.iter().map(again).sum()
     }
 
     /// The packet that carried this was lost.
     pub fn forget(&mut self, place: SegmentId) {
         self.carried.remove(place);
     }
-}
 
-impl Flows {
-    /// The application of a TCP flow is due.
-    pub(super) fn write_to_connection(&mut self, cx: &mut Context, flow: FlowId) {
-        let now = cx.now();
-        let stopped = now >= self.flows[flow].stop;
-        let state = &mut self.flows[flow];
-        let Some(connection) = &mut state.connection else {
-            return;
-        };
-        let sender = &mut connection.halves[0].sender;
-        match &mut state.application {
-            Application::Saturated { .. } => sender.saturate(),
-            Application::Transfer { left, .. } => {
-                sender.on_write(*left);
-                sender.finish();
-                let octets = std::mem::take(left);
-                cx.observe(Observation::Offered { flow, octets });
-            }
-            Application::Paced {
-                payload, due_ns, ..
-            } => {
-                if stopped {
-                    return;
-                }
-                let (payload, due) = (*payload, Instant::from_nanos(*due_ns as u64));
-                if due <= now {
-                    sender.on_write(u64::from(payload));
-                    let octets = u64::from(payload);
-                    cx.observe(Observation::Offered { flow, octets });
-                    self.next_write(flow);
-                }
-                if let Application::Paced { due_ns, .. } = &self.flows[flow].application {
-                    let at = Instant::from_nanos(*due_ns as u64).max(now);
-                    cx.schedule(at, Event::Application { flow });
-                }
-            }
-            Application::RequestResponse(_) => {
-                self.exchange_over_connection(cx, flow, stopped);
-                return;
-            }
-        }
-        self.pump(cx, flow, 0);
+    fn half(&self, end: End) -> &Half {
+        &self.halves[end.index()]
     }
 
-    fn exchange_over_connection(&mut self, cx: &mut Context, flow: FlowId, stopped: bool) {
-        let now = cx.now();
-        let state = &mut self.flows[flow];
-        let (Application::RequestResponse(exchange), Some(connection)) =
-            (&mut state.application, &mut state.connection)
-        else {
-            return;
-        };
-        match exchange.next {
-            Next::Ask if exchange.is_over(stopped) => {}
-            Next::Ask => {
-                if exchange.step == 0 && exchange.reconnects {
-                    connection.reopen();
-                    (exchange.requested, exchange.responded) = (0, 0);
-                }
-                exchange.ask(now);
-                let octets = u64::from(exchange.current().request);
-                exchange.requested += octets;
-                connection.halves[0].sender.on_write(octets);
-                cx.observe(Observation::Offered { flow, octets });
-                self.pump(cx, flow, 0);
-            }
-            Next::Answer => {
-                exchange.next = Next::Retry;
-                let response = u64::from(exchange.current().response);
-                exchange.answered += 1;
-                exchange.responded += response;
-                connection.halves[1].sender.on_write(response);
-                self.pump(cx, flow, 1);
-            }
-            Next::Retry => {}
-        }
+    #[inline]
+    fn half_mut(&mut self, end: End) -> &mut Half {
+        &mut self.halves[end.index()]
     }
 
-    /// Sends as many segments as the windows allow, and sets the timer.
-    fn pump(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
-        let now = cx.now();
+    /// The application of an end writes octets.
+    pub(super) fn write(&mut self, end: End, octets: u64) {
+        self.half_mut(end).sender.on_write(octets);
+    }
+
+    /// The application of the source always has octets to write.
+    pub(super) fn saturate(&mut self) {
+        self.half_mut(End::Source).sender.saturate();
+    }
+
+    /// The application of the source has written all of its octets.
+    pub(super) fn finish(&mut self) {
+        self.half_mut(End::Source).sender.finish();
+    }
+
+    /// Sends as many segments of an end's data as the windows allow, and sets the timer.
+    pub(super) fn pump(&mut self, out: &mut Outlet<'_>, end: End) {
+        let now = out.now();
         loop {
-            let Some(connection) = &mut self.flows[flow].connection else {
-                return;
-            };
-            let state = &mut connection.halves[usize::from(half)];
+            let state = &mut self.halves[end.index()];
             if let Some(local) = &mut state.local
                 && local.holds_back(&mut state.sender)
             {
@@ -217,131 +157,90 @@ impl Flows {
             let Some(segment) = state.sender.poll_transmit(now) else {
                 break;
             };
+            let mut held = false;
             if segment.payload > 0
                 && let Some(local) = &mut state.local
             {
                 local.entered(segment.payload);
+                held = true;
             }
-            let other = &mut connection.halves[usize::from(1 - half)].receiver;
+            let other = &mut self.halves[end.other().index()].receiver;
             let (rides, known) = (other.ride(), other.acknowledged());
-            let place = connection.carry(Carried::Segment(half, segment, rides, known));
-            let carries = Carries::Segment { flow, place };
-            self.originate(cx, carries, half == 1, segment.header, segment.payload);
+            let place = self.carry(Carried::Segment(end, segment, rides, known));
+            let octets = (segment.header, segment.payload);
+            Self::send(out, (end, place), octets, held);
         }
-        self.keep_timer(cx, flow, half, false);
+        self.keep_timer(out, end, false);
     }
 
-    /// A segment of a half left the transmit queue of its host.
-    pub(super) fn segment_left(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
-        let Some(connection) = &mut self.flows[flow].connection else {
-            return;
-        };
-        let local = &mut connection.halves[usize::from(half)].local;
+    #[inline]
+    fn send(out: &mut Outlet<'_>, (from, place): (End, SegmentId), octets: (u32, u32), held: bool) {
+        let flow = out.flow;
+        let carries = Carries::Segment { flow, place };
+        out.originate(carries, from == End::Destination, octets, held);
+    }
+
+    /// A segment of an end's data left the transmit queue of its host.
+    pub(super) fn segment_left(&mut self, out: &mut Outlet<'_>, end: End) {
+        let local = &mut self.half_mut(end).local;
         if local.as_mut().is_some_and(LocalQueue::left) {
-            self.pump(cx, flow, half);
+            self.pump(out, end);
         }
     }
 
-    fn acknowledge(&mut self, cx: &mut Context, flow: FlowId, half: u8, ack: Ack) {
-        if let Some(connection) = &mut self.flows[flow].connection {
-            let sent = connection.halves[usize::from(1 - half)].sender.sent();
-            let place = connection.carry(Carried::Ack(half, ack, sent));
-            let carries = Carries::Segment { flow, place };
-            self.originate(cx, carries, half == 0, ack.header, 0);
-        }
+    /// Acknowledges data of an end.
+    fn acknowledge(&mut self, out: &mut Outlet<'_>, end: End, ack: Ack) {
+        let from = end.other();
+        let sent = self.half(from).sender.sent();
+        let place = self.carry(Carried::Ack(end, ack, sent));
+        Self::send(out, (from, place), (ack.header, 0), false);
     }
 
-    /// A segment or an acknowledgement arrived.
-    pub(super) fn segment_arrived(&mut self, cx: &mut Context, flow: FlowId, place: SegmentId) {
-        let now = cx.now();
-        let Some(connection) = &mut self.flows[flow].connection else {
-            return;
-        };
-        let (number, carried) = connection.carried.remove(place);
-        if number != connection.number {
-            return;
+    /// A segment or an acknowledgement arrived; gives the end of whose stream more arrived in order,
+    /// and how many octets have arrived in all.
+    pub(super) fn segment_arrived(
+        &mut self,
+        out: &mut Outlet<'_>,
+        place: SegmentId,
+    ) -> Option<(End, u64)> {
+        let now = out.now();
+        let (number, carried) = self.carried.remove(place);
+        if number != self.number {
+            return None;
         }
         match carried {
-            Carried::Ack(half, ack, _) => {
-                connection.halves[usize::from(half)]
-                    .sender
-                    .on_ack(now, &ack);
-                self.pump(cx, flow, half);
+            Carried::Ack(end, ack, _) => {
+                self.half_mut(end).sender.on_ack(now, &ack);
+                self.pump(out, end);
+                None
             }
-            Carried::Segment(half, segment, rides, _) => {
+            Carried::Segment(end, segment, rides, _) => {
                 if let Some(ack) = rides {
-                    connection.halves[usize::from(1 - half)]
-                        .sender
-                        .on_ack(now, &ack);
+                    self.half_mut(end.other()).sender.on_ack(now, &ack);
                 }
-                let received = connection.halves[usize::from(half)]
-                    .receiver
-                    .on_segment(now, &segment);
+                let received = self.half_mut(end).receiver.on_segment(now, &segment);
                 if let Some(ack) = received.ack {
-                    self.acknowledge(cx, flow, half, ack);
+                    self.acknowledge(out, end, ack);
                 }
-                self.keep_timer(cx, flow, half, true);
+                self.keep_timer(out, end, true);
                 if rides.is_some() {
-                    self.pump(cx, flow, 1 - half);
+                    self.pump(out, end.other());
                 }
-                if received.delivered > 0 {
-                    cx.observe(Observation::Delivered {
-                        flow,
-                        octets: received.delivered as u32,
-                        at: now,
-                    });
-                    self.data_delivered(cx, flow, half);
+                if received.delivered == 0 {
+                    return None;
                 }
+                out.cx.observe(Observation::Delivered {
+                    flow: out.flow,
+                    octets: received.delivered as u32,
+                    at: now,
+                });
+                Some((end, self.half(end).receiver.delivered()))
             }
         }
     }
 
-    /// The receiving application got more of the stream.
-    fn data_delivered(&mut self, cx: &mut Context, flow: FlowId, half: u8) {
-        let now = cx.now();
-        let state = &mut self.flows[flow];
-        let Some(connection) = &state.connection else {
-            return;
-        };
-        let delivered = connection.halves[usize::from(half)].receiver.delivered();
-        match &mut state.application {
-            Application::Transfer { total, done, .. } if delivered >= *total && !*done => {
-                *done = true;
-                let took = now - state.start;
-                cx.observe(Observation::Transferred { flow, took });
-            }
-            Application::RequestResponse(exchange) => {
-                let at = if half == 0 {
-                    if exchange.next != Next::Retry || delivered < exchange.requested {
-                        return;
-                    }
-                    // A retransmitted tail of the request must not answer twice.
-                    if exchange.answered >= exchange.number {
-                        return;
-                    }
-                    exchange.next = Next::Answer;
-                    now + exchange.current().server
-                } else {
-                    if delivered < exchange.responded || exchange.next != Next::Retry {
-                        return;
-                    }
-                    let (round, pause) = exchange.answer(now);
-                    if let Some(took) = round {
-                        cx.observe(Observation::Answered { flow, took });
-                    }
-                    now + pause
-                };
-                cx.schedule(at, Event::Application { flow });
-            }
-            _ => {}
-        }
-    }
-
-    fn keep_timer(&mut self, cx: &mut Context, flow: FlowId, half: u8, receiver: bool) {
-        let Some(connection) = &mut self.flows[flow].connection else {
-            return;
-        };
-        let half = &mut connection.halves[usize::from(half)];
+    fn keep_timer(&mut self, out: &mut Outlet<'_>, end: End, receiver: bool) {
+        let half = self.half_mut(end);
         let due = if receiver {
             half.receiver.next_timer()
         } else {
@@ -353,35 +252,27 @@ impl Flows {
         {
             // An event that comes too early looks again; it is never moved.
             *scheduled = due;
-            let at = due.max(cx.now());
-            cx.schedule(at, Event::TransportTimer { flow, receiver });
+            out.time_out_at(due.max(out.now()), receiver);
         }
     }
 
-    /// A timer event of a flow.
-    pub fn transport_timer(&mut self, cx: &mut Context, flow: FlowId, receiver: bool) {
-        let now = cx.now();
-        if self.flows[flow].connection.is_none() {
-            self.retry_due(cx, flow);
-            return;
-        }
-        for half in 0..2_u8 {
-            let Some(connection) = &mut self.flows[flow].connection else {
-                return;
-            };
-            let state = &mut connection.halves[usize::from(half)];
+    /// A timer event of the senders or of the receivers.
+    pub(super) fn timer(&mut self, out: &mut Outlet<'_>, receiver: bool) {
+        let now = out.now();
+        for end in [End::Source, End::Destination] {
+            let state = self.half_mut(end);
             if state.timers[usize::from(receiver)] > now {
                 continue;
             }
             state.timers[usize::from(receiver)] = Instant::MAX;
             if receiver {
                 if let Some(ack) = state.receiver.on_timer(now) {
-                    self.acknowledge(cx, flow, half, ack);
+                    self.acknowledge(out, end, ack);
                 }
-                self.keep_timer(cx, flow, half, true);
+                self.keep_timer(out, end, true);
             } else {
                 state.sender.on_timer(now);
-                self.pump(cx, flow, half);
+                self.pump(out, end);
             }
         }
     }

@@ -15,19 +15,11 @@ use airtoll_wire::udp::UdpRepr;
 use super::View;
 use super::signal;
 use crate::address;
+use crate::application::End;
 use crate::flow::{Carried, Connection, Flow};
-use crate::id::{FlowId, NodeId, SegmentId};
+use crate::id::{FlowId, SegmentId};
 use crate::packet::{Carries, Packet};
 use crate::transport::{Ack, Segment};
-
-/// Source and destination node of a flow's packet, tunnels aside.
-pub(super) fn ends(flow: &Flow, reverse: bool) -> (NodeId, NodeId) {
-    if reverse {
-        (flow.destination, flow.source)
-    } else {
-        (flow.source, flow.destination)
-    }
-}
 
 /// The whole packet of a flow before any tunnel; `fragile` says that it may be fragmented.
 pub(super) fn octets(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
@@ -35,18 +27,19 @@ pub(super) fn octets(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
         return signal::packet(view, p, fragile);
     };
     let flow = view.flow(number);
-    let (from, to) = ends(flow, p.reverse);
-    let six = flow.ip_header == 40;
+    let (from, to) = flow.ends(p.reverse);
+    let six = flow.is_ipv6();
     let (from, to) = (address::ip(from, six), address::ip(to, six));
     let mut segment = Vec::with_capacity(p.ip_octets as usize);
-    let kind =
-        if let (Some(connection), Carries::Segment { place, .. }) = (&flow.connection, p.carries) {
-            tcp(connection, (number, place), p, (from, to), &mut segment);
-            protocol::TCP
-        } else {
-            udp((flow, number), p, (from, to), &mut segment);
-            protocol::UDP
-        };
+    let kind = if let (Some(connection), Carries::Segment { place, .. }) =
+        (flow.connection(), p.carries)
+    {
+        tcp(connection, (number, place), p, (from, to), &mut segment);
+        protocol::TCP
+    } else {
+        udp((flow, number), p, (from, to), &mut segment);
+        protocol::UDP
+    };
     let class = traffic_class(p.category);
     let mut out = Vec::with_capacity(segment.len() + 40);
     wrap(
@@ -157,7 +150,7 @@ fn udp(
 ) {
     let count = p.payload as usize;
     let mut payload = Vec::with_capacity(count);
-    if flow.voice.is_some() && count >= 12 {
+    if flow.speech().is_some() && count >= 12 {
         // Version 2, payload type 0 (PCMU), 8 kHz.
         payload.extend_from_slice(&[0x80, 0]);
         payload.extend_from_slice(&(p.mark() as u16).to_be_bytes());
@@ -172,7 +165,7 @@ fn udp(
     }
     payload.truncate(count);
     digits(0, count - payload.len(), &mut payload);
-    let (client, server) = ports(number, flow.voice.is_some());
+    let (client, server) = ports(number, flow.speech().is_some());
     let (source, destination) = if p.reverse {
         (server, client)
     } else {
@@ -194,8 +187,9 @@ fn tcp(
     out: &mut Vec<u8>,
 ) {
     let carried = connection.carried(place);
-    let half = match carried {
-        Carried::Segment(half, ..) | Carried::Ack(half, ..) => half,
+    // The end whose data the packet carries or acknowledges.
+    let end = match carried {
+        Carried::Segment(end, ..) | Carried::Ack(end, ..) => end,
     };
     let (client, server) = ports(flow, false);
     let (source, destination) = if p.reverse {
@@ -203,14 +197,14 @@ fn tcp(
     } else {
         (client, server)
     };
-    let scale = connection.window_scale(half);
-    // Number of an offset in the stream of the half that carries data here, or of the other.
-    let number = |half: u8, offset: u64| {
-        initial_sequence(flow, half)
+    let scale = connection.window_scale(end);
+    // Number of an offset in the stream of an end.
+    let number = |end: End, offset: u64| {
+        initial_sequence(flow, end)
             .wrapping_add(1)
             .wrapping_add(offset as u32)
     };
-    let other = 1 - half;
+    let other = end.other();
     let mut options = Vec::new();
     let mut payload = Vec::new();
     let mut repr = match &carried {
@@ -220,7 +214,7 @@ fn tcp(
             let mut repr = TcpRepr {
                 source,
                 destination,
-                sequence: number(half, segment.sequence),
+                sequence: number(end, segment.sequence),
                 acknowledgement: number(other, *known),
                 flags: flag::ACK,
                 window: u16::MAX >> scale.min(8),
@@ -228,7 +222,7 @@ fn tcp(
                 payload: &[],
             };
             if segment.syn {
-                repr.sequence = initial_sequence(flow, half);
+                repr.sequence = initial_sequence(flow, end);
                 (repr.acknowledgement, repr.flags) = (0, flag::SYN);
                 repr.window = u16::MAX;
             } else if segment.payload > 0 {
@@ -240,7 +234,7 @@ fn tcp(
             repr
         }
         Carried::Ack(_, ack, sent) => {
-            let initial = initial_sequence(flow, half);
+            let initial = initial_sequence(flow, end);
             ack_options(connection, ack, p.created, initial, scale, &mut options);
             let window = if ack.syn {
                 ack.window
@@ -255,7 +249,7 @@ fn tcp(
                 } else {
                     number(other, *sent)
                 },
-                acknowledgement: number(half, ack.acknowledged),
+                acknowledgement: number(end, ack.acknowledged),
                 flags: if ack.syn {
                     flag::SYN | flag::ACK
                 } else {
@@ -272,14 +266,14 @@ fn tcp(
     repr.emit(from, to, out);
 }
 
-/// Initial sequence number of the stream of a flow's half.
-const fn initial_sequence(flow: FlowId, half: u8) -> u32 {
-    (flow.number() * 2 + half as u32 + 1).wrapping_mul(0x9e37_79b1)
+/// Initial sequence number of the stream of an end of a flow.
+const fn initial_sequence(flow: FlowId, end: End) -> u32 {
+    (flow.number() * 2 + end.index() as u32 + 1).wrapping_mul(0x9e37_79b1)
 }
 
 /// RFC 9293 section 3.7.1, RFC 2018 section 2, RFC 7323 sections 2 and 3.
 fn syn_options(connection: &Connection, scale: u32, times: (Instant, Instant), out: &mut Vec<u8>) {
-    let config = connection.config(0);
+    let config = connection.config(End::Source);
     out.extend_from_slice(&[2, 4]);
     out.extend_from_slice(&(config.mss.min(65_535) as u16).to_be_bytes());
     match (config.timestamps, config.sack) {
@@ -308,7 +302,7 @@ fn timestamps((value, echo): (Instant, Instant), out: &mut Vec<u8>) {
 fn segment_options(connection: &Connection, segment: &Segment, scale: u32, out: &mut Vec<u8>) {
     if segment.syn {
         syn_options(connection, scale, (segment.sent_at, Instant::ZERO), out);
-    } else if connection.config(0).timestamps {
+    } else if connection.config(End::Source).timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         // The value that the sender would echo is not kept: its own time replaces that.
         timestamps((segment.sent_at, segment.sent_at), out);
@@ -327,7 +321,7 @@ fn ack_options(
         syn_options(connection, scale, (sent_at, ack.echo), out);
         return;
     }
-    if connection.config(0).timestamps {
+    if connection.config(End::Source).timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         timestamps((sent_at, ack.echo), out);
     }
@@ -347,6 +341,7 @@ fn ack_options(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::NodeId;
 
     #[test]
     fn pieces_put_together_are_the_packet() {

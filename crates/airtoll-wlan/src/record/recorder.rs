@@ -478,7 +478,7 @@ fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
 fn source(view: &View<'_>, p: &Packet) -> MacAddress {
     let from = match (p.tunnelled, p.flow()) {
         (Some(tunnelled), _) => Some(tunnelled.entered),
-        (None, Some(flow)) => Some(packet::ends(view.flow(flow), p.reverse).0),
+        (None, Some(flow)) => Some(view.flow(flow).ends(p.reverse).0),
         (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.0)),
     };
     from.map_or(MacAddress::ZERO, address::mac)

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_phy::{Legacy, TxVectorError, WidthRules};
 
 use super::{
-    Bss, Cost, EdcaParameters, Flow, LinkBudget, Node, Pattern, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    Bss, Cost, EdcaParameters, Flow, LinkBudget, Node, Rate, Role, Scenario, ScenarioError,
+    Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -274,62 +274,9 @@ impl Scenario {
             );
         }
         not_negative(&format!("{at}.start_s"), flow.start_s)?;
-        let (octets, udp) = match flow.pattern {
-            Pattern::Saturated { payload_octets }
-            | Pattern::Transfer { payload_octets, .. }
-            | Pattern::Voip { payload_octets, .. } => (payload_octets, false),
-            Pattern::Paced {
-                payload_octets,
-                rate_bps,
-                ..
-            } => {
-                positive(&format!("{at}.pattern.rate_bps"), rate_bps)?;
-                (payload_octets, false)
-            }
-            Pattern::RequestResponse {
-                request_octets,
-                response_octets,
-                server_s,
-                think_s,
-                retry_s,
-                ..
-            } => {
-                not_negative(&format!("{at}.pattern.server_s"), server_s)?;
-                not_negative(&format!("{at}.pattern.think_s"), think_s)?;
-                positive(&format!("{at}.pattern.retry_s"), retry_s)?;
-                (request_octets.min(response_octets), true)
-            }
-            Pattern::Dns(dns) => {
-                not_negative(&format!("{at}.pattern.server_s"), dns.server_s)?;
-                not_negative(&format!("{at}.pattern.think_s"), dns.think_s)?;
-                positive(&format!("{at}.pattern.retry_s"), dns.retry_s)?;
-                // The length before a DNS message has 16 bits, a UDP datagram takes 65,507 octets.
-                for (key, octets) in [
-                    ("query_octets", dns.query_octets),
-                    ("answer_octets", dns.answer_octets),
-                    ("client_hello_octets", dns.client_hello_octets),
-                    ("server_flight_octets", dns.server_flight_octets),
-                    ("client_finished_octets", dns.client_finished_octets),
-                ] {
-                    if !(1..=65_507).contains(&octets) {
-                        return invalid(&format!("{at}.pattern.{key}"), octets, "1 to 65,507");
-                    }
-                }
-                (dns.query_octets.min(dns.answer_octets), true)
-            }
-        };
-        if octets == 0 {
-            return invalid(&format!("{at}.pattern"), "0 octets", "at least 1 octet");
-        }
-        if matches!(flow.transport, Transport::Udp(_)) && !udp && octets > 65_507 {
-            return invalid(
-                &format!("{at}.pattern.payload_octets"),
-                octets,
-                "at most 65,507",
-            );
-        }
-        if let Pattern::Voip { interval_ms, .. } = flow.pattern {
-            positive(&format!("{at}.pattern.interval_ms"), interval_ms)?;
+        if let Err(problem) = flow.pattern.check(flow.transport.socket_kind()) {
+            let field = format!("{at}.pattern.{}", problem.field);
+            return invalid(&field, problem.value, problem.allowed);
         }
         if let Transport::Tcp(options) = flow.transport {
             if options.window_octets == Some(0) {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::join::tests::{Set, of_the_cell, policies, policy, scenario, trial};
 use crate::record::{Key, Medium, Sink};
-use crate::scenario::{Pattern, Scenario};
+use crate::scenario::{Paced, Pattern, Scenario};
 use crate::{ScenarioError, run, run_recorded};
 
 fn renewing(name: &str, set: &Set, period_s: f64, duration_s: f64) -> Scenario {
@@ -67,11 +67,11 @@ fn key_frames_overtake_the_data_of_a_saturated_queue() {
     // The queue of the access point is always full.
     let flow = &mut scenario.flows[0];
     std::mem::swap(&mut flow.source, &mut flow.destination);
-    scenario.flows[0].pattern = Pattern::Paced {
+    scenario.flows[0].pattern = Pattern::Paced(Paced {
         payload_octets: 1400,
         rate_bps: 90e6,
         arrivals: Default::default(),
-    };
+    });
     let outcome = trial(&scenario, 1);
     assert_eq!(outcome.failure, None);
     assert!(outcome.value("packets_lost", Some("s0")).unwrap() > 100.0);
