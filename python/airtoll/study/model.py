@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
-from airtoll.study.generations import GENERATIONS
+from airtoll.study.generations import GENERATIONS, default_spaces
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.table import (
@@ -323,24 +323,24 @@ class Scenario(Table):
     def _access(self) -> Scenario:
         own = GENERATIONS[self.phy]
         if self.basic_rates_mbps is not None:
-            known = own.rates_mbps or GENERATIONS["802.11a"].rates_mbps
+            known = own["rates_mbps"] or GENERATIONS["802.11a"]["rates_mbps"]
             for rate in self.basic_rates_mbps:
                 if rate not in known:
                     rates = ", ".join(f"{k:g}" for k in known)
                     raise ValueError(f"basic_rates_mbps: {rate:g} is no rate; allowed: {rates}")
         if self.block_ack_window is not None:
-            if own.window is None:
+            window = own["window"]
+            if window is None:
                 raise ValueError(f"block_ack_window: {self.phy} has no block ack of A-MPDUs")
-            if self.block_ack_window > own.window:
-                raise ValueError(f"block_ack_window of {self.phy} is 1 to {own.window}")
+            if self.block_ack_window > window:
+                raise ValueError(f"block_ack_window of {self.phy} is 1 to {window}")
         if self.slot_time_us is not None:
             if self.phy != "802.11g":
-                raise ValueError(
-                    f"slot_time_us is for phy = '802.11g'; {self.phy} has {own.spaces.slot_us:g}"
-                )
+                slot_us = default_spaces(self.phy)["slot_us"]
+                raise ValueError(f"slot_time_us is for phy = '802.11g'; {self.phy} has {slot_us:g}")
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
-        with_edca = self.edca or own.mcs_top is not None
+        with_edca = self.edca or own["mcs_top"] is not None
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]
         given += [(f"station {s.name}: ", s.edca_parameters) for s in self.stations]
@@ -356,8 +356,8 @@ class Scenario(Table):
         for station in self.stations:
             phy = GENERATIONS[station.phy or self.phy]
             for key in ("mcs", "streams"):
-                if getattr(station, key) is not None and phy.mcs_top is None:
-                    raise ValueError(f"station {station.name}: {phy.name} has no {key}")
+                if getattr(station, key) is not None and phy["mcs_top"] is None:
+                    raise ValueError(f"station {station.name}: {phy['name']} has no {key}")
         return self
 
     @model_validator(mode="after")

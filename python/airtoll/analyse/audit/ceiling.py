@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
+from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS, default_spaces
 
 #: octets: MAC header 24, FCS 4, LLC/SNAP 8, IPv4 20, UDP 8, ACK 14
 _MAC: Final = 28
@@ -72,8 +72,7 @@ def burst_ceiling_bps(
     size = min(payload or _LARGEST_IP - _IP_UDP, _LARGEST_IP - _IP_UDP)
     added = security_octets + (_ADDRESS_4 if link.get("addresses") == 4 else 0)
     counted = size + (_IP_UDP if link.get("counts") == "ip" else 0)
-    own = GENERATIONS[phy]
-    sifs, rates = own.spaces.sifs_us, own.mandatory_rates_mbps
+    sifs, rates = default_spaces(phy)["sifs_us"], GENERATIONS[phy]["mandatory_rates_mbps"]
     ack = airtime_us(phy, max(r for r in rates if r <= rate), preamble, _ACK)
     data = airtime_us(phy, rate, preamble, _MAC + _LLC + _IP_UDP + size + added)
     return 8 * counted / (data + ack + 2 * sifs) * 1e6 / hops
@@ -88,7 +87,7 @@ def _aggregated(phy: str, rate_mbps: float, size: int, added: int, whole: bool) 
     (aPPDUMaxTime). The shortest preamble of the PHY is taken, and a block ack at 54 Mb/s.
     """
     own = GENERATIONS[phy]
-    longest, window, preamble = own.ampdu_octets, own.window, own.shortest_preamble_us
+    longest, window, preamble = own["ampdu_octets"], own["window"], own["shortest_preamble_us"]
     assert longest is not None
     assert window is not None
     most = min(longest, int(_PPDU_US * rate_mbps / 8))
@@ -111,9 +110,9 @@ def frame_time_us(
     phy: str, rate_mbps: float, preamble: str, frame_octets: int, senders: int = 1
 ) -> float:
     """Mean time per delivered frame: DIFS, back-off, frame, SIFS, ACK, collisions, microseconds."""
-    own = GENERATIONS[phy]
-    slot, sifs, cw = own.spaces.slot_us, own.spaces.sifs_us, own.spaces.cw_min
-    ack_rate = max(r for r in own.mandatory_rates_mbps if r <= rate_mbps)
+    spaces = default_spaces(phy)
+    slot, sifs, cw = spaces["slot_us"], spaces["sifs_us"], spaces["cw_min"]
+    ack_rate = max(r for r in GENERATIONS[phy]["mandatory_rates_mbps"] if r <= rate_mbps)
     difs = sifs + 2 * slot
     data = airtime_us(phy, rate_mbps, preamble, frame_octets)
     success = difs + data + sifs + airtime_us(phy, ack_rate, preamble, _ACK)
@@ -140,20 +139,21 @@ def airtime_us(phy: str, rate_mbps: float, preamble: str, octets: int) -> float:
     """Airtime of one PPDU, microseconds (ERP-OFDM with its signal extension of 6)."""
     own = GENERATIONS[phy]
     count = symbols(phy, rate_mbps, octets)
-    if count is None or own.symbol_us is None:
+    if count is None or own["symbol_us"] is None:
         long = preamble == "long" or rate_mbps < 2
-        head = own.long_preamble_us if long else own.shortest_preamble_us
+        head = own["long_preamble_us"] if long else own["shortest_preamble_us"]
         return head + math.ceil(8 * octets / rate_mbps)
-    return own.long_preamble_us + own.symbol_us * count + own.spaces.signal_extension_us
+    extension = default_spaces(phy)["signal_extension_us"]
+    return own["long_preamble_us"] + own["symbol_us"] * count + extension
 
 
 def symbols(phy: str, rate_mbps: float, octets: int) -> int | None:
     """OFDM symbols of one PPDU of a PHY without MCS indices; None without symbols."""
     own = GENERATIONS[phy]
-    if own.symbol_us is None or own.service_and_tail_bits is None:
+    symbol_us, bits = own["symbol_us"], own["service_and_tail_bits"]
+    if symbol_us is None or bits is None:
         return None
-    bits = own.service_and_tail_bits + 8 * octets
-    return math.ceil(bits / (own.symbol_us * rate_mbps))
+    return math.ceil((bits + 8 * octets) / (symbol_us * rate_mbps))
 
 
 def shortest_delay_s(link: Mapping[str, Any]) -> float:
