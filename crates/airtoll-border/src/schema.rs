@@ -1,6 +1,10 @@
 //! The JSON Schema of every type that crosses.
 
 use airtoll_capture::report::Report;
+use airtoll_handshakes::mobile_ip::{
+    Binding, ForeignAgentSettings, HeardAgent, HomeAgentSettings, MobileNodeSettings,
+    RegistrationAnswer, Visit,
+};
 use airtoll_handshakes::published::Comparison;
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
@@ -30,6 +34,9 @@ pub(crate) fn requests() -> Map<String, Value> {
     generator.subschema_for::<Options>();
     generator.subschema_for::<RoleSettings>();
     generator.subschema_for::<LinkSettings>();
+    generator.subschema_for::<HomeAgentSettings>();
+    generator.subschema_for::<ForeignAgentSettings>();
+    generator.subschema_for::<MobileNodeSettings>();
     generator.subschema_for::<CaptureOptions>();
     generator.subschema_for::<MediumRequest>();
     generator.take_definitions(true)
@@ -44,6 +51,10 @@ fn answers() -> Map<String, Value> {
     generator.subschema_for::<PublishedMaximum>();
     generator.subschema_for::<Negotiated>();
     generator.subschema_for::<Comparison>();
+    generator.subschema_for::<Binding>();
+    generator.subschema_for::<Visit>();
+    generator.subschema_for::<HeardAgent>();
+    generator.subschema_for::<RegistrationAnswer>();
     generator.subschema_for::<Report>();
     generator.subschema_for::<AkmRow>();
     generator.subschema_for::<CipherRow>();

@@ -1,5 +1,6 @@
 //! Unknown fields are refused in every object of a request.
 
+use airtoll_handshakes::mobile_ip::{ForeignAgentSettings, HomeAgentSettings, MobileNodeSettings};
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
 use airtoll_handshakes::{Options, PolicySpec};
@@ -46,7 +47,7 @@ fn examples(schema: &Value, definitions: &Map<String, Value>) -> Vec<Value> {
         "object" => objects(schema, definitions),
         "array" => arrays(schema, definitions),
         "string" => vec![match schema["format"].as_str() {
-            Some("ip") => json!("10.0.0.1"),
+            Some("ip" | "ipv4") => json!("10.0.0.1"),
             Some("mac-address") => json!("42:00:00:00:00:00"),
             _ => json!("x"),
         }],
@@ -177,6 +178,13 @@ fn a_policy_and_its_options_refuse_unknown_fields_at_every_place() {
 fn the_settings_of_a_handshake_refuse_unknown_fields_at_every_place() {
     unknown_fields_are_refused::<RoleSettings>("RoleSettings");
     unknown_fields_are_refused::<LinkSettings>("LinkSettings");
+}
+
+#[test]
+fn the_settings_of_mobile_ip_refuse_unknown_fields_at_every_place() {
+    unknown_fields_are_refused::<HomeAgentSettings>("HomeAgentSettings");
+    unknown_fields_are_refused::<ForeignAgentSettings>("ForeignAgentSettings");
+    unknown_fields_are_refused::<MobileNodeSettings>("MobileNodeSettings");
 }
 
 #[test]

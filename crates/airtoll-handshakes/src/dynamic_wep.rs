@@ -34,6 +34,8 @@ pub struct WepKeyGiver {
     msk: Vec<u8>,
     octets: usize,
     broadcast: Option<GroupKeys>,
+    unicast: Option<Vec<u8>>,
+    counter: u64,
     secrets: Option<Secrets>,
 }
 
@@ -45,6 +47,8 @@ impl WepKeyGiver {
             msk,
             octets,
             broadcast: None,
+            unicast: None,
+            counter: 0,
             secrets: None,
         }
     }
@@ -56,14 +60,35 @@ impl WepKeyGiver {
         self
     }
 
-    fn frame(&self, context: &mut Context<'_>, counter: u64, index: u8, key: &[u8]) -> Vec<u8> {
+    /// Gives this unicast key instead of drawing one.
+    #[must_use]
+    pub fn with_unicast(mut self, key: Vec<u8>) -> Self {
+        self.unicast = Some(key);
+        self
+    }
+
+    /// Continues after this replay counter; a station accepts higher counters only.
+    #[must_use]
+    pub const fn counting_after(mut self, counter: u64) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    /// The replay counter of the last frame.
+    #[must_use]
+    pub const fn counter(&self) -> u64 {
+        self.counter
+    }
+
+    fn frame(&mut self, context: &mut Context<'_>, index: u8, key: &[u8]) -> Vec<u8> {
+        self.counter += 1;
         let (encryption, signing) = split(&self.msk);
         let iv: [u8; 16] = context.random();
         let mut sealed = key.to_vec();
         context.rc4(&[&iv, encryption].concat(), 0, &mut sealed);
         let body = Rc4KeyRepr {
             key_length: u16::try_from(key.len()).unwrap_or(0),
-            replay_counter: counter,
+            replay_counter: self.counter,
             iv: &iv,
             index,
             signature: &[0; 16],
@@ -94,10 +119,13 @@ impl Peer for WepKeyGiver {
             Some(keys) => (keys.gtk.clone(), keys.key_id),
             None => (context.random_octets(self.octets), 1),
         };
-        let unicast = context.random_octets(self.octets);
-        let first = self.frame(context, 1, index, &broadcast);
+        let unicast = match &self.unicast {
+            Some(key) => key.clone(),
+            None => context.random_octets(self.octets),
+        };
+        let first = self.frame(context, index, &broadcast);
         context.send(Party::AccessPoint, Party::Station, Carrier::Eapol, first);
-        let second = self.frame(context, 2, UNICAST, &unicast);
+        let second = self.frame(context, UNICAST, &unicast);
         context.send(Party::AccessPoint, Party::Station, Carrier::Eapol, second);
         self.secrets = Some(Secrets::from([
             (SecretName::WepKey, unicast),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::air::AirSettings;
 
-use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
+use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant, StationChallenge};
 use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
@@ -79,6 +79,18 @@ pub enum RoleSettings {
         station: String,
         /// The access point's.
         access_point: String,
+    },
+    /// LEAP's authentication server.
+    Leap {
+        /// Identity of its user.
+        identity: String,
+        /// Password of the user.
+        password: String,
+        /// Secret that access point and server share.
+        radius_secret: String,
+        /// The way of the station's challenge to the server.
+        #[serde(default)]
+        challenge: StationChallenge,
     },
     /// IKEv1, the station being the initiator and the gateway the responder.
     IkeV1 {
@@ -166,6 +178,7 @@ impl RoleSettings {
     pub fn party(&self, party: Party) -> Result<Box<dyn Peer>, String> {
         let peer: Option<Box<dyn Peer>> = match (self, party) {
             (Self::Eap { .. }, _) => return self.eap(party),
+            (Self::Leap { .. }, _) => self.leap(party),
             (Self::Air { settings }, _) => return settings.party(party),
             (Self::IkeV1 { .. }, _) => self.ike_v1(party),
             (Self::IkeV2 { .. }, _) => self.ike_v2(party),
@@ -246,6 +259,24 @@ impl RoleSettings {
             Party::AuthenticationServer => Box::new(EapServer::new(config, secret)),
             _ => return Err(format!("settings: {party:?} takes no part in EAP")),
         })
+    }
+
+    fn leap(&self, party: Party) -> Option<Box<dyn Peer>> {
+        let Self::Leap {
+            identity,
+            password,
+            radius_secret,
+            challenge,
+        } = self
+        else {
+            return None;
+        };
+        if party != Party::AuthenticationServer {
+            return None;
+        }
+        let config = EapConfig::with_password(EapMethod::Leap, identity, password);
+        let server = EapServer::new(config, radius_secret.clone().into_bytes());
+        Some(Box::new(server.with_challenge(challenge.clone())))
     }
 
     fn ike_v1(&self, party: Party) -> Option<Box<dyn Peer>> {

@@ -10,6 +10,7 @@ mod capture;
 mod ciphers;
 mod exchanges;
 mod handshakes;
+mod mobility;
 mod recording;
 mod scenario;
 mod simulate;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ciphers::register(module)?;
     exchanges::register(module)?;
     handshakes::register(module)?;
+    mobility::register(module)?;
     scenario::register(module)?;
     simulate::register(module)?;
     tables::register(module)?;

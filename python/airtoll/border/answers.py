@@ -11,6 +11,7 @@ __all__ = [
     "AkmRow",
     "Alternative",
     "AnalyticColumns",
+    "Binding",
     "ByKindOfdouble",
     "ByKindOfuint64",
     "Carrier",
@@ -41,6 +42,7 @@ __all__ = [
     "FailureWrongPassphrase",
     "GenerationRow",
     "HashAlgorithm",
+    "HeardAgent",
     "Kinds",
     "LedgerReport",
     "MediumChannelCounts",
@@ -73,6 +75,7 @@ __all__ = [
     "PublishedMaximum",
     "RateCount",
     "Refusal",
+    "RegistrationAnswer",
     "RekeyReport",
     "Report",
     "RoamReport",
@@ -87,6 +90,7 @@ __all__ = [
     "Sums",
     "TunnelReport",
     "TunnelRow",
+    "Visit",
     "Waits",
 ]
 
@@ -694,6 +698,66 @@ class Comparison(TypedDict):
 
     explanation: str
     """Why the two differ, or that they do not."""
+
+
+class Binding(TypedDict):
+    """A mobility binding."""
+
+    home_address: str
+    """Home address of the node."""
+
+    care_of_address: str
+    """Where the tunnel of its packets ends; the home address after a deregistration."""
+
+    lifetime_s: int
+    """Seconds; 0: the node is at home and its binding ends."""
+
+    reverse_tunnel: bool
+    """Whether the node's own packets come back through the tunnel (RFC 3024)."""
+
+
+class Visit(TypedDict):
+    """A registration that a foreign agent relays."""
+
+    home_address: str
+    """Home address of the visitor."""
+
+    home_agent: str
+    """Its home agent."""
+
+    code: int | None
+    """Code of the reply; null for a request."""
+
+    lifetime_s: int
+    """Seconds: asked for in a request, granted in a reply; 0 ends the visit."""
+
+    reverse_tunnel: bool
+    """Whether the visitor asked for reverse tunnelling (RFC 3024)."""
+
+
+class HeardAgent(TypedDict):
+    """An agent that advertised itself."""
+
+    router: str
+    """Address of the agent on the link."""
+
+    care_of_address: str | None
+    """The care-of address that it offers; null at home."""
+
+
+class RegistrationAnswer(TypedDict):
+    """The reply to a registration."""
+
+    code: int
+    """Code of the reply; 0: accepted."""
+
+    lifetime_s: int
+    """Granted seconds."""
+
+    retry: bool
+    """The node has corrected its timestamps after the home agent's, and a new request may
+    succeed.
+    """
 
 
 class Kinds(TypedDict):

@@ -45,9 +45,12 @@ __all__ = [
     "Energy",
     "Faults",
     "Flow",
+    "ForeignAgentSettings",
     "Handover",
     "HandoverMethod",
     "HashAlgorithm",
+    "HomeAgentSettings",
+    "HomedNode",
     "Host",
     "IkeCipher",
     "IpVersion",
@@ -73,6 +76,7 @@ __all__ = [
     "MediumSettings",
     "MediumWaypoint",
     "MobileIp",
+    "MobileNodeSettings",
     "MobilityAgent",
     "MobilityDomain",
     "NamedGroup",
@@ -108,13 +112,19 @@ __all__ = [
     "RoleSettingsEap",
     "RoleSettingsIkeV1",
     "RoleSettingsIkeV2",
+    "RoleSettingsLeap",
     "RoleSettingsMobike",
     "RoleSettingsWireGuard",
     "Scan",
     "Scenario",
+    "SecurityAssociation",
     "Shown",
     "StageKind",
     "Standard",
+    "StationChallenge",
+    "StationChallengeAsResponse",
+    "StationChallengeOnLink",
+    "StationChallengeRelayed",
     "TcpSystem",
     "TlsSuite",
     "TlsVersion",
@@ -1834,6 +1844,41 @@ class Shown(StrEnum):
     """A server's, with an untrusted root."""
 
 
+@frozen(kw_only=True)
+class StationChallengeRelayed:
+    """The authenticator relays the challenge in an Access-Request."""
+
+    challenge: Literal["relayed"] = field(default="relayed", init=False)
+
+
+@frozen(kw_only=True)
+class StationChallengeAsResponse:
+    """The authenticator relays EAP responses only (hostapd). The server receives the challenge
+    on the link and sends it to the authenticator as a response. Its keys have the 32 octets
+    that hostapd takes as PMK.
+    """
+
+    challenge: Literal["as-response"] = field(default="as-response", init=False)
+
+
+@frozen(kw_only=True)
+class StationChallengeOnLink:
+    """The authenticator relays EAP responses only. RADIUS ends with Access-Accept after the
+    first half, without keys, and the server answers the challenge on the link.
+    """
+
+    challenge: Literal["on-link"] = field(default="on-link", init=False)
+
+    wep_key: bytes | None = None
+    """WEP key for broadcast and unicast that EAPOL-Key frames then distribute; null without
+    encryption.
+    """
+
+
+#: The way of the challenge of a LEAP station to the server.
+StationChallenge = StationChallengeRelayed | StationChallengeAsResponse | StationChallengeOnLink
+
+
 class IkeCipher(StrEnum):
     """The cipher of IKE and of ESP."""
 
@@ -2115,6 +2160,25 @@ class RoleSettingsEap:
 
 
 @frozen(kw_only=True)
+class RoleSettingsLeap:
+    """LEAP's authentication server."""
+
+    handshake: Literal["leap"] = field(default="leap", init=False)
+
+    identity: str
+    """Identity of its user."""
+
+    password: str
+    """Password of the user."""
+
+    radius_secret: str
+    """Secret that access point and server share."""
+
+    challenge: StationChallenge = StationChallengeRelayed()
+    """The way of the station's challenge to the server."""
+
+
+@frozen(kw_only=True)
 class RoleSettingsIkeV1:
     """IKEv1, the station being the initiator and the gateway the responder."""
 
@@ -2224,12 +2288,91 @@ class RoleSettingsWireGuard:
 #: Settings of a handshake.
 RoleSettings = (
     RoleSettingsEap
+    | RoleSettingsLeap
     | RoleSettingsIkeV1
     | RoleSettingsIkeV2
     | RoleSettingsMobike
     | RoleSettingsAir
     | RoleSettingsWireGuard
 )
+
+
+@frozen(kw_only=True)
+class SecurityAssociation:
+    """A mobility security association (section 1.6): HMAC-MD5 with a 128-bit key, and timestamps
+    against replay where the parties have a time of day.
+    """
+
+    spi: int = 256
+    """Security parameters index."""
+
+    key: bytes
+    """128-bit key."""
+
+
+@frozen(kw_only=True)
+class HomedNode:
+    """A mobile node of a home agent."""
+
+    home_address: str
+    """Home address."""
+
+    association: SecurityAssociation
+    """Security association of the node with the home agent."""
+
+
+@frozen(kw_only=True)
+class HomeAgentSettings:
+    """Settings of a home agent."""
+
+    address: str
+    """Address on the home link."""
+
+    nodes: tuple[HomedNode, ...]
+    """The mobile nodes."""
+
+    lifetime_s: int = 600
+    """Longest registration, seconds."""
+
+    valid_s: int = 30
+    """Lifetime of an advertisement, seconds."""
+
+
+@frozen(kw_only=True)
+class ForeignAgentSettings:
+    """Settings of a foreign agent."""
+
+    address: str
+    """Address on the visited link."""
+
+    care_of_address: str
+    """The care-of address that it offers."""
+
+    lifetime_s: int = 600
+    """Longest registration, seconds."""
+
+    valid_s: int = 30
+    """Lifetime of an advertisement, seconds."""
+
+
+@frozen(kw_only=True)
+class MobileNodeSettings:
+    """Settings of a mobile node."""
+
+    home_address: str
+    """Home address."""
+
+    home_agent: str
+    """Home agent."""
+
+    association: SecurityAssociation
+    """Security association with the home agent."""
+
+    reverse_tunnel: bool = False
+    """Whether it asks for reverse tunnelling (RFC 3024)."""
+
+    lifetime_s: int = 600
+    """Lifetime that it asks for, seconds."""
 
 
 @frozen(kw_only=True)

@@ -422,6 +422,27 @@ def test_a_move_to_another_network_by_mobile_ip(testbed: Linux, tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_two_stations_move_to_another_network(testbed: Linux, tmp_path: Path) -> None:
+    job = Job(
+        "two-mobile",
+        "open",
+        stations=("A", "B"),
+        flow=UDP,
+        roam="forced",
+        mobile_ip=True,
+        connect_limit_s=120,
+    )
+    measured = testbed.carry_out(job, tmp_path)
+    assert measured.failure is None
+    homes = [state["home"] for state in registrations(tmp_path)]
+    assert homes == ["10.77.0.11", "10.77.0.12"]
+    assert {state["care_of"] for state in registrations(tmp_path)} == {"10.80.0.2"}
+    # Both are reached under their home addresses, through one tunnel.
+    reached = [r.value for r in measured.rows if r.metric == "throughput_bps"]
+    assert reached == pytest.approx([1e6, 1e6], rel=0.25)
+
+
+@pytest.mark.slow
 def test_a_station_that_comes_home_deregisters(testbed: Linux, tmp_path: Path) -> None:
     job = Job("back", "open", flow=UDP, roam="forced", roams=2, mobile_ip=True, connect_limit_s=120)
     values = rows(testbed.carry_out(job, tmp_path))

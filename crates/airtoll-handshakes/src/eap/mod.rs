@@ -23,13 +23,13 @@ use airtoll_wire::eap::EapRepr;
 use airtoll_wire::eapol::{EapolRepr, packet_type};
 
 pub use authenticator::EapAuthenticator;
-pub use server::EapServer;
+pub use server::{EapServer, StationChallenge};
 pub use supplicant::EapSupplicant;
 
 use super::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
 use super::primitives::written;
-use super::tls::{Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use super::tls::{ChainKind, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
 /// Settings of one end of an EAP conversation.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ pub struct EapConfig {
     /// The own chain; the client's matters in EAP-TLS alone.
     pub credential: Option<Credential>,
     /// The kind of the root that is trusted.
-    pub trusted: super::tls::ChainKind,
+    pub trusted: ChainKind,
     /// A TLS session to resume.
     pub resume: Option<Session>,
     /// Whether this end goes on to remember the session of its latest conversation.
@@ -59,6 +59,27 @@ pub struct EapConfig {
     /// Whether PEAP's server binds the tunnel to what runs in it (MS-PEAP); those of 2006 did not.
     /// A station does when it is asked.
     pub cryptobinding: bool,
+}
+
+impl EapConfig {
+    /// Settings of a method that uses a password and no TLS.
+    #[must_use]
+    pub fn with_password(method: EapMethod, identity: &str, password: &str) -> Self {
+        Self {
+            method,
+            identity: identity.as_bytes().to_vec(),
+            password: password.as_bytes().to_vec(),
+            tls: TlsVersion::default(),
+            suite: TlsSuite::default(),
+            groups: Vec::new(),
+            credential: None,
+            trusted: ChainKind::default(),
+            resume: None,
+            remembers: false,
+            fragment_octets: 1398,
+            cryptobinding: false,
+        }
+    }
 }
 
 /// The results of an end: its secrets, and the TLS session that it may resume.
@@ -199,5 +220,7 @@ pub(super) fn read_eapol(message: &Message) -> Option<EapRepr> {
     EapRepr::parse(packet.body()).ok()
 }
 
+#[cfg(test)]
+mod leap_tests;
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,17 @@
-//! Mobile IPv4 registration (RFC 5944): solicitation, advertisement, request, reply, straight to
-//! the home agent or through a foreign agent.
-//!
-//! Takes addresses and a mobility security association; gives ICMP and UDP messages and a
-//! binding. Never tunnels a packet.
+//! Mobile node, home agent and foreign agent as the parties of a conversation without a time of day.
 
 use airtoll_wire::mobile_ipv4::{
-    AgentAdvertisement, PORT, RegistrationReply, RegistrationRequest, agent_flag,
-    emit_solicitation, extension, is_solicitation, reply_code, request_flag,
+    AgentAdvertisement, PORT, agent_flag, is_solicitation, reply_code,
 };
 
-use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
-use super::failure::{Code, Failure};
-use super::operation::HashAlgorithm;
-use super::primitives::{equal, written};
-use super::resend::Resend;
+use super::{
+    Bindings, HomeAgentSettings, HomedNode, MobileNodeSettings, Registration, SecurityAssociation,
+    Visitors,
+};
+use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
+use crate::failure::{Code, Failure};
+use crate::primitives::written;
+use crate::resend::Resend;
 
 /// Repetitions before giving up; RFC 5944 section 3.6.3 doubles the time-out from 1 s up to the
 /// lifetime, this many are 31 s.
@@ -21,6 +19,10 @@ const REPEATS: u8 = 5;
 
 /// Registrations that agents offer, in seconds.
 const REGISTRATION_S: u16 = 300;
+
+/// Lifetime of a solicited advertisement, in seconds (RFC 1256 section 7: three maximum intervals of
+/// 600 s).
+const SOLICITED_S: u16 = 1800;
 
 /// Settings that the parties share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,43 +46,21 @@ pub struct MobileIpConfig {
     pub key: [u8; 16],
 }
 
-/// The authentication extension over what comes before it: HMAC-MD5 over message, type, length
-/// and SPI (section 3.5.1).
-fn authenticator(
-    context: &mut Context<'_>,
-    config: &MobileIpConfig,
-    message: &[u8],
-) -> (u8, Vec<u8>) {
-    let kind = extension::MOBILE_HOME_AUTHENTICATION;
-    let mut data = config.spi.to_be_bytes().to_vec();
-    let mac = context.hmac(
-        HashAlgorithm::Md5,
-        &config.key,
-        &[message, &[kind, 20], &data],
-    );
-    data.extend(mac);
-    (kind, data)
-}
-
-/// Whether the last extension proves everything before it.
-fn is_authentic(
-    context: &mut Context<'_>,
-    config: &MobileIpConfig,
-    octets: &[u8],
-    extensions: &[(u8, Vec<u8>)],
-) -> bool {
-    let Some((kind, data)) = extensions.last() else {
-        return false;
-    };
-    let covered = octets.len().saturating_sub(2 + data.len());
-    let expected = authenticator(context, config, &octets[..covered]);
-    *kind == expected.0 && equal(data, &expected.1)
+impl MobileIpConfig {
+    const fn association(&self) -> SecurityAssociation {
+        SecurityAssociation {
+            spi: self.spi,
+            key: self.key,
+        }
+    }
 }
 
 /// The mobile node.
 pub struct MobileNode {
     config: MobileIpConfig,
-    identification: Option<u64>,
+    registration: Registration,
+    /// Has asked an agent.
+    asked: bool,
     /// Has sent something.
     spoke: bool,
     resend: Resend,
@@ -90,10 +70,18 @@ pub struct MobileNode {
 impl MobileNode {
     /// A node that has heard no agent yet.
     #[must_use]
-    pub const fn new(config: MobileIpConfig) -> Self {
+    pub fn new(config: MobileIpConfig) -> Self {
+        let settings = MobileNodeSettings {
+            home_address: config.home_address.into(),
+            home_agent: config.home_agent.into(),
+            association: config.association(),
+            reverse_tunnel: config.reverse_tunnel,
+            lifetime_s: config.lifetime_s,
+        };
         Self {
+            registration: Registration::new(settings),
             config,
-            identification: None,
+            asked: false,
             spoke: false,
             resend: Resend::new(REPEATS),
             state: Status::Waiting,
@@ -103,7 +91,7 @@ impl MobileNode {
     fn solicit(&mut self, context: &mut Context<'_>) {
         self.spoke = true;
         let to = self.agent();
-        let octets = written(emit_solicitation);
+        let octets = Registration::solicitation();
         self.resend
             .send(context, Party::Station, to, Carrier::Icmp, octets);
     }
@@ -117,33 +105,10 @@ impl MobileNode {
     }
 
     fn request(&mut self, care_of_address: [u8; 4], context: &mut Context<'_>) {
-        let identification = u64::from_be_bytes(context.random());
         self.spoke = true;
-        self.identification = Some(identification);
-        let at_home = self.config.foreign_agent.is_none();
-        let mut request = RegistrationRequest {
-            flags: if self.config.reverse_tunnel {
-                request_flag::REVERSE_TUNNEL
-            } else {
-                0
-            },
-            // At home a node deregisters (section 3.6.1.1): lifetime 0, its own address.
-            lifetime_s: if at_home { 0 } else { self.config.lifetime_s },
-            home_address: self.config.home_address,
-            home_agent: self.config.home_agent,
-            care_of_address: if at_home {
-                self.config.home_address
-            } else {
-                care_of_address
-            },
-            identification,
-            extensions: Vec::new(),
-        };
-        let plain = written(|out| request.emit(out));
-        request
-            .extensions
-            .push(authenticator(context, &self.config, &plain));
-        let octets = written(|out| request.emit(out));
+        self.asked = true;
+        let care_of = self.config.foreign_agent.map(|_| care_of_address.into());
+        let octets = self.registration.request(care_of, None, context);
         let to = self.agent();
         self.resend
             .send(context, Party::Station, to, Carrier::Udp(PORT), octets);
@@ -165,7 +130,7 @@ impl Peer for MobileNode {
         if self.state != Status::Waiting {
             return;
         }
-        if message.carrier == Carrier::Icmp && self.identification.is_none() {
+        if message.carrier == Carrier::Icmp && !self.asked {
             let Ok(advertisement) = AgentAdvertisement::parse(&message.octets) else {
                 return;
             };
@@ -180,17 +145,14 @@ impl Peer for MobileNode {
             }
             return;
         }
-        let Ok(reply) = RegistrationReply::parse(&message.octets) else {
+        let Some(answer) = self.registration.reply(&message.octets, context) else {
             return;
         };
-        if Some(reply.identification) != self.identification {
-            return;
-        }
-        if reply.code != reply_code::ACCEPTED {
+        if answer.code != reply_code::ACCEPTED {
             self.state = Status::Failed(Failure::WrongCredentials {
-                code: Code::MobileIp(reply.code),
+                code: Code::MobileIp(answer.code),
             });
-        } else if is_authentic(context, &self.config, &message.octets, &reply.extensions) {
+        } else {
             let care_of = self
                 .config
                 .foreign_agent
@@ -241,7 +203,7 @@ pub fn advertisement(address: [u8; 4], foreign: bool, valid_s: u16, sequence: u1
 fn advertise(address: [u8; 4], flags: u16, lifetime_s: u16) -> Vec<u8> {
     let care_of = flags & agent_flag::FOREIGN_AGENT != 0;
     let advertisement = AgentAdvertisement {
-        lifetime_s: 1800,
+        lifetime_s: SOLICITED_S,
         router: (address, 0),
         sequence: 0,
         registration_lifetime_s: lifetime_s,
@@ -254,7 +216,7 @@ fn advertise(address: [u8; 4], flags: u16, lifetime_s: u16) -> Vec<u8> {
 /// The foreign agent: it advertises, and relays both ways (section 3.7).
 pub struct ForeignAgent {
     config: MobileIpConfig,
-    pending: Option<u64>,
+    visitors: Visitors<Party>,
     patience: Resend,
     state: Status,
 }
@@ -262,10 +224,10 @@ pub struct ForeignAgent {
 impl ForeignAgent {
     /// An agent with the care-of address of `config`.
     #[must_use]
-    pub const fn new(config: MobileIpConfig) -> Self {
+    pub fn new(config: MobileIpConfig) -> Self {
         Self {
             config,
-            pending: None,
+            visitors: Visitors::default(),
             patience: Resend::new(3 * REPEATS),
             state: Status::Waiting,
         }
@@ -285,37 +247,30 @@ impl Peer for ForeignAgent {
             context.send(Party::ForeignAgent, Party::Station, Carrier::Icmp, octets);
             return;
         }
-        if let Ok(request) = RegistrationRequest::parse(&message.octets)
-            && message.from == Party::Station
-        {
-            self.pending = Some(request.identification);
-            let octets = message.octets.clone();
-            context.send(
-                Party::ForeignAgent,
-                Party::HomeAgent,
-                Carrier::Udp(PORT),
-                octets,
-            );
-            return;
-        }
-        if let Ok(reply) = RegistrationReply::parse(&message.octets)
-            && message.from == Party::HomeAgent
-            && Some(reply.identification) == self.pending
-        {
-            let octets = message.octets.clone();
-            context.send(
-                Party::ForeignAgent,
-                Party::Station,
-                Carrier::Udp(PORT),
-                octets,
-            );
-            self.state = if reply.code == reply_code::ACCEPTED {
-                Status::Established(Secrets::from([(SecretName::CareOfAddress, own.to_vec())]))
-            } else {
-                Status::Failed(Failure::WrongCredentials {
-                    code: Code::MobileIp(reply.code),
-                })
-            };
+        let (to, code) = match message.from {
+            Party::Station => match self.visitors.request(&message.octets, message.from) {
+                Some(_) => (Party::HomeAgent, None),
+                None => return,
+            },
+            Party::HomeAgent => match self.visitors.reply(&message.octets) {
+                Some((visitor, visit)) => (visitor, visit.code),
+                None => return,
+            },
+            _ => return,
+        };
+        let octets = message.octets.clone();
+        context.send(Party::ForeignAgent, to, Carrier::Udp(PORT), octets);
+        match code {
+            None => {}
+            Some(reply_code::ACCEPTED) => {
+                self.state =
+                    Status::Established(Secrets::from([(SecretName::CareOfAddress, own.to_vec())]));
+            }
+            Some(code) => {
+                self.state = Status::Failed(Failure::WrongCredentials {
+                    code: Code::MobileIp(code),
+                });
+            }
         }
     }
 
@@ -333,7 +288,7 @@ impl Peer for ForeignAgent {
 /// The home agent: it authenticates and binds (section 3.8).
 pub struct HomeAgent {
     config: MobileIpConfig,
-    last: Option<(u64, Vec<u8>)>,
+    bindings: Bindings,
     patience: Resend,
     state: Status,
 }
@@ -341,61 +296,42 @@ pub struct HomeAgent {
 impl HomeAgent {
     /// An agent that shares `config`'s association with the node.
     #[must_use]
-    pub const fn new(config: MobileIpConfig) -> Self {
+    pub fn new(config: MobileIpConfig) -> Self {
+        let settings = HomeAgentSettings {
+            address: config.home_agent.into(),
+            nodes: vec![HomedNode {
+                home_address: config.home_address.into(),
+                association: config.association(),
+            }],
+            lifetime_s: config.lifetime_s,
+            valid_s: SOLICITED_S,
+        };
         Self {
+            bindings: Bindings::new(&settings),
             config,
-            last: None,
             patience: Resend::new(3 * REPEATS),
             state: Status::Waiting,
         }
     }
 
     fn register(&mut self, message: &Message, context: &mut Context<'_>) {
-        let Ok(request) = RegistrationRequest::parse(&message.octets) else {
+        let Some(answer) = self.bindings.answer(&message.octets, None, context) else {
             return;
         };
-        if let Some((identification, reply)) = &self.last
-            && *identification == request.identification
-        {
-            let reply = reply.clone();
-            context.send(Party::HomeAgent, message.from, Carrier::Udp(PORT), reply);
-            return;
-        }
-        let authentic = is_authentic(context, &self.config, &message.octets, &request.extensions)
-            && request.home_address == self.config.home_address;
-        let code = if authentic {
-            reply_code::ACCEPTED
-        } else {
-            reply_code::HOME_MOBILE_FAILED
-        };
-        let mut reply = RegistrationReply {
-            code,
-            lifetime_s: request.lifetime_s.min(self.config.lifetime_s),
-            home_address: request.home_address,
-            home_agent: self.config.home_agent,
-            identification: request.identification,
-            extensions: Vec::new(),
-        };
-        let plain = written(|out| reply.emit(out));
-        reply
-            .extensions
-            .push(authenticator(context, &self.config, &plain));
-        let octets = written(|out| reply.emit(out));
         context.send(
             Party::HomeAgent,
             message.from,
             Carrier::Udp(PORT),
-            octets.clone(),
+            answer.reply,
         );
-        if authentic {
-            self.last = Some((request.identification, octets));
+        if let Some(binding) = answer.binding {
             self.state = Status::Established(Secrets::from([(
                 SecretName::CareOfAddress,
-                request.care_of_address.to_vec(),
+                binding.care_of_address.octets().to_vec(),
             )]));
         } else if self.state == Status::Waiting {
             self.state = Status::Failed(Failure::WrongCredentials {
-                code: Code::MobileIp(code),
+                code: Code::MobileIp(answer.code),
             });
         }
     }
@@ -441,106 +377,4 @@ pub fn parties(config: &MobileIpConfig) -> Vec<Box<dyn Peer>> {
         peers.push(Box::new(ForeignAgent::new(config.clone())));
     }
     peers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::adverse::{agree, run, run_adverse, run_flipped};
-    use crate::exchange::{Conversation, Outcome};
-    use proptest::prelude::*;
-    use rand_chacha::rand_core::SeedableRng;
-
-    fn config(roaming: bool) -> MobileIpConfig {
-        MobileIpConfig {
-            home_address: [10, 0, 1, 20],
-            home_agent: [10, 0, 1, 1],
-            foreign_agent: roaming.then_some([10, 0, 2, 1]),
-            listens: false,
-            reverse_tunnel: true,
-            lifetime_s: 300,
-            spi: 1000,
-            key: [7; 16],
-        }
-    }
-
-    #[test]
-    fn four_messages_at_home_and_four_on_the_air_abroad() {
-        let (log, outcome, _) = run(parties(&config(false)), 1);
-        assert_eq!(log.len(), 4);
-        assert!(matches!(outcome, Outcome::Established(_)));
-        let (log, outcome, exchange) = run(parties(&config(true)), 1);
-        assert_eq!(log.len(), 6);
-        let air = |e: &&crate::exchange::Emission| {
-            e.message.from == Party::Station || e.message.to == Party::Station
-        };
-        assert_eq!(log.iter().filter(air).count(), 4);
-        assert!(matches!(outcome, Outcome::Established(_)));
-        assert!(agree(&exchange, Party::Station, Party::HomeAgent));
-    }
-
-    #[test]
-    fn a_wrong_key_is_code_131() {
-        let ours = config(false);
-        let theirs = MobileIpConfig {
-            key: [8; 16],
-            ..ours.clone()
-        };
-        let peers: Vec<Box<dyn Peer>> = vec![
-            Box::new(MobileNode::new(ours)),
-            Box::new(HomeAgent::new(theirs)),
-        ];
-        let failure = Failure::WrongCredentials {
-            code: Code::MobileIp(131),
-        };
-        assert_eq!(run(peers, 1).1, Outcome::Failed(failure));
-    }
-
-    #[test]
-    fn who_listens_registers_with_the_agent_that_it_hears() {
-        let config = MobileIpConfig {
-            listens: true,
-            ..config(true)
-        };
-        let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
-        let mut exchange = Conversation::new(parties(&config), rng);
-        assert!(exchange.start().is_empty());
-        let heard = |foreign| Message {
-            from: Party::ForeignAgent,
-            to: Party::Station,
-            carrier: Carrier::Icmp,
-            octets: advertisement([10, 0, 2, 1], foreign, 3, 7),
-        };
-        // A home agent is not what it looks for.
-        assert!(exchange.deliver(&heard(false)).emissions.is_empty());
-        let reaction = exchange.deliver(&heard(true));
-        let (protocol, name) = crate::describe(&reaction.emissions[0].message);
-        assert_eq!(
-            (protocol, name.as_str()),
-            ("Mobile IP", "registration request")
-        );
-        // Or it asks once its patience is over.
-        let rng = Box::new(rand_chacha::ChaCha8Rng::seed_from_u64(1));
-        let mut exchange = Conversation::new(parties(&config), rng);
-        exchange.start();
-        let asked = exchange.time_out(Party::Station).emissions;
-        let (_, name) = crate::describe(&asked[0].message);
-        assert_eq!(name, "agent solicitation");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn adversity_never_makes_ends_disagree(roaming: bool, seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..20)) {
-            let (_, exchange) = run_adverse(parties(&config(roaming)), seed, &schedule);
-            prop_assert!(agree(&exchange, Party::Station, Party::HomeAgent));
-        }
-
-        #[test]
-        fn a_flipped_bit_never_makes_ends_disagree(roaming: bool, index in 0_usize..6, octet in 0_usize..60, bit in 0_u8..8) {
-            let (_, exchange) = run_flipped(parties(&config(roaming)), 3, (index, octet, bit));
-            prop_assert!(agree(&exchange, Party::Station, Party::HomeAgent));
-        }
-    }
 }

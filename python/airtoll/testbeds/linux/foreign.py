@@ -27,8 +27,10 @@ _SERVER_SIDE: Final = "10.80.0.1"
 _HOME: Final = "10.77.0.0/24"
 
 
-async def set_up(stack: Stack, undo: contextlib.AsyncExitStack) -> None:
+async def set_up(stack: Stack, homes: tuple[str, ...], undo: contextlib.AsyncExitStack) -> None:
     """Put the second AP into a network of its own, with agents; undone with the trial.
+
+    ``homes``: the home addresses of the stations, which may register.
 
     Raises ``TestbedError`` for a stack whose hosts airtoll may not re-wire.
     """
@@ -38,7 +40,8 @@ async def set_up(stack: Stack, undo: contextlib.AsyncExitStack) -> None:
     undo.push_async_callback(join, server, visited)
     await part(server, visited)
     key = stack.credentials.mobility_key
-    for process in await agents(server, visited, stack.folder, key):
+    nodes = tuple(mobile_ip.Homed(home, key) for home in homes)
+    for process in await agents(server, visited, stack.folder, nodes):
         undo.push_async_callback(process.stop)
 
 
@@ -70,7 +73,9 @@ async def join(server: Host, access_point: Host) -> None:
     own = Address(FIRST_AP_NUMBER + 1)
     for host in (server, access_point):
         await _script(
-            host, f"ip tunnel del {mobile_ip.TUNNEL} 2>/dev/null || true", "ip neigh flush all"
+            host,
+            f"ip link del group {mobile_ip.TUNNELS} 2>/dev/null || true",
+            "ip neigh flush all",
         )
     await _script(
         access_point,
@@ -92,10 +97,10 @@ async def join(server: Host, access_point: Host) -> None:
 
 
 async def agents(
-    server: Host, access_point: Host, folder: str, key: str
+    server: Host, access_point: Host, folder: str, nodes: tuple[mobile_ip.Homed, ...]
 ) -> tuple[Process, Process]:
-    """Start both agents; ``key`` is shared by node and home agent, hex."""
-    at_home = mobile_ip.HomeAgent(key, HOME_AGENT, BRIDGE)
+    """Start both agents for these mobile nodes."""
+    at_home = mobile_ip.HomeAgent(nodes, HOME_AGENT, BRIDGE)
     abroad = mobile_ip.ForeignAgent(FOREIGN_AGENT, CARE_OF, BRIDGE)
     return (
         await mobile_ip.start(server, folder, at_home),

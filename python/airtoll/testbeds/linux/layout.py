@@ -85,7 +85,8 @@ class Layout:
         if self.job.mobile_ip:
             if self.job.roam == "none":
                 raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")
-            await foreign.set_up(self.stack, undo)
+            homes = tuple(own for addresses in self.addresses().values() for own in addresses)
+            await foreign.set_up(self.stack, homes, undo)
 
     def monitors(self) -> dict[str, tuple[Host, str]]:
         """Where to capture: name -> host and interface."""

@@ -1,12 +1,9 @@
-"""Mobile IPv4 agents: home agent, foreign agent and mobile node, each a small program.
+"""Mobile IPv4 agents: the sockets, tunnels and routes around the protocol of the native module.
 
-A registration makes IP-in-IP tunnels of the kernel that carry a mobile node's traffic. The agents
-refuse a registration whose authenticator or identification is wrong, and advertise only on
-solicitation (section 2.3 allows it).
-
-RFC 5944: agent discovery (section 2), registration (section 3), authentication extension
-(section 3.5.2, HMAC-MD5 with a 128-bit key), timestamps against replay (section 5.7.1). RFC 3024:
-reverse tunnelling.
+Home agent, foreign agent and mobile node are a small program each. A registration makes IP-in-IP
+tunnels of the kernel that carry a mobile node's traffic. Agents advertise only on solicitation (RFC
+5944 section 2.3 allows it). Messages, authentication and timestamps are in
+``crates/airtoll-handshakes/src/mobile_ip``.
 
     mobile node            foreign agent                home agent
       -- solicitation (ICMP 10) ->
@@ -19,8 +16,6 @@ reverse tunnelling.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import ipaddress
 import json
 import selectors
@@ -36,27 +31,18 @@ import attrs
 from attrs import evolve, frozen
 
 import airtoll
+from airtoll import _native, border
+from airtoll.border.answers import Binding, Visit
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.plain import read
 
-PORT: Final = 434
+PORT: Final = _native.mobility_port()
 ACCEPTED: Final = 0
-FAILED_AUTHENTICATION: Final = 131
-IDENTIFICATION_MISMATCH: Final = 133
-LIFETIME_S: Final = 600
-TUNNEL: Final = "mip0"
-#: The T bit of a request (RFC 3024 section 3.2), and the table by which visitors' packets go then.
-REVERSE: Final = 0x02
+#: Interface group of the tunnels, by which they are removed: ``ip link del group``.
+TUNNELS: Final = 77
+#: Routing table of the packets that go through a reverse tunnel (RFC 3024).
 REVERSE_TABLE: Final = 77
-#: How far the clocks of node and agent may differ, seconds (section 5.7.1 asks for 7 s).
-TOLERANCE_S: Final = 7.0
-_NTP_EPOCH: Final = 2208988800
-_REQUEST, _REPLY, _MOBILE_HOME = 1, 3, 32
-#: Of an advertisement (section 2.1.1). R: register through this agent; F: a foreign agent; H: a
-#: home agent; T: takes reverse tunnels (RFC 3024 section 3.1).
-_FOREIGN_FLAGS: Final = 0x8000 | 0x1000 | 0x0100
-_HOME_FLAGS: Final = 0x2000 | 0x0100
 
 
 class MobileIpError(TestbedError):
@@ -64,13 +50,29 @@ class MobileIpError(TestbedError):
 
 
 @frozen
-class HomeAgent:
-    """Settings of a home agent: key shared with the node (hex), address, interface of its link."""
+class Homed:
+    """A node of a home agent: its home address, and the key that they share (hex)."""
 
+    home: str
     key: str
+
+
+@frozen
+class HomeAgent:
+    """Settings of a home agent: its nodes, address, interface of its link."""
+
+    nodes: tuple[Homed, ...]
     address: str
     interface: str
     ready: str = ""
+
+    def protocol(self) -> border.HomeAgentSettings:
+        """The settings of the protocol."""
+        nodes = tuple(
+            border.HomedNode(home_address=node.home, association=_association(node.key))
+            for node in self.nodes
+        )
+        return border.HomeAgentSettings(address=self.address, nodes=nodes)
 
 
 @frozen
@@ -86,6 +88,10 @@ class ForeignAgent:
     interface: str
     local: tuple[str, ...] = ()
     ready: str = ""
+
+    def protocol(self) -> border.ForeignAgentSettings:
+        """The settings of the protocol."""
+        return border.ForeignAgentSettings(address=self.address, care_of_address=self.care_of)
 
 
 @frozen
@@ -106,144 +112,33 @@ class MobileNode:
     reverse: bool = False
     limit_s: float = 45.0
 
+    def protocol(self) -> border.MobileNodeSettings:
+        """The settings of the protocol."""
+        return border.MobileNodeSettings(
+            home_address=self.home,
+            home_agent=self.agent,
+            association=_association(self.key),
+            reverse_tunnel=self.reverse,
+        )
+
 
 @frozen
 class Registered:
     """A registration that was answered.
 
-    ``code``: of the reply. ``agent``: the router that relayed it. ``care_of``: None at home.
+    ``home``: the home address. ``code``: of the reply. ``agent``: the router that relayed it.
+    ``care_of``: None at home.
     ``heard_s``: from the first solicitation to the advertisement; ``registered_s``: from there to
     the reply.
     """
 
+    home: str
     code: int
     agent: str
     care_of: str | None
     lifetime_s: int
     heard_s: float
     registered_s: float
-
-
-@frozen
-class Registration:
-    """A request (``code`` None) or reply. Addresses are IPv4 text; ``lifetime_s`` 0 deregisters.
-
-    ``flags``: of a request (section 3.3); REVERSE asks for reverse tunnelling.
-    """
-
-    home: str
-    agent: str
-    care_of: str
-    identification: int
-    lifetime_s: int = LIFETIME_S
-    code: int | None = None
-    flags: int = 0
-
-    def pack(self, key: bytes, spi: int = 256) -> bytes:
-        """The message with its Mobile-Home authentication extension."""
-        identification = struct.pack(">Q", self.identification)
-        if self.code is None:
-            head = struct.pack(">BBH", _REQUEST, self.flags, self.lifetime_s)
-            body = head + _packed(self.home, self.agent, self.care_of) + identification
-        else:
-            head = struct.pack(">BBH", _REPLY, self.code, self.lifetime_s)
-            body = head + _packed(self.home, self.agent) + identification
-        covered = body + struct.pack(">BBI", _MOBILE_HOME, 20, spi)
-        return covered + hmac.new(key, covered, hashlib.md5).digest()
-
-
-def parse(message: bytes) -> Registration:
-    """A registration message; :func:`authentic` checks its authenticator.
-
-    Raises ``ValueError`` for a message of another type or one that is cut short.
-    """
-    length = 24 if message[:1] == bytes([_REQUEST]) else 20
-    if len(message) < length or message[0] not in (_REQUEST, _REPLY):
-        raise ValueError("no registration message")
-    kind, second, lifetime = struct.unpack_from(">BBH", message)
-    home, agent = _unpacked(message, 4), _unpacked(message, 8)
-    if kind == _REQUEST:
-        (identification,) = struct.unpack_from(">Q", message, 16)
-        care_of = _unpacked(message, 12)
-        return Registration(home, agent, care_of, identification, lifetime, flags=second)
-    (identification,) = struct.unpack_from(">Q", message, 12)
-    return Registration(home, agent, "0.0.0.0", identification, lifetime, second)
-
-
-def authentic(message: bytes, key: bytes) -> bool:
-    """Whether the message ends in a Mobile-Home extension with the right authenticator."""
-    if len(message) < 42 or message[-22] != _MOBILE_HOME or message[-21] != 20:
-        return False
-    return hmac.compare_digest(hmac.new(key, message[:-16], hashlib.md5).digest(), message[-16:])
-
-
-def judge(message: bytes, key: bytes, now_s: float) -> Registration:
-    """The home agent's reply to a request (section 3.8.2).
-
-    Raises ``ValueError`` when the message is no request at all.
-    """
-    request = parse(message)
-    if request.code is not None:
-        raise ValueError("a reply, not a request")
-    code = ACCEPTED
-    if not authentic(message, key):
-        code = FAILED_AUTHENTICATION
-    elif abs((request.identification >> 32) - _NTP_EPOCH - now_s) > TOLERANCE_S:
-        code = IDENTIFICATION_MISMATCH
-    return evolve(request, code=code, lifetime_s=request.lifetime_s if code == ACCEPTED else 0)
-
-
-def identification(now_s: float) -> int:
-    """A timestamp in NTP's format: seconds since 1900 and their fraction."""
-    seconds = int(now_s)
-    return (seconds + _NTP_EPOCH) << 32 | int((now_s - seconds) * 2**32)
-
-
-def advertisement(router: str, care_of: str | None, sequence: int) -> bytes:
-    """An ICMP router advertisement with the mobility agent extension (section 2.1).
-
-    ``care_of``: the address that a foreign agent offers; ``None``: a home agent's.
-    """
-    body = struct.pack(">BBH", 1, 2, 30) + _packed(router) + struct.pack(">i", 0)
-    flags = _HOME_FLAGS if care_of is None else _FOREIGN_FLAGS
-    offered = b"" if care_of is None else _packed(care_of)
-    extension = struct.pack(
-        ">BBHHBB", 16, 6 + len(offered), sequence & 0xFFFF, LIFETIME_S, flags >> 8, flags & 0xFF
-    )
-    return _sealed(struct.pack(">BBH", 9, 16, 0) + body + extension + offered)
-
-
-def solicitation() -> bytes:
-    """An ICMP router solicitation, which every agent answers (section 2.4; RFC 1256)."""
-    return _sealed(struct.pack(">BBHI", 10, 0, 0, 0))
-
-
-def parse_advertisement(message: bytes) -> tuple[str, str | None]:
-    """(router, care-of address or None for a home agent's); ``ValueError`` when it is none."""
-    if len(message) < 16 or message[0] != 9 or checksum(message) != 0:
-        raise ValueError("no router advertisement")
-    count, size = message[4], message[5]
-    offset = 8 + count * size * 4
-    while offset + 2 <= len(message):
-        kind, length = message[offset], message[offset + 1]
-        if kind == 16 and length >= 6 and offset + 2 + length <= len(message):
-            router = _unpacked(message, 8)
-            return router, _unpacked(message, offset + 8) if length >= 10 else None
-        offset += 2 + length if kind else 1
-    raise ValueError("no mobility agent extension")
-
-
-def _sealed(message: bytes) -> bytes:
-    return message[:2] + struct.pack(">H", checksum(message)) + message[4:]
-
-
-def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071); 0 over a message that carries a right one."""
-    padded = data + b"\0" * (len(data) % 2)
-    total: int = sum(struct.unpack(f">{len(padded) // 2}H", padded))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
 
 
 async def start(host: Host, folder: str, settings: HomeAgent | ForeignAgent) -> Process:
@@ -289,12 +184,8 @@ async def register(
     return registered
 
 
-def _packed(*addresses: str) -> bytes:
-    return b"".join(ipaddress.IPv4Address(address).packed for address in addresses)
-
-
-def _unpacked(message: bytes, offset: int) -> str:
-    return str(ipaddress.IPv4Address(message[offset : offset + 4]))
+def _association(key: str) -> border.SecurityAssociation:
+    return border.SecurityAssociation(key=bytes.fromhex(key))
 
 
 def _ip(*lines: str) -> None:
@@ -309,11 +200,18 @@ def _listening(address: str) -> socket.socket:
     return link
 
 
-def _tunnel(local: str, remote: str) -> tuple[str, str, str]:
+def tunnel_name(remote: str) -> str:
+    """The name of the tunnel to an agent; it fits the 15 characters of an interface."""
+    return f"mip-{int(ipaddress.IPv4Address(remote)):08x}"
+
+
+def _tunnel(local: str, remote: str) -> tuple[str, ...]:
+    # Another node may use the tunnel already: its `add` then fails, and all is well.
+    name = tunnel_name(remote)
     return (
-        f"tunnel del {TUNNEL}",
-        f"tunnel add {TUNNEL} mode ipip local {local} remote {remote}",
-        f"link set {TUNNEL} up",
+        f"tunnel add {name} mode ipip local {local} remote {remote}",
+        f"link set {name} up",
+        f"link set {name} group {TUNNELS}",
     )
 
 
@@ -329,9 +227,9 @@ def _broadcast(icmp: socket.socket, message: bytes) -> None:
         icmp.sendto(message, ("255.255.255.255", 0))
 
 
-def _solicited(packet: bytes) -> bool:
-    body = packet[(packet[0] & 15) * 4 :] if packet else b""
-    return body[:1] == b"\x0a" and checksum(body) == 0
+def _payload(packet: bytes) -> bytes:
+    """The ICMP message of a raw socket's packet, which comes with its IPv4 header."""
+    return packet[(packet[0] & 15) * 4 :] if packet else b""
 
 
 def announce(interface: str, address: str) -> None:
@@ -339,9 +237,35 @@ def announce(interface: str, address: str) -> None:
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
         link.bind((interface, 0))
         own = link.getsockname()[4]
-        octets = _packed(address)
+        octets = ipaddress.IPv4Address(address).packed
         arp = struct.pack(">HHBBH", 1, 0x0800, 6, 4, 1) + own + octets + bytes(6) + octets
         link.send(b"\xff" * 6 + own + struct.pack(">H", 0x0806) + arp)
+
+
+class Intercepted:
+    """The commands that a home agent's bindings need: tunnels, routes and proxy ARP."""
+
+    def __init__(self, settings: HomeAgent) -> None:
+        self._settings = settings
+        self._care_of: dict[str, str] = {}
+
+    def changed(self, binding: Binding) -> tuple[str, ...]:
+        """Commands of `ip` after a binding changed; a tunnel without a node is removed."""
+        home, interface = binding["home_address"], self._settings.interface
+        before = self._care_of.pop(home, None)
+        lines: tuple[str, ...]
+        if binding["lifetime_s"]:
+            care_of = self._care_of[home] = binding["care_of_address"]
+            lines = (
+                *_tunnel(self._settings.address, care_of),
+                f"route replace {home}/32 dev {tunnel_name(care_of)}",
+                f"neigh replace proxy {home} dev {interface}",
+            )
+        else:
+            lines = (f"neigh del proxy {home} dev {interface}", f"route del {home}/32")
+        if before is not None and before not in self._care_of.values():
+            lines += (f"link del {tunnel_name(before)}",)
+        return lines
 
 
 def serve_home(settings: HomeAgent) -> None:
@@ -349,41 +273,30 @@ def serve_home(settings: HomeAgent) -> None:
 
     A node that deregisters is at home again: nothing is intercepted for it any more.
     """
-    key = bytes.fromhex(settings.key)
-    own, interface = settings.address, settings.interface
-    link, icmp = _listening(own), _icmp(interface)
+    agent = _native.HomeAgent(border.to_json(settings.protocol()))
+    intercepted = Intercepted(settings)
+    link, icmp = _listening(settings.address), _icmp(settings.interface)
     chooser = selectors.DefaultSelector()
     for source in (link, icmp):
         chooser.register(source, selectors.EVENT_READ)
-    sequence = 0
     Path(settings.ready).touch()
     while True:
         for ready, _ in chooser.select():
             assert isinstance(ready.fileobj, socket.socket)
             message, sender = ready.fileobj.recvfrom(2048)
             if ready.fileobj is icmp:
-                if _solicited(message):
-                    _broadcast(icmp, advertisement(own, None, sequence))
-                    sequence += 1
+                if advertisement := agent.icmp(_payload(message)):
+                    _broadcast(icmp, advertisement)
                 continue
-            try:
-                reply = judge(message, key, time.time())
-            except ValueError:
+            answered = agent.request(message, time.time())
+            if answered is None:
                 continue
-            if reply.code == ACCEPTED and reply.lifetime_s:
-                _ip(
-                    *_tunnel(own, reply.care_of),
-                    f"route replace {reply.home}/32 dev {TUNNEL}",
-                    f"neigh replace proxy {reply.home} dev {interface}",
-                )
-                announce(interface, reply.home)
-            elif reply.code == ACCEPTED:
-                _ip(
-                    f"neigh del proxy {reply.home} dev {interface}",
-                    f"route del {reply.home}/32 dev {TUNNEL}",
-                    f"tunnel del {TUNNEL}",
-                )
-            link.sendto(reply.pack(key), sender)
+            reply, binding = answered
+            if binding is not None:
+                _ip(*intercepted.changed(binding))
+                if binding["lifetime_s"]:
+                    announce(settings.interface, binding["home_address"])
+            link.sendto(reply, sender)
 
 
 def serve_foreign(settings: ForeignAgent) -> None:
@@ -393,46 +306,45 @@ def serve_foreign(settings: ForeignAgent) -> None:
     visitor's packets go into it, except those for this agent's own link (``local``).
     """
     own, care_of, interface = settings.address, settings.care_of, settings.interface
+    agent = _native.ForeignAgent(border.to_json(settings.protocol()))
     visitors = _listening(own)
     uplink = visitors if care_of == own else _listening(care_of)
     icmp = _icmp(interface)
     chooser = selectors.DefaultSelector()
     for source in {visitors, uplink, icmp}:
         chooser.register(source, selectors.EVENT_READ)
-    asked: dict[int, tuple[tuple[str, int], Registration]] = {}
-    sequence = 0
     Path(settings.ready).touch()
     while True:
         for ready, _ in chooser.select():
             assert isinstance(ready.fileobj, socket.socket)
             message, sender = ready.fileobj.recvfrom(2048)
             if ready.fileobj is icmp:
-                if _solicited(message):
-                    _broadcast(icmp, advertisement(own, care_of, sequence))
-                    sequence += 1
+                if advertisement := agent.icmp(_payload(message)):
+                    _broadcast(icmp, advertisement)
                 continue
-            with contextlib.suppress(ValueError):
-                told = parse(message)
-                if told.code is None:
-                    asked[told.identification] = (sender, told)
-                    # The answer to an address that is not of this network goes out here.
-                    _ip(f"route replace {told.home}/32 dev {interface}")
-                    uplink.sendto(message, (told.agent, PORT))
-                elif told.identification in asked:
-                    visitor, request = asked.pop(told.identification)
-                    if told.code == ACCEPTED:
-                        _ip(*_tunnel(care_of, told.agent), *_reverse(settings, request))
-                    visitors.sendto(message, visitor)
+            relayed = agent.relay(message, *sender)
+            if relayed is None:
+                continue
+            address, port, visit = relayed
+            if visit["code"] is None:
+                # The answer to an address that is not of this network goes out here.
+                _ip(f"route replace {visit['home_address']}/32 dev {interface}")
+                uplink.sendto(message, (address, port))
+                continue
+            if visit["code"] == ACCEPTED:
+                _ip(*_tunnel(care_of, visit["home_agent"]), *_reverse(settings, visit))
+            visitors.sendto(message, (address, port))
 
 
-def _reverse(settings: ForeignAgent, request: Registration) -> tuple[str, ...]:
-    if not request.flags & REVERSE:
+def _reverse(settings: ForeignAgent, visit: Visit) -> tuple[str, ...]:
+    if not visit["reverse_tunnel"]:
         return ()
-    rule = f"pref 100 from {request.home} iif {settings.interface} lookup {REVERSE_TABLE}"
+    home, tunnel = visit["home_address"], tunnel_name(visit["home_agent"])
+    rule = f"pref 100 from {home} iif {settings.interface} lookup {REVERSE_TABLE}"
     return (
         f"rule del {rule}",
         f"rule add {rule}",
-        f"route replace default dev {TUNNEL} table {REVERSE_TABLE}",
+        f"route replace default dev {tunnel} table {REVERSE_TABLE}",
         *(f"route replace throw {net} table {REVERSE_TABLE}" for net in settings.local),
     )
 
@@ -443,54 +355,44 @@ def run_node(settings: MobileNode) -> Registered:
     Away: through the foreign agent, by which everything goes from then on. At home: deregister
     with the home agent (section 3.6.1.1), and be on the home link again.
     """
-    key, home, interface = bytes.fromhex(settings.key), settings.home, settings.interface
+    node = _native.MobileNode(border.to_json(settings.protocol()))
+    home, interface = settings.home, settings.interface
     give_up = time.monotonic() + settings.limit_s
     icmp = _icmp(interface)
     icmp.settimeout(1.0)
     started = time.monotonic()
-    router, care_of = "", None
-    while not router:
+    agent = None
+    while agent is None:
         if time.monotonic() > give_up:
             raise SystemExit("no agent advertisement was heard")
-        _broadcast(icmp, solicitation())
-        with contextlib.suppress(TimeoutError, ValueError):
-            while not router:
-                packet = icmp.recv(2048)
-                with contextlib.suppress(ValueError):
-                    router, care_of = parse_advertisement(packet[(packet[0] & 15) * 4 :])
+        _broadcast(icmp, node.solicitation())
+        with contextlib.suppress(TimeoutError):
+            while agent is None:
+                agent = node.agent(_payload(icmp.recv(2048)))
     heard = time.monotonic()
-    at_home = router == settings.agent
-    _ip(*_routes(settings, None if at_home else router))
-    if at_home:
+    router, care_of = agent["router"], agent["care_of_address"]
+    _ip(*_routes(settings, None if care_of is None else router))
+    if care_of is None:
         announce(interface, home)
     link = _listening(home)
     link.settimeout(3.0)
-    asked: set[int] = set()
     while time.monotonic() < give_up:
-        stamp = identification(time.time())
-        asked.add(stamp)
-        request = Registration(
-            home,
-            settings.agent,
-            home if at_home or care_of is None else care_of,
-            stamp,
-            lifetime_s=0 if at_home else LIFETIME_S,
-            flags=REVERSE if settings.reverse and not at_home else 0,
-        )
-        link.sendto(request.pack(key), (router, PORT))
+        link.sendto(node.request(care_of, time.time()), (router, PORT))
         with contextlib.suppress(TimeoutError):
-            message, _ = link.recvfrom(2048)
-            reply = parse(message)
-            if reply.identification in asked and authentic(message, key):
-                assert reply.code is not None
-                return Registered(
-                    code=reply.code,
-                    agent=router,
-                    care_of=None if at_home else care_of,
-                    lifetime_s=reply.lifetime_s,
-                    heard_s=heard - started,
-                    registered_s=time.monotonic() - heard,
-                )
+            reply = None
+            while reply is None:
+                reply = node.reply(link.recv(2048))
+            if reply["retry"]:
+                continue
+            return Registered(
+                home=home,
+                code=reply["code"],
+                agent=router,
+                care_of=care_of,
+                lifetime_s=reply["lifetime_s"],
+                heard_s=heard - started,
+                registered_s=time.monotonic() - heard,
+            )
     raise SystemExit("no registration reply")
 
 

@@ -12,12 +12,18 @@ from airtoll.testbeds.linux.progress import Progress
 
 
 async def roam(progress: Progress) -> None:
-    """Move the first station to the other AP by the trigger that the job names.
+    """Move the first station, or with Mobile IP every station, to the other AP.
 
-    Raises ``TestbedError`` when it does not get there, or carries no data from there.
+    The job names the trigger. Raises ``TestbedError`` when a station does not get there, or carries
+    no data from there.
     """
+    job = progress.job
+    for name in job.stations if job.mobile_ip else job.stations[:1]:
+        await _roam(progress, name)
+
+
+async def _roam(progress: Progress, name: str) -> None:
     stack, job, layout = progress.stack, progress.job, progress.layout
-    name = job.stations[0]
     station = progress.stations[name]
     current = (await station.status())["bssid"]
     targets = [

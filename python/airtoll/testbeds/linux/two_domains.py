@@ -155,7 +155,8 @@ class TwoDomains(Layout):
         if self.job.registration == "off":
             return
         folder, key = self.stack.folder, self.stack.credentials.mobility_key
-        settings = mobile_ip.HomeAgent(key, _AGENT["ha1"], LAN)
+        nodes = (mobile_ip.Homed(_MOBILE, key),)
+        settings = mobile_ip.HomeAgent(nodes, _AGENT["ha1"], LAN)
         home = await mobile_ip.start(self.stack.hosts["ha1"], folder, settings)
         undo.push_async_callback(home.stop)
         if self.abroad:
@@ -299,7 +300,7 @@ class TwoDomains(Layout):
         for node in ("ha1", "ha2"):
             await _script(
                 self.stack.hosts[node],
-                f"ip tunnel del {mobile_ip.TUNNEL} 2>/dev/null",
+                f"ip link del group {mobile_ip.TUNNELS} 2>/dev/null",
                 f"ip neigh flush proxy dev {LAN}",
                 f"ip route del {_MOBILE}/32 2>/dev/null",
                 f"for t in {mobile_ip.REVERSE_TABLE} {_HOMEWARD}; do "
