@@ -8,14 +8,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from attrs import asdict, frozen
 
 from airtoll.cli.output import JsonOption, emit_json, out, table
-from airtoll.errors import AirtollError
+from airtoll.errors import AirtollError, UsageError
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.crypto import Radio
 
 
 @frozen
@@ -32,12 +36,24 @@ def doctor(
     on: Annotated[str, typer.Option("--on", help="Testbed to check: simulator or linux.")] = (
         "simulator"
     ),
+    radio: Annotated[
+        bool,
+        typer.Option("--radio", help="Radios only: cipher of each link, hardware or software."),
+    ] = False,
+    host: Annotated[
+        str | None,
+        typer.Option("--host", help="With --radio: a router over SSH, e.g. root@192.168.1.1."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Check this machine: Python, native module, data, disk, optional tools."""
-    checks = [_python(), _native(), *_data(), _disk(), *_optional()]
-    if on == "linux":
-        checks += _linux()
+    if host is not None and not radio:
+        raise UsageError("--host goes with --radio")
+    if radio:
+        checks = _radios(host)
+    else:
+        checks = [_python(), _native(), *_data(), _disk(), *_optional()]
+        checks += _linux() if on == "linux" else []
     problems = [check for check in checks if check.state == "problem"]
     if json:
         emit_json([asdict(check) for check in checks])
@@ -112,6 +128,59 @@ def _medium() -> Check:
     if os.environ.get("AIRTOLL_MEDIUM") == "none":
         return Check(name, "note", "AIRTOLL_MEDIUM says none", "unset AIRTOLL_MEDIUM")
     return Check(name, "note", "not found", "make build")
+
+
+def _radios(address: str | None) -> list[Check]:
+    """The cipher of every link of a host, and whether its radio or its CPU encrypts."""
+    import asyncio
+
+    from airtoll.testbeds.linux import crypto
+    from airtoll.testbeds.linux.hosts import LocalHost, SshHost
+
+    async def look() -> list[crypto.Radio]:
+        name = address or "this host"
+        host = SshHost(name, "none", address) if address else LocalHost(name, "none")
+        async with host:
+            return await crypto.radios(host)
+
+    return checks_of_radios(asyncio.run(look()))
+
+
+def checks_of_radios(found: Sequence[Radio]) -> list[Check]:
+    """One check per radio and link. A link that the CPU encrypts is a note."""
+    if not found:
+        missing = "no radio: /sys/class/ieee80211 has none"
+        return [Check("radio", "problem", missing, "load the driver, or name a router with --host")]
+    from airtoll.testbeds.linux.crypto import links as links_of
+
+    checks = []
+    for radio in found:
+        name = f"{radio.phy} ({radio.driver})"
+        if not radio.readable:
+            said = "unknown: debugfs is not readable"
+            mend = "as root: mount -t debugfs none /sys/kernel/debug"
+            checks.append(Check(name, "note", said, mend))
+        elif not radio.in_mac80211:
+            said = "unknown: mac80211 has no keys of this driver; its firmware may hold them"
+            checks.append(Check(name, "note", said))
+        elif not (links := links_of(radio)):
+            checks.append(Check(name, "note", "no encrypted link now", "connect, then ask again"))
+        else:
+            checks += [_link(name, *link) for link in links]
+    return checks
+
+
+def _link(radio: str, interface: str, cipher: str, in_hardware: bool, stations: int) -> Check:
+    where = f"{radio} {interface}"
+    count = f", {stations} station{'s' if stations != 1 else ''}" if stations else ", group key"
+    if in_hardware:
+        return Check(where, "ok", f"{cipher} in hardware{count}")
+    return Check(
+        where,
+        "note",
+        f"{cipher} in software{count}: the CPU encrypts",
+        "its speed: `airtoll ciphers bench` there, or a router profile (`airtoll profiles list`)",
+    )
 
 
 def _linux() -> list[Check]:

@@ -6,6 +6,8 @@ Takes a study and an interval; gives a folder of rounds, the drift and the avera
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +32,7 @@ from airtoll.run import Run
 from airtoll.run.outcome import refuse_no_result
 from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
+from airtoll.testbeds.linux import crypto
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -101,6 +104,17 @@ def watch(
             watched.throughput_drift.verdict,
         )
     out().print(view)
+    for text, trials in encryption(round_folders(folder)).items():
+        out().print(f"{text}, in {trials} trials")
+
+
+def encryption(rounds: Sequence[Path]) -> dict[str, int]:
+    """Sentences on the place of encryption, and the number of trials that say each."""
+    found: Counter[str] = Counter()
+    for place in rounds:
+        said = read_trials(place).filter(status="ok").explode("caveats")["caveats"].drop_nulls()
+        found.update(text for text in said if text.endswith((crypto.HARDWARE, crypto.SOFTWARE)))
+    return dict(found.most_common())
 
 
 def seconds(text: str) -> float:

@@ -261,12 +261,17 @@ Survey data from wlan0
 
 
 def test_software_encryption_is_said() -> None:
-    held = crypto.parse_keys("CCMP 0x9\nCCMP 0x8\nBIP-CMAC 0x0\n\n")
+    held = crypto.parse_keys(
+        "00-0f-ac:4 0x9 wlan0 02:00:00:00:01:00\n00-0f-ac:9 0x8 wlan0 \n00-0f-ac:6 0x0 wlan0 \n\n"
+    )
     assert [key.in_hardware for key in held] == [True, False, False]
-    said = crypto.alarm("A", held)
-    assert said is not None
-    assert "BIP-CMAC, CCMP" in said
-    assert crypto.alarm("A", held[:1]) is None
+    assert [key.algorithm for key in held] == ["CCMP-128", "GCMP-256", "00-0f-ac:6"]
+    assert crypto.engine("A", held) == (
+        "A: GCMP-256 runs on the CPU, not in the radio (software encryption)"
+    )
+    assert crypto.engine("A", held[:1]) == "A: CCMP-128 runs in the radio (hardware encryption)"
+    # The group key of protected management frames carries no data.
+    assert crypto.engine("A", held[2:]) is None
     quiet, busy = {"softirq": 0.1}, {"softirq": 0.6}
     assert crypto.risen("wpa3-sae-ccmp", quiet, quiet) is None
     assert crypto.risen("wpa3-sae-ccmp", quiet, busy) is not None

@@ -154,7 +154,7 @@ async def _encryption(progress: Progress, names: list[str]) -> None:
         where = stack.root if stack.virtual else stack.hosts[node]
         held = await crypto.keys(where, stack.radios[node].phy)
         progress.conditions.keys[name] = tuple((k.algorithm, k.in_hardware) for k in held)
-        said = crypto.alarm(name, held)
+        said = crypto.engine(name, held)
         if said:
             progress.caveats.append(said)
 
