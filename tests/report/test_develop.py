@@ -12,7 +12,7 @@ from airtoll.drawing.plate import Plate, new_plate
 def panel(number: int) -> Panel:
     def draw() -> Plate:
         plate, axes = new_plate(2.0, f"panel {number}")
-        (line,) = axes.plot([0, 1, 2], [number, 1, -number], label="line")
+        line = axes.plot([0, 1, 2], [number, 1, -number], label="line")
         plate.say(line, f"line {number}")
         return plate
 

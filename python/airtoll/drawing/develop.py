@@ -1,14 +1,12 @@
-"""Drawings into files, in several processes at once: they take most of a report's time.
+"""Drawings into files; files for print in several processes at once.
 
 Each panel is laid out once and written in every form. The same pictures give the same octets with
 any number of processes. There are at most as many processes as processors, and one for a handful
 of panels.
 
-The processes are children of their own and no ``ProcessPoolExecutor``. Processor time of 14 panels
-in SVG and PDF with one helper, on a busy machine: 3.1 to 3.7 s in three runs with these children,
-3.2 to 3.7 s in three runs with a pool that spawns, 3.6 s with a fork server, 2.5 s in one process.
-The pool is no cheaper. A spawned worker imports the caller's main module again, so that a script
-without a ``__main__`` guard could not write a report.
+SVG takes little time: processes start where PNG or PDF is asked for. They are children of their own
+and no ``ProcessPoolExecutor``: a spawned worker imports the caller's main module again, so that a
+script without a ``__main__`` guard could not write a report.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from airtoll.drawing.plate import Developed, Picture, Plate, drawn, printed
+from airtoll.drawing.plate import Developed, Picture, Plate, develop_panel
+from airtoll.drawing.printing import FORMS
 
 #: A panel to print: its number, what is drawn, its stem, the forms of its files.
 Job = tuple[int, Plate, str, tuple[str, ...]]
@@ -43,10 +42,12 @@ def develop(
     """
     places = [(picture, index) for picture in pictures for index in range(len(picture.panels))]
     shares = min(processes or min(4, os.cpu_count() or 1), 1 + len(places) // _TOO_FEW)
+    if not set(forms) & set(FORMS):
+        shares = 1
     press = _Press(shares - 1)
     for number, (picture, index) in enumerate(places):
         open_forms = tuple(forms) if index < picture.open_panels else ()
-        press.take((number, drawn(picture, index), picture.stem(index), open_forms))
+        press.take((number, picture.panels[index].draw(), picture.stem(index), open_forms))
     prints = press.finish()
     found: list[Developed] = []
     rest = iter(range(len(places)))
@@ -129,4 +130,4 @@ def _child() -> subprocess.Popen[bytes]:
 
 def _print(job: Job) -> Print:
     _number, plate, stem, forms = job
-    return printed(plate, stem, forms)
+    return develop_panel(plate, stem, forms)

@@ -1,73 +1,46 @@
-"""Common parts of every figure: style, texts of marks, files, form inside the page.
+"""Panels and pictures: what a report wants drawn, and what becomes of it.
 
-A matplotlib figure becomes files fit for a paper (PNG, SVG, PDF) and SVG elements that take the
-page's ink, in light and dark. Files carry no date, so equal runs give equal figures.
+A panel becomes an SVG element of the page, in the page's ink, and files fit for a paper: SVG, and
+PNG and PDF where ``airtoll[print]`` is installed. Files carry no date: equal runs, equal figures.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import os
-import re
 from collections.abc import Callable, Sequence
-from html import escape
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Final
 
-import matplotlib as mpl
+from attrs import define, frozen
 
-mpl.use("agg")
-
-import matplotlib.pyplot as plt
-from attrs import define, field, frozen
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-from airtoll.drawing.font import cut_fonts
+from airtoll.drawing import svg
+from airtoll.drawing.axes import INK, Axes, Mark
+from airtoll.drawing.layout import layout
+from airtoll.drawing.printing import FORMS, available, printed
 from airtoll.observe.journal import storage_error
 
+__all__ = ["INK", "Developed", "Panel", "Picture", "Plate", "new_plate"]
+
 #: Width of a panel, inches: narrow enough for a phone and for a column of a paper.
-WIDTH = 4.3
+WIDTH: Final = 4.3
 #: Width of a picture's only panel, inches: that of the page.
-WHOLE_WIDTH = 8.8
-#: The colour that becomes the page's ink. Not quite black: what is black needs no name in SVG.
-INK = "#010101"
-STYLE: Any = {
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.alpha": 0.25,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "figure.dpi": 160,
-    "savefig.dpi": "figure",
-}
-_METADATA: dict[str, dict[str, str | None]] = {
-    "png": {"Software": "airtoll"},
-    "svg": {"Date": None, "Creator": "airtoll"},
-    "pdf": {"CreationDate": None, "Creator": "airtoll"},
-}
+WHOLE_WIDTH: Final = 8.8
 
 
 @define
 class Plate:
-    """One drawn panel: the figure, and what its marks say when pointed at."""
+    """One drawn panel: axes with their marks, title, width and height in inches."""
 
-    figure: Figure
-    texts: list[str] = field(factory=list)
+    axes: Axes
+    title: str
+    width: float
+    height: float
 
-    def say(self, artist: Any, text: str) -> None:
-        """Give a mark its text."""
-        artist.set_gid(f"say-{len(self.texts)}")
-        self.texts.append(text)
+    def say(self, mark: Mark, text: str) -> None:
+        """Give a mark the text that it says when pointed at."""
+        mark.say = text
 
 
 @frozen
@@ -108,11 +81,9 @@ class Picture:
 
 def new_plate(height: float, title: str, *, wide: bool = False) -> tuple[Plate, Axes]:
     """An empty panel of that height in inches."""
-    figure, axes = plt.subplots(figsize=(WHOLE_WIDTH if wide else WIDTH, height))
-    if title:
-        lines = [fill(line, 120 if wide else 56) for line in title.splitlines()]
-        figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9)
-    return Plate(figure), axes
+    axes = Axes()
+    lines = [fill(line, 120 if wide else 56) for line in title.splitlines()]
+    return Plate(axes, "\n".join(lines), WHOLE_WIDTH if wide else WIDTH, height), axes
 
 
 def label(name: str, *, wide: bool = False) -> str:
@@ -153,26 +124,25 @@ def left_out(count: int, what: str, where: str) -> str:
     return f" Not drawn: {count} more {what}, which {many} in {where}."
 
 
-def drawn(picture: Picture, index: int) -> Plate:
-    """A panel, drawn and not yet laid out."""
-    with mpl.rc_context(STYLE):
-        plate = picture.panels[index].draw()
-        plt.close(plate.figure)
-    return plate
+def forms_here() -> tuple[str, ...]:
+    """Forms of files that this installation writes."""
+    return ("svg", *FORMS) if available() else ("svg",)
 
 
-def printed(plate: Plate, stem: str, forms: Sequence[str]) -> tuple[str, dict[str, bytes]]:
+def forms_in_words() -> str:
+    """Suffixes of the files, and the command that adds the missing ones."""
+    if available():
+        return ".svg, .png, .pdf"
+    return f".svg ({' and '.join(map(str.upper, FORMS))}: pip install 'airtoll[print]')"
+
+
+def develop_panel(plate: Plate, stem: str, forms: Sequence[str]) -> tuple[str, dict[str, bytes]]:
     """A drawn panel as an element of the page, and as the contents of its files by name."""
-    cut_fonts()
-    with mpl.rc_context({**STYLE, "svg.hashsalt": f"airtoll-{stem}"}):
-        # A figure that owns a layout engine is drawn twice for each of its files.
-        ConstrainedLayoutEngine().execute(plate.figure)
-        drawing = _written(plate.figure, "svg")
-        files = {
-            f"{stem}.{form}": drawing if form == "svg" else _written(plate.figure, form)
-            for form in forms
-        }
-    return _for_page(drawing.decode(), plate.texts), files
+    sheet = layout(plate.axes, plate.title, 72 * plate.width, 72 * plate.height)
+    contents = {"svg": svg.file(sheet).encode()} if "svg" in forms else {}
+    if on_paper := tuple(form for form in forms if form in FORMS):
+        contents |= printed(sheet, on_paper)
+    return svg.element(sheet), {f"{stem}.{form}": contents[form] for form in forms}
 
 
 def save(developed: Developed, folder: Path) -> None:
@@ -187,33 +157,6 @@ def save(developed: Developed, folder: Path) -> None:
         raise storage_error(folder, error) from error
 
 
-def legend_below(plate: Plate, axes: Axes, columns: int = 3) -> None:
+def legend_below(plate: Plate, columns: int = 3) -> None:
     """The legend outside of the data, where there is anything to tell apart."""
-    handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 0:
-        plate.figure.legend(handles, labels, loc="outside lower left", ncols=columns)
-
-
-def _written(figure: Figure, form: str) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=form, metadata=_METADATA[form], transparent=form == "svg")
-    return buffer.getvalue()
-
-
-def _for_page(text: str, says: Sequence[str]) -> str:
-    """An SVG file as an element of the page: its ink, its marks' texts, no needless names."""
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-
-    def mark(match: re.Match[str]) -> str:
-        return f'class="mark" data-say="{escape(says[int(match[1])], quote=True)}"'
-
-    text = re.sub(r'id="say-(\d+)"', mark, text)
-    text = re.sub(r' id="[a-zA-Z.]+\d*_\d+"', "", text)
-    text = re.sub(r"<g>\s*</g>", "", text)
-    text = text.replace(INK, "var(--ink)").replace("#ffffff", "var(--back)")
-    text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)
-    text = re.sub(r"font-family: [^;\"]*;?", "", text)
-    text = re.sub(r"\s*\n\s*", "\n", text)
-    return text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    plate.axes.legend_columns = columns

@@ -21,6 +21,7 @@ import polars as pl
 
 from airtoll.errors import DatasetError
 from airtoll.observe.schema import OBSERVATIONS, ROW_ORDER, SCHEMA_VERSION
+from airtoll.study import data_folder
 
 #: Columns of ``readings.csv``, all text, in this order.
 COLUMNS: Final = (
@@ -161,17 +162,14 @@ class Dataset:
 def datasets_root() -> Path:
     """Folder of the shipped data sets.
 
-    ``AIRTOLL_DATASETS`` if set, else the folder beside the package, else that of the checkout
-    above it. Raises DatasetError if there is none.
+    ``AIRTOLL_DATASETS`` if set, else the shipped folder. Raises DatasetError where that folder
+    has no data set, StudyError if the installation lacks the shipped one.
     """
     chosen = os.environ.get("AIRTOLL_DATASETS")
-    candidates = [Path(chosen)] if chosen else []
-    package = Path(__file__).resolve().parents[1]
-    candidates += [package / "data" / "datasets", package.parents[1] / "datasets"]
-    for folder in candidates:
-        if any(folder.glob("*/dataset.toml")):
-            return folder
-    raise DatasetError("no data sets found: set AIRTOLL_DATASETS to the datasets/ folder")
+    folder = Path(chosen) if chosen else data_folder("datasets")
+    if any(folder.glob("*/dataset.toml")):
+        return folder
+    raise DatasetError(f"{folder}: no data set in it: set AIRTOLL_DATASETS to a folder of them")
 
 
 def list_datasets(root: Path | None = None) -> list[str]:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
-from airtoll.drawing import Developed
+from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
@@ -121,6 +121,7 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
                 "panels": panels,
                 "folded": max(0, len(panels) - picture.open_panels),
                 "stems": picture.stems,
+                "forms": forms_in_words(),
                 "wide": picture.wide,
             }
         )

@@ -83,14 +83,14 @@ def _dots(imported: Imported, rows: pl.DataFrame) -> Plate:
         here = rows.filter(cell=cell)
         for value in here["value"]:
             ink = colour(policies.index(here["policy"][0]))
-            (dot,) = axes.plot(value / factor, place, "o", ms=4, alpha=0.6, color=ink)
+            dot = axes.plot(value / factor, place, "o", ms=4, alpha=0.6, color=ink)
             plate.say(dot, f"{cell}: {show_value(value, 'bit/s')}")
         for row in estimates.filter(cell=cell).head(1).iter_rows(named=True):
             found = estimate_of_row(row, imported.analysis.level)
             if found.has_interval:
                 ends = [found.low / factor, found.high / factor]
                 axes.plot(ends, [place + 0.25] * 2, color=INK, lw=1.2)
-            (mean,) = axes.plot(found.value / factor, place + 0.25, "|", ms=8, color=INK)
+            mean = axes.plot(found.value / factor, place + 0.25, "|", ms=8, color=INK)
             plate.say(mean, f"{cell}: {show_estimate(found)}")
     axes.set_yticks(range(len(cells)), cells)
     axes.invert_yaxis()

@@ -13,7 +13,7 @@ from typing import Any
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed, Panel, Picture, Plate, develop
-from airtoll.drawing.plate import INK, new_plate
+from airtoll.drawing.plate import INK, legend_below, new_plate
 from airtoll.report.html import page, placed
 from airtoll.report.palette import colour
 from airtoll.report.several import Against, run_name, shown, words
@@ -127,9 +127,7 @@ def _dots(pair: Against) -> Plate:
         if c.difference.has_interval:
             low, high = 100 * c.difference.low / base, 100 * c.difference.high / base
             axes.plot([low, high], [place, place], color=INK, lw=0.9)
-        (dot,) = axes.plot(
-            100 * c.relative, place, "o", ms=4.5, color=colour(3 if c.differs else 0)
-        )
+        dot = axes.plot(100 * c.relative, place, "o", ms=4.5, color=colour(3 if c.differs else 0))
         plate.say(
             dot, f"{c.cell}: {show_estimate(c.first)} to {show_estimate(c.second)}, {c.verdict}"
         )
@@ -139,5 +137,5 @@ def _dots(pair: Against) -> Plate:
     axes.set_yticks(range(len(found)), [c.cell for c in found], fontsize=7.5)
     axes.invert_yaxis()
     axes.set_xlabel("throughput against the first run, %")
-    plate.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=2)
+    legend_below(plate, columns=2)
     return plate

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from airtoll.drawing import Developed, develop, save
+from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.observe.journal import storage_error
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import imported, imported_page, several, several_page, text
@@ -18,7 +18,6 @@ from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
 
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
-_FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
 def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
@@ -29,7 +28,7 @@ def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
         return _write_imported(runs[0], form, out)
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
-    drawings = develop(list(pictures(summary)), _FIGURE_FORMATS) if form == "html" else []
+    drawings = develop(list(pictures(summary)), forms_here()) if form == "html" else []
     page = _page(summary, form, drawings)
     _put(page, target, drawings)
     if form == "html":
@@ -71,7 +70,7 @@ def _write_imported(folder: Path, form: str, out: Path | None) -> Path:
     if form != "html":
         _put(text.imported(readings, form), target, [])
         return target
-    drawings = imported_page.developed(readings, _FIGURE_FORMATS)
+    drawings = imported_page.developed(readings, forms_here())
     _put(imported_page.render(readings, drawings), target, drawings)
     return target
 
@@ -82,7 +81,7 @@ def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
     target = out or runs[0] / f"comparison.{_SUFFIX[form]}"
     drawings: list[Developed] = []
     if form == "html":
-        drawings = several_page.develop_all(pairs, _FIGURE_FORMATS)
+        drawings = several_page.develop_all(pairs, forms_here())
         commands = [command_of(summary) for summary in summaries]
         page = several_page.render(pairs, drawings, commands=commands)
     else:

@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -46,7 +47,8 @@ def data_folder(name: str) -> Path:
 
     Raises ``StudyError`` if the installation lacks it.
     """
-    package = Path(__file__).resolve().parents[1]
+    # A package from a zip file would have no folders: installers unpack wheels.
+    package = Path(str(files("airtoll")))
     for candidate in (package / "data" / name, package.parents[1] / name):
         if candidate.is_dir():
             return candidate
@@ -99,6 +101,8 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 
 def _find(name: str) -> Path:
     path = Path(name)
+    if path.suffix == ".toml" and path.is_file():
+        return path
     known = shipped()
     # A folder with the name of a shipped study (such as an earlier run) does not hide the study.
     if name in known and not path.is_file():

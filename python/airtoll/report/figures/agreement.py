@@ -57,7 +57,7 @@ def _square(summary: RunSummary, found: list[Comparison], quantity: str, unit: s
     for c in found:
         standing = "above" if summary.above_ceiling(c) else summary.seen(c)
         words, marker, index = _STANDINGS[standing]
-        (mark,) = axes.plot(
+        mark = axes.plot(
             c.published.value / factor, c.ours.value / factor, marker, ms=4.5,
             color=colour(index), alpha=0.85, label=None if standing in drawn else words,
         )  # fmt: skip
@@ -68,12 +68,11 @@ def _square(summary: RunSummary, found: list[Comparison], quantity: str, unit: s
             f"{show_value(c.ours.value, unit)}, {words}",
         )
     if ends[1] > 20 * ends[0]:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set_log()
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
     label = quantity.rsplit("_", 1)[0].replace("_", " ")
     axes.set_xlabel(f"printed {label}, {name}")
     axes.set_ylabel(f"airtoll {label}, {name}")
-    legend_below(plate, axes, columns=2)
+    legend_below(plate, columns=2)
     return plate

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Final
 
 from attrs import frozen
-from matplotlib.patches import Rectangle
 
 from airtoll.analyse.quantities import scale_of
 from airtoll.drawing.plate import (
@@ -188,8 +187,8 @@ def _bars(
         at = rows.index(place.row) + (column - (len(columns) - 1) / 2) * thick
         estimate = place.reading.estimate
         value = estimate.value / factor
-        (bar,) = axes.barh(
-            [at], [value], 0.9 * thick, color=colour(column),
+        bar = axes.barh(
+            at, value, 0.9 * thick, color=colour(column),
             label=None if place.column in labelled or len(columns) == 1 else place.column,
         )  # fmt: skip
         labelled.add(place.column)
@@ -200,7 +199,7 @@ def _bars(
         if abs(value) > 1.12 * end:
             # Cut off by the axis: the number is written instead.
             axes.annotate(
-                f"{value:.4g}", (1.08 * end, at), xytext=(-3, 0), textcoords="offset points",
+                f"{value:.4g}", (1.08 * end, at), xytext=(-3, 0),
                 ha="right", va="center", fontsize=7.5,
             )  # fmt: skip
     axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
@@ -211,7 +210,7 @@ def _bars(
     axes.axvline(0, color=INK, lw=0.8)
     name = quantity_name(quantity)
     axes.set_xlabel(f"{name}, {unit}" if unit else name)
-    legend_below(plate, axes)
+    legend_below(plate)
     return plate
 
 
@@ -238,14 +237,14 @@ def _lines(
             if estimate.has_interval and math.isfinite(estimate.half_width):
                 ends = [estimate.low / factor, estimate.high / factor]
                 axes.plot([x, x], ends, "_-", ms=3.6, lw=0.9, color=colour(index))
-            (dot,) = axes.plot(x, y, "o", ms=4, color=colour(index))
+            dot = axes.plot(x, y, "o", ms=4, color=colour(index))
             plate.say(dot, _says(quantity, place))
     if end > 0:
         low = min(0.0, *(place.reading.estimate.value / factor for place in places))
         axes.set_ylim(1.1 * low, 1.1 * end)
     axes.set_xlabel(axis_name(key))
     axes.set_ylabel(f"{quantity_name(quantity)}, {unit}" if unit else quantity_name(quantity))
-    legend_below(plate, axes, columns=2)
+    legend_below(plate, columns=2)
     return plate
 
 
@@ -269,19 +268,14 @@ def _map(
         share = abs(value) / end if end else 0.0
         if wide_range:
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
-        tile = Rectangle(
-            (x - 0.48, y - 0.46), 0.96, 0.92, color=colour(0), lw=0, alpha=0.55 * min(1.0, share)
-        )
-        axes.add_patch(tile)
+        tile = axes.tile(x, y, 0.96, 0.92, color=colour(0), alpha=0.55 * min(1.0, share))
         plate.say(tile, _says(quantity, place))
         axes.annotate(f"{value:.3g}", (x, y), ha="center", va="center", fontsize=8)
     axes.set_xticks(range(len(columns)), [label(column) for column in columns])
     axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.grid(visible=False)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    axes.bare = True
     axis = swept_factor(summary)
     if axis:
         axes.set_xlabel(axis_name(axis))

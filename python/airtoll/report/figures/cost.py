@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 import polars as pl
-from matplotlib.axes import Axes
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT, rows_by
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import scale_of, show_estimate, show_overhead, show_value
+from airtoll.drawing import Axes
 from airtoll.drawing.plate import (
     INK,
     Panel,
@@ -229,9 +229,9 @@ def _overheads(
             if estimate is None or cell is None or not math.isfinite(estimate.value):
                 continue
             at = place + (index - (len(traffics) - 1) / 2) * thick
-            (bar,) = axes.barh(
-                [at],
-                [factor * estimate.value],
+            bar = axes.barh(
+                at,
+                factor * estimate.value,
                 thick * 0.9,
                 color=colour(index),
                 label=traffic if first else None,
@@ -242,14 +242,14 @@ def _overheads(
             printed = printed_beside(summary, cell, "overhead")
             if printed is not None:
                 text += f"; printed {show_overhead(printed.published)}"
-                (mark,) = axes.plot(factor * printed.published.value, at, **_printed_style(False))
+                mark = axes.plot(factor * printed.published.value, at, **_printed_style(False))
                 plate.say(mark, text)
             plate.say(bar, text)
             if factor * estimate.value > limits[1]:
                 # Cut off by the axis: the number is written instead.
                 axes.annotate(
                     show_overhead(without_interval(estimate)), (limits[1], at), xytext=(-3, 0),
-                    textcoords="offset points", ha="right", va="center", fontsize=7.5,
+                    ha="right", va="center", fontsize=7.5,
                 )  # fmt: skip
     if any(c.quantity == "overhead" for c in summary.comparisons):
         axes.plot([], [], **_printed_style(False), label="printed")
@@ -261,7 +261,7 @@ def _overheads(
     if limits[1] > limits[0]:
         axes.set_xlim(*limits)
     axes.set_xlabel(f"overhead, {unit}")
-    legend_below(plate, axes)
+    legend_below(plate)
     return plate
 
 
@@ -296,10 +296,10 @@ def _throughputs(
                 kinds.add("above" if above else "printed")
                 text += f"; printed {show_estimate(printed.published)}"
                 text += ", above the ceiling" if above else ""
-                (mark,) = axes.plot(printed.published.value / factor, at, **_printed_style(above))
+                mark = axes.plot(printed.published.value / factor, at, **_printed_style(above))
                 plate.say(mark, text)
             _interval(axes, estimate, 1 / factor, at, colour(index))
-            (dot,) = axes.plot(
+            dot = axes.plot(
                 estimate.value / factor,
                 at,
                 "o",
@@ -320,7 +320,7 @@ def _throughputs(
     axes.set_ylim(len(policies) - 0.4, -0.6)
     axes.set_xlim(0, 1.08 * end / factor if end else 1.0)
     axes.set_xlabel(f"throughput, {unit}")
-    legend_below(plate, axes)
+    legend_below(plate)
     return plate
 
 
@@ -388,25 +388,24 @@ def _sweep(
         rows = rows.sort("level")
         value = scale * rows["value"].to_numpy()
         low, high = scale * rows["low"].to_numpy(), scale * rows["high"].to_numpy()
-        axes.errorbar(
+        axes.plot(
             rows["level"],
             value,
-            yerr=[value - low, high - value],
             lw=1,
-            capsize=2,
             color=colour(index),
             label=policy_name(str(key[0])),
             drawstyle="steps-post" if steps else "default",
         )
-        for x, y in zip(rows["level"], value, strict=True):
-            (dot,) = axes.plot(x, y, "o", ms=3.5, color=colour(index))
+        for x, y, *ends in zip(rows["level"], value, low, high, strict=True):
+            axes.plot([x, x], ends, "_-", ms=4, lw=1, color=colour(index))
+            dot = axes.plot(x, y, "o", ms=3.5, color=colour(index))
             plate.say(dot, f"{policy_name(str(key[0]))}, {level_name(factor, x)}: {y:.2f} {unit}")
     axes.axhline(0, color=INK, lw=0.8)
     if limits[1] > limits[0]:
         axes.set_ylim(*limits)
     axes.set_xlabel(axis_name(factor))
     axes.set_ylabel(f"overhead, {unit}")
-    legend_below(plate, axes, columns=2)
+    legend_below(plate, columns=2)
     return plate
 
 

@@ -194,7 +194,7 @@ def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
         # Trials in their order from top to bottom within the row, so that a drift is visible.
         at = place + (np.linspace(-0.32, 0.32, value.size) if value.size > 1 else np.zeros(1))
         for chosen, face in ((kept, colour(index)), (~kept, "none")):
-            (marks,) = axes.plot(
+            marks = axes.plot(
                 value[chosen], at[chosen], "o", ms=3, color=colour(index), markerfacecolor=face,
                 mew=0.7,
             )  # fmt: skip
@@ -224,19 +224,19 @@ def _course(rows: pl.DataFrame, title: str) -> Plate:
     rows = rows.filter(pl.col("policy").is_in(policies.implode()))
     for index, (key, part) in enumerate(rows.group_by("policy", maintain_order=True)):
         second = part["second"].to_numpy()
-        (line,) = axes.plot(
+        line = axes.plot(
             second, part["value"].to_numpy() / factor, lw=1.2, color=colour(index),
             label=policy_name(str(key[0])),
         )  # fmt: skip
         plate.say(line, f"{policy_name(str(key[0]))}: mean by second, {title}")
         axes.fill_between(
             second, part["low"].to_numpy() / factor, part["high"].to_numpy() / factor,
-            color=colour(index), alpha=0.15, lw=0,
+            color=colour(index), alpha=0.15,
         )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlabel("second of the trial")
     axes.set_ylabel(f"throughput, {unit}")
-    legend_below(plate, axes, columns=2)
+    legend_below(plate, columns=2)
     return plate
 
 
@@ -251,8 +251,8 @@ def _stages(names: Mapping[str, str], found: list[NegotiationStages], title: str
             estimate = exchange.stages.get(metric)
             if estimate is None:
                 continue
-            (bar,) = axes.barh(
-                [place], [estimate.value / factor], 0.62, left=reached / factor,
+            bar = axes.barh(
+                place, estimate.value / factor, 0.62, left=reached / factor,
                 color=colour(index), label=None if metric in drawn else words,
             )  # fmt: skip
             drawn.add(metric)
@@ -264,5 +264,5 @@ def _stages(names: Mapping[str, str], found: list[NegotiationStages], title: str
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel(f"time, {unit}")
-    legend_below(plate, axes)
+    legend_below(plate)
     return plate

@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from airtoll.analyse.symbols import FullFrame, full_frame
-from airtoll.drawing.plate import INK, Panel, Picture, Plate, left_out, new_plate
+from airtoll.drawing.plate import INK, Panel, Picture, Plate, left_out, legend_below, new_plate
 from airtoll.policies import resolve
 from airtoll.report.names import policy_name
 from airtoll.report.palette import PARTS, colour
@@ -102,13 +102,13 @@ def _waterfall(summary: RunSummary, cell: str, rows: Sequence[dict[str, Any]], t
     reached = 0.0
     for place, row in enumerate(shown):
         value = 100 * row["value"]
-        (bar,) = axes.barh([place], [value], 0.7, left=100 * reached, color=PARTS[row["part"]])
+        bar = axes.barh(place, value, 0.7, left=100 * reached, color=PARTS[row["part"]])
         plate.say(bar, f"{SHORT[row['part']]}: {value:+.3f} points ({row['meaning']})")
         after = reached + row["value"]
         axes.plot([100 * after] * 2, [place - 0.35, place + 1.35], color=INK, lw=0.6)
         _value_text(axes, 100 * max(reached, after), place, f"{value:+.2f}")
         reached = after
-    (bar,) = axes.barh([len(shown)], [100 * total], 0.7, color=INK)
+    bar = axes.barh(len(shown), 100 * total, 0.7, color=INK)
     plate.say(bar, f"overhead: {100 * total:.3f} %")
     _value_text(axes, 100 * max(total, 0.0), len(shown), f"{100 * total:.2f}")
     axes.set_yticks(range(len(shown) + 1), [SHORT[row["part"]] for row in shown] + ["overhead"])
@@ -120,32 +120,31 @@ def _waterfall(summary: RunSummary, cell: str, rows: Sequence[dict[str, Any]], t
 
 
 def _value_text(axes: Any, x: float, place: int, text: str) -> None:
-    axes.annotate(
-        text, (x, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7.5
-    )
+    axes.annotate(text, (x, place), xytext=(4, 0), va="center", fontsize=7.5)
 
 
 def _stairs(frame: FullFrame, marks: dict[int, list[str]], traffics: set[str]) -> Plate:
     plate, axes = new_plate(2.7, _frame_title(frame, traffics))
     most = max([40, *marks]) + 4
     octets = list(range(most + 1))
-    axes.step(octets, [frame.step_us(n) for n in octets], where="post", color=colour(0), lw=1.4)
+    costs = [frame.step_us(n) for n in octets]
+    axes.plot(octets, costs, drawstyle="steps-post", color=colour(0), lw=1.4)
     for index, (added, names) in enumerate(sorted(marks.items())):
         cost = frame.step_us(added)
-        (dot,) = axes.plot(added, cost, "o", ms=5, color=colour(index + 1))
+        dot = axes.plot(added, cost, "o", ms=5, color=colour(index + 1))
         plate.say(
             dot,
             f"{', '.join(names)}: {added} octets, {cost:g} us of {frame.airtime_us:g} us",
         )
         axes.annotate(
-            str(added), (added, cost), xytext=(0, 5), textcoords="offset points",
+            str(added), (added, cost), xytext=(0, 5),
             ha="center", fontsize=7.5,
         )  # fmt: skip
         axes.plot([], [], "o", ms=5, color=colour(index + 1), label=_names(added, names))
     axes.set_xlabel("octets added to the frame")
     axes.set_ylabel("airtime added, us")
     axes.margins(y=0.15)
-    plate.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=1)
+    legend_below(plate, columns=1)
     return plate
 
 
