@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test test-slow test-linux lint bench bench-simulator bench-captures bench-ciphers \
+.PHONY: help demo test test-slow test-install test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
 	docs border ci build venv system guest fuzz clean
 
 help: ## list the targets
@@ -19,10 +19,16 @@ demo: build ## run a published study and write its report (README, first command
 
 test: build system guest ## everything that must hold, from a clean checkout (README, second command)
 	cargo test --workspace --quiet
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not wheel"
 
 test-slow: build system guest ## long campaigns
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m "slow and not wheel"
+
+wheel: venv ## the wheel of this machine, in dist/
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/wheel.sh dist
+
+test-install: venv ## wheel and sdist in an empty environment: size, and every command of a base install
+	$(BIN)/pytest -m wheel tests/install
 
 test-linux: build system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
@@ -46,7 +52,7 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/tutorial.py
 
-ci: lint test ## what continuous integration runs
+ci: lint test test-install ## what continuous integration runs
 
 build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
 

@@ -28,18 +28,18 @@ DEGREES = st.one_of(
 @given(st.floats(0.0005, 0.9995), DEGREES)
 def test_quantiles_are_scipys(p: float, degrees: float) -> None:
     np.testing.assert_allclose(
-        t_quantile(p, degrees), stats.t.ppf((1 + p) / 2, degrees), rtol=1e-12
+        t_quantile(p, degrees), stats.t.ppf((1 + p) / 2, degrees), rtol=1e-11
     )
-    assert normal_quantile(p) == stats.norm.ppf(p)
+    np.testing.assert_allclose(normal_quantile(p), stats.norm.ppf(p), rtol=1e-13, atol=1e-15)
 
 
 @given(st.one_of(st.floats(-1e4, 1e4), st.sampled_from([math.inf, -math.inf, math.nan])), DEGREES)
 def test_tails_are_scipys(x: float, degrees: float) -> None:
     np.testing.assert_allclose(
-        t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-12, atol=1e-300
+        t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-11, atol=1e-290
     )
-    np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-12, atol=1e-300)
-    np.testing.assert_equal(normal_below(x), stats.norm.cdf(x))
+    np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-11, atol=1e-290)
+    np.testing.assert_allclose(normal_below(x), stats.norm.cdf(x), rtol=1e-13, atol=1e-300)
 
 
 def test_arrays_broadcast() -> None:

@@ -42,7 +42,7 @@ def test_ticks_of_ratios_lie_inside_and_are_few(low, high):
     assert all(low <= value <= high for value in found)
 
 
-def test_a_point_stands_at_its_share_of_the_axes():
+def test_a_point_is_at_its_share_of_the_axes():
     axes = Axes()
     axes.plot([0, 10, 5], [0, 4, 1], "o", ms=2)
     axes.set_xlim(0, 10)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import scipy
 from attrs import frozen
 
 from airtoll.analyse.estimate import Array, Estimate
 from airtoll.analyse.student import t_quantile
-from airtoll.errors import UsageError
+from airtoll.errors import EnvironmentProblem, UsageError
 
 #: How far below and above its start a parameter is searched.
 _REACH = (100.0, 20_000.0)
@@ -145,7 +145,7 @@ def calibrate(
         return np.asarray((model(theta, cells) / target - 1) * weight)
 
     start = _search(residuals, parameters, scale, rng, generations)
-    fit = scipy.optimize.least_squares(
+    fit = _optimisers().least_squares(
         residuals,
         start,
         bounds=(
@@ -185,6 +185,17 @@ def calibrate(
     return Calibration(estimates, predictions, error)
 
 
+def _optimisers() -> Any:
+    """scipy's optimisers; raises EnvironmentProblem where they are not installed."""
+    try:
+        from scipy import optimize
+    except ImportError as error:
+        raise EnvironmentProblem(
+            "calibrate: the optimisers are missing; pip install 'airtoll[calibrate]'"
+        ) from error
+    return optimize
+
+
 def _search(
     residuals: Callable[[Array], Array],
     parameters: Sequence[Parameter],
@@ -201,7 +212,7 @@ def _search(
     first = np.array([p.start for p in parameters]) / scale
     low = np.array([max(p.low, abs(p.start) / _REACH[0], 1e-12) for p in parameters]) / scale
     high = np.array([min(p.high, abs(p.start) * _REACH[1]) for p in parameters]) / scale
-    found = scipy.optimize.differential_evolution(
+    found = _optimisers().differential_evolution(
         lambda log: float(np.sum(residuals(np.exp(log)) ** 2)),
         list(zip(np.log(low), np.log(high), strict=True)),
         x0=np.log(np.clip(first, low, high)),

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import scipy
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
 from airtoll.analyse.estimate import DETERMINISTIC, Array, Estimate, sample
 from airtoll.analyse.overhead import Summary, difference, satterthwaite
+from airtoll.analyse.ranks import mann_whitney
 from airtoll.analyse.student import t_above, t_below
 
 Method = Literal["welch", "mann-whitney"]
@@ -219,6 +219,5 @@ def verdict(
 def _mann_whitney(x: Array, y: Array) -> tuple[float, float]:
     if min(x.size, y.size) == 0:
         return math.nan, math.nan
-    result = scipy.stats.mannwhitneyu(x, y, alternative="two-sided")
-    delta = 2 * float(result.statistic) / (x.size * y.size) - 1
-    return float(result.pvalue), delta
+    u, p = mann_whitney(x, y)
+    return p, 2 * u / (x.size * y.size) - 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import scipy
+import numpy as np
 from attrs import frozen
 
 from airtoll.analyse.estimate import Estimate, mean_t
-from airtoll.analyse.student import t_quantile
+from airtoll.analyse.student import t_above, t_quantile
 from airtoll.errors import UsageError
 
 
@@ -47,14 +47,18 @@ def drift(hours: Sequence[float], values: Sequence[float], unit: str, level: flo
             math.nan, math.nan, math.nan, level, len(values), "least squares, t", f"{unit}/h"
         )
         return Drift(nothing, math.nan)
-    line = scipy.stats.linregress(hours, values)
-    half = float(t_quantile(level, len(values) - 2)) * float(line.stderr)
-    slope = float(line.slope)
+    x, y = np.asarray(hours, float), np.asarray(values, float)
+    x, y = x - x.mean(), y - y.mean()
+    degrees = len(values) - 2
+    slope = float(np.sum(x * y) / np.sum(x * x))
+    error = math.sqrt(float(np.sum((y - slope * x) ** 2)) / degrees / float(np.sum(x * x)))
+    half = float(t_quantile(level, degrees)) * error
+    p = 2 * float(t_above(abs(slope) / error, degrees)) if error else 0.0 if slope else 1.0
     return Drift(
         Estimate(
             slope, slope - half, slope + half, level, len(values), "least squares, t", f"{unit}/h"
         ),
-        float(line.pvalue),
+        p,
     )
 
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import scipy
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike, NDArray
 
+from airtoll.analyse.counting import binomial_below
 from airtoll.analyse.student import normal_below, normal_quantile, t_quantile
 from airtoll.errors import UsageError
 
@@ -158,7 +158,7 @@ def median_ranks(n: int, level: float) -> tuple[int, int, float] | None:
     if n < 1:
         return None
     lows = np.arange(1, n // 2 + 1)
-    coverage = 1 - 2 * scipy.special.bdtr(lows - 1, n, 0.5)
+    coverage = 1 - 2 * binomial_below(n, 0.5)[lows - 1]
     good = np.flatnonzero(coverage >= level)
     if good.size == 0:
         return None

@@ -17,9 +17,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import scipy
 from attrs import frozen
 
+from airtoll.analyse.ranks import kendall
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
@@ -115,7 +115,7 @@ class Model:
             # Equal ciphers have equal costs: differences below a tenth of a point are ties.
             ours = [round(p.value, 1) for p in rows]
             theirs = [p.reading.value for p in rows]
-            found[name] = float(scipy.stats.kendalltau(ours, theirs).statistic)
+            found[name] = kendall(ours, theirs)
         return found
 
 

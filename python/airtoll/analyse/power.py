@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import scipy
-
-from airtoll.analyse.student import t_quantile
+from airtoll.analyse.student import noncentral_t_beyond, t_quantile
 from airtoll.errors import UsageError
 
 #: More trials than this per cell and the answer is "not with trials".
@@ -31,12 +28,7 @@ def power_of(
     degrees = (va + vb) ** 2 / ((va**2 + vb**2) / (n - 1))
     centre = abs(effect) / math.sqrt(va + vb)
     critical = t_quantile(level, degrees)
-    power = scipy.stats.nct.sf(critical, degrees, centre) + scipy.stats.nct.cdf(
-        -critical, degrees, centre
-    )
-    if np.isnan(power):  # far out the noncentral t underflows; the normal limit is exact there
-        power = scipy.stats.norm.sf(critical - centre)
-    return float(power)
+    return noncentral_t_beyond(float(critical), degrees, centre)
 
 
 def minimum_detectable(

@@ -15,10 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-import scipy
-from numpy.typing import NDArray
 
 from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, median_ranks
+from airtoll.analyse.ranks import mann_whitney, orders
 from airtoll.analyse.student import normal_below, normal_quantile
 
 #: Counters of a join's messages, repetitions included. Mobile IP's are left out: agents advertise
@@ -242,7 +241,7 @@ def shifts(first: Array, second: Array, level: float) -> tuple[Array, Array, Arr
         low = high = np.full(value.shape, np.nan)
     else:
         low, high = differences[:, rank - 1], differences[:, n1 * n2 - rank]
-    p = scipy.stats.mannwhitneyu(second, first, alternative="two-sided", axis=1).pvalue
+    p = np.array([mann_whitney(*sides)[1] for sides in zip(second, first, strict=True)])
     scale = np.maximum(np.abs(first).max(axis=1), np.abs(second).max(axis=1))
     fixed = (np.ptp(first, axis=1) <= 1e-12 * scale) & (np.ptp(second, axis=1) <= 1e-12 * scale)
     return (
@@ -258,21 +257,9 @@ def _shift_rank(n1: int, n2: int, level: float) -> int | None:
     """Rank of the difference that bounds the shift from below, from 1."""
     tail = (1 - level) / 2
     if n1 + n2 <= _EXACT_U:
-        below = np.cumsum(_u_counts(n1, n2)) / math.comb(n1 + n2, n1)
+        below = np.cumsum(orders(n1, n2)) / math.comb(n1 + n2, n1)
         rank = int(np.searchsorted(below, tail, side="right"))
     else:
         deviation = math.sqrt(n1 * n2 * (n1 + n2 + 1) / 12)
         rank = math.floor(n1 * n2 / 2 + float(normal_quantile(tail)) * deviation)
     return rank if rank >= 1 else None
-
-
-def _u_counts(n1: int, n2: int) -> NDArray[np.float64]:
-    """Orders of n1 + n2 readings with each value of U (Gaussian binomial coefficients)."""
-    counts = np.zeros(n1 * n2 + 1)
-    counts[0] = 1
-    for i in range(1, n1 + 1):
-        for u in range(counts.size - 1, n2 + i - 1, -1):
-            counts[u] -= counts[u - n2 - i]
-        for u in range(i, counts.size):
-            counts[u] += counts[u - i]
-    return counts

@@ -11,6 +11,18 @@ import sys
 
 from airtoll.errors import AirtollError
 
+#: Package -> the extra of airtoll that installs it.
+_EXTRAS = {
+    "asyncssh": "linux",
+    "cryptography": "linux",
+    "distributed": "dask",
+    "fontTools": "print",
+    "matplotlib": "print",
+    "pandas": "notebook",
+    "pyarrow": "notebook",
+    "scipy": "calibrate",
+}
+
 
 def main() -> None:
     """Entry point of ``airtoll``. Exits with the code of the error's class."""
@@ -23,6 +35,14 @@ def main() -> None:
     except AirtollError as error:
         sys.stderr.write(f"airtoll: {error}\n")
         raise SystemExit(error.exit_code) from None
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        sys.stderr.write(
+            f"airtoll: {error.name} is not installed: pip install 'airtoll[{extra}]'\n"
+        )
+        raise SystemExit(4) from None
     except KeyboardInterrupt:
         sys.stderr.write("airtoll: interrupted\n")
         raise SystemExit(130) from None

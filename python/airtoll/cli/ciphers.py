@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import numpy as np
-import scipy
 import typer
 from attrs import asdict, frozen
 from numpy.typing import NDArray
 
 from airtoll import _native
+from airtoll.analyse.counting import binomial_below
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
 from airtoll.errors import AirtollError, UsageError
 from airtoll.profiles.load import load_file
@@ -221,7 +221,8 @@ def median_cost(values: NDArray[np.float64]) -> Cost:
     """Median with the order-statistic interval of at least ``LEVEL`` (Conover 1999, 3.2)."""
     ordered = np.sort(values)
     count = len(ordered)
-    rank = max(int(scipy.stats.binom.ppf((1.0 - LEVEL) / 2.0, count, 0.5)) - 1, 0)
+    quantile = int(np.searchsorted(binomial_below(count, 0.5), (1.0 - LEVEL) / 2.0))
+    rank = max(quantile - 1, 0)
     return Cost(float(np.median(ordered)), float(ordered[rank]), float(ordered[count - 1 - rank]))
 
 

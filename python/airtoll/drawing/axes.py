@@ -219,11 +219,11 @@ class Axes:
         self.x.log = self.y.log = True
 
     def set_xlabel(self, text: str) -> None:
-        """What x is, with its unit."""
+        """Name x, with its unit."""
         self.x.label = text
 
     def set_ylabel(self, text: str) -> None:
-        """What y is, with its unit."""
+        """Name y, with its unit."""
         self.y.label = text
 
     def reach(self, *, upright: bool) -> tuple[float, float]:
@@ -279,7 +279,7 @@ def _held(xs: Sequence[float], ys: Sequence[float]) -> tuple[tuple[float, ...], 
 
 
 def _values(mark: Mark, upright: bool) -> Sequence[float]:
-    """What a mark reaches of y (``upright``) or of x."""
+    """Values of y (``upright``) or of x that a mark covers."""
     match mark:
         case Line():
             return mark.ys if upright else mark.xs

@@ -34,7 +34,7 @@ from airtoll.study import StudyFile, parse, with_values
 
 MANIFEST = "run.json"
 JOURNAL = "journal.jsonl"
-_LIBRARIES = ("numpy", "polars", "scipy")
+_LIBRARIES = ("numpy", "polars")
 
 
 @frozen

@@ -12,11 +12,11 @@ import math
 from typing import Final
 
 import numpy as np
-import scipy
 
 from airtoll.analyse.audit.columns import Column, Figures, Row, describe, setting_map
 from airtoll.analyse.audit.finding import Finding, shown
 from airtoll.analyse.audit.granularity import mean_step
+from airtoll.analyse.counting import binomial_above, poisson_above
 from airtoll.analyse.estimate import Array
 
 #: Expected number of chance agreements in a whole data set below which one is reported.
@@ -241,7 +241,7 @@ def copied_figures(figures: Figures) -> list[Finding]:
         if repeats == 0 or spread < 20:
             continue
         expected = math.comb(len(values), 2) / (2 * math.sqrt(math.pi) * spread)
-        if float(scipy.stats.poisson.sf(repeats - 1, expected)) > 1e-4:
+        if poisson_above(repeats - 1, expected) > 1e-4:
             continue
         for value in sorted(set(values)):
             same = [cell for cell in cells if float(str(cell["number"])) == value]
@@ -335,7 +335,7 @@ def _step(gaps: list[tuple[float, float]]) -> float | None:
         if (
             hit.mean() >= 0.7
             and fresh >= 4
-            and scipy.stats.binom.sf(hit.sum() - 6, sizes.size, chance) < 1e-9
+            and binomial_above(int(hit.sum()) - 6, sizes.size, chance) < 1e-9
         ):
             return step
     return None
@@ -370,7 +370,7 @@ def _agreement(a: Column, b: Column) -> float | None:
     spread = float(np.std(np.concatenate([x, y])))
     digit = max(float(tolerance.mean()), a.resolution)
     by_spread = digit / (2 * math.sqrt(math.pi) * spread) if spread > 0 else 1.0
-    return float(scipy.stats.binom.sf(agree - 1, x.size, min(max(off, by_spread), 1.0)))
+    return binomial_above(agree - 1, x.size, min(max(off, by_spread), 1.0))
 
 
 def _clusters(n: int, links: list[tuple[int, int]]) -> list[list[int]]:
@@ -457,7 +457,7 @@ def _broken(image: Array, y: Column, tolerance: Array) -> list[int] | None:
         return None
     chance = min(2 * float(tolerance.mean()) / (2 * math.sqrt(math.pi) * spread), 1.0)
     # Two parameters (shift, factor) explain two points of any series.
-    if float(scipy.stats.binom.sf(int(close.sum()) - 3, y.values.size, chance)) > 1e-4:
+    if binomial_above(int(close.sum()) - 3, y.values.size, chance) > 1e-4:
         return None
     return [int(i) for i in np.flatnonzero(~close)]
 

@@ -1,0 +1,184 @@
+"""The wheel in an empty environment, used from an empty folder outside the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.wheel
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Most octets of a base installation, and of what an installer downloads for it.
+MOST_UNPACKED = 300e6
+MOST_DOWNLOADED = 120e6
+STUDY = """
+[study]
+name = "mine"
+title = "A study of one's own"
+
+[trials]
+repetitions = 2
+
+[scenario.home]
+phy = "802.11a"
+stations = [{ name = "A", position_m = [5.0, 0.0] }]
+
+[traffic.udp]
+transport = "udp"
+duration_s = 0.5
+
+[grid]
+policy = ["open", "wpa2-psk-ccmp"]
+"""
+
+
+def tools() -> dict[str, str]:
+    """The environment of a shell that finds maturin, and nothing of the checkout."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), inherited["PATH"]])
+    return {**inherited, "PATH": path}
+
+
+def command(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=tools(), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{words}: {done.stdout}\n{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    if shutil.which("maturin", path=tools()["PATH"]) is None:
+        pytest.skip("maturin is not installed: make venv")
+    folder = tmp_path_factory.mktemp("dist")
+    command("sh", ROOT / "tools" / "wheel.sh", folder, cwd=ROOT)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def downloads(wheel, tmp_path_factory) -> Path:
+    """Everything that an installer fetches for a base install."""
+    folder = tmp_path_factory.mktemp("downloads")
+    command(
+        sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:", "--constraint",
+        ROOT / "requirements.lock", "--dest", folder, wheel, cwd=folder,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, downloads, tmp_path_factory) -> Path:
+    """The bin folder of an environment that holds the wheel and what it needs."""
+    place = tmp_path_factory.mktemp("empty") / "venv"
+    command(sys.executable, "-m", "venv", "--without-pip", place, cwd=place.parent)
+    command(
+        sys.executable, "-m", "pip", "--python", place / "bin" / "python", "install", "--quiet",
+        "--no-index", "--find-links", downloads, wheel, cwd=place.parent,
+    )  # fmt: skip
+    return place / "bin"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+def test_a_base_install_is_small(downloads, installed):
+    downloaded = sum(path.stat().st_size for path in downloads.iterdir())
+    unpacked = sum(
+        path.stat().st_size
+        for path in installed.parent.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    )
+    print(f"downloaded {downloaded / 1e6:.1f} MB, unpacked {unpacked / 1e6:.1f} MB")
+    assert downloaded < MOST_DOWNLOADED
+    assert unpacked < MOST_UNPACKED
+    names = {path.name.lower() for path in downloads.iterdir()}
+    assert not [n for n in names if n.startswith(("scipy", "matplotlib", "fonttools", "pandas"))]
+
+
+def test_a_study_runs_and_has_its_page(installed, folder):
+    command(installed / "airtoll", "run", "quickstart", "--trials", 2, "--out", "run", cwd=folder)
+    page = (folder / "run" / "report.html").read_text()
+    assert page.count("<svg") >= 2
+    assert "pip install &#39;airtoll[print]&#39;" in page
+    figures = sorted(path.suffix for path in (folder / "run" / "figures").iterdir())
+    assert set(figures) == {".svg"}
+
+
+def test_a_study_of_ones_own_runs(installed, folder):
+    (folder / "mine.toml").write_text(STUDY)
+    command(installed / "airtoll", "run", "mine.toml", "--out", "own", cwd=folder)
+
+
+def test_a_run_is_compared_with_printed_figures(installed, folder):
+    command(
+        installed / "airtoll", "run", "tripathi2008", "--trials", 2, "--out", "tripathi", cwd=folder
+    )
+    done = command(installed / "airtoll", "compare", "tripathi", "tripathi2008", cwd=folder)
+    assert "WPA" in done.stdout
+
+
+def test_shipped_studies_and_data_sets_are_there(installed, folder):
+    listed = command(installed / "airtoll", "studies", "list", cwd=folder).stdout
+    for path in (ROOT / "studies").glob("*.toml"):
+        assert path.stem in listed
+    sets = command(installed / "airtoll", "datasets", "list", cwd=folder).stdout
+    for path in (ROOT / "datasets").glob("*/dataset.toml"):
+        assert path.parent.name in sets
+    command(installed / "airtoll", "advise", "--help", cwd=folder)
+    done = command(installed / "airtoll", "doctor", cwd=folder)
+    assert "shipped" in done.stdout
+
+
+def test_ciphers_are_timed(installed, folder):
+    command(installed / "airtoll", "ciphers", "bench", "--rounds", 6, "--only", "ccmp-128", cwd=folder)
+
+
+def test_a_capture_has_its_report(installed, folder):
+    capture = next((ROOT / "tests" / "capture").rglob("*.pcap*"))
+    command(installed / "airtoll", "capture", "report", capture, cwd=folder)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the medium is a Linux program")
+def test_the_medium_is_beside_the_interpreter(installed, folder):
+    done = subprocess.run(
+        [installed / "airtoll-medium"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "usage" in done.stderr.lower() + done.stdout.lower()
+
+
+def test_a_missing_extra_is_named_with_its_command(installed, folder):
+    code = "from airtoll.analyse.calibration import _optimisers; _optimisers()"
+    done = subprocess.run(
+        [installed / "python", "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert "pip install 'airtoll[calibrate]'" in done.stderr
+
+
+def test_the_sdist_builds_the_same_package(wheel, tmp_path):
+    command("maturin", "sdist", "--out", tmp_path, cwd=ROOT)
+    (source,) = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(source, tmp_path / "unpacked")
+    (root,) = (tmp_path / "unpacked").iterdir()
+    # The checkout's target folder saves a second build of every dependency.
+    command("maturin", "build", "--release", "--out", tmp_path / "built", cwd=root)
+    (built,) = (tmp_path / "built").glob("*.whl")
+
+    def content(path: Path) -> set[str]:
+        names = subprocess.run(
+            [sys.executable, "-m", "zipfile", "-l", path], capture_output=True, text=True,
+            check=True,
+        ).stdout.splitlines()[1:]  # fmt: skip
+        return {name.split()[0] for name in names if name.split()[0].startswith("airtoll/")}
+
+    assert content(built) == content(wheel)
