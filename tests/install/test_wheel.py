@@ -140,7 +140,9 @@ def test_shipped_studies_and_data_sets_are_there(installed, folder):
 
 
 def test_ciphers_are_timed(installed, folder):
-    command(installed / "airtoll", "ciphers", "bench", "--rounds", 6, "--only", "ccmp-128", cwd=folder)
+    command(
+        installed / "airtoll", "ciphers", "bench", "--rounds", 6, "--only", "ccmp-128", cwd=folder
+    )
 
 
 def test_a_capture_has_its_report(installed, folder):
