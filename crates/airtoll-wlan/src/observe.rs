@@ -9,6 +9,7 @@ pub(crate) mod ciphers;
 pub(crate) mod ledger;
 pub(crate) mod metrics;
 mod radios;
+#[cfg(test)]
 mod trace;
 
 use airtoll_units::{Duration, Instant};
@@ -18,6 +19,7 @@ use crate::packet::Packet;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
 use radios::Radios;
+#[cfg(test)]
 use trace::Tracer;
 
 /// The instant of an observation.
@@ -102,6 +104,7 @@ pub(crate) struct Observers {
     radios: Radios,
     cipher_time: CipherTime,
     flows: FlowMetrics,
+    #[cfg(test)]
     trace: Tracer,
 }
 
@@ -127,6 +130,7 @@ impl Observer for Observers {
         self.radios.observe(moment, observation);
         self.cipher_time.observe(moment, observation);
         self.flows.observe(moment, observation);
+        #[cfg(test)]
         self.trace.observe(moment, observation);
     }
 }
@@ -139,6 +143,7 @@ impl Observers {
             radios: Radios::default(),
             cipher_time: CipherTime::default(),
             flows: FlowMetrics::new(series),
+            #[cfg(test)]
             trace: Tracer::default(),
         }
     }

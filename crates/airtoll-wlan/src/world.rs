@@ -7,9 +7,11 @@
 use airtoll_units::{Duration, Instant};
 
 use crate::address::Locator;
-use crate::context::Action;
+use crate::context::{Action, Step};
 use crate::event::{Event, JoinEvent};
-use crate::id::{ChannelId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId};
+use crate::id::{
+    ChannelId, ContenderId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId,
+};
 use crate::join::{self, Join};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
@@ -190,18 +192,7 @@ impl World {
     fn route(&mut self, action: Action) {
         let Stack { lower, net, flow } = &mut self.stack;
         match action {
-            Action::Ended { contender, step } => {
-                // Packets that became ready during the exchange saw the queue as it was then.
-                let before = lower.cx.outbox.len();
-                let node = lower.medium.host_of(lower.mac.node_of(contender));
-                net.drain(lower, node);
-                if lower.cx.outbox.len() > before {
-                    lower.cx.act(Action::Exchange { contender, step });
-                } else {
-                    let (cx, medium) = (&mut lower.cx, &mut lower.medium);
-                    lower.mac.go_on(cx, medium, contender, step);
-                }
-            }
+            Action::Ended { contender, step } => self.exchange_ended(contender, step),
             Action::Arm { node } => net.arm_radio(lower, node),
             Action::Exchange { contender, step } => {
                 lower
@@ -246,6 +237,23 @@ impl World {
             Action::AdvertisementHeard { station, agent } => {
                 self.with_roam(|roam, turn| roam.advertisement_arrived(station, agent, turn));
             }
+        }
+    }
+
+    /// The frames of an exchange are over: packets for the radio first, and then the exchange goes
+    /// on.
+    #[inline]
+    fn exchange_ended(&mut self, contender: ContenderId, step: Step) {
+        let Stack { lower, net, .. } = &mut self.stack;
+        // Packets that became ready during the exchange saw the queue as it was then.
+        let before = lower.cx.outbox.len();
+        let node = lower.medium.host_of(lower.mac.node_of(contender));
+        net.drain(lower, node);
+        if lower.cx.outbox.len() > before {
+            lower.cx.act(Action::Exchange { contender, step });
+        } else {
+            let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+            lower.mac.go_on(cx, medium, contender, step);
         }
     }
 
@@ -298,6 +306,12 @@ impl World {
         }
         let medium = &mut self.stack.lower.medium;
         medium.forget(channel, &ended);
+        // An acknowledged frame causes this action alone, which needs no stack.
+        let outbox = &mut self.stack.lower.cx.outbox;
+        if let [Action::Ended { contender, step }] = outbox[..] {
+            outbox.clear();
+            self.exchange_ended(contender, step);
+        }
     }
 
     /// A group-addressed frame left the air: its receivers may have heard it.

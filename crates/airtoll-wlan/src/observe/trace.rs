@@ -9,7 +9,6 @@ use super::{Moment, Observation, Observer};
 pub(super) struct Tracer(Option<Box<dyn Trace>>);
 
 impl Tracer {
-    #[cfg(test)]
     pub(super) fn set(&mut self, trace: Box<dyn Trace>) {
         self.0 = Some(trace);
     }
