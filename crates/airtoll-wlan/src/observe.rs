@@ -57,6 +57,7 @@ pub(crate) enum Observation<'a> {
     /// A node begins to transmit; `kind` numbers the kinds of frames.
     Transmits {
         node: NodeId,
+        #[cfg_attr(not(test), expect(dead_code, reason = "for the trace of tests"))]
         kind: u8,
         length: Duration,
     },

@@ -32,6 +32,7 @@ impl SocketPort<'_> {
         }
     }
 
+    #[inline(always)]
     fn observe(&mut self, observation: Observation<'_>) {
         self.out.cx.observe(observation);
     }

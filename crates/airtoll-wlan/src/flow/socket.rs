@@ -54,6 +54,7 @@ impl Ends {
     }
 
     /// Sender and receiver of a packet; `reverse`: from the flow's destination to its source.
+    #[inline]
     pub(super) fn of(&self, reverse: bool) -> (NodeId, NodeId) {
         if reverse {
             (self.destination, self.source)
@@ -77,6 +78,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
+    #[inline]
     pub(super) fn kind(&self) -> SocketKind {
         match self {
             Self::Udp(_) => SocketKind::Datagrams,
