@@ -50,6 +50,7 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
+	$(BIN)/python tools/study_pages.py
 	$(BIN)/python tools/tutorial.py
 
 ci: lint test test-install ## what continuous integration runs

@@ -1,5 +1,6 @@
+import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ class Select:
     keep: int | None = None
     count: int | None = None
     ratio: float | None = None
+    metric: str | None = None
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Entry:
     cells: dict
     readings: dict
     metric: str = "throughput_bps"
+    statistic: str = "mean"
+    minus: dict = field(default_factory=dict)
     caveat: str = ""
 
 
@@ -87,6 +91,63 @@ def test_selection_and_failed_trials():
     row = result.estimates.filter(policy="open").row(0, named=True)
     assert (row["n"], row["n_all"]) == (5, 19)
     assert result.selection == "closest_to_mean(5)"
+
+
+def test_one_metric_selects_whole_trials():
+    frame = table(1, 6)
+    delays = frame.with_columns(
+        metric=pl.lit("delay_s"), value=10.0 ** pl.col("trial"), unit=pl.lit("s")
+    )
+    both = pl.concat([frame, delays])
+    by_each = analyse(both, select=Select("agreement", ratio=0.9)).estimates
+    assert by_each.filter(metric="delay_s")["n"].to_list() == [0, 0]
+    select = Select("agreement", ratio=0.9, metric="throughput_bps")
+    by_one = analyse(both, select=select).estimates
+    for policy in ("open", "wpa2-psk-ccmp"):
+        own = by_one.filter(policy=policy)
+        assert own["n"].n_unique() == 1
+        assert own["n"][0] > 1
+    with pytest.raises(UsageError, match="no cell has 'nothing'"):
+        analyse(both, select=Select("agreement", ratio=0.9, metric="nothing"))
+
+
+def test_extremes_over_cells_are_compared_with_printed_ones():
+    dataset = load_dataset("tepsic2014")
+    rows = [
+        {**row, "scenario": "relay", "factors": json.dumps({"ip": ip}), "value": value + trial}
+        for ip, values in (("ipv4", (50e6, 40e6)), ("ipv6", (47e6, 39e6)))
+        for policy, value in zip(("open", "wpa2-psk-ccmp"), values, strict=True)
+        for trial in range(1, 4)
+        for row in [
+            {
+                **table(1, 1).row(0, named=True),
+                "policy": policy,
+                "cell": f"relay/{policy}/udp?ip={ip}",
+                "traffic": "udp",
+                "trial": trial,
+            }
+        ]
+    ]
+    result = analyse(pl.DataFrame(rows))
+    readings = {"table": "prose UDP throughput", "metric": "throughput"}
+    largest, difference, overhead = compare(
+        result,
+        dataset,
+        [
+            Entry({"traffic": "ud*"}, readings, statistic="max"),
+            Entry({"ip": "ipv4"}, readings, statistic="min", minus={"ip": "ipv6"}),
+            Entry({}, readings | {"metric": "overhead"}, metric="overhead", statistic="max"),
+        ],
+    )
+    assert largest.ours.value == pytest.approx(50e6 + 2)
+    assert (largest.published.value, largest.extreme) == (118e6, "the largest of 4 cells")
+    assert difference.ours.value == pytest.approx(1e6)
+    assert (difference.cell, difference.extreme) == (
+        "relay/wpa2-psk-ccmp/udp?ip=ipv4",
+        "the smallest of 2 differences",
+    )
+    assert overhead.ours.value == pytest.approx(0.2, abs=1e-6)
+    assert overhead.published.value == pytest.approx(0.22)
 
 
 def test_single_trials_have_no_interval():

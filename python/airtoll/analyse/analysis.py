@@ -67,6 +67,10 @@ class Selection(Protocol):
         """discard_first: how many to drop."""
 
     @property
+    def metric(self) -> str | None:
+        """The metric whose values select whole trials; None: each metric by its own values."""
+
+    @property
     def ratio(self) -> float | None:
         """agreement: least ratio between two attempts."""
 
@@ -221,7 +225,7 @@ def analyse(
         rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
     by = [*_CELL, *_PART, "metric", "unit"]
     rule, number = _rule(select)
-    kept = select_rows(rows, by, rule, number)
+    kept = _kept(rows, by, rule, number, None if select is None else select.metric)
     name = rule if number is None else f"{rule}({number:g})"
     by_rule = rule in LOOKS_AT_VALUES
     if not by_rule:
@@ -254,6 +258,25 @@ def analyse(
             & pl.col("station").is_null()
         ).select("cell", "trial", "value"),
     )
+
+
+def _kept(
+    rows: pl.DataFrame, by: list[str], rule: str, number: float | None, metric: str | None
+) -> pl.DataFrame:
+    """The rows that the rule keeps: by the values of each metric, or whole trials by one metric.
+
+    A cell without that metric keeps all of its rows.
+    """
+    if metric is None:
+        return select_rows(rows, by, rule, number)
+    whole = (pl.col("metric") == metric) & pl.col("flow").is_null() & pl.col("station").is_null()
+    read = rows.filter(whole)
+    if read.is_empty() and not rows.is_empty():
+        known = ", ".join(sorted(rows["metric"].unique().to_list()))
+        raise UsageError(f"trials.select.metric: no cell has {metric!r}; measured: {known}")
+    chosen = select_rows(read, by, rule, number).select("cell", "trial", "attempt").unique()
+    others = rows.join(read.select("cell").unique(), on="cell", how="anti")
+    return pl.concat([rows.join(chosen, on=["cell", "trial", "attempt"], how="semi"), others])
 
 
 def _rule(select: Selection | None) -> tuple[str, float | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 import polars as pl
@@ -17,6 +18,7 @@ from attrs import frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis
 from airtoll.analyse.estimate import Estimate, mean_t
+from airtoll.analyse.overhead import Summary, difference
 from airtoll.observe.datasets import Dataset
 
 _AXES = ("scenario", "policy", "traffic")
@@ -48,6 +50,14 @@ class Correspondence(Protocol):
         """Metric compared."""
 
     @property
+    def statistic(self) -> str:
+        """``mean``: cell by cell; ``max`` or ``min``: an extreme over the cells."""
+
+    @property
+    def minus(self) -> Mapping[str, Any]:
+        """With an extreme: levels of the cells whose values are subtracted."""
+
+    @property
     def caveat(self) -> str:
         """A caveat about these readings."""
 
@@ -58,6 +68,8 @@ class Comparison:
 
     ``quantity``: the metric, or ``overhead``. ``relative_error``: (ours - published) /
     published; for ``overhead`` use ``absolute_error`` (fractions). ``printed``: the digits.
+    ``extreme``: for an extreme over cells, which one in words; ``cell`` is then the cell that has
+    it, and the interval is that cell's alone.
     """
 
     dataset: str
@@ -73,6 +85,7 @@ class Comparison:
     printed: str
     printed_unit: str
     caveat: str
+    extreme: str = ""
 
     @property
     def absolute_error(self) -> float:
@@ -90,12 +103,15 @@ class Comparison:
 def compare(
     analysis: Analysis, dataset: Dataset, mapping: Sequence[Correspondence]
 ) -> list[Comparison]:
-    """Every printed mean and overhead that one of our cells answers to, in the mapping's order."""
+    """Every printed mean, overhead and extreme that our cells answer to, in the mapping's order."""
     names = {ours: theirs for theirs, ours in dataset.meta.get("metrics", {}).items()}
     found: list[Comparison] = []
     for entry in mapping:
         cells = _our_cells(analysis, entry.cells)
         figures = _their_rows(dataset.figures, entry.readings)
+        if entry.statistic != "mean":
+            found += _extremes(analysis, dataset, entry, cells, figures)
+            continue
         theirs = names.get(entry.metric, entry.metric)
         for cell in cells.iter_rows(named=True):
             of_policy = figures.filter(policy=cell["policy"])
@@ -113,7 +129,8 @@ def _our_cells(analysis: Analysis, wanted: Mapping[str, Any]) -> pl.DataFrame:
     frame = analysis.estimates.select("cell", *_AXES, "factors").unique(maintain_order=True)
     for key, value in wanted.items():
         if key in _AXES:
-            frame = frame.filter(pl.col(key) == str(value))
+            keep = [fnmatchcase(name, str(value)) for name in frame[key]]
+            frame = frame.filter(pl.Series(keep, dtype=pl.Boolean))
         elif key not in ("flow", "station"):
             keep = [_level(json.loads(text).get(key)) == _level(value) for text in frame["factors"]]
             frame = frame.filter(pl.Series(keep, dtype=pl.Boolean))
@@ -197,6 +214,77 @@ def _quantity(
             )
         )
     return results
+
+
+def _extremes(
+    analysis: Analysis,
+    dataset: Dataset,
+    entry: Correspondence,
+    cells: pl.DataFrame,
+    figures: pl.DataFrame,
+) -> list[Comparison]:
+    """The extreme of our cells beside each printed figure that the readings select."""
+    values = [
+        (cell, value)
+        for cell in cells.iter_rows(named=True)
+        if (value := _value(analysis, entry, cell)) is not None and math.isfinite(value.value)
+    ]
+    if not values:
+        return []
+    extreme = max if entry.statistic == "max" else min
+    cell, ours = extreme(values, key=lambda pair: pair[1].value)
+    words = "the difference of two cells" if entry.minus else ""
+    if len(values) > 1:
+        which = "largest" if entry.statistic == "max" else "smallest"
+        words = f"the {which} of {len(values)} {'differences' if entry.minus else 'cells'}"
+    return [
+        Comparison(
+            dataset=dataset.name,
+            table=row["table"],
+            cell=cell["cell"],
+            scenario=cell["scenario"],
+            policy=cell["policy"],
+            traffic=cell["traffic"],
+            client=row["client"],
+            quantity=entry.metric,
+            published=Estimate(
+                row["si"], math.nan, math.nan, analysis.level, 0, "printed", row["si_unit"]
+            ),
+            ours=ours,
+            printed=row["value"],
+            printed_unit=row["unit"],
+            caveat=entry.caveat,
+            extreme=words,
+        )
+        for row in figures.filter(pl.col("kind") == "published").iter_rows(named=True)
+    ]
+
+
+def _value(analysis: Analysis, entry: Correspondence, cell: Mapping[str, Any]) -> Estimate | None:
+    """The value of one cell, less that of its counterpart where ``minus`` names one."""
+    flow, station = entry.cells.get("flow"), entry.cells.get("station")
+    if entry.metric == "overhead":
+        return analysis.overhead(cell["cell"], flow, station)
+    if not entry.minus:
+        return analysis.estimate(cell["cell"], entry.metric, flow, station)
+    axes = {axis: entry.minus.get(axis, cell[axis]) for axis in _AXES}
+    factors = json.loads(cell["factors"])
+    factors |= {key: value for key, value in entry.minus.items() if key not in _AXES}
+    others = _our_cells(analysis, axes | factors)
+    if others.height != 1:
+        return None
+    try:
+        rows = [
+            analysis.estimates.row(analysis.row_of(name, entry.metric, flow, station), named=True)
+            for name in (cell["cell"], others["cell"][0])
+        ]
+    except KeyError:
+        return None
+    a, b = (
+        Summary(r["value"], math.nan if r["deviation"] is None else r["deviation"], r["n"])
+        for r in rows
+    )
+    return difference(a, b, rows[0]["unit"], analysis.level)
 
 
 def _published_method(kind: str, readings: int) -> str:

@@ -33,7 +33,13 @@ class Beside:
     scenario: str
     readings: Mapping[str, str]
     metric: str = THROUGHPUT
+    statistic: str = "mean"
     caveat: str = ""
+
+    @property
+    def minus(self) -> dict[str, str]:
+        """No cells are subtracted."""
+        return {}
 
     @property
     def cells(self) -> dict[str, str]:

@@ -198,6 +198,8 @@ class RunSummary:
             notes.append("printed above the offered load")
         if comparison.cell in self.not_radio and comparison.quantity in (THROUGHPUT, "overhead"):
             notes.append("ours is no radio throughput")
+        if comparison.extreme:
+            notes.append(f"ours: {comparison.extreme}")
         if comparison.caveat:
             notes.append(comparison.caveat)
         return "; ".join(notes)

@@ -266,7 +266,7 @@ def _of_dataset(name: str, study: str | None, metric: str) -> _Source:
     readings: dict[str, tuple[float, ...]] = {}
     names: dict[str, dict[str, str]] = {}
     for entry in file.study.compare:
-        if entry.dataset != name or entry.metric != metric:
+        if (entry.dataset, entry.metric, entry.statistic) != (name, metric, "mean"):
             continue
         rows = figures
         for column, value in entry.readings.items():

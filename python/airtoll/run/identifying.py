@@ -261,6 +261,8 @@ def _readings(subject: Subject) -> list[_Reading]:
     for entry in load(subject.study).study.compare:
         if entry.dataset != subject.dataset or entry.metric != "throughput_bps":
             continue
+        if entry.statistic != "mean":
+            continue
         if {"station", "flow"} & set(entry.cells) or entry.caveat:
             continue
         rows = figures

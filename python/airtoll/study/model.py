@@ -430,7 +430,8 @@ class Load(Table):
     )
     write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
     mss_bytes: Annotated[int, Field(ge=64, le=9000)] | None = Field(
-        None, description="TCP maximum segment size, octets; default 1460 (IPv4), 1440 (IPv6)"
+        None,
+        description="TCP maximum segment size, octets; default, and at most: 1460 (IPv4), 1440 (IPv6)",
     )
     window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
     tcp: Literal["newreno", "cubic"] | None = Field(
@@ -525,6 +526,11 @@ class Select(Table):
     ratio: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None, description="agreement: least ratio between two attempts"
     )
+    metric: str | None = Field(
+        None,
+        description="metric of the whole cell whose values select whole trials; default: each "
+        "metric by its own values",
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> Select:
@@ -565,8 +571,32 @@ class Compare(Table):
     dataset: str = Field(description="data set, see `airtoll datasets list`")
     cells: dict[str, Level] = Field(description="scenario, traffic and factor levels of our cells")
     readings: dict[str, Level] = Field(description="column values that select the readings")
-    metric: str = Field("throughput_bps", description="metric compared")
+    metric: str = Field(
+        "throughput_bps", description="metric compared; `overhead` with a statistic other than mean"
+    )
+    statistic: Literal["mean", "max", "min"] = Field(
+        "mean",
+        description="mean: cell by cell; max, min: the largest or smallest value of all selected "
+        "cells beside each selected printed figure, for texts that print extremes only",
+    )
+    minus: dict[str, Level] = Field(
+        default_factory=dict,
+        description="with max or min: levels of the cells whose values are subtracted, for printed "
+        "differences between two systems",
+    )
     caveat: str = Field("", description="caveat of these readings")
+
+    @model_validator(mode="after")
+    def _extremes(self) -> Compare:
+        if self.statistic == "mean" and self.minus:
+            raise ValueError("minus needs statistic max or min")
+        if self.statistic == "mean" and self.metric == "overhead":
+            raise ValueError(
+                "metric overhead needs statistic max or min; throughput_bps compares both"
+            )
+        if self.minus and self.metric == "overhead":
+            raise ValueError("minus is for metrics, not for overhead")
+        return self
 
 
 class Head(Table):

@@ -164,14 +164,17 @@ impl TcpConfig {
     /// The sender's system decides congestion control, loss recovery and timers, the receiver's
     /// decides window and delayed acknowledgements, and an extension is used where both have it.
     /// A value in `options` replaces that of the systems. `largest_mss` is the MSS that the path
-    /// allows, octets: MTU less IP and TCP headers. It holds where the options state no MSS.
+    /// allows, octets: MTU less IP and TCP headers. It holds where the options state no MSS, and it
+    /// bounds the one that they state (RFC 9293, 3.7.1: Eff.snd.MSS).
     pub fn of_flow(options: &TcpOptions, systems: [TcpSystem; 2], largest_mss: u32) -> Self {
         let milliseconds = |value: f64| libm::round(value.clamp(0.0, 1e9)) as u32;
         let [sender, receiver] = systems.map(|system| system.preset().config);
         let window = options.window_octets.map(u64::from);
         let wide = window.is_some_and(|octets| octets > 65_535);
         Self {
-            mss: options.mss_octets.unwrap_or(largest_mss),
+            mss: options
+                .mss_octets
+                .map_or(largest_mss, |own| own.min(largest_mss)),
             congestion: options.congestion_control.unwrap_or(sender.congestion),
             initial_window_segments: options
                 .initial_window_segments
@@ -314,6 +317,11 @@ mod tests {
         };
         let config = TcpConfig::of_flow(&named, [TcpSystem::WindowsXp; 2], 1_460);
         assert_eq!(config.mss, 256);
+        let long = TcpOptions {
+            mss_octets: Some(1_460),
+            ..TcpOptions::default()
+        };
+        assert_eq!(TcpConfig::of_flow(&long, generic, 1_440).mss, 1_440);
         assert!(config.window_scaling && config.validate().is_ok());
     }
 

@@ -1,0 +1,42 @@
+"""The comparisons on the study pages are those that a run with seed 1 gives now."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from airtoll.observe.datasets import list_datasets
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "studies"
+
+
+def _check(*names: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "study_pages.py"), "--check", *names],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_page_of_every_paper_has_a_written_comparison() -> None:
+    for name in list_datasets():
+        text = (PAGES / f"{name}.md").read_text("utf-8")
+        for kind in ("explained", "compared"):
+            start = f"<!-- {kind}: {name} -->\n"
+            body = text.partition(start)[2].partition(f"<!-- end of {kind} -->")[0]
+            assert body.strip(), f"{name}: run tools/study_pages.py {name}"
+
+
+def test_the_comparison_of_a_short_study_is_up_to_date() -> None:
+    _check("gheryani2013")
+
+
+@pytest.mark.slow
+def test_every_comparison_is_up_to_date() -> None:
+    _check()
