@@ -431,7 +431,8 @@ class Load(Table):
     write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
     mss_bytes: Annotated[int, Field(ge=64, le=9000)] | None = Field(
         None,
-        description="TCP maximum segment size, octets; default, and at most: 1460 (IPv4), 1440 (IPv6)",
+        description="TCP maximum segment size, octets; default, and at most: 1460 (IPv4), "
+        "1440 (IPv6)",
     )
     window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
     tcp: Literal["newreno", "cubic"] | None = Field(
