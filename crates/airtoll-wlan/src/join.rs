@@ -50,11 +50,23 @@ pub(crate) struct Signal {
     session: SessionId,
     /// The part of the session that it belongs to.
     part: Part,
-    pub message: Message,
+    message: Message,
     /// Whether its first transmission has ended.
     seen: bool,
     /// Sent under the pairwise key.
-    pub protected: bool,
+    protected: bool,
+}
+
+impl Signal {
+    /// The message that it carries.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// Whether it is sent under the pairwise key.
+    pub fn is_protected(&self) -> bool {
+        self.protected
+    }
 }
 
 /// The part of a session that a message belongs to.
@@ -346,7 +358,7 @@ impl Join {
             session.agreed = exchange.agreed(Party::AccessPoint);
         }
         out.push(Action::KeysAgreed {
-            station: session.nodes.radio,
+            station: session.nodes.radio(),
             access_point: session.access_point(),
             secrets: session.secrets(),
         });
@@ -516,11 +528,8 @@ impl Join {
 
     /// A session begins through the access point of the session `before`.
     pub fn begin_over_the_ds(&mut self, id: SessionId, before: SessionId) {
-        let Parties {
-            radio,
-            access_point,
-            ..
-        } = self.sessions[before].nodes;
+        let before = &self.sessions[before].nodes;
+        let (radio, access_point) = (before.radio(), before.access_point());
         let session = &mut self.sessions[id];
         session.departing = Some(radio);
         session.nodes.set(Party::OldAccessPoint, access_point);

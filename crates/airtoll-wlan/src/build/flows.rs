@@ -6,7 +6,7 @@ use super::Builder;
 use crate::application::{Application as _, Running};
 use crate::flow::{Connection, Ends, Flow, Socket, Span, UdpSocket};
 use crate::id::{FlowId, NodeId, RadioId};
-use crate::mac::{Backlog, NO_LIFETIME, RateControl};
+use crate::mac::{Backlog, Mode, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, IpVersion, Role, ScenarioError, Transport, UdpOptions};
 use crate::transport::TcpConfig;
@@ -104,8 +104,8 @@ impl Builder<'_> {
         let links = || mac.first_links(radio).map(|link| mac.link(link));
         let window = links()
             .filter_map(|link| match &link.rate {
-                RateControl::Fixed(mode) => Some(mac.mode(*mode).window),
-                _ => mac.modes().iter().map(|m| m.window).max(),
+                RateControl::Fixed(mode) => Some(mac.mode(*mode).window()),
+                _ => mac.modes().iter().map(Mode::window).max(),
             })
             .max()
             .unwrap_or(1);

@@ -184,17 +184,17 @@ pub(super) fn add_ahead(
     from: RadioId,
 ) -> Result<SessionId, ScenarioError> {
     let (mut nodes, tunnelling) = parties(world, source, (path, terms))?;
-    let times = world.join.entries_of(nodes.radio) - 1;
+    let times = world.join.entries_of(nodes.radio()) - 1;
     let negotiation = Negotiation::preauthentication(
         terms.policy.clone(),
         terms.options.clone(),
-        address::mac(nodes.station),
-        address::mac(nodes.access_point),
+        address::mac(nodes.station()),
+        address::mac(nodes.access_point()),
         source
             .streams
             .named(&again(
                 "pre-authentication",
-                source.radios.name(nodes.radio),
+                source.radios.name(nodes.radio()),
                 times,
             ))
             .into_generator(),
@@ -204,8 +204,8 @@ pub(super) fn add_ahead(
         value: terms.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    nodes.radio = from;
-    let station = &source.scenario.nodes[nodes.station.index()];
+    nodes.set_radio(from);
+    let station = &source.scenario.nodes[nodes.station().index()];
     let protection = station.cipher.frame_octets();
     Ok(world.join.add(Session::new(
         nodes,
@@ -307,12 +307,7 @@ fn session(
         ..
     } = source;
     let (nodes, tunnelling) = parties(world, source, (path, terms))?;
-    let Parties {
-        station,
-        radio,
-        access_point,
-        ..
-    } = nodes;
+    let (station, radio, access_point) = (nodes.station(), nodes.radio(), nodes.access_point());
     let mobile = terms.options.mobile_ip;
     let mut policy = terms.policy.clone();
     if let Some(group) = common_cipher(scenario, Some(terms.bss)) {

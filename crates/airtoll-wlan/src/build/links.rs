@@ -63,7 +63,7 @@ impl Builder<'_> {
         // their MPDUs are in A-MPDUs (10.12.8).
         let agreement = modes.iter().any(|m| {
             let mode = self.world.stack.lower.mac.mode(*m);
-            mode.limits.is_some() && (mode.ampdu_octets > 0 || mode.vector.always_ampdu())
+            mode.aggregates() || mode.always_delimits()
         });
         let mut made = TxLink::plain(from, peer, modes[0], bss.max_attempts);
         made.cipher = node.cipher;
@@ -85,7 +85,7 @@ impl Builder<'_> {
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
     fn worth(&self, mode: ModeId) -> f64 {
         let mode = self.world.stack.lower.mac.mode(mode);
-        let exchange = phy::airtime(&mode.vector, 1_500) + mode.timeout + mode.ack;
+        let exchange = mode.airtime(1_500) + mode.timeout() + mode.answer(false);
         1e9 / exchange.as_nanos() as f64
     }
 
@@ -133,12 +133,8 @@ impl Builder<'_> {
             .map(|vector| {
                 let mac = &mut self.world.stack.lower.mac;
                 let modes = mac.modes();
-                let known = modes.find(|m| m.vector == vector && m.bss == at);
-                known.unwrap_or_else(|| {
-                    let mut made = Mode::new(vector, bss, &timing, basic);
-                    made.bss = at;
-                    mac.add_mode(made)
-                })
+                let known = modes.find(|m| m.is_of(at, &vector));
+                known.unwrap_or_else(|| mac.add_mode(Mode::new(vector, (at, bss), &timing, basic)))
             })
             .collect())
     }

@@ -6,7 +6,6 @@ use airtoll_units::Duration;
 
 use super::joins::{self, Source, Terms, access_point_of};
 use super::signalling;
-use crate::device::Price;
 use crate::event::Event;
 use crate::id::{NodeId, SessionId, TunnelId};
 use crate::net::{Takes, TunnelEnd};
@@ -124,20 +123,13 @@ fn scanning(
     let medium = &world.stack.lower.medium;
     let channel = medium.channel_of(radio);
     let difs = medium.sifs(channel) + medium.slot(channel) * 2;
-    let vector = world.stack.lower.mac.mode(mode).vector;
+    let vector = *world.stack.lower.mac.mode(mode).vector();
     Scanning::new(plan, link, vector, difs, supported_rates(&scenario.bss[at]))
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.
 fn add_empty_tunnel(world: &mut World, node: NodeId, peer: NodeId) -> (NodeId, TunnelId) {
-    let end = TunnelEnd {
-        peer,
-        takes: Takes::Network(Vec::new()),
-        encapsulation: None,
-        encrypt: Price::default(),
-        decrypt: Price::default(),
-        taken: 0,
-    };
+    let end = TunnelEnd::ip_in_ip(peer, Takes::Network(Vec::new()));
     (node, world.stack.net.add_tunnel(node, end))
 }
 

@@ -14,8 +14,7 @@ pub(super) fn lowest_mode(world: &mut World, source: Source<'_>, at: usize) -> M
     let with_b = source.radios.with_b(&source.radios.members(&bss.name));
     let basic = mac::basic_rates(bss, with_b);
     let lowest = basic.lowest(mac::band(bss));
-    let mut made = Mode::new(lowest, bss, &mac::timing(bss, with_b), basic);
-    made.bss = at;
+    let made = Mode::new(lowest, (at, bss), &mac::timing(bss, with_b), basic);
     world.stack.lower.mac.add_mode(made)
 }
 

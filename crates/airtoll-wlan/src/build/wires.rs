@@ -103,24 +103,17 @@ impl Builder<'_> {
                     Takes::Network(nodes.collect())
                 });
                 let simplex = gateway.is_some();
-                let end = TunnelEnd {
-                    peer,
-                    takes: gateway.unwrap_or(Takes::Own),
-                    encapsulation: tunnel.encapsulation,
-                    encrypt: tunnel.encrypt.into(),
-                    decrypt: tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into(),
-                    taken: 0,
-                };
+                let takes = gateway.unwrap_or(Takes::Own);
+                let own_work = tunnel.encrypt.into();
+                let far_work = tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into();
+                let made =
+                    |peer, takes, work| TunnelEnd::new(peer, takes, tunnel.encapsulation, work);
                 let net = &mut self.world.stack.net;
-                net.add_tunnel(own, end.clone());
+                net.add_tunnel(own, made(peer, takes, (own_work, far_work)));
                 if !simplex {
-                    let far = TunnelEnd {
-                        peer: own,
-                        takes: Takes::For(own),
-                        encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
-                        decrypt: tunnel.decrypt.into(),
-                        ..end
-                    };
+                    let far_work = tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into();
+                    let own_work = tunnel.decrypt.into();
+                    let far = made(own, Takes::For(own), (far_work, own_work));
                     net.add_tunnel(peer, far);
                 }
             }

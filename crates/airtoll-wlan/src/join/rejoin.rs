@@ -374,7 +374,7 @@ impl Join {
         }
         let attempt = self.rejoins.attempts;
         self.rejoins.attempts += 1;
-        let name = format!("rejoin/{}/{attempt}", first.nodes.radio);
+        let name = format!("rejoin/{}/{attempt}", first.nodes.radio());
         let Ok(negotiation) = first
             .negotiation
             .again(streams.named(&name).into_generator())

@@ -213,7 +213,7 @@ impl Join {
         let round = renewal.rounds;
         let earlier = own.map_or(0, |own| self.sessions[own].key_frames);
         let first = &self.sessions[before];
-        let radio = first.nodes.radio;
+        let radio = first.nodes.radio();
         let made = first.negotiation.group_renewal(
             GroupRenewal {
                 keys,

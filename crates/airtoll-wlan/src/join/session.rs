@@ -39,10 +39,10 @@ pub(crate) enum Purpose {
 /// Nodes of the parties of a negotiation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parties {
-    pub station: NodeId,
+    station: NodeId,
     /// The radio of the station in the BSS of the session.
-    pub radio: RadioId,
-    pub access_point: NodeId,
+    radio: RadioId,
+    access_point: NodeId,
     /// The others that take part, in the order of [`Party`].
     others: [Option<NodeId>; PARTIES],
 }
@@ -56,6 +56,24 @@ impl Parties {
             access_point,
             others: [None; PARTIES],
         }
+    }
+
+    pub const fn station(&self) -> NodeId {
+        self.station
+    }
+
+    /// The radio of the station in the BSS of the session.
+    pub const fn radio(&self) -> RadioId {
+        self.radio
+    }
+
+    pub const fn access_point(&self) -> NodeId {
+        self.access_point
+    }
+
+    /// Sets the radio by which the station negotiates.
+    pub const fn set_radio(&mut self, radio: RadioId) {
+        self.radio = radio;
     }
 
     /// Sets the node of a party.

@@ -46,7 +46,7 @@ impl Mac {
     ) -> Fill {
         let now = cx.now();
         loop {
-            let pending = self.exchanges[contender].pending.take();
+            let pending = self.exchanges[contender].take_pending();
             let link = match pending {
                 Some(pending) => pending.link,
                 None => match self.choose_link(contender) {
@@ -61,7 +61,7 @@ impl Mac {
                 && self.discard_expired(cx, contender, link, now)
             {
                 let pending = Pending { link, asked: false };
-                self.exchanges[contender].pending = Some(pending);
+                self.exchanges[contender].keep_pending(pending);
                 return Fill::Dropped;
             }
             if !pending.is_some_and(|p| p.asked) {
@@ -70,7 +70,7 @@ impl Mac {
                 }
                 if self.discard_expired(cx, contender, link, now) {
                     let pending = Pending { link, asked: true };
-                    self.exchanges[contender].pending = Some(pending);
+                    self.exchanges[contender].keep_pending(pending);
                     return Fill::Dropped;
                 }
             }
@@ -90,15 +90,8 @@ impl Mac {
             return false;
         }
         let mode_id = state.rate.choose();
-        let exchange = &mut self.exchanges[contender];
-        exchange.link = link;
-        exchange.count = 0;
-        exchange.mode = mode_id;
-        exchange.aggregate = true;
-        exchange.request = true;
-        exchange.follows = Duration::ZERO;
-        exchange.psdu = phy::BLOCK_ACK_REQ_OCTETS;
-        exchange.length = phy::airtime(&self.modes[mode_id].response, exchange.psdu);
+        let mode = (mode_id, &self.modes[mode_id]);
+        self.exchanges[contender].prepare_request(link, mode);
         true
     }
 
@@ -111,17 +104,17 @@ impl Mac {
     ) -> bool {
         let mode_id = self.links[link].rate.choose();
         let mode = &self.modes[mode_id];
-        let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
-        let mut octets_limit = mode.ampdu_octets.min(mode.ppdu_octets);
+        let aggregates = mode.aggregates();
+        let mut octets_limit = mode.ampdu_limit();
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
             let sifs = medium.sifs(medium.channel_of(self.links[link].from));
             let guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
-            let around = guard + sifs + mode.block_ack;
+            let around = guard + sifs + mode.answer(true);
             let within = mode.octets_within(room.saturating_sub(around));
             octets_limit = octets_limit.min(within);
         }
-        let window = if aggregates { mode.window } else { 1 };
+        let window = mode.most_mpdus();
         let mut count = 0_u32;
         // Length so far without the padding of the last sub-frame.
         let mut octets = 0_u32;
@@ -165,22 +158,12 @@ impl Mac {
         let mode = &self.modes[mode_id];
         let psdu = if count > 1 {
             octets
-        } else if mode.limits.is_some() && mode.vector.always_ampdu() {
+        } else if mode.always_delimits() {
             first + DELIMITER
         } else {
             first
         };
-        let exchange = &mut self.exchanges[contender];
-        if exchange.request || exchange.mode != mode_id || exchange.psdu != psdu {
-            exchange.length = phy::airtime(&mode.vector, psdu);
-        }
-        exchange.link = link;
-        exchange.count = count;
-        exchange.mode = mode_id;
-        exchange.aggregate = count > 1;
-        exchange.request = false;
-        exchange.follows = follows;
-        exchange.psdu = psdu;
+        self.exchanges[contender].prepare_data(link, (mode_id, mode), (count, psdu), follows);
         true
     }
 
@@ -201,7 +184,7 @@ impl Mac {
         let (octets, _) = state.division.mpdu(&pieces, pieces.at + 1);
         let mode = &self.modes[mode];
         let sifs = medium.sifs(medium.channel_of(state.from));
-        sifs + phy::airtime(&mode.vector, octets) + sifs + mode.ack
+        sifs + mode.airtime(octets) + sifs + mode.answer(false)
     }
 
     /// Chooses the next fragment of the MSDU that the contender is sending.
@@ -224,15 +207,10 @@ impl Mac {
         mode: ModeId,
     ) -> bool {
         // Longest A-MSDU, and longest MPDU that holds one.
-        let limits = match self.links[link].amsdu_octets {
+        let amsdu = match self.links[link].amsdu_octets {
             0 => None,
-            amsdu => self.modes[mode].limits.map(|limits| (amsdu, limits)),
+            most => self.modes[mode].amsdu_limit().map(|mpdu| (most, mpdu)),
         };
-        let amsdu = limits.map(|(amsdu, limits)| {
-            let mode = &self.modes[mode];
-            let longest = limits.mpdu(&mode.vector, mode.ampdu_octets);
-            (amsdu, longest.min(mode.ppdu_octets))
-        });
         let Some(head) = self.take_packet(cx, contender, link) else {
             return false;
         };

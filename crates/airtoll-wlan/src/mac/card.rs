@@ -88,17 +88,15 @@ impl Mac {
         let state = &self.links[link];
         let mode = match &state.rate {
             RateControl::Fixed(mode) => *mode,
-            _ => self.exchanges[id].mode,
+            _ => self.exchanges[id].mode(),
         };
         let mode = &self.modes[mode];
-        let aggregates = mode.ampdu_octets > 0 && mode.limits.is_some();
         let prepared = state.window.iter().filter(|m| !m.acknowledged);
         let (mut mpdus, mut octets) = prepared.fold((0, 0), |(n, sum), m| (n + 1, sum + m.octets));
-        if state.request_due || (mpdus > 0 && !aggregates) {
+        if state.request_due || (mpdus > 0 && !mode.aggregates()) {
             return None;
         }
-        let most = if aggregates { mode.window } else { 1 };
-        let limit = mode.ampdu_octets.min(mode.ppdu_octets);
+        let (most, limit) = (mode.most_mpdus(), mode.ampdu_limit());
         let around =
             super::mac_octets(state.qos, state.four_address) + state.cipher.frame_octets() as u32;
         let mut work = Work {
@@ -126,7 +124,7 @@ impl Mac {
             work.queued = work.queued.max(packet.left);
         }
         let bits = 8_000_000_000 * u64::from(work.octets);
-        work.airtime = Duration::from_nanos(bits / mode.bit_rate);
+        work.airtime = Duration::from_nanos(bits / mode.bit_rate());
         (work.mpdus > 0).then_some(work)
     }
 

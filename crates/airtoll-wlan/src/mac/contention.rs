@@ -713,7 +713,7 @@ impl Mac {
     /// Doubles the contention window; at the failure after the last attempt of a frame it falls
     /// back (10.23.2.2: QSRC below the limit is incremented, else it becomes 0).
     pub(super) fn widen(&mut self, id: ContenderId) {
-        let link = self.exchanges[id].link;
+        let link = self.exchanges[id].link();
         let limit = self.links.get(link).map_or(7, |l| l.max_attempts);
         let contender = &mut self.contenders[id];
         if contender.retries < limit {

@@ -33,20 +33,20 @@ enum Stage {
 /// The present frame exchange of a contender.
 #[derive(Debug, Clone)]
 pub(crate) struct FrameExchange {
-    pub link: LinkId,
-    pub mode: ModeId,
+    link: LinkId,
+    mode: ModeId,
     /// MPDUs in the PPDU.
-    pub count: u32,
+    count: u32,
     /// Length of the PSDU, octets.
-    pub(super) psdu: u32,
+    psdu: u32,
     /// Airtime of the PPDU.
-    pub(super) length: Duration,
+    length: Duration,
     /// Answered by a block ack.
-    pub aggregate: bool,
+    aggregate: bool,
     /// A BlockAckReq instead of data.
-    pub(super) request: bool,
+    request: bool,
     /// Time from the end of the response to the end of the next fragment's, in a fragment burst.
-    pub(super) follows: Duration,
+    follows: Duration,
     stage: Stage,
     data_end: Instant,
     /// When the sender knows that no response comes.
@@ -54,7 +54,7 @@ pub(crate) struct FrameExchange {
     /// End of the TXOP or frame burst; zero where one exchange is all.
     txop_end: Instant,
     /// A link that was chosen for the next PPDU before expired packets were dropped.
-    pub(super) pending: Option<Pending>,
+    pending: Option<Pending>,
 }
 
 impl FrameExchange {
@@ -76,14 +76,81 @@ impl FrameExchange {
         }
     }
 
+    /// The link of its data.
+    #[inline]
+    pub fn link(&self) -> LinkId {
+        self.link
+    }
+
+    #[inline]
+    pub fn mode(&self) -> ModeId {
+        self.mode
+    }
+
+    /// MPDUs in the PPDU.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether a block ack answers it.
+    pub fn is_aggregate(&self) -> bool {
+        self.aggregate
+    }
+
+    /// Airtime of the PPDU.
+    pub(super) fn length(&self) -> Duration {
+        self.length
+    }
+
+    /// Takes the link that was chosen before expired packets were dropped.
+    #[inline]
+    pub(super) fn take_pending(&mut self) -> Option<Pending> {
+        self.pending.take()
+    }
+
+    /// Keeps a link that is chosen until expired packets have been dropped.
+    pub(super) fn keep_pending(&mut self, pending: Pending) {
+        self.pending = Some(pending);
+    }
+
+    /// The next PPDU is a BlockAckReq.
+    pub(super) fn prepare_request(&mut self, link: LinkId, (number, mode): (ModeId, &Mode)) {
+        self.link = link;
+        self.mode = number;
+        self.count = 0;
+        self.aggregate = true;
+        self.request = true;
+        self.follows = Duration::ZERO;
+        self.psdu = phy::BLOCK_ACK_REQ_OCTETS;
+        self.length = phy::airtime(mode.response(), self.psdu);
+    }
+
+    /// The next PPDU holds `count` MPDUs in a PSDU of `psdu` octets; `follows`: time from the end of
+    /// its response to the end of the next fragment's.
+    #[inline]
+    pub(super) fn prepare_data(
+        &mut self,
+        link: LinkId,
+        (number, mode): (ModeId, &Mode),
+        (count, psdu): (u32, u32),
+        follows: Duration,
+    ) {
+        if self.request || self.mode != number || self.psdu != psdu {
+            self.length = mode.airtime(psdu);
+        }
+        self.link = link;
+        self.mode = number;
+        self.count = count;
+        self.aggregate = count > 1;
+        self.request = false;
+        self.follows = follows;
+        self.psdu = psdu;
+    }
+
     /// Airtime of the response to the PPDU.
     #[inline]
     fn answer(&self, mode: &Mode) -> Duration {
-        if self.aggregate {
-            mode.block_ack
-        } else {
-            mode.ack
-        }
+        mode.answer(self.aggregate)
     }
 }
 
@@ -175,18 +242,23 @@ impl Mac {
             return;
         }
         let rest = sifs + exchange.length + sifs + exchange.answer(mode);
-        let (rts, cts) = (mode.rts, mode.cts);
-        if exchange.request {
-            self.send_data(cx, medium, id);
-        } else if exchange.psdu > link.rts_octets || mode.protection == Protection::RtsCts {
-            self.exchanges[id].stage = Stage::Cts;
-            let times = (rts, sifs + cts + rest);
-            self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
-        } else if mode.protection == Protection::CtsToSelf {
-            self.exchanges[id].stage = Stage::Data;
-            self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
+        let (rts, cts) = (mode.rts(), mode.cts());
+        let protection = if exchange.request {
+            Protection::None
         } else {
-            self.send_data(cx, medium, id);
+            mode.protection(exchange.psdu, link.rts_octets)
+        };
+        match protection {
+            Protection::RtsCts => {
+                self.exchanges[id].stage = Stage::Cts;
+                let times = (rts, sifs + cts + rest);
+                self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
+            }
+            Protection::CtsToSelf => {
+                self.exchanges[id].stage = Stage::Data;
+                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
+            }
+            Protection::None => self.send_data(cx, medium, id),
         }
     }
 
@@ -215,7 +287,7 @@ impl Mac {
         let sifs = self.sifs(medium, id);
         let answer = exchange.answer(mode);
         if exchange.stage == Stage::Cts {
-            let times = (mode.cts, sifs + exchange.length + sifs + answer);
+            let times = (mode.cts(), sifs + exchange.length + sifs + answer);
             self.exchanges[id].stage = Stage::Data;
             self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
         } else {
@@ -266,8 +338,8 @@ impl Mac {
         let peer = self.links[exchange.link].peer;
         match kind {
             FrameKind::Rts => {
-                let timeout = mode.cts_timeout;
-                let arrived = medium.control_arrives(t, peer, &mode.response, phy::RTS_OCTETS);
+                let timeout = mode.cts_timeout();
+                let arrived = medium.control_arrives(t, peer, mode.response(), phy::RTS_OCTETS);
                 let free = medium.engaged_until(peer) <= now && self.earlier_nav <= now;
                 if arrived && free {
                     cx.observe_air(Air::Protection, alone);
@@ -283,7 +355,7 @@ impl Mac {
                 self.expect(cx, medium, id, Gap::Protection, &[sender], false);
             }
             FrameKind::Cts => {
-                if medium.control_arrives(t, sender, &mode.response, phy::CTS_OCTETS) {
+                if medium.control_arrives(t, sender, mode.response(), phy::CTS_OCTETS) {
                     cx.observe_air(Air::Protection, alone);
                     self.expect(cx, medium, id, Gap::Protection, &[sender], false);
                 } else {
@@ -293,8 +365,8 @@ impl Mac {
             }
             FrameKind::BlockAckReq => {
                 let octets = phy::BLOCK_ACK_REQ_OCTETS;
-                let timeout = mode.timeout;
-                if medium.control_arrives(t, peer, &mode.response, octets) {
+                let timeout = mode.timeout();
+                if medium.control_arrives(t, peer, mode.response(), octets) {
                     cx.observe_air(Air::Ack, alone);
                     self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
                 } else {
@@ -303,13 +375,9 @@ impl Mac {
                 }
             }
             _ => {
-                let octets = if exchange.aggregate {
-                    phy::block_ack_octets(mode.window)
-                } else {
-                    phy::ACK_OCTETS
-                };
-                let give_up = exchange.data_end + mode.timeout;
-                if medium.control_arrives(t, sender, &mode.response, octets) {
+                let octets = mode.answer_octets(exchange.aggregate);
+                let give_up = exchange.data_end + mode.timeout();
+                if medium.control_arrives(t, sender, mode.response(), octets) {
                     cx.observe_air(Air::Ack, alone);
                     cx.observe(Observation::ControlOctets { octets });
                     cx.act(Action::Ended {
@@ -357,8 +425,8 @@ impl Mac {
         let mode = &self.modes[exchange.mode];
         let channel = self.contenders[id].channel;
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
-        let until = now + sifs + mode.cts + sifs + exchange.length + sifs + exchange.answer(mode);
-        let patience = sifs * 2 + mode.cts + phy::rx_phy_start_delay(&mode.guard) + slot * 2;
+        let until = now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
+        let patience = sifs * 2 + mode.cts() + phy::rx_phy_start_delay(mode.guard()) + slot * 2;
         if now + patience < until {
             let reservation = self.reservations.insert((now, until));
             cx.schedule(
@@ -390,7 +458,7 @@ impl Mac {
                 break;
             }
             let arrives = outcome.is_some_and(|r| {
-                let (ends, sent_with) = ((link.from, peer), (mode_id, &mode.vector));
+                let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
                 medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
             });
             any |= arrives;
@@ -417,13 +485,13 @@ impl Mac {
             cx.observe(Observation::Data {
                 alone: t.alone,
                 length,
-                bit_rate: mode.bit_rate,
+                bit_rate: mode.bit_rate(),
                 good: &good,
                 bad,
             });
         }
         if !any {
-            let timeout = self.modes[mode_id].timeout;
+            let timeout = self.modes[mode_id].timeout();
             self.fail(cx, id, now + timeout);
             return;
         }

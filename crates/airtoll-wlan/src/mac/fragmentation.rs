@@ -25,11 +25,11 @@ pub(crate) struct Division {
 /// An MSDU that is sent in fragments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pieces {
-    pub count: u32,
+    pub(super) count: u32,
     /// The present fragment.
-    pub at: u32,
+    pub(super) at: u32,
     /// Fragments that its receiver has.
-    pub heard: u32,
+    pub(super) heard: u32,
     /// MSDU with Michael, octets: headers of IP and above, payload, then the octets that security
     /// added.
     whole: Octets,

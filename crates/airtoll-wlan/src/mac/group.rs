@@ -18,7 +18,8 @@ pub(crate) struct GroupFrame {
     pub packet: PacketId,
     pub octets: u32,
     pub length: Duration,
-    vector: TxVector,
+    /// Vector of the frame.
+    pub vector: TxVector,
 }
 
 impl Mac {
@@ -27,7 +28,7 @@ impl Mac {
     pub fn group_sent(&mut self, cx: &mut Context, t: &Transmission) -> Option<GroupFrame> {
         cx.observe_air(Air::Management, t.alone);
         let exchange = &self.exchanges[t.contender];
-        let (link, mode, length) = (exchange.link, exchange.mode, exchange.length);
+        let (link, mode, length) = (exchange.link(), exchange.mode(), exchange.length());
         let mpdu = self.links[link].window.front_mut()?;
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
@@ -37,7 +38,7 @@ impl Mac {
             packet: mpdu.head,
             octets: mpdu.octets,
             length,
-            vector: self.modes[mode].vector,
+            vector: *self.modes[mode].vector(),
         })
     }
 
@@ -63,7 +64,7 @@ impl Mac {
 
     /// The contender is done with a group-addressed frame.
     pub fn end_group(&mut self, cx: &mut Context, contender: ContenderId) {
-        let link = self.exchanges[contender].link;
+        let link = self.exchanges[contender].link();
         self.queues[contender].unfinished = None;
         self.shrink_window(cx, contender, link);
         self.end_unanswered(cx, contender);

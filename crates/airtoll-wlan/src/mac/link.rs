@@ -15,37 +15,73 @@ use crate::observe::ledger::Octets;
 /// Packets of one MPDU that occupy their sender's socket.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    pub flow: FlowId,
+    pub(super) flow: FlowId,
     /// The socket is that of the flow's destination.
-    pub reverse: bool,
-    pub count: u16,
+    pub(super) reverse: bool,
+    pub(super) count: u16,
 }
 
 /// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mpdu {
     /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
-    pub head: PacketId,
-    pub sequence: u32,
+    pub(super) head: PacketId,
+    pub(super) sequence: u32,
     /// When its first packet came into the queue.
-    pub since: Instant,
+    pub(super) since: Instant,
     /// Length with header and FCS, of the present fragment where it is fragmented.
-    pub octets: u32,
-    pub parts: Octets,
+    pub(super) octets: u32,
+    pub(super) parts: Octets,
     /// Its fragments, where the MSDU is fragmented.
-    pub pieces: Option<Pieces>,
-    pub msdus: u16,
+    pub(super) pieces: Option<Pieces>,
+    pub(super) msdus: u16,
     /// Its packets that occupy their sender's socket.
-    pub held: Option<Held>,
-    pub attempts: u8,
+    pub(super) held: Option<Held>,
+    pub(super) attempts: u8,
     /// Part of the PPDU of the present exchange.
-    pub in_flight: bool,
+    pub(super) in_flight: bool,
     /// Reached the receiver.
-    pub received: bool,
+    pub(super) received: bool,
     /// Handed up by the receiver.
-    pub delivered: bool,
+    pub(super) delivered: bool,
     /// The sender knows that it was received.
-    pub acknowledged: bool,
+    pub(super) acknowledged: bool,
+}
+
+impl Mpdu {
+    /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
+    pub fn head(&self) -> PacketId {
+        self.head
+    }
+
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// Length with header and FCS, of the present fragment where it is fragmented.
+    pub fn octets(&self) -> u32 {
+        self.octets
+    }
+
+    /// Number of the present fragment; `None` where the MSDU is whole.
+    pub fn piece(&self) -> Option<u32> {
+        Some(self.pieces?.at)
+    }
+
+    /// Whether it is part of the PPDU of the present exchange.
+    pub fn is_in_flight(&self) -> bool {
+        self.in_flight
+    }
+
+    /// Whether it reached the receiver.
+    pub fn is_received(&self) -> bool {
+        self.received
+    }
+
+    /// Whether the sender knows that it was received.
+    pub fn is_acknowledged(&self) -> bool {
+        self.acknowledged
+    }
 }
 
 /// One sender's traffic of one access category to one receiver.

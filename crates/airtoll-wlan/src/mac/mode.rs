@@ -12,30 +12,30 @@ use crate::scenario::{Bss, Protection, Standard};
 #[derive(Debug, Clone)]
 pub(crate) struct Mode {
     /// BSS whose basic rates and timings it follows.
-    pub bss: usize,
-    pub vector: TxVector,
+    bss: usize,
+    vector: TxVector,
     /// Vector of Ack, block ack and CTS that answer it.
-    pub response: TxVector,
+    response: TxVector,
     /// Vector of RTS, CTS-to-self and the CTS that answers an RTS.
-    pub guard: TxVector,
-    pub ack: Duration,
-    pub block_ack: Duration,
-    pub cts: Duration,
-    pub rts: Duration,
+    guard: TxVector,
+    ack: Duration,
+    block_ack: Duration,
+    cts: Duration,
+    rts: Duration,
     /// From the end of the frame to the end of the wait for its response.
-    pub timeout: Duration,
-    pub limits: Option<AmpduLimits>,
+    timeout: Duration,
+    limits: Option<AmpduLimits>,
     /// Longest A-MPDU used, octets; 0: none.
-    pub ampdu_octets: u32,
+    ampdu_octets: u32,
     /// Most MPDUs in an A-MPDU.
-    pub window: u32,
+    window: u32,
     /// The same for a CTS.
-    pub cts_timeout: Duration,
-    pub bit_rate: u64,
+    cts_timeout: Duration,
+    bit_rate: u64,
     /// Longest PSDU within the longest PPDU time of formats that aggregate, octets.
-    pub ppdu_octets: u32,
+    ppdu_octets: u32,
     /// Protection frames before the frame.
-    pub protection: Protection,
+    protection: Protection,
 }
 
 /// Band of a BSS.
@@ -123,9 +123,14 @@ pub(crate) fn choices(
 }
 
 impl Mode {
-    /// The mode of `vector` in a BSS with these timings and basic rates. OFDM frames at 2.4 GHz
-    /// have the BSS's protection.
-    pub fn new(vector: TxVector, bss: &Bss, timing: &TimingSet, basic: BasicRates) -> Self {
+    /// The mode of `vector` in a BSS, with its number, and with these timings and basic rates. OFDM
+    /// frames at 2.4 GHz have the BSS's protection.
+    pub fn new(
+        vector: TxVector,
+        (number, bss): (usize, &Bss),
+        timing: &TimingSet,
+        basic: BasicRates,
+    ) -> Self {
         let response = phy::control_response(&vector, basic);
         let limits = phy::ampdu_limits(&vector);
         let ampdu_octets = limits.map_or(0, |l| {
@@ -152,7 +157,7 @@ impl Mode {
         };
         let air = |octets| phy::airtime(&response, octets);
         let mut mode = Self {
-            bss: 0,
+            bss: number,
             vector,
             response,
             guard,
@@ -173,15 +178,134 @@ impl Mode {
         mode
     }
 
-    /// Time of the frames and spaces before a PSDU of `octets` octets that protect it; an RTS
-    /// precedes those longer than `rts_octets`.
-    pub fn guard_time(&self, sifs: Duration, octets: u32, rts_octets: u32) -> Duration {
-        if octets > rts_octets || self.protection == Protection::RtsCts {
-            self.rts + sifs + self.cts + sifs
-        } else if self.protection == Protection::CtsToSelf {
-            self.cts + sifs
+    /// Whether it is the mode of `vector` in the BSS with this number.
+    pub fn is_of(&self, bss: usize, vector: &TxVector) -> bool {
+        self.bss == bss && self.vector == *vector
+    }
+
+    /// The vector of data frames.
+    #[inline]
+    pub fn vector(&self) -> &TxVector {
+        &self.vector
+    }
+
+    /// The vector of Ack, block ack and BlockAckReq.
+    #[inline]
+    pub fn response(&self) -> &TxVector {
+        &self.response
+    }
+
+    /// The vector of RTS, CTS-to-self and the CTS that answers an RTS.
+    #[inline]
+    pub fn guard(&self) -> &TxVector {
+        &self.guard
+    }
+
+    #[inline]
+    pub fn bit_rate(&self) -> u64 {
+        self.bit_rate
+    }
+
+    /// Airtime of a PSDU of `octets` octets.
+    #[inline]
+    pub fn airtime(&self, octets: u32) -> Duration {
+        phy::airtime(&self.vector, octets)
+    }
+
+    /// Airtime of the Ack, or of the block ack of an A-MPDU.
+    #[inline]
+    pub fn answer(&self, aggregate: bool) -> Duration {
+        if aggregate { self.block_ack } else { self.ack }
+    }
+
+    /// Octets of the Ack, or of the block ack of an A-MPDU.
+    #[inline]
+    pub fn answer_octets(&self, aggregate: bool) -> u32 {
+        if aggregate {
+            phy::block_ack_octets(self.window)
         } else {
-            Duration::ZERO
+            phy::ACK_OCTETS
+        }
+    }
+
+    /// From the end of a data frame to the end of the wait for its response.
+    #[inline]
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// From the end of an RTS to the end of the wait for its CTS.
+    #[inline]
+    pub fn cts_timeout(&self) -> Duration {
+        self.cts_timeout
+    }
+
+    #[inline]
+    pub fn rts(&self) -> Duration {
+        self.rts
+    }
+
+    #[inline]
+    pub fn cts(&self) -> Duration {
+        self.cts
+    }
+
+    /// Whether several MPDUs fit in a PPDU.
+    #[inline]
+    pub fn aggregates(&self) -> bool {
+        self.ampdu_octets > 0 && self.limits.is_some()
+    }
+
+    /// Whether a lone MPDU has a delimiter, too.
+    #[inline]
+    pub fn always_delimits(&self) -> bool {
+        self.limits.is_some() && self.vector.always_ampdu()
+    }
+
+    /// Most MPDUs in an A-MPDU, and in the window of a block ack agreement.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Most MPDUs in a PPDU.
+    #[inline]
+    pub fn most_mpdus(&self) -> u32 {
+        if self.aggregates() { self.window } else { 1 }
+    }
+
+    /// Longest A-MPDU, octets.
+    #[inline]
+    pub fn ampdu_limit(&self) -> u32 {
+        self.ampdu_octets.min(self.ppdu_octets)
+    }
+
+    /// Longest MPDU with an A-MSDU, octets; `None` where the format has none.
+    #[inline]
+    pub fn amsdu_limit(&self) -> Option<u32> {
+        let limit = self.limits?.mpdu(&self.vector, self.ampdu_octets);
+        Some(limit.min(self.ppdu_octets))
+    }
+
+    /// Protection frames before a PSDU of `octets` octets; an RTS precedes those longer than
+    /// `rts_octets`.
+    #[inline]
+    pub fn protection(&self, octets: u32, rts_octets: u32) -> Protection {
+        if octets > rts_octets {
+            Protection::RtsCts
+        } else {
+            self.protection
+        }
+    }
+
+    /// Time of the frames and spaces before a PSDU that protect it; arguments as in
+    /// [`Self::protection`].
+    #[inline]
+    pub fn guard_time(&self, sifs: Duration, octets: u32, rts_octets: u32) -> Duration {
+        match self.protection(octets, rts_octets) {
+            Protection::RtsCts => self.rts + sifs + self.cts + sifs,
+            Protection::CtsToSelf => self.cts + sifs,
+            Protection::None => Duration::ZERO,
         }
     }
 

@@ -4,7 +4,7 @@
 //! replaced: the medium knows by which radio the station is on the air, this module which access point
 //! its packets go to.
 
-use super::{Net, Route, RoutesTo};
+use super::{Net, Route, RoutesTo, TunnelEnd};
 use crate::context::{Action, Context};
 use crate::id::{NodeId, PacketId, RadioId};
 use crate::lower::Lower;
@@ -34,7 +34,7 @@ impl Net {
     /// Sets whether the far end of a station's tunnel waits for a packet from its new address.
     pub fn set_unheard(&mut self, station: NodeId, unheard: bool) {
         let state = &mut self.nodes[station];
-        let taken = state.tunnels.iter().map(|end| end.taken).sum();
+        let taken = state.tunnels.iter().map(TunnelEnd::taken).sum();
         state.unheard = unheard.then_some(taken);
     }
 

@@ -30,15 +30,15 @@ pub(crate) enum Takes {
 /// A node's end of a tunnel.
 #[derive(Debug, Clone)]
 pub(crate) struct TunnelEnd {
-    pub peer: NodeId,
-    pub takes: Takes,
+    peer: NodeId,
+    takes: Takes,
     /// `None`: IP in IP (RFC 2003).
-    pub encapsulation: Option<Tunnel>,
-    pub encrypt: Price,
+    encapsulation: Option<Tunnel>,
+    encrypt: Price,
     /// Cost at its peer.
-    pub decrypt: Price,
+    decrypt: Price,
     /// Packets that it has taken.
-    pub taken: u32,
+    taken: u32,
 }
 
 /// A packet before a tunnel took it.
@@ -55,6 +55,45 @@ pub(super) struct Layer {
 pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
 
 impl TunnelEnd {
+    /// The end of a tunnel to `peer`, with the costs to encrypt here and to decrypt there; without
+    /// `encapsulation` IP in IP (RFC 2003).
+    pub fn new(
+        peer: NodeId,
+        takes: Takes,
+        encapsulation: Option<Tunnel>,
+        (encrypt, decrypt): (Price, Price),
+    ) -> Self {
+        Self {
+            peer,
+            takes,
+            encapsulation,
+            encrypt,
+            decrypt,
+            taken: 0,
+        }
+    }
+
+    /// The end of an IP-in-IP tunnel to `peer` (RFC 2003), without cost.
+    pub fn ip_in_ip(peer: NodeId, takes: Takes) -> Self {
+        let free = (Price::default(), Price::default());
+        Self::new(peer, takes, None, free)
+    }
+
+    /// The node with the far end.
+    pub fn peer(&self) -> NodeId {
+        self.peer
+    }
+
+    /// The protection and its headers; `None`: IP in IP (RFC 2003).
+    pub fn encapsulation(&self) -> Option<Tunnel> {
+        self.encapsulation
+    }
+
+    /// Packets that it has taken.
+    pub fn taken(&self) -> u32 {
+        self.taken
+    }
+
     /// Whether it takes a packet for `to` that its node forwards, or sends itself.
     pub fn takes(&self, to: NodeId, own: bool) -> bool {
         match &self.takes {

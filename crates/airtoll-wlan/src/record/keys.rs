@@ -14,6 +14,7 @@ use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
 use crate::address::{self, Locator};
 use crate::id::{NodeId, RadioId, TunnelId};
+use crate::net::TunnelEnd;
 use crate::scenario::{Role, Scenario};
 
 impl Recorder {
@@ -222,7 +223,7 @@ impl Recorder {
         *agreed += 1;
         let end = &tunnels[number];
         let (Some(encapsulation), Some(spis)) =
-            (end.encapsulation, secrets.get(&SecretName::TunnelSpis))
+            (end.encapsulation(), secrets.get(&SecretName::TunnelSpis))
         else {
             return;
         };
@@ -231,14 +232,14 @@ impl Recorder {
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
         for (ends, at, name, spi, earlier) in [
             (
-                (outside, end.peer.into()),
+                (outside, end.peer().into()),
                 Some((station, number)),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
             ),
             (
-                (end.peer.into(), outside),
+                (end.peer().into(), outside),
                 far,
                 SecretName::TunnelBackward,
                 spis.last_chunk(),
@@ -299,14 +300,14 @@ impl Recorder {
         let joins = |node: NodeId| view.join.negotiates_tunnels(node);
         for node in view.net().nodes() {
             for (number, end) in view.net().tunnels(node).pairs() {
-                let Some(encapsulation) = end.encapsulation else {
+                let Some(encapsulation) = end.encapsulation() else {
                     continue;
                 };
-                if joins(node) || joins(end.peer) {
+                if joins(node) || joins(end.peer()) {
                     // Its keys come with its handshake.
                     continue;
                 }
-                let ends = (node.into(), end.peer.into());
+                let ends = (node.into(), end.peer().into());
                 let name = format!("tunnel/{node}/{number}");
                 let mut stream = streams.named(&name);
                 let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
@@ -328,15 +329,15 @@ impl Recorder {
 /// in the order in which the host lists its tunnels to that node.
 fn far_end(view: &View<'_>, station: NodeId, number: TunnelId) -> Option<(NodeId, TunnelId)> {
     let tunnels = view.net().tunnels(station);
-    let peer = tunnels[number].peer;
+    let peer = tunnels[number].peer();
     let before = tunnels.as_slice()[..number.index()]
         .iter()
-        .filter(|t| t.peer == peer);
+        .filter(|t| t.peer() == peer);
     let far = view
         .net()
         .tunnels(peer)
         .pairs()
-        .filter(|(_, t)| t.peer == station)
+        .filter(|(_, t)| t.peer() == station)
         .nth(before.count());
     far.map(|(number, _)| (peer, number))
 }
@@ -344,7 +345,7 @@ fn far_end(view: &View<'_>, station: NodeId, number: TunnelId) -> Option<(NodeId
 /// Packets that a tunnel has taken at this end.
 fn taken(view: &View<'_>, (node, number): (NodeId, TunnelId)) -> u32 {
     let tunnels = view.net().tunnels(node);
-    tunnels.get(number).map_or(0, |end| end.taken)
+    tunnels.get(number).map_or(0, TunnelEnd::taken)
 }
 
 fn draw(stream: &mut Stream, octets: usize) -> Vec<u8> {

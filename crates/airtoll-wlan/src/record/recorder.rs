@@ -177,16 +177,16 @@ impl Recorder {
             }
             kind => {
                 let exchange = view.mac().exchange(t.contender);
-                let mode = view.mac().mode(exchange.mode);
-                let peer = view.mac().link(exchange.link).peer;
+                let mode = view.mac().mode(exchange.mode());
+                let peer = view.mac().link(exchange.link()).peer;
                 match kind {
-                    FrameKind::Data => (Some(peer), mode.vector),
-                    FrameKind::Group => (None, mode.vector),
-                    FrameKind::BlockAckReq => (Some(peer), mode.response),
-                    FrameKind::Response => (Some(owner), mode.response),
-                    FrameKind::Rts => (Some(peer), mode.guard),
-                    FrameKind::Cts => (Some(owner), mode.guard),
-                    FrameKind::CtsToSelf | FrameKind::Beacon => (None, mode.guard),
+                    FrameKind::Data => (Some(peer), *mode.vector()),
+                    FrameKind::Group => (None, *mode.vector()),
+                    FrameKind::BlockAckReq => (Some(peer), *mode.response()),
+                    FrameKind::Response => (Some(owner), *mode.response()),
+                    FrameKind::Rts => (Some(peer), *mode.guard()),
+                    FrameKind::Cts => (Some(owner), *mode.guard()),
+                    FrameKind::CtsToSelf | FrameKind::Beacon => (None, *mode.guard()),
                 }
             }
         };
@@ -227,11 +227,11 @@ impl Recorder {
             FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
             FrameKind::BlockAckReq => {
                 let exchange = view.mac().exchange(t.contender);
-                let link = view.mac().link(exchange.link);
+                let link = view.mac().link(exchange.link());
                 let first = link
                     .window
                     .front()
-                    .map_or(link.next_sequence, |m| m.sequence);
+                    .map_or(link.next_sequence, Mpdu::sequence);
                 let tid = tid(view, t.contender);
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
@@ -285,30 +285,30 @@ impl Recorder {
         decoded: bool,
     ) {
         let exchange = view.mac().exchange(contender);
-        let number = exchange.link;
+        let number = exchange.link();
         let link = view.mac().link(number);
-        let front = link.window.front().map_or(0, |m| m.sequence);
+        let front = link.window.front().map_or(0, Mpdu::sequence);
         while self.links[number]
             .front()
             .is_some_and(|c| c.sequence < front)
         {
             self.links[number].pop_front();
         }
-        self.ppdus += u32::from(exchange.aggregate);
-        let mut left = exchange.count;
+        self.ppdus += u32::from(exchange.is_aggregate());
+        let mut left = exchange.count();
         let mut out = std::mem::take(&mut self.scratch);
         let flying = link
             .window
             .iter()
-            .take_while(|m| m.in_flight || m.acknowledged)
-            .filter(|m| m.in_flight);
+            .take_while(|m| m.is_in_flight() || m.is_acknowledged())
+            .filter(|m| m.is_in_flight());
         for mpdu in flying {
             let kept = &self.links[number];
-            let at = kept.partition_point(|c| c.sequence < mpdu.sequence);
-            if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence) {
+            let at = kept.partition_point(|c| c.sequence < mpdu.sequence());
+            if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence()) {
                 let mpdus = self.compose(view, contender, number, mpdu);
                 let composed = Composed {
-                    sequence: mpdu.sequence,
+                    sequence: mpdu.sequence(),
                     mpdus,
                     sent: 0,
                 };
@@ -316,7 +316,7 @@ impl Recorder {
             }
             left = left.saturating_sub(1);
             let kept = &mut self.links[number][at];
-            let piece = mpdu.pieces.map_or(0, |p| p.at as usize);
+            let piece = mpdu.piece().unwrap_or(0) as usize;
             let retry = piece < kept.sent;
             kept.sent = kept.sent.max(piece + 1);
             if !decoded {
@@ -328,12 +328,12 @@ impl Recorder {
                 self.air[channel].1,
                 heard.start,
                 heard.signal,
-                exchange.aggregate.then_some((self.ppdus, left == 0)),
+                exchange.is_aggregate().then_some((self.ppdus, left == 0)),
                 &mut out,
             );
             let header = out.len();
             let octets = self.links[number][at].mpdus.get(piece);
-            debug_assert_eq!(octets.map(|o| o.len() + 4), Some(mpdu.octets as usize));
+            debug_assert_eq!(octets.map(|o| o.len() + 4), Some(mpdu.octets() as usize));
             out.extend_from_slice(octets.map_or(&[], |o| &o[..]));
             frame::dress(&mut out[header..], duration, retry);
             self.emit(channel, heard.end, header, &mut out);
@@ -356,16 +356,16 @@ impl Recorder {
             transmitter: view.mac_of(link.from),
             receiver: match peer {
                 Some(peer) => view.mac_of(peer),
-                None => to_group(view, &view.packet(mpdu.head)),
+                None => to_group(view, &view.packet(mpdu.head())),
             },
             down: view.net().role(view.medium().host_of(link.from)) == Role::AccessPoint,
             four_address: link.four_address,
             tid: link.qos.then(|| tid(view, contender)),
-            sequence: mpdu.sequence,
+            sequence: mpdu.sequence(),
         };
         if link.signalling {
             let cipher = self.ciphers.get_mut(&(link.from, Some(link.peer)));
-            let packet = &view.packet(mpdu.head);
+            let packet = &view.packet(mpdu.head());
             let groups = link
                 .group
                 .then(|| self.integrity.get_mut(&link.from))
@@ -373,14 +373,14 @@ impl Recorder {
             return vec![signal::frame(view, packet, &header, cipher, groups)];
         }
         let mut msdus = Vec::new();
-        let mut next = Some(mpdu.head);
+        let mut next = Some(mpdu.head());
         while let Some(id) = next {
             let p = view.packet(id);
             msdus.push(self.msdu(view, &p));
             next = p.next;
         }
         let cipher = self.ciphers.get_mut(&(link.from, peer));
-        match (&mpdu.pieces, msdus.as_slice()) {
+        match (mpdu.piece(), msdus.as_slice()) {
             (Some(_), [msdu]) => header.compose_pieces(msdu, link.division.piece as usize, cipher),
             _ => vec![header.compose(&msdus, cipher)],
         }
@@ -497,21 +497,21 @@ fn response(
     out: &mut Vec<u8>,
 ) {
     let exchange = view.mac().exchange(contender);
-    if !exchange.aggregate {
+    if !exchange.is_aggregate() {
         frame::ack(duration, ends.0, out);
         return;
     }
-    let link = view.mac().link(exchange.link);
-    let window = view.mac().mode(exchange.mode).window;
+    let link = view.mac().link(exchange.link());
+    let window = view.mac().mode(exchange.mode()).window();
     let first = link
         .window
         .front()
-        .map_or(link.next_sequence, |m| m.sequence);
+        .map_or(link.next_sequence, Mpdu::sequence);
     let received = link
         .window
         .iter()
-        .filter(|m| m.received)
-        .map(|m| m.sequence);
+        .filter(|m| m.is_received())
+        .map(Mpdu::sequence);
     frame::block_ack(ends, tid(view, contender), window, first, received, out);
 }
 

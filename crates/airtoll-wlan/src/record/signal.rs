@@ -38,13 +38,13 @@ pub(super) fn frame(
     let Some(signal) = p.signal().and_then(|s| view.join.signal(s)) else {
         return Vec::new();
     };
-    let mut octets = signal.message.octets.clone();
-    if signal.message.carrier == Carrier::Management {
+    let mut octets = signal.message().octets.clone();
+    if signal.message().carrier == Carrier::Management {
         let control = (header.sequence << 4) as u16;
         if let Some(field) = octets.get_mut(22..24) {
             field.copy_from_slice(&control.to_le_bytes());
         }
-        if !signal.protected {
+        if !signal.is_protected() {
             return octets;
         }
         return match (groups, cipher) {
@@ -59,7 +59,7 @@ pub(super) fn frame(
         ethertype: EAPOL,
         payload: octets,
     };
-    header.compose(&[msdu], cipher.filter(|_| signal.protected))
+    header.compose(&[msdu], cipher.filter(|_| signal.is_protected()))
 }
 
 /// A management frame under the pairwise key (12.6.19, 12.5.3.3).
@@ -80,7 +80,7 @@ pub(super) fn ahead(view: &View<'_>, p: &Packet) -> Option<(u16, Vec<u8>)> {
     if p.layer().is_some() {
         return None;
     }
-    let message = &view.join.signal(p.signal()?)?.message;
+    let message = view.join.signal(p.signal()?)?.message();
     let ethertype = match message.carrier {
         Carrier::Eapol => PREAUTHENTICATION,
         Carrier::DistributionSystem => REMOTE,
@@ -96,7 +96,7 @@ pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
     let of_tunnels =
         |carrier: Carrier| matches!(carrier, Carrier::Udp(port) if TUNNELS.contains(&port));
     let ends = id.and_then(|s| {
-        if of_tunnels(view.join.signal(s)?.message.carrier) {
+        if of_tunnels(view.join.signal(s)?.message().carrier) {
             return view.join.outside(s);
         }
         let (from, to) = view.join.ends(s)?;
@@ -105,7 +105,7 @@ pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
     let (Some(signal), Some((from, to))) = (id.and_then(|s| view.join.signal(s)), ends) else {
         return vec![0; p.ip_octets as usize];
     };
-    let message = &signal.message;
+    let message = signal.message();
     let (from, to) = (address::ip(from, false), address::ip(to, false));
     let asks = message.from < message.to;
     let ports = |server: u16| {

@@ -52,7 +52,7 @@ fn abroad_packets_go_by_the_home_agent_in_both_directions() {
             let net = &world.stack.net;
             let mut nodes = net.nodes();
             let node = nodes.find(|n| net.name(*n) == node).unwrap();
-            let taken = net.tunnels(node).iter().last().unwrap().taken;
+            let taken = net.tunnels(node).iter().last().unwrap().taken();
             assert!(taken.abs_diff(expected) < 4, "{}: {taken}", net.name(node));
         }
         for flow in ["s0-server", "server-s0"] {
