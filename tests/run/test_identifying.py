@@ -33,8 +33,11 @@ def test_a_serial_card_explains_one_client_and_a_pipelined_one_does_not():
     serial = models["serial, nothing meanwhile"]
     assert len(serial.predicted) == 10
     assert {p.reading.table for p in serial.predicted} == {"tripathi2008 4", "tripathi2008 5"}
-    assert serial.fitted["tkip"] > serial.fitted["wep"] > serial.fitted["ccmp"] >= 0.0
-    assert serial.error_us < models["pipelined"].error_us / 2
+    costs = {name: cost.value for name, cost in serial.fitted.items()}
+    assert costs["tkip udp"] > costs["wep udp"] > costs["ccmp udp"] > 0.0
+    assert not serial.key_lengths
+    assert serial.noise_points < models["pipelined"].noise_points / 2
+    assert serial.log_evidence > models["pipelined"].log_evidence + 5
     printed = {p.reading.name: p.reading.value for p in serial.predicted}
     tkip = next(v for name, v in printed.items() if name.endswith("two/wpa-psk-tkip/udp"))
     assert tkip == pytest.approx(4.39, abs=0.01), "Tripathi's table 5"
@@ -51,6 +54,12 @@ def test_the_command_prints_what_was_fitted_and_held_out():
     assert held_out["n"] == 10
     assert set(held_out["kendall"]) == {"tripathi2008 4", "tripathi2008 5"}
     assert set(answer["settings"]) == set(answer["open"]) == {"tripathi2008"}
+
+
+def test_a_scenario_of_a_data_set_that_is_not_named_is_refused():
+    run = CliRunner().invoke(app, ["identify", "tripathi2008", "--see", "mccarter2006/config1"])
+    assert isinstance(run.exception, UsageError)
+    assert "name mccarter2006 with --predict, too" in str(run.exception)
 
 
 def test_an_unknown_scenario_is_refused_by_name():

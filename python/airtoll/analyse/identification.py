@@ -1,49 +1,67 @@
 """Identification: which mechanism explains measured overheads, by readings that are held out.
 
 Takes measured overheads and the overheads that candidate mechanisms give over a range of costs per
-frame; gives, per mechanism, the cost of each cipher fitted to the readings of the fit, predictions
-of the held-out ones with intervals, and scores. Never runs a testbed: the curves come from one.
+frame; gives, per mechanism, the costs fitted to the readings of the fit, predictions of the
+held-out ones with intervals, and scores. Never runs a testbed: the curves come from one.
 
-The cost of each cipher is fitted by least squares on overheads in points, weighted by the standard
-errors of the readings. The error of a model is the residual time per frame of the fit that these
-errors do not explain, because a card's time and not its share of the air carries
-over to other rates. A prediction interval holds that time, over the cycle of the predicted cell,
-and the standard error of the reading.
+The model has three levels. A cipher has a cost per frame. The cost of a group (one cipher, data
+set and transport) deviates from it with the standard deviation *spread*, because cards, drivers
+and hosts differ. A reading deviates from the curve at the cost of its group with the standard
+deviation *noise*, in points, and with its own standard error where its trials are known. Rows of
+the same cipher that a study measured twice (two key lengths, WPA and WPA2) determine the noise.
+The posterior of all of these is computed on a grid: costs and log noise are uniform a priori, and
+the spread is half-Cauchy (Gelman, Bayesian Analysis 1, 2006, section 3.2). A held-out reading is
+predicted from its group where the fit has seen that, and else from the cipher: so a fit that is
+carried to another study has wider intervals. Averages over the posterior need no smooth curves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from attrs import frozen
 
+from airtoll.analyse.estimate import Array
 from airtoll.analyse.ranks import kendall
-from airtoll.analyse.student import t_quantile
+from airtoll.analyse.student import normal_below
 from airtoll.errors import UsageError
 
-#: Steps of the search between the costs of a curve.
-_STEPS = 400
-#: Least standard error of a reading, points.
-_ROUNDING = 0.1
+#: Costs between those of a curve at which the posterior is computed.
+_STEPS = 120
+#: Standard deviations of a reading about its curve, points.
+_NOISE: Final = np.geomspace(0.05, 8.0, 24)
+#: Standard deviations of the cost of a group about that of its cipher, us.
+_SPREAD: Final = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+#: Scale of the half-Cauchy prior of the spread, us.
+_SPREAD_SCALE = 10.0
+#: Half a unit of the last printed place of an overhead, as a standard deviation, points.
+_ROUNDING = 0.01
+_LEVEL = 0.9
+#: The standard normal distribution, by straight lines with an error below 2e-6.
+_Z: Final = np.linspace(-8.0, 8.0, 3201)
+_BELOW: Final = np.asarray(normal_below(_Z))
 
 
 @frozen
 class Overhead:
     """A measured overhead; ``value`` and ``error`` (standard error, 0 if unknown) in points.
 
-    ``cipher`` has one cost per mechanism. ``table`` groups the readings whose order is scored.
-    ``cycle_us``: open time per datagram or segment.
+    Readings of one ``cipher``, ``dataset`` and ``transport`` have one cost. ``suite`` tells key
+    lengths apart. ``table`` groups the readings whose order is scored.
     """
 
     name: str
+    dataset: str
     table: str
     policy: str
     cipher: str
+    suite: str
+    transport: str
     value: float
     error: float
-    cycle_us: float
     held_out: bool
 
 
@@ -60,32 +78,57 @@ class Curve:
 
 
 @frozen
+class Cost:
+    """Fitted cost of a group, us per frame: posterior mean and its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+    at_limit: bool
+
+
+@frozen
 class Predicted:
-    """A held-out overhead and its prediction, in points; ``half_width`` of the 90 % interval."""
+    """A held-out overhead and its prediction with the 90 % interval, in points."""
 
     reading: Overhead
     value: float
-    half_width: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval, points."""
+        return (self.high - self.low) / 2
 
     @property
     def inside(self) -> bool:
         """Whether the reading lies in the interval."""
-        return abs(self.reading.value - self.value) <= self.half_width
+        return self.low <= self.reading.value <= self.high
 
 
 @frozen
 class Model:
     """A fitted mechanism.
 
-    ``fitted``: cost by cipher, us per frame. ``error_us``: residual time per frame of the fit.
-    ``at_limit``: ciphers whose cost is the greatest of the curves, so that no finite cost fits.
+    ``fitted``: cost by group ("tkip udp"). ``noise_points`` and ``spread_us``: posterior means of
+    the two standard deviations. ``log_evidence``: logarithm of the marginal likelihood of the
+    readings of the fit. ``key_lengths``: whether the key lengths of a cipher have costs of their
+    own, which the evidence decides.
     """
 
     name: str
-    fitted: Mapping[str, float]
-    error_us: float
-    at_limit: tuple[str, ...]
+    fitted: Mapping[str, Cost]
+    noise_points: float
+    spread_us: float
+    log_evidence: float
+    key_lengths: bool
     predicted: tuple[Predicted, ...]
+
+    @property
+    def at_limit(self) -> tuple[str, ...]:
+        """Groups whose cost is the greatest of the curves, so that no finite cost fits."""
+        return tuple(name for name, cost in self.fitted.items() if cost.at_limit)
 
     @property
     def rms_points(self) -> float:
@@ -114,7 +157,7 @@ class Model:
             rows = [p for p in self.predicted if p.reading.table == name]
             # Equal ciphers have equal costs: differences below a tenth of a point are ties.
             ours = [round(p.value, 1) for p in rows]
-            theirs = [p.reading.value for p in rows]
+            theirs = [round(p.reading.value, 2) for p in rows]
             found[name] = kendall(ours, theirs)
         return found
 
@@ -131,8 +174,7 @@ def identify(
     unseen = [r for r in readings if r.held_out]
     if not seen or not unseen:
         raise UsageError("name scenarios so that some overheads are fitted and some held out")
-    ciphers = {r.cipher for r in seen}
-    unknown = sorted({r.cipher for r in unseen} - ciphers)
+    unknown = sorted({r.cipher for r in unseen} - {r.cipher for r in seen})
     if unknown:
         raise UsageError(f"{unknown[0]}: no reading of the fit has this cipher")
     models = [_fit(name, own, seen, unseen) for name, own in curves.items()]
@@ -142,40 +184,141 @@ def identify(
 def _fit(
     name: str, curves: Mapping[str, Curve], seen: Sequence[Overhead], unseen: Sequence[Overhead]
 ) -> Model:
-    fitted: dict[str, float] = {}
-    at_limit = []
-    free = 0
-    for cipher in sorted({r.cipher for r in seen}):
-        own = [r for r in seen if r.cipher == cipher]
-        most = max(curves[r.name].costs_us[-1] for r in own)
-        costs = np.linspace(0.0, most, _STEPS + 1 if most else 1)
-        squares = [
-            sum(_weight(r) * (curves[r.name].at(c) - r.value) ** 2 for r in own) for c in costs
-        ]
-        fitted[cipher] = float(costs[int(np.argmin(squares))])
-        free += int(most > 0)
-        if most and fitted[cipher] == most:
-            at_limit.append(cipher)
-    spare = max(len(seen) - free, 1)
-    excess = sum(
-        ((curves[r.name].at(fitted[r.cipher]) - r.value) ** 2 - r.error**2)
-        * (r.cycle_us / 100) ** 2
-        for r in seen
-    )
-    error_us = math.sqrt(max(excess, 0.0) / spare)
-    quantile = float(t_quantile(0.9, max(spare, 2)))
-    predicted = []
-    for reading in unseen:
-        model = 100 * error_us / reading.cycle_us
-        half = quantile * math.hypot(model, reading.error)
-        value = curves[reading.name].at(fitted[reading.cipher])
-        predicted.append(Predicted(reading, value, half))
-    return Model(name, fitted, error_us, tuple(at_limit), tuple(predicted))
+    shared = _Posterior(curves, seen, key_lengths=False)
+    suites = {r.suite for r in seen}
+    if shared.costs.size > 1 and {r.suite for r in unseen} <= suites:
+        apart = _Posterior(curves, seen, key_lengths=True)
+        if apart.log_evidence > shared.log_evidence:
+            return apart.model(name, unseen)
+    return shared.model(name, unseen)
 
 
-def _weight(reading: Overhead) -> float:
-    """Inverse variance of a reading, with the rounding of printed overheads as the least."""
-    return 1 / (reading.error**2 + _ROUNDING**2)
+class _Posterior:
+    """Joint posterior of costs, spread and noise; arrays have the axes (noise, spread, cost)."""
+
+    def __init__(
+        self, curves: Mapping[str, Curve], seen: Sequence[Overhead], *, key_lengths: bool
+    ) -> None:
+        self._curves, self._key_lengths = curves, key_lengths
+        most = max(curves[r.name].costs_us[-1] for r in seen)
+        self.costs = np.linspace(0.0, most, _STEPS + 1 if most else 1)
+        self._kernels = _kernels(self.costs)
+        prior = 1 / (1 + (_SPREAD / _SPREAD_SCALE) ** 2) * np.gradient(_SPREAD)
+        # Likelihood of the readings of a group by noise and cost, scaled to a maximum of one.
+        self._groups: dict[tuple[str, str, str], Array] = {}
+        scale = 0.0
+        for reading in seen:
+            mean = _at(curves[reading.name], self.costs)
+            variance = (_NOISE**2 + reading.error**2 + _ROUNDING**2)[:, None]
+            log = -0.5 * (np.log(2 * np.pi * variance) + (mean - reading.value) ** 2 / variance)
+            key = self._key(reading)
+            self._groups[key] = self._groups.get(key, np.zeros_like(log)) + log
+        for key, log in self._groups.items():
+            scale += float(log.max())
+            self._groups[key] = np.exp(log - log.max())
+        # By group: its likelihood where its cipher has a cost, (noise, spread, cost of cipher).
+        self._given = {
+            key: np.einsum("sct,nt->nsc", self._kernels, likelihood)
+            for key, likelihood in self._groups.items()
+        }
+        self._ciphers: dict[str, Array] = {}
+        for (cipher, *_), given in self._given.items():
+            self._ciphers[cipher] = self._ciphers.get(cipher, np.ones_like(given)) * given
+        weight = np.broadcast_to(prior / prior.sum(), (_NOISE.size, _SPREAD.size)) / _NOISE.size
+        for joint in self._ciphers.values():
+            weight = weight * joint.mean(axis=2)
+        total = float(weight.sum())
+        self._weight = weight / total
+        self.log_evidence = scale + math.log(total)
+
+    def model(self, name: str, unseen: Sequence[Overhead]) -> Model:
+        """The fitted mechanism with its predictions."""
+        fitted = {}
+        if self.costs.size > 1:
+            for key in sorted(self._groups):
+                marginal = self._group(key).sum(axis=0)
+                fitted[_name(key, self._groups)] = self._cost(marginal)
+        noise = float(self._weight.sum(axis=1) @ _NOISE)
+        spread = float(self._weight.sum(axis=0) @ _SPREAD)
+        predicted = tuple(self._predict(reading) for reading in unseen)
+        return Model(name, fitted, noise, spread, self.log_evidence, self._key_lengths, predicted)
+
+    def _key(self, reading: Overhead) -> tuple[str, str, str]:
+        cipher = reading.suite if self._key_lengths else reading.cipher
+        return cipher, reading.dataset, reading.transport
+
+    def _group(self, key: tuple[str, str, str]) -> Array:
+        """Posterior of noise and the cost of a group, (noise, cost), that sums to one."""
+        others = np.ones_like(self._ciphers[key[0]])
+        for other, given in self._given.items():
+            if other[0] == key[0] and other != key:
+                others = others * given
+        cost = np.einsum("nsc,sct->nst", others, self._kernels)
+        if key in self._groups:
+            cost = cost * self._groups[key][:, None, :]
+        # The weight holds the evidence of this cipher already.
+        total = cost.sum(axis=2)
+        share = np.divide(self._weight, total, out=np.zeros_like(total), where=total > 0)
+        found: Array = np.einsum("ns,nst->nt", share, cost)
+        found /= found.sum()
+        return found
+
+    def _cost(self, marginal: Array) -> Cost:
+        low, high = _quantiles(self.costs, marginal)
+        near = marginal[self.costs > 0.95 * self.costs[-1]].sum()
+        return Cost(float(marginal @ self.costs), low, high, bool(near > 0.5))
+
+    def _predict(self, reading: Overhead) -> Predicted:
+        joint = self._group(self._key(reading))
+        means = _at(self._curves[reading.name], self.costs)
+        deviations = np.sqrt(_NOISE**2 + reading.error**2 + _ROUNDING**2)
+        value = float(joint.sum(axis=0) @ means)
+        reach = 6 * float(deviations.max())
+
+        def below(points: float) -> float:
+            z = (points - means[None, :]) / deviations[:, None]
+            return float((joint * np.interp(z, _Z, _BELOW)).sum())
+
+        ends = (float(means.min()) - reach, float(means.max()) + reach)
+        low, high = (
+            _root(lambda points, q=q: below(points) - q, *ends)
+            for q in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+        )
+        return Predicted(reading, value, low, high)
+
+
+def _root(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function is zero, by bisection to a thousandth."""
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def _kernels(costs: Array) -> Array:
+    """Distribution of a group's cost by that of its cipher, (spread, cipher's cost, cost)."""
+    apart = costs[None, :] - costs[:, None]
+    found = np.empty((_SPREAD.size, costs.size, costs.size))
+    for index, spread in enumerate(_SPREAD):
+        density = np.exp(-0.5 * (apart / spread) ** 2) if spread else np.eye(costs.size)
+        found[index] = density / density.sum(axis=1, keepdims=True)
+    return found
+
+
+def _at(curve: Curve, costs: Array) -> Array:
+    return np.asarray(np.interp(costs, curve.costs_us, curve.points))
+
+
+def _quantiles(costs: Array, marginal: Array) -> tuple[float, float]:
+    rising = np.cumsum(marginal)
+    low, high = np.interp([(1 - _LEVEL) / 2, (1 + _LEVEL) / 2], rising, costs)
+    return float(low), float(high)
+
+
+def _name(key: tuple[str, str, str], groups: Mapping[tuple[str, str, str], Array]) -> str:
+    cipher, dataset, transport = key
+    several = len({other for _, other, _ in groups}) > 1
+    return f"{dataset} {cipher} {transport}" if several else f"{cipher} {transport}"
 
 
 def _error(p: Predicted) -> float:

@@ -18,7 +18,8 @@ from airtoll.run.identifying import Identified, Subject, identify_device
 def identify_command(
     dataset: Annotated[str, typer.Argument(help="A data set.", metavar="DATASET")],
     see: Annotated[
-        list[str], typer.Option(help="Scenario whose readings the fit may see; repeat.")
+        list[str],
+        typer.Option(help="Scenario whose readings the fit may see, or DATASET/SCENARIO; repeat."),
     ],
     study: Annotated[
         str | None, typer.Option(help="Study whose cells correspond to it; default: its name.")
@@ -30,17 +31,24 @@ def identify_command(
     settings: Annotated[
         str, typer.Option(help="stated, or open: chosen by the open readings alone.")
     ] = "stated",
-    trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 2,
+    trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the predictions.")] = 1,
     json: JsonOption = False,
 ) -> None:
     """Fit candidate mechanisms of a device to some overheads and predict the others."""
-    subjects = [Subject(dataset, study or dataset, tuple(see))]
+    seen: dict[str, list[str]] = {dataset: []}
+    studies = {dataset: study or dataset}
     for name in predict or []:
         other, _, own = name.partition(":")
         if other == dataset:
             raise UsageError(f"--predict {name}: what --see leaves out of it is predicted anyway")
-        subjects.append(Subject(other, own or other, ()))
+        seen[other], studies[other] = [], own or other
+    for place in see:
+        owner, _, scenario = place.rpartition("/")
+        if (owner or dataset) not in seen:
+            raise UsageError(f"--see {place}: name {owner} with --predict, too")
+        seen[owner or dataset].append(scenario)
+    subjects = [Subject(name, studies[name], tuple(own)) for name, own in seen.items()]
     found = identify_device(subjects, settings=settings, trials=trials, seed=seed)
     if json:
         emit_json(plain(found))
@@ -63,9 +71,13 @@ def plain(found: Identified) -> dict[str, Any]:
         "models": [
             {
                 "name": model.name,
-                "fitted": dict(model.fitted),
+                "fitted": {name: cost.value for name, cost in model.fitted.items()},
+                "intervals_90": {name: [c.low, c.high] for name, c in model.fitted.items()},
                 "at_limit": list(model.at_limit),
-                "error_us": model.error_us,
+                "noise_points": model.noise_points,
+                "spread_us": model.spread_us,
+                "log_evidence": model.log_evidence,
+                "key_lengths": model.key_lengths,
                 "held_out": {
                     "n": len(model.predicted),
                     "rms_points": model.rms_points,
@@ -80,6 +92,7 @@ def plain(found: Identified) -> dict[str, Any]:
                         "observed_points": p.reading.value,
                         "predicted_points": p.value,
                         "half_width_points": p.half_width,
+                        "interval_90": [p.low, p.high],
                     }
                     for p in model.predicted
                 ],
@@ -107,8 +120,8 @@ def _print(found: Identified) -> None:
     )
     for m in found.models:
         costs = ", ".join(
-            f"{cipher} {'no limit' if cipher in m.at_limit else f'{us:.0f}'}"
-            for cipher, us in m.fitted.items()
+            f"{name} {'no limit' if cost.at_limit else f'{cost.low:.0f}-{cost.high:.0f}'}"
+            for name, cost in m.fitted.items()
         )
         order = ", ".join(f"{tau:.2f}" for tau in m.kendall().values())
         view.add_row(

@@ -136,7 +136,7 @@ impl Mac {
         };
         match self.meanwhile_of(id) {
             Meanwhile::BackOff => {
-                if ready <= over {
+                if ready <= over.max(cx.now()) {
                     return false;
                 }
                 self.back_off(cx.now(), id, over, false);
@@ -189,7 +189,8 @@ impl Mac {
             at = Instant::ZERO + (ready - Instant::ZERO).saturating_sub(self.aifs_of(id));
         }
         self.cards[id].waited_until = ready;
-        if at <= over {
+        // An exchange that failed was over before its timeout.
+        if at <= over.max(cx.now()) {
             return false;
         }
         self.prepare_until(cx, id, at);

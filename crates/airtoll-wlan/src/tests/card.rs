@@ -228,6 +228,30 @@ fn the_access_point_has_a_card_too() {
 }
 
 #[test]
+fn cards_at_both_ends_of_tcp_survive_collisions() {
+    // After a timeout the frame may have become ready between the end of the exchange and now.
+    for meanwhile in ["nothing", "interframe_space", "back_off"] {
+        let card = lone("serial", meanwhile, 24.0, 0.0).nodes[0]
+            .host
+            .nic
+            .clone();
+        let mut scenario = uplink(2, A54, "", 1472, 1.0);
+        for (flow, number) in scenario.flows.iter_mut().zip(0..) {
+            let own = TCP_UP.replace("s0", &format!("s{number}")).replace(
+                "\"tcp\", \"station\"",
+                &format!("\"f{number}\", \"station\""),
+            );
+            *flow = serde_json::from_str(&own).expect("a flow");
+        }
+        for node in &mut scenario.nodes[..3] {
+            node.host.nic.clone_from(&card);
+        }
+        scenario.bss[0].cca_time_us = 4.0;
+        assert!(mbps(&simulate(&scenario, 5)) > 10.0, "{meanwhile}");
+    }
+}
+
+#[test]
 fn starts_within_the_cca_time_collide() {
     // Two cards with different times start off the slot boundaries.
     let make = |cca: f64| {
