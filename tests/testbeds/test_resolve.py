@@ -9,6 +9,7 @@ import pytest
 from airtoll import _native, border
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import catalogue
+from airtoll.profiles import load as load_profile
 from airtoll.study import Scenario, Traffic, load, shipped
 from airtoll.testbeds import roaming
 from airtoll.testbeds.resolve import scenario, scenario_json, station_list, station_policy
@@ -122,3 +123,32 @@ def test_the_text_is_canonical() -> None:
     one, two = scenario_json(cell()), scenario_json(cell())
     assert one == two
     assert one == json.dumps(json.loads(one), sort_keys=True, separators=(",", ":"))
+
+
+def test_a_profile_gives_its_radio_a_network_card():
+    study = load("tripathi2008").study
+    cells = [c for c in make_plan(study).cells if dict(c.factors)["profile_set"] == "card"]
+    (cell,) = (
+        c
+        for c in cells
+        if c.scenario == "two" and c.policy == "wpa-psk-tkip" and c.traffic == "udp"
+    )
+    nodes = {node.name: node for node in scenario(cell).nodes}
+    assert nodes["ap"].host.nic is None
+    assert nodes["server"].host.nic is None
+    nic = nodes["A"].host.nic
+    assert nic is not None
+    assert nic == nodes["C"].host.nic
+    costs = {stage.cipher: stage.cost.fixed_ns for stage in nic.stages}
+    assert costs[border.CipherSuite.TKIP] == 57_000.0
+    assert scenario(cell).bss[0].cca_time_us == 4.0
+    assert (nic.overlap, nic.meanwhile) == (border.Overlap.SERIAL, border.Meanwhile.NOTHING)
+
+
+def test_fitted_cards_name_their_readings_and_leave_two_clients_out():
+    for name in ("p4-3.2ghz-rt61-card", "pc-1.7ghz-wpc54g-card"):
+        profile = load_profile(name)
+        assert set(profile.fitted_numbers()) == {
+            f"card.cipher.{suite}.frame_us" for suite in ("wep-40", "wep-104", "tkip", "ccmp-128")
+        }
+        assert {r.configuration for r in profile.seen} == {"single-client"}

@@ -5,9 +5,11 @@ Never fits a number itself (see ``airtoll.analyse``).
 """
 
 from airtoll.profiles.load import load, load_file, shipped
-from airtoll.profiles.model import CipherCost, Engine, Number, Profile, Reading
+from airtoll.profiles.model import Card, CardCost, CipherCost, Engine, Number, Profile, Reading
 
 __all__ = [
+    "Card",
+    "CardCost",
     "CipherCost",
     "Engine",
     "Number",

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from airtoll.border import TcpSystem
+from airtoll.border import CipherSuite, Meanwhile, Overlap, TcpSystem
 
 Engine = Literal["inline", "coprocessor", "cpu"]
 
@@ -96,6 +96,28 @@ class Radio(_Table):
     )
 
 
+class CardCost(_Table):
+    """Time of a network card for one frame: ``frame_us`` plus ``octet_ns`` for each octet."""
+
+    frame_us: Number
+    octet_ns: Number | None = None
+
+
+class Card(_Table):
+    """A network card that prepares frames before it contends for the air.
+
+    ``overlap``: ``serial`` (the next frame is prepared when the last exchange is over),
+    ``pipelined`` or ``cut_through``. ``meanwhile``: the part of contention that passes while a
+    frame is prepared. ``cipher``: costs by cipher suite, in addition to ``fetch``, which every
+    frame costs.
+    """
+
+    overlap: Overlap
+    meanwhile: Meanwhile = Meanwhile.NOTHING
+    fetch: CardCost | None = None
+    cipher: dict[CipherSuite, CardCost] = Field(default_factory=dict)
+
+
 class Profile(_Table):
     """A device."""
 
@@ -105,6 +127,7 @@ class Profile(_Table):
     tcp: TcpSystem = Field(TcpSystem.GENERIC, description="operating system, by its TCP")
     host: Host = Host()
     radio: Radio = Radio()
+    card: Card | None = None
     cipher: dict[str, CipherCost] = Field(default_factory=dict)
     operation: dict[str, Number] = Field(
         default_factory=dict, description="cycles per handshake operation"

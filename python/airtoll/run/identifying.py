@@ -26,14 +26,12 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.plan import Cell, make_plan
 from airtoll.study import load
 from airtoll.testbeds.contract import rows_of, with_whole_cell
-from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.resolve import CCA_US, scenario
 
 Change = Callable[[border.Scenario, float], border.Scenario]
 
 #: Costs per frame of the curves, us.
 _COSTS_US: Final = tuple(8.0 * step for step in range(16))
-#: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
-_CCA_US = 4.0
 #: Simulated length of saturated trials, s; transfers last until they are done.
 _SECONDS = 3.0
 #: Ratio at which a receiver takes the stronger of two frames, dB.
@@ -279,7 +277,7 @@ class _Simulation:
 
     def __call__(self, cell: Cell, setting: Setting, change: Change | None, cost: float) -> float:
         resolved = setting(scenario(cell))
-        resolved = evolve(resolved, bss=tuple(evolve(b, cca_time_us=_CCA_US) for b in resolved.bss))
+        resolved = evolve(resolved, bss=tuple(evolve(b, cca_time_us=CCA_US) for b in resolved.bss))
         if cell.load.transfer_bytes is None:
             resolved = evolve(resolved, duration_s=min(resolved.duration_s, _SECONDS))
         if change is not None:

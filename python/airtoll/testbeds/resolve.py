@@ -13,7 +13,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
-from airtoll.profiles import CipherCost, Number, Profile, load
+from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.testbeds.bridging import bridged, end_of
@@ -29,6 +29,9 @@ _Categories = tuple[
 AP = "ap"
 SERVER = "server"
 BSS = "cell"
+
+#: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
+CCA_US = 4.0
 
 _STREAM_WRITE_OCTETS = 8192
 #: The loss between all nodes where the study gives neither positions nor levels.
@@ -99,6 +102,10 @@ def scenario(cell: Cell) -> border.Scenario:
         flows=tuple(_flows(settings, load_, stations)),
         address_resolution=border.AddressResolution(settings.address_resolution),
     )
+    if any(node.host.nic for node in nodes):
+        # Cards put transmissions off the slot boundaries.
+        bss = tuple(evolve(one, cca_time_us=CCA_US) for one in resolved.bss)
+        resolved = evolve(resolved, bss=bss)
     joined = joining(
         cell,
         resolved,
@@ -252,7 +259,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         role=border.Role.STATION,
         bss=BSS,
         cipher=_data_cipher(policy),
-        host=_host(profile, policy),
+        host=_with_card(_host(profile, policy), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
         queue=_queue(settings),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
@@ -286,7 +293,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         position_m=(*settings.ap.position_m, 0.0),
         edca_parameters=_edca(settings.ap.edca_parameters),
         cipher=_data_cipher(cell.security),
-        host=_host(profile, cell.security),
+        host=_with_card(_host(profile, cell.security), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
         queue=_queue(settings),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
@@ -345,6 +352,28 @@ def _host(profile: Profile, policy: Policy) -> border.Host:
         cpu_w=profile.energy.cpu_w.value,
     )
     return evolve(host, energy=energy)
+
+
+def _with_card(host: border.Host, profile: Profile) -> border.Host:
+    """The host of a radio with the network card of its profile."""
+    card = profile.card
+    if card is None:
+        return host
+    stages = [
+        border.NicStage(stage=border.StageKind.ENCRYPTION, cost=_card_cost(cost), cipher=cipher)
+        for cipher, cost in card.cipher.items()
+    ]
+    if card.fetch is not None:
+        stages.append(border.NicStage(stage=border.StageKind.FETCH, cost=_card_cost(card.fetch)))
+    nic = border.Nic(stages=tuple(stages), overlap=card.overlap, meanwhile=card.meanwhile)
+    return evolve(host, nic=nic)
+
+
+def _card_cost(cost: CardCost) -> border.Cost:
+    return border.Cost(
+        fixed_ns=cost.frame_us.value * 1e3,
+        per_octet_ns=cost.octet_ns.value if cost.octet_ns else 0.0,
+    )
 
 
 def _cost(profile: Profile, fixed: Number | None, per_octet: Number | None) -> border.Cost:
