@@ -281,17 +281,16 @@ class _Posterior:
 
         ends = (float(means.min()) - reach, float(means.max()) + reach)
         low, high = (
-            _root(lambda points, q=q: below(points) - q, *ends)
-            for q in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+            _crossing(below, share, *ends) for share in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
         )
         return Predicted(reading, value, low, high)
 
 
-def _root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is zero, by bisection to a thousandth."""
+def _crossing(rising: Callable[[float], float], level: float, low: float, high: float) -> float:
+    """Where a rising function reaches a level, by bisection to a thousandth."""
     while high - low > 1e-3:
         middle = (low + high) / 2
-        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+        low, high = (low, middle) if rising(middle) > level else (middle, high)
     return (low + high) / 2
 
 
