@@ -89,6 +89,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.queue_packets": (20, {}),
     "scenario.queue_max_delay_ms": (50.0, {}),
     "scenario.queue_type": ("codel", {}),
+    "scenario.airtime_fairness": (True, {"scenario.queue_type": "fq_codel"}),
     "scenario.stations.name": ("C", {}),
     "scenario.stations.profile": (PROFILE, {}),
     "scenario.stations.rssi_dbm": (-60.0, {}),

@@ -14,6 +14,7 @@ mod card;
 mod codel;
 mod contention;
 mod exchange;
+mod flow_queues;
 mod fragmentation;
 mod group;
 mod lifetime;
@@ -21,6 +22,7 @@ mod link;
 mod mode;
 mod queue;
 mod rate_control;
+mod scheduling;
 mod settlement;
 mod window;
 
@@ -45,7 +47,7 @@ pub(crate) use exchange::FrameExchange;
 pub(crate) use fragmentation::Division;
 pub(crate) use group::GroupFrame;
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
-pub(crate) use link::{Mpdu, TxLink, mac_octets};
+pub(crate) use link::{DataLink, Mpdu, TxLink, mac_octets};
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing};
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 

@@ -183,13 +183,13 @@ impl View<'_> {
     /// The first neighbour of a radio: of a station's its access point's.
     fn first_neighbour(&self, node: RadioId) -> Option<RadioId> {
         let mut links = self.mac().first_links(node);
-        links.next().map(|link| self.mac().link(link).peer)
+        links.next().map(|link| self.mac().link(link).peer())
     }
 
     /// The cipher of a station's data frames.
     fn first_cipher(&self, node: RadioId) -> Option<CipherSuite> {
         let mut links = self.mac().first_links(node);
-        links.next().map(|link| self.mac().link(link).cipher)
+        links.next().map(|link| self.mac().link(link).cipher())
     }
 }
 

@@ -6,6 +6,7 @@ use airtoll_units::Duration;
 mod back_pressure;
 mod bridge;
 mod card;
+mod fq_codel;
 
 use crate::outcome::Outcome;
 use crate::world::World;
@@ -117,7 +118,18 @@ fn varied() -> Vec<Scenario> {
     let mut faint = uplink(2, A54, "", 1472, 1.0);
     faint.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 87.0 };
     faint.radio.carrier_sense_dbm = -92.0;
-    vec![
+    let mut fair = vec![
+        uplink(4, N40, WORK, 1472, 1.0),
+        cell(A54, two, TCP_UP, 1.0),
+        cell(A54, two, relay, 1.0),
+        faint.clone(),
+    ];
+    for node in fair.iter_mut().flat_map(|s| &mut s.nodes) {
+        node.queue.discipline = crate::scenario::Discipline::FqCodel;
+        node.queue.airtime_fairness = node.role == crate::scenario::Role::AccessPoint;
+        node.queue.packets = 40;
+    }
+    let mut all = vec![
         uplink(1, A54, "", 1472, 1.0),
         uplink(5, B11, WORK, 700, 1.0),
         uplink(3, &beacons, WORK, 1472, 1.0),
@@ -132,7 +144,9 @@ fn varied() -> Vec<Scenario> {
         faint,
         bridge::bridged(2, A54, "", "udp", 1000, 1.0),
         bridge::bridged(1, N40, WORK, "tcp", 1460, 1.0),
-    ]
+    ];
+    all.append(&mut fair);
+    all
 }
 
 /// DNS lookups of the first station.

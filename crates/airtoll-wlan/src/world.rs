@@ -327,7 +327,7 @@ impl World {
         let mut heard: Vec<RadioId> = match carries {
             Carries::Advertisement { .. } => {
                 let links = lower.mac.first_links(frame.node);
-                let stations = links.map(|link| lower.mac.link(link).peer);
+                let stations = links.map(|link| lower.mac.link(link).peer());
                 let linked = |radio: &RadioId| {
                     let station = lower.medium.host_of(*radio);
                     self.join.is_linked(station, sender)

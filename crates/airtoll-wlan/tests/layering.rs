@@ -221,6 +221,10 @@ fn subsystems_own_their_state() {
         let open = fields.iter().find(|f| f.starts_with("pub"));
         assert_eq!(open, None, "{file}: {name}");
     }
+    // Files of one subsystem see its links; other subsystems ask by methods.
+    let links = fields(&sources["mac/link.rs"], "TxLink");
+    let open = links.iter().find(|f| !f.starts_with("pub(super) "));
+    assert_eq!(open, None);
     assert!(fields(&sources["world.rs"], "World").len() <= 14);
 }
 

@@ -892,6 +892,12 @@ class Discipline(StrEnum):
     ROUND_ROBIN = "round_robin"
     """One queue per receiver served in turn, and the longest is cut when the limit is reached."""
 
+    FQ_CODEL = "fq_codel"
+    """One queue per flow of each receiver with CoDel (RFC 8290), as Linux's mac80211: quantum
+    300 octets, target 20 ms, interval 100 ms. Receivers are served in turn, and half of the
+    longest queue is dropped when the limit is reached.
+    """
+
 
 @frozen(kw_only=True)
 class Queue:
@@ -907,6 +913,11 @@ class Queue:
 
     discipline: Discipline = Discipline.FIFO
     """Which packet leaves first, and which is dropped."""
+
+    airtime_fairness: bool = False
+    """An access point gives its stations equal airtime in both directions together, by a deficit
+    of 256 us, as Linux's mac80211; needs `fq_codel`.
+    """
 
 
 @frozen(kw_only=True)

@@ -54,7 +54,13 @@ _ABBREVIATIONS: Final = {
     "tls": "TLS", "radius": "RADIUS", "ip": "IP", "ssids": "SSIDs", "pmk": "PMK", "cw": "CW",
     "rssi": "signal level", "rts": "RTS", "mpdu": "MPDU",
 }  # fmt: skip
-_VALUES: Final = {"ipv4": "IPv4", "ipv6": "IPv6", "codel": "CoDel", "fifo": "FIFO"}
+_VALUES: Final = {
+    "ipv4": "IPv4",
+    "ipv6": "IPv6",
+    "codel": "CoDel",
+    "fq_codel": "FQ-CoDel",
+    "fifo": "FIFO",
+}
 
 
 @cache

@@ -275,7 +275,16 @@ class Scenario(Table):
         500.0,
         description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit",
     )
-    queue_type: Literal["fifo", "codel"] = Field("fifo", description="queue discipline")
+    queue_type: Literal["fifo", "codel", "fq_codel"] = Field(
+        "fifo",
+        description="discipline of these queues; `codel`: RFC 8289; `fq_codel`: a queue per flow with "
+        "CoDel as in Linux's mac80211 (RFC 8290), whose queues hold 8192 packets",
+    )
+    airtime_fairness: bool = Field(
+        False,
+        description="the AP shares airtime equally between stations, as Linux's mac80211; needs "
+        '`queue_type = "fq_codel"`',
+    )
     stations: tuple[Station, ...] = Field(
         (Station(name="A"),), min_length=1, max_length=500, description="the stations"
     )
@@ -334,6 +343,11 @@ class Scenario(Table):
                 raise ValueError(f"block_ack_window: {self.phy} has no block ack of A-MPDUs")
             if self.block_ack_window > window:
                 raise ValueError(f"block_ack_window of {self.phy} is 1 to {window}")
+        if self.airtime_fairness and self.queue_type != "fq_codel":
+            raise ValueError(
+                'airtime_fairness needs queue_type = "fq_codel": other queues serve packets in the '
+                "order in which they came"
+            )
         if self.slot_time_us is not None:
             if self.phy != "802.11g":
                 slot_us = default_spaces(self.phy)["slot_us"]

@@ -295,7 +295,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         cipher=_data_cipher(cell.security),
         host=_with_card(_host(profile, cell.security), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
-        queue=_queue(settings),
+        queue=evolve(_queue(settings), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
     )
 

@@ -103,14 +103,14 @@ impl Builder<'_> {
         let radio = RadioId::first_of(source);
         let links = || mac.first_links(radio).map(|link| mac.link(link));
         let window = links()
-            .filter_map(|link| match &link.rate {
+            .filter_map(|link| match link.rate() {
                 RateControl::Fixed(mode) => Some(mac.mode(*mode).window()),
                 _ => mac.modes().iter().map(Mode::window).max(),
             })
             .max()
             .unwrap_or(1);
         let amsdu = match links().next() {
-            Some(link) => link.amsdu_octets / payload + 1,
+            Some(link) => link.amsdu_octets() / payload + 1,
             None => 1,
         };
         (2 * window * amsdu + 8)

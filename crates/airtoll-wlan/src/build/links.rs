@@ -3,9 +3,9 @@
 use airtoll_phy::{self as phy, TxVector};
 
 use super::Builder;
-use crate::id::{ModeId, RadioId};
-use crate::mac::{self, Aarf, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
-use crate::scenario::{Rate, ScenarioError};
+use crate::id::{ModeId, NeighbourId, RadioId};
+use crate::mac::{self, Aarf, DataLink, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
+use crate::scenario::{Discipline, Rate, ScenarioError};
 
 impl Builder<'_> {
     pub(super) fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
@@ -34,7 +34,24 @@ impl Builder<'_> {
                 }
             }
         }
+        let host = self.radios.node_of(ap);
+        if self.scenario.nodes[host.index()].queue.airtime_fairness {
+            self.share_airtime(at, ap, stations);
+        }
         Ok(())
+    }
+
+    /// The access point of a BSS gives its stations equal airtime.
+    fn share_airtime(&mut self, at: usize, ap: RadioId, stations: &[RadioId]) {
+        let mac = &mut self.world.stack.lower.mac;
+        let categories = if self.phys[at].edca { 4 } else { 1 };
+        for category in 0..categories {
+            for (slot, &station) in stations.iter().enumerate() {
+                let there = mac.link_to(ap, NeighbourId::new(slot as u32), category);
+                let back = mac.link_to(station, NeighbourId::new(0), category);
+                mac.share_airtime(there, back);
+            }
+        }
     }
 
     fn add_link(
@@ -65,20 +82,28 @@ impl Builder<'_> {
             let mode = self.world.stack.lower.mac.mode(*m);
             mode.aggregates() || mode.always_delimits()
         });
-        let mut made = TxLink::plain(from, peer, modes[0], bss.max_attempts);
-        made.cipher = node.cipher;
-        made.qos = self.phys[at].edca;
-        made.four_address = node.four_address;
-        made.rate = rate;
-        made.amsdu_octets = bss.aggregation.amsdu_max_octets;
-        made.division = Division::new(
-            bss.fragmentation_threshold_octets,
-            mac_octets(self.phys[at].edca, node.four_address),
-            node.cipher.mpdu_octets() as u32,
+        let sender = &self.scenario.nodes[self.radios.node_of(from).index()];
+        let made = TxLink::data(
+            from,
+            peer,
+            modes[0],
+            DataLink {
+                cipher: node.cipher,
+                qos: self.phys[at].edca,
+                four_address: node.four_address,
+                rate,
+                amsdu_octets: bss.aggregation.amsdu_max_octets,
+                max_attempts: bss.max_attempts,
+                division: Division::new(
+                    bss.fragmentation_threshold_octets,
+                    mac_octets(self.phys[at].edca, node.four_address),
+                    node.cipher.mpdu_octets() as u32,
+                ),
+                rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
+                agreement,
+                flow_queues: sender.queue.discipline == Discipline::FqCodel,
+            },
         );
-        made.rts_octets = bss.rts_threshold_octets.unwrap_or(u32::MAX);
-        made.signalling = false;
-        made.agreement = agreement;
         self.world.stack.lower.mac.add_link(made);
     }
 

@@ -20,8 +20,7 @@ pub(super) fn lowest_mode(world: &mut World, source: Source<'_>, at: usize) -> M
 
 /// Adds a link for group-addressed management frames of a radio; gives its number.
 pub(super) fn add_group_link(world: &mut World, radio: RadioId, mode: ModeId) -> LinkId {
-    let mut made = TxLink::plain(radio, radio, mode, 1);
-    made.group = true;
+    let made = TxLink::group(radio, mode, None);
     world.stack.lower.mac.add_link(made)
 }
 
@@ -43,11 +42,7 @@ pub(super) fn add_group_links(world: &mut World, source: Source<'_>) -> Vec<Node
         let radio = RadioId::first_of(number);
         let mode = lowest_mode(world, source, at);
         let mac = &mut world.stack.lower.mac;
-        let mut made = TxLink::plain(radio, radio, mode, 1);
-        made.cipher = ap.cipher;
-        made.signalling = false;
-        made.group = true;
-        let link = mac.add_link(made);
+        let link = mac.add_link(TxLink::group(radio, mode, Some(ap.cipher)));
         mac.set_group_link(radio, link);
         access_points.push(number);
     }
@@ -60,7 +55,7 @@ pub(super) fn choose_group_ciphers(world: &mut World, access_points: &[NodeId]) 
     let mac = &mut world.stack.lower.mac;
     for &access_point in access_points {
         if let Some(link) = mac.group_link(RadioId::first_of(access_point))
-            && mac.link(link).cipher != CipherSuite::Open
+            && mac.link(link).cipher() != CipherSuite::Open
             && let Some((suite, _)) = world.join.group_keys(access_point)
         {
             mac.set_cipher(link, suite);

@@ -241,7 +241,7 @@ impl Mac {
         let mut msdus = 1;
         let mut tail = head;
         while let Some((most, most_in_mpdu)) = amsdu
-            && let Some(&next) = self.links[link].queue.front()
+            && let Some(next) = self.links[link].following()
         {
             let packet = &cx.packets[next];
             let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
@@ -250,7 +250,7 @@ impl Mac {
             if with > most || mpdu > most_in_mpdu || packet.flow() != cx.packets[head].flow() {
                 break;
             }
-            let Some(next) = self.take_packet(cx, contender, link) else {
+            let Some(next) = self.take_following(cx, contender, link) else {
                 break;
             };
             body = with;

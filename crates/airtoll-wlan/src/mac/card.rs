@@ -76,7 +76,7 @@ impl Mac {
 
     /// The frames that a contender sends next and that its card has not prepared yet.
     fn next_work(&mut self, cx: &Context, id: ContenderId) -> Option<Work> {
-        let waiting = |l: &&LinkId| !self.links[**l].queue.is_empty();
+        let waiting = |l: &&LinkId| self.links[**l].has_packet();
         let link = if self.in_turn(id) {
             let queue = &self.queues[id];
             queue
@@ -106,7 +106,7 @@ impl Mac {
             queued: Instant::ZERO,
             airtime: Duration::ZERO,
         };
-        for &packet in &state.queue {
+        for packet in state.waiting() {
             let packet = &cx.packets[packet];
             let msdu = phy::LLC_SNAP_OCTETS + packet.ip_octets;
             octets = octets.next_multiple_of(4) + 4 + msdu + around;

@@ -5,6 +5,8 @@ use airtoll_units::{Duration, Instant};
 /// State of one queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Codel {
+    /// Acceptable standing delay.
+    target: Duration,
     first_above: Option<Instant>,
     drop_next: Instant,
     count: u32,
@@ -13,13 +15,15 @@ pub(crate) struct Codel {
 }
 
 /// Acceptable standing delay (RFC 8289 section 4.2).
-const TARGET: Duration = Duration::from_millis(5);
+pub(super) const TARGET: Duration = Duration::from_millis(5);
 /// Time in which it must be undercut once (section 4.3).
 const INTERVAL: Duration = Duration::from_millis(100);
 
 impl Codel {
-    pub fn new() -> Self {
+    /// An empty queue that accepts a standing delay of `target`.
+    pub fn new(target: Duration) -> Self {
         Self {
+            target,
             first_above: None,
             drop_next: Instant::ZERO,
             count: 0,
@@ -31,7 +35,7 @@ impl Codel {
     /// Whether the packet that is leaving the queue at `now` after `sojourn` is to be dropped;
     /// `backlog` says whether others are behind it (section 5.5).
     pub fn drops(&mut self, now: Instant, sojourn: Duration, backlog: bool) -> bool {
-        let above = sojourn >= TARGET && backlog;
+        let above = sojourn >= self.target && backlog;
         let ripe = if above {
             match self.first_above {
                 Some(at) => now >= at,
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_standing_queue_is_thinned_after_an_interval() {
-        let mut codel = Codel::new();
+        let mut codel = Codel::new(TARGET);
         let wait = Duration::from_millis(20);
         let drops: Vec<u64> = (0..400)
             .filter(|ms| codel.drops(Instant::ZERO + Duration::from_millis(*ms), wait, true))

@@ -479,6 +479,8 @@ impl Mac {
                 mpdu.received = true;
             }
         }
+        // Its sender counts every PPDU, and its receiver those that arrived.
+        let charged = link.account.filter(|account| any || *account == number);
         if link.signalling {
             self.signalling_sent(cx, number, t.alone, any);
         } else {
@@ -489,6 +491,9 @@ impl Mac {
                 good: &good,
                 bad,
             });
+        }
+        if let Some(account) = charged {
+            self.charge(account, length);
         }
         if !any {
             let timeout = self.modes[mode_id].timeout();

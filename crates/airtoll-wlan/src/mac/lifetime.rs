@@ -186,6 +186,11 @@ impl Mac {
                 packet = cx.packets[id].next.take();
             }
         }
+        if let Some(flows) = &mut state.flows {
+            let waiting = flows.take_all();
+            queue.packets -= waiting.len() as u32;
+            taken.extend(waiting);
+        }
         while let Some(packet) = state.queue.pop_front() {
             queue.packets -= 1;
             // As where packets are taken to be sent.

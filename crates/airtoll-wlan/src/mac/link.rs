@@ -6,10 +6,11 @@ use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::Instant;
 
+use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
 use super::rate_control::RateControl;
 use super::window::Window;
-use crate::id::{FlowId, ModeId, PacketId, RadioId};
+use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::observe::ledger::Octets;
 
 /// Packets of one MPDU that occupy their sender's socket.
@@ -87,33 +88,38 @@ impl Mpdu {
 /// One sender's traffic of one access category to one receiver.
 #[derive(Debug)]
 pub(crate) struct TxLink {
-    pub from: RadioId,
-    pub peer: RadioId,
-    pub cipher: CipherSuite,
-    pub qos: bool,
-    /// Frames carry a fourth address.
-    pub four_address: bool,
-    pub rate: RateControl,
-    pub amsdu_octets: u32,
-    pub max_attempts: u8,
-    pub division: Division,
-    pub rts_octets: u32,
+    pub(super) from: RadioId,
+    pub(super) peer: RadioId,
+    pub(super) cipher: CipherSuite,
+    pub(super) qos: bool,
+    pub(super) four_address: bool,
+    pub(super) rate: RateControl,
+    pub(super) amsdu_octets: u32,
+    pub(super) max_attempts: u8,
+    pub(super) division: Division,
+    pub(super) rts_octets: u32,
     /// Carries management and EAPOL frames, whose packets hold the length of the whole MPDU.
-    pub signalling: bool,
+    pub(super) signalling: bool,
     /// Carries group-addressed frames, which are not acknowledged.
-    pub group: bool,
+    pub(super) group: bool,
     pub(super) queue: VecDeque<PacketId>,
-    pub window: Window<Mpdu>,
-    pub next_sequence: u32,
+    /// The queues of its flows, which take the place of `queue`.
+    pub(super) flows: Option<Box<FlowQueues>>,
+    pub(super) window: Window<Mpdu>,
+    pub(super) next_sequence: u32,
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
     pub(super) request_due: bool,
     /// Whether frames are sent under a block ack agreement, A-MPDU or not.
-    pub agreement: bool,
+    pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub(super) taken_early: u32,
     /// Whether it is in the contender's order, where receivers are served in turn.
     pub(super) listed: bool,
+    /// Link whose airtime account its PPDUs are charged to.
+    pub(super) account: Option<LinkId>,
+    /// Airtime that its receiver may have before the next one's turn, ns.
+    pub(super) deficit_ns: i64,
     /// Frame success of the last (mode, octets) asked for.
     pub(super) success: (Option<ModeId>, u32, f64),
     /// Its sender drops data: the association has ended.
@@ -124,6 +130,27 @@ pub(crate) struct TxLink {
     pub(super) dozing: bool,
     /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
     pub(super) wakes: bool,
+}
+
+/// Properties of a link for data frames.
+#[derive(Debug)]
+pub(crate) struct DataLink {
+    pub cipher: CipherSuite,
+    /// QoS data frames.
+    pub qos: bool,
+    /// Frames carry a fourth address.
+    pub four_address: bool,
+    pub rate: RateControl,
+    /// Longest A-MSDU, octets; 0: none.
+    pub amsdu_octets: u32,
+    pub max_attempts: u8,
+    pub division: Division,
+    /// A longer PSDU is protected by RTS.
+    pub rts_octets: u32,
+    /// Whether frames are sent under a block ack agreement.
+    pub agreement: bool,
+    /// Its flows have queues of their own.
+    pub flow_queues: bool,
 }
 
 impl TxLink {
@@ -144,18 +171,113 @@ impl TxLink {
             signalling: true,
             group: false,
             queue: VecDeque::new(),
+            flows: None,
             window: Window::new(),
             next_sequence: 0,
             request_due: false,
             agreement: false,
             taken_early: 0,
             listed: false,
+            account: None,
+            deficit_ns: 0,
             success: (None, 0, 0.0),
             barred: false,
             refused: false,
             dozing: false,
             wakes: false,
         }
+    }
+
+    /// An empty link for data frames.
+    pub fn data(from: RadioId, peer: RadioId, mode: ModeId, made: DataLink) -> Self {
+        Self {
+            cipher: made.cipher,
+            qos: made.qos,
+            four_address: made.four_address,
+            rate: made.rate,
+            amsdu_octets: made.amsdu_octets,
+            division: made.division,
+            rts_octets: made.rts_octets,
+            signalling: false,
+            agreement: made.agreement,
+            flows: made.flow_queues.then(Box::default),
+            ..Self::plain(from, peer, mode, made.max_attempts)
+        }
+    }
+
+    /// An empty link of a radio for group-addressed management frames; with a cipher, for
+    /// group-addressed data frames.
+    pub fn group(radio: RadioId, mode: ModeId, data: Option<CipherSuite>) -> Self {
+        Self {
+            cipher: data.unwrap_or(CipherSuite::Open),
+            signalling: data.is_none(),
+            group: true,
+            ..Self::plain(radio, radio, mode, 1)
+        }
+    }
+
+    /// Its sender.
+    #[inline]
+    pub fn from(&self) -> RadioId {
+        self.from
+    }
+
+    /// Its receiver.
+    #[inline]
+    pub fn peer(&self) -> RadioId {
+        self.peer
+    }
+
+    /// The link cipher.
+    #[inline]
+    pub fn cipher(&self) -> CipherSuite {
+        self.cipher
+    }
+
+    /// Whether it carries QoS data frames.
+    pub fn is_qos(&self) -> bool {
+        self.qos
+    }
+
+    /// Whether its frames carry a fourth address.
+    #[inline]
+    pub fn has_fourth_address(&self) -> bool {
+        self.four_address
+    }
+
+    /// Its rate control.
+    pub fn rate(&self) -> &RateControl {
+        &self.rate
+    }
+
+    /// Longest A-MSDU, octets; 0: none.
+    pub fn amsdu_octets(&self) -> u32 {
+        self.amsdu_octets
+    }
+
+    /// How its MSDUs are fragmented.
+    pub fn division(&self) -> &Division {
+        &self.division
+    }
+
+    /// Whether it carries management and EAPOL frames.
+    pub fn is_signalling(&self) -> bool {
+        self.signalling
+    }
+
+    /// Whether it carries group-addressed frames.
+    pub fn is_group(&self) -> bool {
+        self.group
+    }
+
+    /// MPDUs that are not settled, in the order of their sequence numbers.
+    pub fn window(&self) -> &Window<Mpdu> {
+        &self.window
+    }
+
+    /// Sequence number of the next MPDU.
+    pub fn next_sequence(&self) -> u32 {
+        self.next_sequence
     }
 
     /// Whether its sender drops data because the association has ended.
@@ -172,7 +294,32 @@ impl TxLink {
 
     /// Whether nothing waits and nothing is under way.
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.window.is_empty()
+        !self.has_packet() && self.window.is_empty()
+    }
+
+    /// Whether a packet waits that is in no MPDU yet.
+    pub(super) fn has_packet(&self) -> bool {
+        !self.queue.is_empty() || self.flows.as_ref().is_some_and(|f| !f.is_empty())
+    }
+
+    /// Whether anything is to be sent.
+    pub(super) fn has_work(&self) -> bool {
+        self.request_due || self.has_packet() || self.window.iter().any(|m| !m.acknowledged)
+    }
+
+    /// Packets that are in no MPDU yet, in an order in which they may leave.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = PacketId> {
+        let flows = self.flows.iter().flat_map(|f| f.waiting());
+        self.queue.iter().copied().chain(flows)
+    }
+
+    /// The packet that may follow the one that was taken last into the same A-MSDU.
+    #[inline]
+    pub(super) fn following(&self) -> Option<PacketId> {
+        match &self.flows {
+            None => self.queue.front().copied(),
+            Some(flows) => flows.following(),
+        }
     }
 }
 

@@ -3,12 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
+use airtoll_phy as phy;
+
 use super::Mac;
-use super::codel::Codel;
+use super::codel::{self, Codel};
 use super::contention::Standing;
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, NeighbourId, PacketId, RadioId};
+use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId, RadioId};
 use crate::medium::Medium;
+use crate::packet::{Carries, Packet};
 use crate::scenario::Discipline;
 
 /// The transmit queue of one contender.
@@ -16,7 +19,8 @@ use crate::scenario::Discipline;
 pub(super) struct MacQueue {
     /// Packets in all its links, sent and not yet acknowledged ones included.
     pub(super) packets: u32,
-    /// Links in the order in which their packets came.
+    /// Links in the order in which their packets came, one entry per packet; where receivers are
+    /// served in turn, links in the order of their turns.
     pub(super) order: VecDeque<LinkId>,
     /// Link whose MPDUs have to be sent again first.
     pub(super) unfinished: Option<LinkId>,
@@ -29,7 +33,7 @@ impl MacQueue {
             packets: 0,
             order: VecDeque::new(),
             unfinished: None,
-            codel: (discipline == Discipline::Codel).then(Codel::new),
+            codel: (discipline == Discipline::Codel).then(|| Codel::new(codel::TARGET)),
         }
     }
 }
@@ -45,6 +49,10 @@ impl Mac {
     ) -> bool {
         let node = &self.nodes[self.contenders[contender].node];
         let (limit, discipline) = (node.queue_limit, node.discipline);
+        if discipline == Discipline::FqCodel {
+            self.enqueue_flow(cx, medium, (link, contender), packet);
+            return true;
+        }
         if self.queues[contender].packets >= limit
             && (discipline != Discipline::RoundRobin
                 || !self.drop_from_longest(cx, contender, link))
@@ -63,6 +71,61 @@ impl Mac {
         true
     }
 
+    /// Puts a packet into the queue of its flow, and cuts the longest queue if all together are too
+    /// long.
+    #[cold]
+    fn enqueue_flow(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (link, contender): (LinkId, ContenderId),
+        packet: PacketId,
+    ) {
+        let node = self.contenders[contender].node;
+        let now = cx.now();
+        let p = &mut cx.packets[packet];
+        p.left = now;
+        let key = flow_key(p, medium.host_of(node));
+        let octets = phy::LLC_SNAP_OCTETS + p.ip_octets;
+        let state = &mut self.links[link];
+        match &mut state.flows {
+            Some(flows) => flows.push(key, packet, octets, now),
+            // Group-addressed frames.
+            None => state.queue.push_back(packet),
+        }
+        self.queues[contender].packets += 1;
+        self.list(contender, link);
+        while self.queues[contender].packets > self.nodes[node].queue_limit {
+            if !self.cut_longest_flow(cx, contender) {
+                break;
+            }
+        }
+        self.notice(cx, medium, contender);
+    }
+
+    /// Cuts the longest flow queue of a contender; `false` if all packets are in frames already.
+    fn cut_longest_flow(&mut self, cx: &mut Context, contender: ContenderId) -> bool {
+        let links = &mut self.links;
+        let queue = &mut self.queues[contender];
+        let lengths = queue.order.iter().filter_map(|l| {
+            let flows = links[*l].flows.as_ref()?;
+            Some((flows.longest(), Reverse(*l)))
+        });
+        let Some((octets, Reverse(link))) = lengths.max() else {
+            return false;
+        };
+        if octets == 0 {
+            return false;
+        }
+        if let Some(flows) = &mut links[link].flows {
+            flows.cut_longest(|packet| {
+                queue.packets -= 1;
+                cx.lose(packet);
+            });
+        }
+        true
+    }
+
     /// Puts a management or EAPOL frame behind those that wait already and before all data, as
     /// Linux's queues do with control traffic (priority 7: band 0 of pfifo_fast; a flow of its own
     /// in mac80211's intermediate queues). A packet that finds the queue full of such frames is
@@ -76,7 +139,7 @@ impl Mac {
     ) {
         let node = &self.nodes[self.contenders[contender].node];
         let limit = node.queue_limit;
-        let listed = node.discipline == Discipline::RoundRobin;
+        let listed = node.discipline.serves_in_turn();
         let queue = &mut self.queues[contender];
         let (links, order) = (&mut self.links, &mut queue.order);
         let signals = |l: Option<&LinkId>| l.is_some_and(|l| links[*l].signalling);
@@ -167,7 +230,12 @@ impl Mac {
     /// The link that is served next.
     #[inline]
     pub(super) fn choose_link(&mut self, contender: ContenderId) -> Option<LinkId> {
-        let in_turn = self.in_turn(contender);
+        let node = self.contenders[contender].node;
+        let discipline = self.nodes[node].discipline;
+        if discipline == Discipline::FqCodel {
+            return self.choose_scheduled(contender);
+        }
+        let in_turn = discipline.serves_in_turn();
         let queue = &mut self.queues[contender];
         if let Some(link) = queue.unfinished {
             return Some(link);
@@ -196,7 +264,7 @@ impl Mac {
     #[inline]
     pub(super) fn in_turn(&self, contender: ContenderId) -> bool {
         let node = self.contenders[contender].node;
-        self.nodes[node].discipline == Discipline::RoundRobin
+        self.nodes[node].discipline.serves_in_turn()
     }
 
     /// Takes the next packet of a link; drops the packets that CoDel selects.
@@ -206,6 +274,9 @@ impl Mac {
         contender: ContenderId,
         link: LinkId,
     ) -> Option<PacketId> {
+        if self.links[link].flows.is_some() {
+            return self.take_of_flows(cx, contender, link);
+        }
         let now = cx.now();
         loop {
             let packet = self.links[link].queue.pop_front()?;
@@ -236,6 +307,44 @@ impl Mac {
         }
     }
 
+    /// Takes the next packet of a link's flow queues.
+    #[cold]
+    fn take_of_flows(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+    ) -> Option<PacketId> {
+        let now = cx.now();
+        let lifetime = self.lifetime_of(contender);
+        let queue = &mut self.queues[contender];
+        let flows = self.links[link].flows.as_mut()?;
+        loop {
+            let (packet, sojourn) = flows.pop(now, |packet| {
+                queue.packets -= 1;
+                cx.lose(packet);
+            })?;
+            if sojourn <= lifetime {
+                return Some(packet);
+            }
+            queue.packets -= 1;
+            cx.lose(packet);
+        }
+    }
+
+    /// Takes the packet that [`super::TxLink::following`] names into the same A-MSDU.
+    pub(super) fn take_following(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+    ) -> Option<PacketId> {
+        match &mut self.links[link].flows {
+            Some(flows) => flows.pop_following(),
+            None => self.take_packet(cx, contender, link),
+        }
+    }
+
     /// Takes the data that a node has for another out of its queues, the oldest first; messages of
     /// negotiations and frames on the air stay.
     pub fn take_back(&mut self, cx: &mut Context, from: RadioId, to: RadioId) -> Vec<PacketId> {
@@ -263,4 +372,22 @@ impl Mac {
             cx.lose(packet);
         }
     }
+}
+
+/// What Linux's `skb_get_hash` tells apart in a packet that `host` queues: addresses and ports of the
+/// outermost header. At the host that put it into a tunnel the hash of the inner packet is kept
+/// (`wg_reset_packet` of WireGuard).
+fn flow_key(packet: &Packet, host: NodeId) -> u64 {
+    let (kind, number, part) = match (packet.tunnelled, packet.carries) {
+        (Some(tunnelled), _) if tunnelled.entered != host => {
+            (1, tunnelled.entered.number(), tunnelled.tunnel.number())
+        }
+        (_, Carries::Datagram { flow, .. } | Carries::Segment { flow, .. }) => {
+            (2, flow.number(), u32::from(packet.reverse))
+        }
+        (_, Carries::Signal { .. }) => (3, 0, 0),
+        (_, Carries::Request { .. } | Carries::Reply { .. }) => (4, 0, 0),
+        (_, Carries::Advertisement { .. }) => (5, 0, 0),
+    };
+    kind << 60 | u64::from(number) << 28 | u64::from(part)
 }

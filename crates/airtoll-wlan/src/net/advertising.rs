@@ -38,7 +38,7 @@ impl Net {
             lower.cx.packets.remove(packet);
             return;
         };
-        let cipher = lower.mac.link(link).cipher;
+        let cipher = lower.mac.link(link).cipher();
         let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
         let device = &mut lower.device;
         let effort = device.cipher_time(&mut lower.cx, node, cipher, true, octets);

@@ -15,7 +15,7 @@ impl Net {
     /// A node's radio received a packet over a link.
     #[inline]
     pub fn receive(&mut self, lower: &mut Lower, link: LinkId, packet: PacketId) {
-        let node = lower.medium.host_of(lower.mac.link(link).peer);
+        let node = lower.medium.host_of(lower.mac.link(link).peer());
         self.receive_from_air(lower, node, link, packet);
     }
 
@@ -29,7 +29,7 @@ impl Net {
         packet: PacketId,
     ) {
         let now = lower.cx.now();
-        let cipher = lower.mac.link(link).cipher;
+        let cipher = lower.mac.link(link).cipher();
         if node == lower.cx.packets[packet].to {
             lower.cx.packets[packet].arrived = now;
         }

@@ -231,7 +231,7 @@ impl Net {
         self.role(node) == Role::Station
             && !links
                 .next()
-                .is_some_and(|link| lower.mac.link(link).four_address)
+                .is_some_and(|link| lower.mac.link(link).has_fourth_address())
     }
 
     /// Radio neighbours to which a node sends requests of `asker` in frames with four addresses.
@@ -245,7 +245,7 @@ impl Net {
         let links = lower.mac.first_links(lower.medium.radio_of(node));
         (0..)
             .zip(links)
-            .filter(|(_, link)| lower.mac.link(*link).four_address)
+            .filter(|(_, link)| lower.mac.link(*link).has_fourth_address())
             .map(|(number, link)| (link, NeighbourId::new(number)))
             .filter(|(_, n)| route != (Route::Air { neighbour: *n }))
             .collect()
@@ -265,7 +265,7 @@ impl Net {
         let bridges = self.bridges_away_from(lower, node, asker);
         let bridges = bridges.into_iter().map(|(link, n)| (link, Some(n)));
         for (link, bridge) in group.into_iter().chain(bridges) {
-            let cipher = lower.mac.link(link).cipher;
+            let cipher = lower.mac.link(link).cipher();
             let cx = &mut lower.cx;
             let effort = lower.device.cipher_time(cx, node, cipher, true, octets);
             let medium = &mut lower.medium;

@@ -159,7 +159,7 @@ impl Net {
                     return;
                 }
                 if state.is_dozing() {
-                    let station = lower.medium.host_of(state.peer);
+                    let station = lower.medium.host_of(state.peer());
                     lower.cx.act(Action::KeepDozing { station, packet });
                     return;
                 }
@@ -236,5 +236,5 @@ impl Net {
 fn neighbour_cipher(lower: &Lower, node: NodeId, neighbour: NeighbourId) -> CipherSuite {
     let radio = lower.medium.radio_of(node);
     let link = lower.mac.link_to(radio, neighbour, 1);
-    lower.mac.link(link).cipher
+    lower.mac.link(link).cipher()
 }

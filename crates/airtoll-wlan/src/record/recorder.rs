@@ -138,7 +138,7 @@ impl Recorder {
             };
             let own = RadioId::first_of(node);
             let mut stations = view.mac().first_links(own);
-            let first = stations.find_map(|l| view.join.negotiation(view.mac().link(l).peer));
+            let first = stations.find_map(|l| view.join.negotiation(view.mac().link(l).peer()));
             let network = match first.map(Negotiation::link) {
                 Some(link) => Network {
                     ssid: link.ssid.clone(),
@@ -178,7 +178,7 @@ impl Recorder {
             kind => {
                 let exchange = view.mac().exchange(t.contender);
                 let mode = view.mac().mode(exchange.mode());
-                let peer = view.mac().link(exchange.link()).peer;
+                let peer = view.mac().link(exchange.link()).peer();
                 match kind {
                     FrameKind::Data => (Some(peer), *mode.vector()),
                     FrameKind::Group => (None, *mode.vector()),
@@ -229,9 +229,9 @@ impl Recorder {
                 let exchange = view.mac().exchange(t.contender);
                 let link = view.mac().link(exchange.link());
                 let first = link
-                    .window
+                    .window()
                     .front()
-                    .map_or(link.next_sequence, Mpdu::sequence);
+                    .map_or(link.next_sequence(), Mpdu::sequence);
                 let tid = tid(view, t.contender);
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
@@ -287,7 +287,7 @@ impl Recorder {
         let exchange = view.mac().exchange(contender);
         let number = exchange.link();
         let link = view.mac().link(number);
-        let front = link.window.front().map_or(0, Mpdu::sequence);
+        let front = link.window().front().map_or(0, Mpdu::sequence);
         while self.links[number]
             .front()
             .is_some_and(|c| c.sequence < front)
@@ -298,7 +298,7 @@ impl Recorder {
         let mut left = exchange.count();
         let mut out = std::mem::take(&mut self.scratch);
         let flying = link
-            .window
+            .window()
             .iter()
             .take_while(|m| m.is_in_flight() || m.is_acknowledged())
             .filter(|m| m.is_in_flight());
@@ -350,25 +350,25 @@ impl Recorder {
         mpdu: &Mpdu,
     ) -> Vec<Vec<u8>> {
         let link = view.mac().link(number);
-        let group = link.group && !link.signalling;
-        let peer = (!group).then_some(link.peer);
+        let group = link.is_group() && !link.is_signalling();
+        let peer = (!group).then_some(link.peer());
         let header = DataFrame {
-            transmitter: view.mac_of(link.from),
+            transmitter: view.mac_of(link.from()),
             receiver: match peer {
                 Some(peer) => view.mac_of(peer),
                 None => to_group(view, &view.packet(mpdu.head())),
             },
-            down: view.net().role(view.medium().host_of(link.from)) == Role::AccessPoint,
-            four_address: link.four_address,
-            tid: link.qos.then(|| tid(view, contender)),
+            down: view.net().role(view.medium().host_of(link.from())) == Role::AccessPoint,
+            four_address: link.has_fourth_address(),
+            tid: link.is_qos().then(|| tid(view, contender)),
             sequence: mpdu.sequence(),
         };
-        if link.signalling {
-            let cipher = self.ciphers.get_mut(&(link.from, Some(link.peer)));
+        if link.is_signalling() {
+            let cipher = self.ciphers.get_mut(&(link.from(), Some(link.peer())));
             let packet = &view.packet(mpdu.head());
             let groups = link
-                .group
-                .then(|| self.integrity.get_mut(&link.from))
+                .is_group()
+                .then(|| self.integrity.get_mut(&link.from()))
                 .flatten();
             return vec![signal::frame(view, packet, &header, cipher, groups)];
         }
@@ -379,9 +379,11 @@ impl Recorder {
             msdus.push(self.msdu(view, &p));
             next = p.next;
         }
-        let cipher = self.ciphers.get_mut(&(link.from, peer));
+        let cipher = self.ciphers.get_mut(&(link.from(), peer));
         match (mpdu.piece(), msdus.as_slice()) {
-            (Some(_), [msdu]) => header.compose_pieces(msdu, link.division.piece as usize, cipher),
+            (Some(_), [msdu]) => {
+                header.compose_pieces(msdu, link.division().piece as usize, cipher)
+            }
             _ => vec![header.compose(&msdus, cipher)],
         }
     }
@@ -504,11 +506,11 @@ fn response(
     let link = view.mac().link(exchange.link());
     let window = view.mac().mode(exchange.mode()).window();
     let first = link
-        .window
+        .window()
         .front()
-        .map_or(link.next_sequence, Mpdu::sequence);
+        .map_or(link.next_sequence(), Mpdu::sequence);
     let received = link
-        .window
+        .window()
         .iter()
         .filter(|m| m.is_received())
         .map(Mpdu::sequence);

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_phy::{Legacy, TxVectorError, WidthRules};
 
 use super::{
-    Bss, Cost, EdcaParameters, Flow, LinkBudget, Node, Rate, Role, Scenario, ScenarioError,
-    Standard, Transport,
+    Bss, Cost, Discipline, EdcaParameters, Flow, LinkBudget, Node, Rate, Role, Scenario,
+    ScenarioError, Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -204,6 +204,12 @@ impl Scenario {
         }
         if node.queue.packets == 0 {
             return invalid(&format!("{at}.queue.packets"), 0, "at least 1");
+        }
+        if node.queue.airtime_fairness
+            && (node.role != Role::AccessPoint || node.queue.discipline != Discipline::FqCodel)
+        {
+            let allowed = "true only at an access point whose queue.discipline is fq_codel";
+            return invalid(&format!("{at}.queue.airtime_fairness"), true, allowed);
         }
         if let Some(ms) = node.queue.max_delay_ms {
             positive(&format!("{at}.queue.max_delay_ms"), ms)?;

@@ -207,6 +207,10 @@ pub struct Queue {
     /// Which packet leaves first, and which is dropped.
     #[serde(default)]
     pub discipline: Discipline,
+    /// An access point gives its stations equal airtime in both directions together, by a deficit of
+    /// 256 us, as Linux's mac80211; needs `fq_codel`.
+    #[serde(default)]
+    pub airtime_fairness: bool,
 }
 
 /// Queue discipline.
@@ -220,6 +224,17 @@ pub enum Discipline {
     Codel,
     /// One queue per receiver served in turn, and the longest is cut when the limit is reached.
     RoundRobin,
+    /// One queue per flow of each receiver with CoDel (RFC 8290), as Linux's mac80211: quantum 300
+    /// octets, target 20 ms, interval 100 ms. Receivers are served in turn, and half of the longest
+    /// queue is dropped when the limit is reached.
+    FqCodel,
+}
+
+impl Discipline {
+    /// Whether the receivers of a node are served in turn.
+    pub(crate) fn serves_in_turn(self) -> bool {
+        matches!(self, Self::RoundRobin | Self::FqCodel)
+    }
 }
 
 /// A full-duplex wired link.
@@ -247,6 +262,7 @@ impl Default for Queue {
             packets: 500,
             max_delay_ms: max_delay(),
             discipline: Discipline::Fifo,
+            airtime_fairness: false,
         }
     }
 }

@@ -68,6 +68,7 @@ _SCENARIO: Final = {
             "slot_time_us",
             "queue_max_delay_ms",
             "queue_type",
+            "airtime_fairness",
         )
     },
     "frame_bursting_us": only(0, reason=f"has no effect: {_MAC}"),
