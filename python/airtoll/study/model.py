@@ -277,8 +277,8 @@ class Scenario(Table):
     )
     queue_type: Literal["fifo", "codel", "fq_codel"] = Field(
         "fifo",
-        description="discipline of these queues; `codel`: RFC 8289; `fq_codel`: a queue per flow with "
-        "CoDel as in Linux's mac80211 (RFC 8290), whose queues hold 8192 packets",
+        description="discipline of these queues; `codel`: RFC 8289; `fq_codel`: a queue per flow "
+        "with CoDel as in Linux's mac80211 (RFC 8290), whose queues hold 8192 packets",
     )
     airtime_fairness: bool = Field(
         False,

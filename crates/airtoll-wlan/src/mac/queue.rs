@@ -374,9 +374,9 @@ impl Mac {
     }
 }
 
-/// What Linux's `skb_get_hash` tells apart in a packet that `host` queues: addresses and ports of the
-/// outermost header. At the host that put it into a tunnel the hash of the inner packet is kept
-/// (`wg_reset_packet` of WireGuard).
+/// The flow of a packet that `host` queues. Linux's `skb_get_hash` tells flows apart by addresses and
+/// ports of the outermost header. The host that put a packet into a tunnel keeps the hash of the inner
+/// packet (`wg_reset_packet` of WireGuard).
 fn flow_key(packet: &Packet, host: NodeId) -> u64 {
     let (kind, number, part) = match (packet.tunnelled, packet.carries) {
         (Some(tunnelled), _) if tunnelled.entered != host => {
