@@ -114,6 +114,8 @@ def capabilities_page() -> str:
     lines += ["|---|---|---|"]
     for name, bed in beds.items():
         lines += [f"| {name} | {one.about} | {one.reason} |" for one in bed.features]
+        lines += [f"| {name} | {one.about} | {one.reason} |" for one in bed.policies]
+        lines += [f"| {name}, laboratory | {one.about} | {one.reason} |" for one in bed.laboratory]
     return "\n".join(lines) + "\n"
 
 

@@ -30,7 +30,7 @@ from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, load, with_values
 from airtoll.testbeds.contract import Skip, Testbed
-from airtoll.testbeds.registry import make
+from airtoll.testbeds.registry import capability, make
 
 RUNS = Path("runs")
 #: Most trials at once; each has a thread of its own.
@@ -110,7 +110,7 @@ def run(
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
     bed = testbed or make(on, vm=vm, on_phase=on_phase)
     try:
-        _refuse_common_numbers(file.study, bed)
+        _refuse_trials(file.study, bed)
         folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
         plan = folder.plan()
         if started:
@@ -188,7 +188,7 @@ def check(
     plan = make_plan(file.study)
     bed = testbed or make(on, vm=vm)
     try:
-        _refuse_common_numbers(file.study, bed)
+        _refuse_trials(file.study, bed)
         skipped = {cell.name: skip for cell, skip in skips(plan, bed)}
         return plan, [
             CellCheck(
@@ -203,13 +203,12 @@ def check(
         bed.close()
 
 
-def _refuse_common_numbers(study: Study, bed: Testbed) -> None:
-    """Real radios draw no random numbers from a seed."""
-    if study.trials.pairing == "common" and bed.name == "linux":
-        raise StudyError(
-            f"{study.study.name}: trials.pairing = 'common' is for the simulator; on linux "
-            "trials.order = 'interleaved' pairs trials that follow one another"
-        )
+def _refuse_trials(study: Study, bed: Testbed) -> None:
+    """A testbed that does not carry out the study's trials says so before the first."""
+    table = capability(bed.name)
+    reason = None if table is None else table.why_not_trials(study.trials)
+    if reason is not None:
+        raise StudyError(f"{study.study.name}: on {bed.name} {reason}")
 
 
 def open_run(path: str | Path) -> Run:

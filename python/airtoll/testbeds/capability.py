@@ -1,4 +1,4 @@
-"""Capabilities: one table per testbed, with an entry for each field of a study's cells.
+"""Capabilities: one table per testbed, with an entry for each field of a study's cells and trials.
 
 Takes a cell; gives the reason for which a testbed skips it. A table holds capability only: the
 ranges of values are in the types of ``study``, and the consistency of a cell in ``joining``,
@@ -15,10 +15,15 @@ from attrs import frozen
 from pydantic import BaseModel
 
 from airtoll.plan import Cell
-from airtoll.study import Scenario, Traffic
+from airtoll.policies import Policy
+from airtoll.study import Scenario, Traffic, Trials
 
-#: The tables of a cell, by the name under which a study's grid has their fields.
-ROOTS: Mapping[str, type[BaseModel]] = {"scenario": Scenario, "traffic": Traffic}
+#: The tables of a cell, and that of a study's trials, by the name of the table.
+ROOTS: Mapping[str, type[BaseModel]] = {
+    "scenario": Scenario,
+    "traffic": Traffic,
+    "trials": Trials,
+}
 
 
 @frozen
@@ -60,17 +65,55 @@ class Feature:
 
 
 @frozen
+class PolicyFeature:
+    """A kind of policy that a testbed does not carry out.
+
+    ``about``: the kind in words. ``asked``: whether a policy is of the kind. ``reason``: why it is
+    skipped; ``{version}`` is that of the access point's daemon. ``since``: the version that carries
+    it out, or None.
+    """
+
+    about: str
+    asked: Callable[[Policy], bool]
+    reason: str
+    since: tuple[int, int] | None = None
+
+
+@frozen
 class Capability:
     """The table of a testbed.
 
     ``fields``: dotted path -> entry; an entry of a table that is carried out only at its default
     covers the fields in it. ``where``: dotted path of a table -> whether a cell uses the table at
-    all. ``features``: combinations that are skipped.
+    all. ``features``: combinations that are skipped. ``policies``: policies that are skipped.
+    ``laboratory``: combinations that are skipped in a laboratory only.
     """
 
     fields: Mapping[str, Entry]
     where: Mapping[str, Callable[[Cell], bool]]
     features: tuple[Feature, ...]
+    policies: tuple[PolicyFeature, ...] = ()
+    laboratory: tuple[Feature, ...] = ()
+
+    def why_not_policy(self, policy: Policy, version: tuple[int, int]) -> str | None:
+        """Why a policy is skipped with this version of the AP's daemon, or None."""
+        for kind in self.policies:
+            if kind.asked(policy) and (kind.since is None or version < kind.since):
+                return kind.reason.format(version=".".join(map(str, version)))
+        return None
+
+    def why_not_trials(self, trials: Trials) -> str | None:
+        """Why the testbed does not carry out a study with these trials, or None."""
+        for path, value, _ in _values("trials", trials):
+            entry = self.fields.get(path)
+            if entry is not None and entry.values is not None and value not in entry.values:
+                return f"{path} = {_shown(value)}: {entry.reason}"
+        return None
+
+    def why_not_in_laboratory(self, cell: Cell) -> str | None:
+        """Why a laboratory skips a cell that this testbed carries out elsewhere, or None."""
+        reasons = (feature.reason for feature in self.laboratory if feature.asked(cell))
+        return next(reasons, None)
 
     def why_not(self, cell: Cell, *, medium: str | None = None) -> str | None:
         """Why the testbed skips the cell, or None.
@@ -120,7 +163,7 @@ class Capability:
 
 
 def paths() -> Iterator[tuple[str, object]]:
-    """Dotted path and default of every field of a cell that is no table itself."""
+    """Dotted path and default of every field of a cell or of trials that is no table itself."""
     for root, table in ROOTS.items():
         yield from _paths(root, table)
 

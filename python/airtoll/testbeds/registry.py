@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from airtoll.errors import UsageError
+from airtoll.testbeds.capability import Capability
 from airtoll.testbeds.contract import Testbed
 
 NAMES = ("simulator", "analytic", "linux")
@@ -38,3 +39,16 @@ def make(
 
         return Linux(vm=vm, on_phase=on_phase)
     raise UsageError(f"--on {name}: no such testbed; choose from {', '.join(NAMES)}")
+
+
+def capability(name: str) -> Capability | None:
+    """The capability table of a testbed; None for one without a table."""
+    if name == "simulator":
+        from airtoll.testbeds import simulated
+
+        return simulated.CAPABILITY
+    if name == "linux":
+        from airtoll.testbeds.linux.capability import CAPABILITY
+
+        return CAPABILITY
+    return None

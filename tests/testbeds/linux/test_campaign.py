@@ -33,6 +33,7 @@ from airtoll.testbeds.linux import (
     ledger,
     medium,
 )
+from airtoll.testbeds.linux.capability import CAPABILITY
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -331,7 +332,7 @@ def test_a_killed_guest_is_said_and_the_next_trial_boots_another(testbed: Linux)
 @pytest.mark.parametrize("policy", [policy.name for policy in catalogue()])
 def test_every_policy_comes_about(testbed: Linux, tmp_path: Path, policy: str) -> None:
     version = asyncio.run(_hostapd())
-    if reason := hostapd.why_not(resolve(policy), version):
+    if reason := CAPABILITY.why_not_policy(resolve(policy), version):
         pytest.skip(reason)
     measured = testbed.carry_out(Job(policy.replace("+", "-"), policy, flow=None), tmp_path)
     assert measured.failure is None

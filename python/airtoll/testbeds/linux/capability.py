@@ -11,10 +11,20 @@ from __future__ import annotations
 from typing import Final
 
 from airtoll.plan import Cell
+from airtoll.policies import Akm, Cipher, Generation
+from airtoll.policies.suites import eap_methods
 from airtoll.study import Scenario, WiredLink
 from airtoll.study.join import Join
-from airtoll.testbeds.capability import Capability, Entry, Feature, acts, only
+from airtoll.testbeds.capability import (
+    Capability,
+    Entry,
+    Feature,
+    PolicyFeature,
+    acts,
+    only,
+)
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
+from airtoll.testbeds.linux import freeradius, leap
 from airtoll.testbeds.resolve import station_list
 
 MAX_STATIONS: Final = 2
@@ -196,6 +206,83 @@ _TRAFFIC: Final = {
 }
 
 
+_TRIALS: Final = {
+    **{name: acts() for name in ("repetitions", "order", "discard_first", "select", "rerun")},
+    "pairing": only(
+        "independent",
+        reason='is for the simulator; here trials.order = "interleaved" pairs trials that follow '
+        "one another",
+    ),
+}
+
+_WEP: Final = (Cipher.WEP_40, Cipher.WEP_104)
+#: The first hostapd that has an AKM, of the AKMs that 2.10 lacks.
+_SINCE: Final = {Akm("sae-ext-key"): (2, 11), Akm("ft-sae-ext-key"): (2, 11)}
+#: EAP methods without a server in this testbed.
+_UNSERVED: Final = tuple(
+    method for method in eap_methods() if method not in (*freeradius.METHODS, leap.METHOD)
+)
+
+
+def _akm_since(akm: Akm, version: tuple[int, int]) -> PolicyFeature:
+    number = ".".join(map(str, version))
+    return PolicyFeature(
+        f"AKM {akm} with hostapd before {number}",
+        lambda policy: policy.link.akm == akm,
+        f"hostapd {{version}} has no AKM {akm} ({akm.selector})",
+        since=version,
+    )
+
+
+_POLICIES: Final = (
+    PolicyFeature(
+        "shared-key authentication without encryption",
+        lambda policy: policy.name.startswith("wep-") and not policy.link.encrypts_data,
+        "mac80211 encrypts data whenever a WEP key is set: no shared-key authentication only",
+    ),
+    PolicyFeature(
+        "WEP with another group cipher",
+        lambda policy: (
+            policy.link.generation is Generation.PRE_RSNA and policy.link.group_cipher not in _WEP
+        ),
+        "hostapd has no mixture of WEP and another group cipher",
+    ),
+    PolicyFeature(
+        "WPA with WEP as group cipher",
+        lambda policy: policy.link.akm is not None and policy.link.group_cipher in _WEP,
+        "hostapd does not take WEP as the group cipher of WPA (TSN)",
+    ),
+    *(_akm_since(akm, version) for akm, version in _SINCE.items()),
+    PolicyFeature(
+        "a packet filter",
+        lambda policy: any(control.value == "firewall" for control in policy.access_control),
+        "no packet filter is set up by this testbed yet",
+    ),
+    PolicyFeature(
+        f"EAP methods without a server: {', '.join(_UNSERVED)}",
+        lambda policy: policy.link.eap_method in _UNSERVED,
+        f"FreeRADIUS 3.2 has none of the EAP methods {', '.join(_UNSERVED)}",
+    ),
+)
+_LABORATORY: Final = (
+    Feature(
+        "two domains",
+        lambda cell: _in_domains(cell),
+        "two domains are set up between namespaces only",
+    ),
+    Feature(
+        "wireless bridges",
+        lambda cell: cell.settings.bridge is not None,
+        "wireless bridges are set up between namespaces only",
+    ),
+    Feature(
+        "LEAP",
+        lambda cell: cell.security.link.eap_method == leap.METHOD,
+        "the LEAP server runs on an AP in a namespace only",
+    ),
+)
+
+
 def _eap(cell: Cell) -> bool:
     method = cell.security.link.eap_method
     return cell.settings.authenticate and method not in (None, "leap")
@@ -244,6 +331,7 @@ CAPABILITY: Final = Capability(
         **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
         **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
         **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
+        **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
     },
     where={
         "scenario.join": lambda cell: cell.settings.authenticate,
@@ -315,4 +403,6 @@ CAPABILITY: Final = Capability(
             "with LEAP's dynamic WEP keys hostapd lets no data of a wireless bridge through",
         ),
     ),
+    policies=_POLICIES,
+    laboratory=_LABORATORY,
 )

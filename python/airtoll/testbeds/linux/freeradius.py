@@ -14,8 +14,6 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.policies import Policy
-from airtoll.testbeds.linux import leap
 from airtoll.testbeds.linux.credentials import USER, Chain, Credentials
 from airtoll.testbeds.linux.hosts import Host, HostError, Process
 
@@ -88,14 +86,6 @@ class Server:
             check=False,
         )
         return done.status == 0
-
-
-def why_not(policy: Policy) -> str | None:
-    """Why no RADIUS server of this testbed runs the policy's EAP method; None when one does."""
-    method = policy.link.eap_method
-    if method is None or method in METHODS or method == leap.METHOD:
-        return None
-    return f"FreeRADIUS 3.2 has no EAP-{method.upper()}"
 
 
 async def start(

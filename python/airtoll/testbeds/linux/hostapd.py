@@ -45,8 +45,6 @@ KEY_MANAGEMENT: Final = {
     "sae-ext-key": "SAE-EXT-KEY",
     "ft-sae-ext-key": "FT-SAE-EXT-KEY",
 }
-#: AKMs that hostapd has only since a version later than 2.10.
-_SINCE: Final = {"sae-ext-key": (2, 11), "ft-sae-ext-key": (2, 11)}
 _PMF: Final = {"off": 0, "optional": 1, "required": 2}
 #: Rates that a PHY may not exceed when a study fixes one, Mb/s.
 _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
@@ -75,25 +73,6 @@ class RadiusAddress:
     server: str
     port: int
     client: str
-
-
-def why_not(policy: Policy, version: tuple[int, int]) -> str | None:
-    """Why this hostapd cannot do the policy; None when it can."""
-    link = policy.link
-    if policy.name.startswith("wep-") and not link.encrypts_data:
-        return "mac80211 encrypts data whenever a WEP key is set: no shared-key authentication only"
-    if link.generation is Generation.PRE_RSNA and link.group_cipher not in (
-        Cipher.WEP_40,
-        Cipher.WEP_104,
-    ):
-        return "hostapd has no mixture of WEP and another group cipher"
-    if link.akm is not None and link.group_cipher in (Cipher.WEP_40, Cipher.WEP_104):
-        return "hostapd does not take WEP as the group cipher of WPA (TSN)"
-    if link.akm in _SINCE and version < _SINCE[link.akm]:
-        return f"hostapd {version[0]}.{version[1]} has no AKM {link.akm} ({link.akm.selector})"
-    if any(control.value == "firewall" for control in policy.access_control):
-        return "no packet filter is set up by this testbed yet"
-    return None
 
 
 def configuration(

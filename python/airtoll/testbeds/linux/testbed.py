@@ -36,7 +36,6 @@ from airtoll.testbeds.linux import (
     credentials,
     crypto,
     environment,
-    freeradius,
     handover,
     hostapd,
     ledger,
@@ -109,8 +108,7 @@ class Linux:
         """Why the cell cannot be carried out, or None."""
         reason = (
             self.missing()
-            or hostapd.why_not(cell.security, self._hostapd_version())
-            or freeradius.why_not(cell.security)
+            or CAPABILITY.why_not_policy(cell.security, self._hostapd_version())
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell)
             or roaming.why_not(cell, cell.security)
@@ -251,18 +249,14 @@ class Linux:
         wanted = station_names(cell.settings)
         if len(wanted) > len(stations):
             return f"the laboratory has {len(stations)} stations"
-        if cell.settings.topology in DOMAINS:
-            return "two domains are set up between namespaces only"
-        if cell.settings.bridge is not None:
-            return "wireless bridges are set up between namespaces only"
+        if reason := CAPABILITY.why_not_in_laboratory(cell):
+            return reason
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
                 return reason
         if cell.settings.handover is not None and len(self._lab.of("access-point")) < 2:
             return "a hand-over needs two access points; the laboratory has one"
-        if cell.security.link.eap_method == "leap":
-            return "the LEAP server runs on an AP in a namespace only"
         return None
 
     def _without_medium(self) -> str | None:
