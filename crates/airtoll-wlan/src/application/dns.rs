@@ -5,7 +5,7 @@ use airtoll_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::request_response::{Rounds, Step};
+use super::request_response::{Rounds, Transaction};
 use super::{Checked, DATAGRAM_MAX, SocketKind, not_negative, positive, within};
 
 /// DNS lookups. Over TLS every lookup opens a TCP connection and a TLS 1.3 session of its own. The
@@ -77,18 +77,17 @@ impl Dns {
     }
 
     pub(super) fn application(&self, kind: SocketKind, _: Stream) -> Rounds {
-        let steps = self.lookup(kind);
-        Rounds::new(steps, self.think_s, self.retry_s, self.count)
+        Rounds::new(self.lookup(kind), self.think_s, self.retry_s, self.count)
             .reconnecting(kind == SocketKind::Stream)
             .counting_waits()
     }
 
-    /// The steps of one lookup: query and answer over UDP; over TLS the handshake before them, and
-    /// the query behind the client's Finished.
-    fn lookup(&self, kind: SocketKind) -> Vec<Step> {
+    /// The transactions of one lookup: query and answer over UDP; over TLS the handshake before them,
+    /// and the query behind the client's Finished.
+    fn lookup(&self, kind: SocketKind) -> Vec<Transaction> {
         let server = Duration::from_secs_f64(self.server_s);
         if kind == SocketKind::Datagrams {
-            return vec![Step {
+            return vec![Transaction {
                 request: self.query_octets,
                 response: self.answer_octets,
                 server,
@@ -96,12 +95,12 @@ impl Dns {
         }
         let framed = |message: u32| LENGTH + message + TLS_RECORD;
         vec![
-            Step {
+            Transaction {
                 request: self.client_hello_octets,
                 response: self.server_flight_octets,
                 server: Duration::ZERO,
             },
-            Step {
+            Transaction {
                 request: self.client_finished_octets + framed(self.query_octets),
                 response: framed(self.answer_octets),
                 server,

@@ -52,18 +52,18 @@ impl RequestResponse {
     }
 
     pub(super) fn application(&self, _: SocketKind, _: Stream) -> Rounds {
-        let step = Step {
+        let only = Transaction {
             request: self.request_octets,
             response: self.response_octets,
             server: Duration::from_secs_f64(self.server_s),
         };
-        Rounds::new(vec![step], self.think_s, self.retry_s, self.count)
+        Rounds::new(vec![only], self.think_s, self.retry_s, self.count)
     }
 }
 
 /// A request with its response.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct Transaction {
     /// Octets of the request.
     pub request: u32,
     /// Octets of the response.
@@ -76,9 +76,9 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(crate) struct Rounds {
     /// Requests with their responses, in order, from one pause to the next.
-    steps: Vec<Step>,
-    /// The step under way.
-    step: usize,
+    transactions: Vec<Transaction>,
+    /// The transaction under way.
+    at: usize,
     /// Every round opens a connection of its own (TCP).
     reconnects: bool,
     think: Duration,
@@ -112,12 +112,17 @@ enum Next {
 }
 
 impl Rounds {
-    /// A round of `steps`, `left` times (`None`: without end) with pauses of `think_s` seconds. Over
-    /// UDP a request is repeated after `retry_s` seconds without a response.
-    pub(super) fn new(steps: Vec<Step>, think_s: f64, retry_s: f64, left: Option<u32>) -> Self {
+    /// A round of `transactions`, `left` times (`None`: without end) with pauses of `think_s`
+    /// seconds. Over UDP a request is repeated after `retry_s` seconds without a response.
+    pub(super) fn new(
+        transactions: Vec<Transaction>,
+        think_s: f64,
+        retry_s: f64,
+        left: Option<u32>,
+    ) -> Self {
         Self {
-            steps,
-            step: 0,
+            transactions,
+            at: 0,
             reconnects: false,
             think: Duration::from_secs_f64(think_s),
             retry: Duration::from_secs_f64(retry_s),
@@ -147,19 +152,19 @@ impl Rounds {
     }
 
     /// The request and the response under way.
-    fn current(&self) -> Step {
-        self.steps[self.step]
+    fn current(&self) -> Transaction {
+        self.transactions[self.at]
     }
 
     /// Whether no round may begin.
     fn is_over(&self, stopped: bool) -> bool {
-        self.step == 0 && (stopped || self.left == Some(0))
+        self.at == 0 && (stopped || self.left == Some(0))
     }
 
     /// Sends the request; the first of a round starts the clock.
     fn ask(&mut self, port: &mut impl Port) {
         let stream = port.kind() == SocketKind::Stream;
-        if self.step == 0 {
+        if self.at == 0 {
             if stream && self.reconnects {
                 port.reopen();
                 (self.requested, self.responded) = (0, 0);
@@ -205,16 +210,17 @@ impl Rounds {
         port.wake_at(port.now() + self.current().server);
     }
 
-    /// The client has the response: the next step follows, or the round ends and a pause follows.
+    /// The client has the response: the next transaction follows, or the round ends and a pause
+    /// follows.
     fn responded(&mut self, port: &mut impl Port) {
         let now = port.now();
         self.next = Next::Ask;
-        self.step += 1;
-        if self.step < self.steps.len() {
+        self.at += 1;
+        if self.at < self.transactions.len() {
             port.wake_at(now);
             return;
         }
-        self.step = 0;
+        self.at = 0;
         port.answered(now - self.began);
         port.wake_at(now + self.think);
     }
