@@ -9,7 +9,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 export CARGO_TERM_COLOR ?= never
 
 .PHONY: help demo test test-slow test-install test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
-	docs border ci build venv system guest fuzz clean
+	docs site border ci build venv system guest fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -53,7 +53,11 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/study_pages.py
 	$(BIN)/python tools/tutorial.py
 
-ci: lint test test-install ## what continuous integration runs
+site: build ## the documentation site, in site/; a warning ends the build
+	$(BIN)/python tools/site.py
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
+
+ci: lint test site test-install ## what continuous integration runs
 
 build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
 

@@ -105,6 +105,12 @@ class Analysis:
     by_rule: bool = False
     throughputs: pl.DataFrame = field(factory=pl.DataFrame, repr=False)
 
+    def _repr_html_(self) -> str:
+        """Overheads by cell, as a notebook shows them."""
+        from airtoll.analyse.markup import overheads_html
+
+        return overheads_html(self)
+
     def estimate(
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
     ) -> Estimate | None:

@@ -62,6 +62,12 @@ class Estimate:
         """Half of the interval's width; NaN without an interval."""
         return (self.high - self.low) / 2
 
+    def _repr_html_(self) -> str:
+        """The estimate as a notebook shows it."""
+        from airtoll.analyse.markup import estimate_html
+
+        return estimate_html(self)
+
     def contains(self, value: float) -> bool:
         """Whether ``value`` lies within the interval, ends included."""
         return self.low <= value <= self.high

@@ -16,7 +16,14 @@ from attrs import frozen
 
 from airtoll.analyse import analyse
 from airtoll.analyse.pairing import pairs_trials
-from airtoll.errors import Interrupted, RunError, StorageError, StudyError, UsageError
+from airtoll.errors import (
+    EnvironmentProblem,
+    Interrupted,
+    RunError,
+    StorageError,
+    StudyError,
+    UsageError,
+)
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
 from airtoll.observe.folder import RunFolder
@@ -56,6 +63,18 @@ class Run:
     def trials(self) -> pl.DataFrame:
         """The status of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
         return read_trials(self.path)
+
+    def to_pandas(self) -> Any:
+        """The measured values as a ``pandas.DataFrame``; needs ``airtoll[notebook]``.
+
+        Raises EnvironmentProblem where pandas or pyarrow is missing.
+        """
+        try:
+            return self.observations().to_pandas()
+        except ModuleNotFoundError as error:
+            raise EnvironmentProblem(
+                f"to_pandas: {error.name or 'pandas'} is missing; pip install 'airtoll[notebook]'"
+            ) from error
 
 
 @frozen

@@ -1,0 +1,50 @@
+"""Write the pages of the documentation site that need a run: the figures of shipped studies.
+
+Runs some studies with few trials and copies their SVG files below docs/figures, with one page that
+shows them. Both are made afresh; neither is checked in.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from airtoll.report import write_report
+from airtoll.run import run
+from airtoll.study import load
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+#: Studies that finish in seconds, each with its trials.
+STUDIES = {"quickstart": 3, "tripathi2008": 3, "beacon-tax": 2, "radius-distance": 2}
+
+
+def main() -> None:
+    """Run the studies and write the page."""
+    figures = DOCS / "figures"
+    shutil.rmtree(figures, ignore_errors=True)
+    lines = [
+        "# Figures of the studies",
+        "",
+        "Made with few trials while the site was built. Each study has the command that draws its",
+        "figures.",
+    ]
+    for name, trials in STUDIES.items():
+        with TemporaryDirectory() as folder:
+            result = run(name, out=Path(folder) / name, trials=trials)
+            write_report([result.path])
+            target = figures / name
+            target.mkdir(parents=True)
+            for path in sorted((result.path / "figures").glob("*.svg")):
+                shutil.copy(path, target)
+        lines += ["", f"## {load(name).study.study.title}", ""]
+        lines += ["```", f"airtoll run {name} --trials {trials}", "```", ""]
+        lines += [
+            f"![{path.stem} of {name}](figures/{name}/{path.name})"
+            for path in sorted(target.glob("*.svg"))
+        ]
+    (DOCS / "figures.md").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
