@@ -146,3 +146,14 @@ def test_long_tables_are_cut_with_a_sentence(printed, levels, shown):
         assert rest[0].startswith("The first 60 of 202 rows; the rest: `airtoll report ")
         assert "--format csv" in rest[0]
         assert "--json" in rest[0]
+
+
+def test_a_metric_of_several_places_has_a_mean_over_them(printed):
+    lines = printed(
+        '"joined_ratio"',
+        '{ name = "A" }',
+        '"scenario.clients" = [50, 100]',
+    )
+    # The fake testbed lets 49 clients join: 98 % of 50, 49 % of 100, with every policy.
+    assert "On average over 2 places it is 73.50 %" in lines[1]
+    assert lines[1].endswith("with Open, and 73.50 % with WEP-104.") or "WEP-104" in lines[1]

@@ -11,7 +11,7 @@ from airtoll.run import run
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 768, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_report_reads_well(browser, small_study, ledger, tmp_path, width, scheme):
     result = run(small_study(), testbed=ledger(), out=tmp_path / "run", jobs=1)

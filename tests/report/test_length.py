@@ -25,6 +25,22 @@ OUTSIDE = """() => {
 }"""
 
 
+#: Boxes that are wider than their frame, without a scroll bar or without the hint below them.
+CLIPPED = """() => [...document.querySelectorAll("main *")].filter((box) => {
+  const style = getComputedStyle(box);
+  if (!box.clientWidth || style.overflowX === "visible" || box.scrollWidth <= box.clientWidth + 1)
+    return false;
+  if (style.overflowX === "hidden") return true;
+  return box.tagName !== "PRE" && !(box.nextElementSibling
+    && box.nextElementSibling.classList.contains("hint")
+    && box.nextElementSibling.classList.contains("shown"));
+}).map((box) => box.tagName + "." + box.className)"""
+
+#: Text as people see it, without code.
+TEXT = """() => { const copy = document.querySelector("main").cloneNode(true);
+  copy.querySelectorAll("code, pre").forEach((part) => part.remove()); return copy.textContent; }"""
+
+
 @pytest.fixture(scope="module", params=["quickstart", "tripathi2008", "reauthentication-storm",
                                         "roaming2026"])  # fmt: skip
 def page(request, everything, tmp_path_factory):
@@ -50,6 +66,8 @@ def test_a_page_is_short_and_nothing_is_clipped(browser, page, width):
     tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.evaluate(OUTSIDE) == []
+    assert tab.evaluate(CLIPPED) == []
+    assert "`" not in tab.evaluate(TEXT)
     tab.close()
 
 

@@ -64,6 +64,7 @@ class View:
         self._task = self._bar.add_task("reading the study", total=None, cell="")
         self._counts = (0, 0)
         self._first: tuple[float, int] | None = None
+        self._measured = False
         self._said_at = clock()
 
     def __enter__(self) -> Self:
@@ -92,13 +93,14 @@ class View:
 
     def phase(self, text: str) -> None:
         """Show what the run waits for; an empty text shows the trials again."""
-        if text and (self._first is None or self._clock() - self._said_at >= LINE_EVERY_S):
+        if text and (not self._measured or self._clock() - self._said_at >= LINE_EVERY_S):
             self._line(text)
         self._bar.update(self._task, description=text or self._trials(), cell="")
 
     def advance(self, done: int, planned: int, record: Record | None) -> None:
         """Show the trials that are done; without a record: those of an earlier part of the run."""
         self._counts = (done, planned)
+        self._measured = record is not None
         cell = record.cell if record else ""
         if record is None or self._first is None:
             # The remaining time follows from the trials of this part of the run alone.

@@ -191,7 +191,7 @@ def check(
     )
     repetitions = plan.repetitions
     run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
-    total = run_s + _REPORT_S + _REPORT_CELL_S * len(cells)
+    total = run_s + report_s(len(cells))
     if json:
         emit_json(
             {
@@ -239,6 +239,11 @@ def check(
     for text, count in warnings.most_common(shown_rows(len(warnings))):
         err().print(f"warning: {count} cells: {text}")
     _refuse_all_skipped(study, cells)
+
+
+def report_s(cells: int) -> float:
+    """Expected processor time of a report, seconds."""
+    return _REPORT_S + _REPORT_CELL_S * cells
 
 
 def _refuse_all_skipped(study: str, cells: list[CellCheck]) -> None:

@@ -17,6 +17,7 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.estimate import mean_t, without_interval
 from airtoll.analyse.fairness import jain
+from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.observe.schema import METRICS, NOT_RADIO
 from airtoll.plan import Cell
@@ -379,7 +380,29 @@ def _sentence(summary: RunSummary, quantity: str) -> str:
         bounds = "equal in all trials"
     apart = least.estimate.high < most.estimate.low or not least.estimate.has_interval
     tail = "" if apart else ", which these trials cannot tell apart"
-    return f"{start}{words} is {ends[0]}, and {ends[1]}{tail} ({bounds})."
+    average = "" if swept else _over_places(summary, quantity, found)
+    return f"{start}{words} is {ends[0]}, and {ends[1]}{tail} ({bounds}).{average}"
+
+
+def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -> str:
+    """Least and most of the policies' means over places, where all have the same places."""
+    of_policy: dict[str, dict[str, Estimate]] = {}
+    for reading in found:
+        cell = reading.cell
+        policy = summary.names.variant(cell.policy, cell.factors_json)
+        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        of_policy.setdefault(policy, {})[place] = reading.estimate
+    places = {frozenset(by_place) for by_place in of_policy.values()}
+    if len(of_policy) < 2 or len(places) != 1 or len(next(iter(places))) < 2:
+        return ""
+    means = {
+        policy: mean_of_estimates(list(by_place.values())) for policy, by_place in of_policy.items()
+    }
+    ordered = sorted(means, key=lambda policy: means[policy].value)
+    if quantity in _MORE_IS_BETTER:
+        ordered.reverse()
+    best, worst = (f"{shown(quantity, means[p])} with {p}" for p in (ordered[0], ordered[-1]))
+    return f" On average over {len(next(iter(places)))} places it is {best}, and {worst}."
 
 
 def _with_level(key: str, value: Any) -> str:

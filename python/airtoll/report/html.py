@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
@@ -96,7 +96,19 @@ def page(template: str, values: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["words"] = marked_words
     return environment.get_template(template).render(values)
+
+
+def marked_words(text: str) -> Markup:
+    """A sentence whose words in backticks are code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )
 
 
 def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
