@@ -181,6 +181,9 @@ class Case:
                 "amsdu_max_octets": self.amsdu_max,
             },
         }
+        if self.category in ("VI", "VO"):
+            # ns-3 protects the whole TXOP; 802.11-2020, 9.2.5.2 leaves it to the sender.
+            bss["txop_protection"] = "multiple"
         if self.rts:
             bss["rts_threshold_octets"] = 0
         stations = [f"s{i}" for i in range(1, self.stations + 1)]

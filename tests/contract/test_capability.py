@@ -84,6 +84,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.retry_limit": (3, {}),
     "scenario.frame_bursting_us": (2000.0, {}),
     "scenario.edca": (True, {}),
+    "scenario.txop_protection": ("multiple", {"scenario.edca": True}),
     "scenario.block_ack_window": (16, _N),
     "scenario.basic_rates_mbps": ([6.0], {}),
     "scenario.slot_time_us": (20, {"scenario.phy": "802.11g"}),

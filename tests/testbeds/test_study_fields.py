@@ -280,5 +280,7 @@ def test_testbeds_skip_with_a_reason():
     assert "beside" in Analytic().check(cell).reason
     (cell,) = cells_of(study(TWO + "edca_parameters.voice.cw_min = 7\n", UDP)).cells
     assert "edca_parameters has no closed form" in Analytic().check(cell).reason
+    (cell,) = cells_of(study(TWO + 'txop_protection = "multiple"\n', UDP)).cells
+    assert "txop_protection has no closed form" in Analytic().check(cell).reason
     (cell,) = cells_of(study(TWO, UDP + 'stations = ["C"]\n')).cells
     assert "no station 'C'; there are A, B" in Simulator().check(cell).reason

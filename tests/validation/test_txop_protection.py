@@ -1,11 +1,11 @@
-"""Why two AC_VO stations get more in ns-3: a Monte-Carlo with either kind of protection.
+"""Single and multiple protection of a TXOP: the simulator and ns-3 against a Monte-Carlo.
 
 IEEE 802.11-2020, 9.2.5.2, leaves the Duration field of a TXOP's frames to the sender. Under single
 protection it ends with the response to the frame, under multiple protection with the TXOP limit as
-long as frames are pending. ns-3 uses multiple protection, the simulator single protection. Behind
-the last response ns-3's holder sends a CF-End where one fits, which costs its airtime. Where none
-fits, the rest of the NAV keeps all stations silent but the holder, which wins again more often and
-collides less often.
+long as frames are pending. ns-3 uses multiple protection; the simulator has both
+(``txop_protection``). Behind the last response the holder sends a CF-End where one fits, which
+costs its airtime. Where none fits, the rest of the NAV keeps all stations silent but the holder,
+which wins again more often and collides less often.
 
 The Monte-Carlo plays A-MPDUs, BlockAckReqs and back-offs of equal saturated stations slot by slot.
 It shares no code with either simulator.
@@ -115,7 +115,7 @@ def monte_carlo(stations: int, payload: int, *, multiple: bool, exchanges: int =
     return delivered * payload * 8 / (now / 1e6)
 
 
-def simulated(payload: int) -> float:
+def simulated(payload: int, protection: str) -> float:
     """The simulator's throughput of the same two stations, bit/s."""
     from airtoll import _native
 
@@ -128,6 +128,7 @@ def simulated(payload: int) -> float:
                 "standard": "802.11n",
                 "rate": {"control": "fixed_mcs", "mcs": 7},
                 "aggregation": {"ampdu_max_octets": 65535},
+                "txop_protection": protection,
             }
         ],
         "nodes": [{"name": "ap", "role": "access_point", "bss": "cell"}]
@@ -152,8 +153,10 @@ def simulated(payload: int) -> float:
 
 
 @pytest.mark.parametrize("payload", [500, 1472])
-def test_the_simulator_protects_one_exchange(payload: int) -> None:
-    assert simulated(payload) == pytest.approx(monte_carlo(2, payload, multiple=False), rel=0.015)
+@pytest.mark.parametrize("protection", ["single", "multiple"])
+def test_the_simulator_has_both_rules(payload: int, protection: str) -> None:
+    expected = monte_carlo(2, payload, multiple=protection == "multiple")
+    assert simulated(payload, protection) == pytest.approx(expected, rel=0.015)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ pub const RTS_OCTETS: u32 = 20;
 
 /// CTS frame (9.3.1.3).
 pub const CTS_OCTETS: u32 = 14;
+/// CF-End (9.3.1.5).
+pub const CF_END_OCTETS: u32 = 20;
 
 /// PS-Poll frame (9.3.1.5).
 pub const PS_POLL_OCTETS: u32 = 20;

@@ -35,8 +35,9 @@ pub use airtime::{airtime, preamble, psdu_within};
 pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
 pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{
-    ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CTS_OCTETS, DATA_HEADER_OCTETS, FCS_OCTETS,
-    LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS, RTS_OCTETS, block_ack_octets,
+    ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CF_END_OCTETS, CTS_OCTETS,
+    DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS,
+    RTS_OCTETS, block_ack_octets,
 };
 pub use generation::{
     BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, Spread, Symbols,

@@ -22,15 +22,18 @@ use crate::flow::Flows;
 use crate::id::{ContenderId, NodeId, RadioId, Slab};
 use crate::join::Join;
 use crate::lower::Lower;
-use crate::mac::{self, AccessKind, BeaconPlan, Mac, NO_LIFETIME};
+use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Medium, Radio};
 use crate::net::Net;
 use crate::observe::Observers;
 use crate::roam::Roam;
-use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard};
+use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 use radios::Radios;
+
+/// aCCATime of OFDM PHYs, us (IEEE 802.11-2020, Table 17-21).
+const CCA_TIME_US: f64 = 4.0;
 
 /// PHY parameters of a BSS, for the links in it.
 struct BssPhy {
@@ -189,7 +192,15 @@ impl Builder<'_> {
             let eifs_extra = phy::eifs(&timing, &lowest) - phy::difs(&timing);
             let channel = Channel::new(timing.slot, timing.sifs, eifs_extra);
             let lower = &mut self.world.stack.lower;
-            let cca = on_it.iter().map(|b| self.scenario.bss[*b].cca_time_us);
+            let cca = on_it.iter().map(|b| {
+                let bss = &self.scenario.bss[*b];
+                // The holder of a TXOP and the others then count from different instants.
+                let least_us = match bss.txop_protection {
+                    TxopProtection::Single => 0.0,
+                    TxopProtection::Multiple => CCA_TIME_US,
+                };
+                bss.cca_time_us.max(least_us)
+            });
             let cca = Duration::from_secs_f64(cca.fold(0.0, f64::max) / 1e6);
             let classes = lower.medium.add_channel(channel, &members);
             lower.mac.add_channel(timing.slot, cca, classes);
@@ -202,7 +213,7 @@ impl Builder<'_> {
         node: RadioId,
         (aifsn, edca): (u32, bool),
         windows: (u32, u32),
-        txop: Duration,
+        txop: (Duration, Option<CfEnd>),
         rank: u8,
     ) -> ContenderId {
         let Lower { medium, mac, .. } = &mut self.world.stack.lower;
@@ -228,7 +239,7 @@ impl Builder<'_> {
         if !self.phys[at].edca {
             let own = self.scenario.nodes[host].frame_burst_us;
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
-            let id = self.add_contender(node, (2, false), (cw_min, cw_max), burst, 1);
+            let id = self.add_contender(node, (2, false), (cw_min, cw_max), (burst, None), 1);
             self.world.stack.lower.mac.set_contenders(node, [id; 4]);
             return;
         }
@@ -243,6 +254,11 @@ impl Builder<'_> {
             phy::AccessCategory::Video,
             phy::AccessCategory::Voice,
         ];
+        let cf_end = (bss.txop_protection == TxopProtection::Multiple).then(|| {
+            let vector = self.phys[at].basic.lowest(mac::band(bss));
+            let length = phy::airtime(&vector, phy::CF_END_OCTETS);
+            CfEnd { length, vector }
+        });
         let own = &self.scenario.nodes[host].edca_parameters;
         let mut contenders = [ContenderId::new(0); 4];
         for (i, category) in categories.into_iter().enumerate() {
@@ -260,7 +276,7 @@ impl Builder<'_> {
                 node,
                 (p.aifsn.clamp(1, 15), true),
                 (p.cw_min, p.cw_max),
-                p.txop,
+                (p.txop, cf_end.filter(|_| !p.txop.is_zero())),
                 i as u8,
             );
         }
@@ -274,7 +290,7 @@ impl Builder<'_> {
         };
         let ap = self.phys[at].members[0];
         // Beacons contend with the shortest space and no back-off.
-        let contender = self.add_contender(ap, (1, false), (0, 0), Duration::ZERO, 4);
+        let contender = self.add_contender(ap, (1, false), (0, 0), (Duration::ZERO, None), 4);
         let vector = beacons
             .rate_mbps
             .and_then(|mbps| mac::legacy(bss, mbps))

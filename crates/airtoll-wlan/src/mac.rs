@@ -74,6 +74,13 @@ struct Node {
     forbidden_rate: Option<(u64, u64)>,
 }
 
+/// The frame that ends the reservation of a TXOP.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CfEnd {
+    pub length: Duration,
+    pub vector: airtoll_phy::TxVector,
+}
+
 /// Contenders, links and their queues.
 pub(crate) struct Mac {
     nodes: Table<RadioId, Node>,
@@ -85,6 +92,8 @@ pub(crate) struct Mac {
     exchanges: Table<ContenderId, FrameExchange>,
     /// TXOP limit or burst time of each contender; zero: one exchange.
     txop_limits: Table<ContenderId, Duration>,
+    /// The CF-End of contenders whose frames reserve the medium up to the TXOP limit.
+    cf_ends: Table<ContenderId, Option<CfEnd>>,
     queues: Table<ContenderId, MacQueue>,
     links: Table<LinkId, TxLink>,
     modes: Table<ModeId, Mode>,
@@ -119,6 +128,7 @@ impl Mac {
             contenders: Table::new(),
             exchanges: Table::new(),
             txop_limits: Table::new(),
+            cf_ends: Table::new(),
             queues: Table::new(),
             links: Table::new(),
             modes: Table::new(),
@@ -271,6 +281,11 @@ impl Mac {
     #[inline]
     pub fn group_link(&self, node: RadioId) -> Option<LinkId> {
         self.nodes[node].group
+    }
+
+    /// The CF-End of a contender whose frames reserve the medium up to the TXOP limit.
+    pub fn cf_end(&self, contender: ContenderId) -> Option<&CfEnd> {
+        self.cf_ends[contender].as_ref()
     }
 
     /// The beacons of an access point.

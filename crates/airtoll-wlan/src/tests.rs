@@ -9,6 +9,7 @@ mod card;
 mod fq_codel;
 
 use crate::outcome::Outcome;
+use crate::scenario::AccessCategory;
 use crate::world::World;
 use crate::{Scenario, build, run};
 
@@ -142,6 +143,8 @@ fn varied() -> Vec<Scenario> {
         cell(B11, two, &lookups("tcp", ""), 1.0),
         hidden,
         faint,
+        multiple_protection(3, 1472, AccessCategory::Voice, 1.0),
+        multiple_protection(2, 500, AccessCategory::Voice, 1.0),
         bridge::bridged(2, A54, "", "udp", 1000, 1.0),
         bridge::bridged(1, N40, WORK, "tcp", 1460, 1.0),
     ];
@@ -505,6 +508,56 @@ fn only_the_nodes_named_burst() {
         outcome.rows.iter().find(of).unwrap().value
     };
     assert!(rate("f0") > 4.0 * rate("f1"));
+}
+
+/// Voice or video over 802.11n at 65 Mb/s, whose frames reserve the medium up to the TXOP limit.
+fn multiple_protection(n: usize, payload: u32, category: AccessCategory, seconds: f64) -> Scenario {
+    let bss = r#""standard": "802.11n", "rate": {"control": "fixed_mcs", "mcs": 7},
+        "txop_protection": "multiple", "aggregation": {"ampdu_max_octets": 65535}"#;
+    let mut scenario = uplink(n, bss, "", payload, seconds);
+    for flow in &mut scenario.flows {
+        flow.access_category = category;
+    }
+    scenario
+}
+
+#[test]
+fn a_cf_end_ends_a_txop_where_it_fits() {
+    // Ten MPDUs of 1472 octets leave 92 us of 2080 behind the response, 28 of 500 leave 24 us.
+    for (payload, fits) in [(1472, true), (500, false)] {
+        let frames = frames(&multiple_protection(1, payload, AccessCategory::Voice, 0.2));
+        let data = crate::medium::FrameKind::Data as u64;
+        let cf_end = crate::medium::FrameKind::CfEnd as u64;
+        let times = |kind| frames.iter().filter(|f| f.2 == kind).count();
+        // The trial may end before the last one.
+        let expected = if fits { times(data) } else { 0 };
+        assert!(times(cf_end).abs_diff(expected) <= 1);
+        for pair in frames.windows(2).filter(|w| w[1].2 == cf_end) {
+            // SIFS after the response: 20 octets at 6 Mb/s.
+            assert_eq!(pair[1].0, pair[0].0 + pair[0].3 + 16_000);
+            assert_eq!(pair[1].3, 52_000);
+        }
+    }
+}
+
+#[test]
+fn the_others_wait_for_the_txop_limit_and_its_holder_does_not() {
+    let frames = frames(&multiple_protection(2, 1472, AccessCategory::Video, 5.0));
+    let data = crate::medium::FrameKind::Data as u64;
+    let response = crate::medium::FrameKind::Response as u64;
+    let mut gaps = [Vec::new(), Vec::new()];
+    for w in frames.windows(3) {
+        if (w[0].2, w[1].2, w[2].2) == (data, response, data) && w[0].3 > 3_900_000 {
+            let limit = w[0].0 + 4_096_000;
+            let same = usize::from(w[0].1 != w[2].1);
+            gaps[same].push(w[2].0 as i64 - limit as i64);
+        }
+    }
+    // AIFS is 34 us, and 20 us of the TXOP are left at the response.
+    assert_eq!(gaps[0].iter().min(), Some(&14_000));
+    assert_eq!(gaps[1].iter().min(), Some(&34_000));
+    // Without the reservation both would win equally often.
+    assert!(gaps[0].len() > gaps[1].len() + 100);
 }
 
 #[test]

@@ -135,6 +135,7 @@ __all__ = [
     "TunnelMove",
     "TunnelSpec",
     "TunnelSuite",
+    "TxopProtection",
     "Walk",
     "Wall",
     "WiredLink",
@@ -368,6 +369,18 @@ class EdcaParameters:
     """TXOP limit, us; 0: one frame exchange."""
 
 
+class TxopProtection(StrEnum):
+    """End of the time that frames of a TXOP reserve (IEEE 802.11-2020, 9.2.5.2, which leaves it
+    to the sender). Acts where the TXOP limit is above 0.
+    """
+
+    SINGLE = "single"
+    """The response to the frame."""
+
+    MULTIPLE = "multiple"
+    """The TXOP limit. Behind its last response the holder sends a CF-End where one fits."""
+
+
 @frozen(kw_only=True)
 class Aggregation:
     """Aggregation limits."""
@@ -454,6 +467,9 @@ class Bss:
     standard's (IEEE 802.11-2020 Table 9-155). A node may have its own
     (`nodes[].edca_parameters`).
     """
+
+    txop_protection: TxopProtection = TxopProtection.SINGLE
+    """End of the time that frames of a TXOP reserve (IEEE 802.11-2020, 9.2.5.2)."""
 
     cw_min: int | None = None
     """CWmin of DCF (and of best effort and background under EDCA), slots; default: the PHY's."""

@@ -246,6 +246,11 @@ class Scenario(Table):
         description="EDCA parameters of stations and AP by access category; default: the "
         "standard's, IEEE Std 802.11-2020 table 9-155",
     )
+    txop_protection: Literal["single", "multiple"] = Field(
+        "single",
+        description="end of the time that frames of a TXOP reserve: the response, or the TXOP "
+        "limit with a CF-End behind the last response (IEEE Std 802.11-2020, 9.2.5.2)",
+    )
     block_ack_window: Annotated[int, Field(ge=1, le=1024)] | None = Field(
         None,
         description="most MPDUs in an A-MPDU and in flight (block ack buffer size); default: 64 "

@@ -222,6 +222,7 @@ def _bss(settings: Scenario) -> border.Bss:
         short_slot=settings.slot_time_us != 20,
         basic_rates_mbps=settings.basic_rates_mbps,
         edca_parameters=_edca(settings.edca_parameters),
+        txop_protection=border.TxopProtection(settings.txop_protection),
         edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
     )
     if settings.guard_interval_ns is None:

@@ -30,8 +30,8 @@ _FIELDS: Final = _EDCA | {
     "scenario": "about topology phy rate_mbps mcs width_mhz guard_interval_ns streams rate_control "
     "preamble protection beacons beacon_interval_tu ssids ampdu_max_octets amsdu_max_octets "
     "rts_threshold_octets fragmentation_threshold_octets cw_min cw_max retry_limit "
-    "frame_bursting_us edca block_ack_window basic_rates_mbps slot_time_us queue_packets "
-    "queue_max_delay_ms queue_type airtime_fairness clients rssi_dbm hidden "
+    "frame_bursting_us edca txop_protection block_ack_window basic_rates_mbps slot_time_us "
+    "queue_packets queue_max_delay_ms queue_type airtime_fairness clients rssi_dbm hidden "
     "authenticate address_resolution",
     "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
     "bridge frame_bursting_us",

@@ -11,7 +11,7 @@ use airtoll_phy::{
 
 use super::answer::Cannot;
 use super::exchange::Exchange;
-use crate::scenario::{Bss, Node, Protection, Rate, Standard};
+use crate::scenario::{Bss, Node, Protection, Rate, Standard, TxopProtection};
 
 /// Parameters of data frames between one station and its access point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +64,9 @@ impl Link {
         let qos = bss.edca.unwrap_or(bss.standard.descriptor().edca);
         if bss.edca_parameters.is_some() || node.edca_parameters.is_some() {
             return Err(Cannot::Option("edca_parameters"));
+        }
+        if bss.txop_protection != TxopProtection::Single {
+            return Err(Cannot::Option("txop_protection"));
         }
         if node.frame_burst_us.unwrap_or(bss.frame_burst_us) > 0.0 {
             return Err(Cannot::Option("frame_burst_us"));

@@ -339,6 +339,11 @@ impl Domain {
         }
     }
 
+    /// The class `ear` decoded a CF-End that ends at `now`: its NAV is over (10.3.2.4).
+    pub(super) fn forget_nav(&mut self, now: Instant, ear: ClassId) {
+        self.classes[ear].reference = now;
+    }
+
     /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
     /// `until` cancel it.
     pub(super) fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
@@ -419,7 +424,7 @@ impl Mac {
         node: RadioId,
         kind: AccessKind,
         (cw_min, cw_max): (u32, u32),
-        txop: Duration,
+        (txop, cf_end): (Duration, Option<super::CfEnd>),
         rank: u8,
     ) -> ContenderId {
         let (channel, class) = (medium.channel_of(node), medium.class_of(node));
@@ -442,6 +447,7 @@ impl Mac {
         self.exchanges.push(super::FrameExchange::new());
         self.cards.push(super::card::Card::default());
         self.txop_limits.push(txop);
+        self.cf_ends.push(cf_end);
         let discipline = self.nodes[node].discipline;
         self.queues.push(super::MacQueue::new(discipline));
         id
@@ -590,7 +596,12 @@ impl Mac {
         let domain = &mut self.domains[contender.channel];
         let class = &mut domain.classes[contender.class];
         domain.stale |= class.active == 0;
-        let in_step = class.active == 0 && now <= class.idle_since && reference <= class.idle_since;
+        // Frames do not set the NAV of the station that sent or answered them.
+        let own_nav = self.exchanges[id].reserves_beyond(now) && self.cf_ends[id].is_some();
+        let in_step = class.active == 0
+            && now <= class.idle_since
+            && reference <= class.idle_since
+            && !own_nav;
         if in_step {
             join(&mut class.groups, contender, id);
         } else {

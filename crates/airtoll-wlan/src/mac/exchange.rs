@@ -28,6 +28,8 @@ enum Stage {
     NextPpdu,
     /// The next fragment of the same MSDU is next.
     NextPiece,
+    /// A CF-End is next, or on the air.
+    CfEnd,
 }
 
 /// The present frame exchange of a contender.
@@ -147,6 +149,11 @@ impl FrameExchange {
         self.psdu = psdu;
     }
 
+    /// Whether the TXOP limit lies after `now`.
+    pub(super) fn reserves_beyond(&self, now: Instant) -> bool {
+        self.txop_end > now
+    }
+
     /// Airtime of the response to the PPDU.
     #[inline]
     fn answer(&self, mode: &Mode) -> Duration {
@@ -211,8 +218,15 @@ impl Mac {
         medium: &mut Medium,
         (id, node): (ContenderId, RadioId),
         kind: FrameKind,
-        times: (Duration, Duration),
+        (length, protects): (Duration, Duration),
     ) {
+        let mut times = (length, protects);
+        if self.cf_ends[id].is_some() && kind != FrameKind::CfEnd {
+            // Multiple protection (9.2.5.2): up to the TXOP limit.
+            let end = cx.now() + length;
+            let rest = self.exchanges[id].txop_end.max(end) - end;
+            times.1 = protects.max(rest);
+        }
         medium.transmit(cx, id, node, kind, times);
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
@@ -298,10 +312,14 @@ impl Mac {
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
     pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
-        if self.exchanges[id].stage == Stage::NextPpdu {
-            self.start_exchange(cx, medium, id);
-        } else {
-            self.send_data(cx, medium, id);
+        match (self.exchanges[id].stage, self.cf_ends[id]) {
+            (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id),
+            (Stage::CfEnd, Some(cf_end)) => {
+                let node = self.contenders[id].node;
+                let times = (cf_end.length, Duration::ZERO);
+                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times);
+            }
+            _ => self.send_data(cx, medium, id),
         }
     }
 
@@ -314,6 +332,9 @@ impl Mac {
         }
         let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
+            if t.kind == FrameKind::CfEnd && !t.overlapped {
+                domain.forget_nav(cx.now(), ear);
+            }
             let nav = medium.reserved(t, ear);
             domain.become_idle(cx.now(), ear, nav, &mut self.contenders);
         }
@@ -349,6 +370,11 @@ impl Mac {
                     self.expect_nav_reset(cx, medium, id);
                     self.fail(cx, id, now + timeout);
                 }
+            }
+            FrameKind::CfEnd => {
+                cx.observe_air(Air::Protection, alone);
+                self.exchanges[id].txop_end = now;
+                self.finish(cx, medium, id, now);
             }
             FrameKind::CtsToSelf => {
                 cx.observe_air(Air::Protection, alone);
@@ -425,7 +451,11 @@ impl Mac {
         let mode = &self.modes[exchange.mode];
         let channel = self.contenders[id].channel;
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
-        let until = now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
+        let mut until =
+            now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
+        if self.cf_ends[id].is_some() {
+            until = until.max(exchange.txop_end);
+        }
         let patience = sifs * 2 + mode.cts() + phy::rx_phy_start_delay(mode.guard()) + slot * 2;
         if now + patience < until {
             let reservation = self.reservations.insert((now, until));
@@ -627,6 +657,14 @@ impl Mac {
             }
         }
         self.exchanges[id].pending = None;
+        if let Some(cf_end) = self.cf_ends[id]
+            && now + sifs + cf_end.length < txop_end
+        {
+            self.exchanges[id].stage = Stage::CfEnd;
+            medium.engage(node, now + sifs);
+            cx.schedule(now + sifs, Event::Proceed { contender: id });
+            return;
+        }
         self.finish(cx, medium, id, now);
     }
 

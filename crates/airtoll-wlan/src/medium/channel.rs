@@ -20,13 +20,17 @@ pub(crate) enum FrameKind {
     BlockAckReq,
     Response,
     Beacon,
+    /// Ends the reservation of its sender's TXOP.
+    CfEnd,
 }
 
 impl From<FrameKind> for Unfinished {
     fn from(kind: FrameKind) -> Self {
         match kind {
             FrameKind::Beacon | FrameKind::Group => Self::Management,
-            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf => Self::Protection,
+            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf | FrameKind::CfEnd => {
+                Self::Protection
+            }
             FrameKind::Response | FrameKind::BlockAckReq => Self::Response,
             FrameKind::Data => Self::Data,
         }

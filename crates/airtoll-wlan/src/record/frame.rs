@@ -179,6 +179,16 @@ pub(super) fn ack(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Ack(duration, to).emit(out);
 }
 
+/// CF-End, to all stations; its Duration field is 0 (9.3.1.5).
+pub(super) fn cf_end(from: MacAddress, out: &mut Vec<u8>) {
+    two_address_head(
+        control_subtype::CF_END,
+        0,
+        (MacAddress::BROADCAST, from),
+        out,
+    );
+}
+
 /// Compressed BlockAckReq of a TID from sequence number `first` on (9.3.1.7).
 pub(super) fn block_ack_request(
     duration: u16,
@@ -187,7 +197,7 @@ pub(super) fn block_ack_request(
     first: u32,
     out: &mut Vec<u8>,
 ) {
-    block_ack_head(
+    two_address_head(
         control_subtype::BLOCK_ACK_REQUEST,
         duration,
         (to, from),
@@ -207,7 +217,7 @@ pub(super) fn block_ack(
     received: impl Iterator<Item = u32>,
     out: &mut Vec<u8>,
 ) {
-    block_ack_head(control_subtype::BLOCK_ACK, 0, (to, from), out);
+    two_address_head(control_subtype::BLOCK_ACK, 0, (to, from), out);
     out.extend_from_slice(&(u16::from(tid) << 12 | 4).to_le_bytes());
     // The fragment number says how long the bitmap is (tables 9-29a of 802.11ax and 802.11be).
     let (octets, code) = match window {
@@ -227,7 +237,7 @@ pub(super) fn block_ack(
     }
 }
 
-fn block_ack_head(
+fn two_address_head(
     subtype: u8,
     duration: u16,
     (to, from): (MacAddress, MacAddress),

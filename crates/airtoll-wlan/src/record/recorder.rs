@@ -180,6 +180,10 @@ impl Recorder {
                 let mode = view.mac().mode(exchange.mode());
                 let peer = view.mac().link(exchange.link()).peer();
                 match kind {
+                    FrameKind::CfEnd => {
+                        let sent = view.mac().cf_end(t.contender);
+                        (None, sent.map_or(*mode.guard(), |cf_end| cf_end.vector))
+                    }
                     FrameKind::Data => (Some(peer), *mode.vector()),
                     FrameKind::Group => (None, *mode.vector()),
                     FrameKind::BlockAckReq => (Some(peer), *mode.response()),
@@ -237,6 +241,7 @@ impl Recorder {
             }
             FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(view, t, channel, &mut out),
+            FrameKind::CfEnd => frame::cf_end(ends.1, &mut out),
             FrameKind::Data | FrameKind::Group => {}
         }
         self.emit(channel, heard.end, header, &mut out);

@@ -46,6 +46,9 @@ pub struct Bss {
     /// (IEEE 802.11-2020 Table 9-155). A node may have its own (`nodes[].edca_parameters`).
     #[serde(default)]
     pub edca_parameters: Option<[EdcaParameters; 4]>,
+    /// End of the time that frames of a TXOP reserve (IEEE 802.11-2020, 9.2.5.2).
+    #[serde(default)]
+    pub txop_protection: TxopProtection,
     /// CWmin of DCF (and of best effort and background under EDCA), slots; default: the PHY's.
     #[serde(default)]
     pub cw_min: Option<u32>,
@@ -107,6 +110,18 @@ pub enum Protection {
     CtsToSelf,
     /// RTS/CTS.
     RtsCts,
+}
+
+/// End of the time that frames of a TXOP reserve (IEEE 802.11-2020, 9.2.5.2, which leaves it to the
+/// sender). Acts where the TXOP limit is above 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TxopProtection {
+    /// The response to the frame.
+    #[default]
+    Single,
+    /// The TXOP limit. Behind its last response the holder sends a CF-End where one fits.
+    Multiple,
 }
 
 /// How the rate of data frames is chosen.

@@ -73,6 +73,7 @@ _SCENARIO: Final = {
             "retry_limit",
             "edca",
             "edca_parameters",
+            "txop_protection",
             "block_ack_window",
             "basic_rates_mbps",
             "slot_time_us",
