@@ -106,17 +106,12 @@ impl<E> EventQueue<E> {
             self.put_off(entry);
             return;
         }
-        // It moves down a few places at most: cheaper than to look for its place and to insert it.
-        self.soon.push(entry);
-        for place in (1..self.soon.len()).rev() {
-            let [before, it] = &mut self.soon[place - 1..=place] else {
-                break;
-            };
-            if !it.after(before) {
-                break;
-            }
-            std::mem::swap(before, it);
+        let mut place = self.soon.len();
+        while place > 0 && entry.after(&self.soon[place - 1]) {
+            place -= 1;
         }
+        // Moved once, and not read back: a wide load of what was just written field by field waits.
+        self.soon.insert(place, entry);
         if self.soon.len() > SOON {
             self.put_off_half();
         }
