@@ -146,6 +146,10 @@ impl Mac {
             octets = with;
             first.get_or_insert(mpdu.octets);
             mpdu.in_flight = true;
+            if std::mem::replace(&mut mpdu.waits, false) {
+                let msdus = mpdu.msdus;
+                self.leave_order(contender, link, msdus);
+            }
             count += 1;
             if count == window || !aggregates {
                 break;
@@ -305,6 +309,7 @@ impl Mac {
             }),
             attempts: 0,
             in_flight: false,
+            waits: true,
             received: false,
             delivered: false,
             acknowledged: false,

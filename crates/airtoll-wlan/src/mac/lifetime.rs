@@ -136,7 +136,7 @@ impl Mac {
         now: Instant,
         lifetime: Duration,
     ) -> bool {
-        let mut dropped = false;
+        let (mut dropped, mut unsent) = (false, 0);
         let state = &mut self.links[link];
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight {
@@ -148,14 +148,18 @@ impl Mac {
             dropped = true;
             state.request_due |= state.agreement && mpdu.attempts > 0;
             mpdu.give_up(cx);
+            if std::mem::replace(&mut mpdu.waits, false) {
+                unsent += mpdu.msdus;
+            }
         }
         if !dropped {
             return false;
         }
+        self.leave_order(contender, link, unsent);
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);
         let state = &self.links[link];
-        let left = state.request_due || state.window.iter().any(|m| !m.acknowledged);
+        let left = state.request_due || state.window.iter().any(|m| !m.acknowledged && !m.waits);
         self.queues[contender].unfinished = left.then_some(link);
         true
     }
@@ -168,7 +172,7 @@ impl Mac {
         contender: ContenderId,
         taken: &mut Vec<PacketId>,
     ) {
-        let in_turn = self.in_turn(contender);
+        let mut unsent = 0;
         let (links, queues) = (&mut self.links, &mut self.queues);
         let (state, queue) = (&mut links[link], &mut queues[contender]);
         for mpdu in &mut state.window {
@@ -180,6 +184,9 @@ impl Mac {
                 continue;
             }
             mpdu.delivered = true;
+            if std::mem::replace(&mut mpdu.waits, false) {
+                unsent += mpdu.msdus;
+            }
             let mut packet = Some(mpdu.head);
             while let Some(id) = packet {
                 taken.push(id);
@@ -193,15 +200,11 @@ impl Mac {
         }
         while let Some(packet) = state.queue.pop_front() {
             queue.packets -= 1;
-            // As where packets are taken to be sent.
-            if !in_turn && queue.order.front() == Some(&link) {
-                queue.order.pop_front();
-            } else if !in_turn {
-                state.taken_early += 1;
-            }
+            unsent += 1;
             taken.push(packet);
         }
         state.request_due = false;
+        self.leave_order(contender, link, unsent);
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);
         let mut window = self.links[link].window.iter();

@@ -41,6 +41,8 @@ pub(crate) struct Mpdu {
     pub(super) attempts: u8,
     /// Part of the PPDU of the present exchange.
     pub(super) in_flight: bool,
+    /// It was in no PPDU yet, so that its packets keep their places in the contender's order.
+    pub(super) waits: bool,
     /// Reached the receiver.
     pub(super) received: bool,
     /// Handed up by the receiver.

@@ -244,7 +244,7 @@ impl Mac {
             let state = &mut self.links[link];
             if in_turn {
                 queue.order.pop_front();
-                if !state.queue.is_empty() {
+                if state.has_work() {
                     queue.order.push_back(link);
                     return Some(link);
                 }
@@ -267,7 +267,9 @@ impl Mac {
         self.nodes[node].discipline.serves_in_turn()
     }
 
-    /// Takes the next packet of a link; drops the packets that CoDel selects.
+    /// Takes the next packet of a link into an MPDU; drops the packets that CoDel selects. It keeps its
+    /// place in the order until the MPDU is sent: an MPDU that does not fit into the PPDU must not go
+    /// before older packets for other receivers.
     pub(super) fn take_packet(
         &mut self,
         cx: &mut Context,
@@ -280,16 +282,6 @@ impl Mac {
         let now = cx.now();
         loop {
             let packet = self.links[link].queue.pop_front()?;
-            let in_turn = self.in_turn(contender);
-            let queue = &mut self.queues[contender];
-            // Its entry in the order is either at the front or skipped later.
-            if in_turn {
-                // The order holds links, not packets.
-            } else if queue.order.front() == Some(&link) {
-                queue.order.pop_front();
-            } else {
-                self.links[link].taken_early += 1;
-            }
             let sojourn = now - cx.packets[packet].left;
             let lifetime = self.lifetime_of(contender);
             let backlog = !self.links[link].queue.is_empty();
@@ -301,9 +293,28 @@ impl Mac {
             if unwanted || sojourn > lifetime {
                 queue.packets -= 1;
                 cx.lose(packet);
+                self.leave_order(contender, link, 1);
                 continue;
             }
             return Some(packet);
+        }
+    }
+
+    /// Packets of a link leave the contender's order: they are in a PPDU, or dropped. Their entries are
+    /// either at the front or skipped later.
+    #[inline]
+    pub(super) fn leave_order(&mut self, contender: ContenderId, link: LinkId, packets: u16) {
+        if self.in_turn(contender) {
+            // The order holds links, not packets.
+            return;
+        }
+        let order = &mut self.queues[contender].order;
+        for _ in 0..packets {
+            if order.front() == Some(&link) {
+                order.pop_front();
+            } else {
+                self.links[link].taken_early += 1;
+            }
         }
     }
 

@@ -56,7 +56,7 @@ impl Mac {
         let mut left = false;
         for mpdu in &mut state.window {
             if !mpdu.in_flight {
-                left |= !mpdu.acknowledged;
+                left |= !mpdu.acknowledged && !mpdu.waits;
                 continue;
             }
             mpdu.in_flight = false;

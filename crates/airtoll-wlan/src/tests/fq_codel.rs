@@ -156,3 +156,19 @@ fn airtime_fairness_is_refused_where_nothing_schedules() {
         assert!(message.contains("queue.airtime_fairness is true") && message.contains(why));
     }
 }
+
+#[test]
+fn a_queue_of_one_order_serves_every_receiver() {
+    // An A-MPDU takes packets from behind those of other receivers. The MPDU that does not fit any more
+    // keeps its place, and the other receiver comes first.
+    let bss = r#""standard": "802.11n", "rate": {"control": "fixed_mcs", "mcs": 7}"#;
+    let rates = [
+        r#"{"control": "fixed_mcs", "mcs": 7}"#,
+        r#"{"control": "fixed_mcs", "mcs": 0}"#,
+    ];
+    for discipline in ["fifo", "codel", "round_robin"] {
+        let queue = format!(r#"{{"packets": 200, "discipline": "{discipline}"}}"#);
+        let [fast, slow] = throughputs(&anomaly(&queue, bss, rates, ""));
+        assert!(slow > 1e6 && fast > 1e6, "{discipline}: {fast} {slow}");
+    }
+}
