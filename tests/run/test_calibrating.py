@@ -155,3 +155,39 @@ def test_a_campaign_on_linux_is_fitted_as_any_run(tmp_path):
     found = fitted.calibration.parameters["host.rx_packet_cycles"]
     assert found.value / load("linksys-wrt54g").clock_hz.value == pytest.approx(30e-6, rel=0.05)
     assert "lab" in fitted.profile_text
+
+
+class Fast(ClosedForms):
+    """A frame of 1460 octets every 300 us, and the cost of the access point's host."""
+
+    def measure(self, trial, captures=None):
+        profile = load(trial.cell.profile(trial.cell.settings.ap.profile))
+        cost = 1e6 * profile.seconds(profile.host.rx_packet_cycles)
+        return Measured(rows=(Row("throughput_bps", 8e6 * 1460 / (300 + cost), "bit/s"),))
+
+
+def test_printed_means_are_fitted_and_a_scenario_is_held_out():
+    arguments = {
+        "study": "tripathi2008",
+        "testbed": Fast(),
+        "trials": 1,
+        "generations": 4,
+        "hold_out": ["two"],
+    }
+    fitted = fit_profile(
+        "tripathi2008", "wrt54g-v7", ["host.rx_packet_cycles"], ["open", "wep-40"], **arguments
+    )
+    predictions = fitted.calibration.predictions
+    seen = {p.cell.split("/")[0] for p in predictions if not p.held_out}
+    assert seen == {"single"}
+    held_out = [p for p in fitted.calibration.held_out if p.cell.startswith("two/open/")]
+    assert {round(p.observed / 1e6, 2) for p in held_out} == {25.58, 35.66}, "tables 4 and 5"
+    assert fitted.calibration.model_error > 0.05, "TCP and UDP differ and one cost serves both"
+    with pytest.raises(UsageError, match="no scenario 'three' to hold out; known: single, two"):
+        fit_profile(
+            "tripathi2008",
+            "wrt54g-v7",
+            ["host.rx_packet_cycles"],
+            ["open"],
+            **(arguments | {"hold_out": ["three"]}),
+        )

@@ -6,7 +6,8 @@ predictions of the held-out cells with intervals. A held-out cell is never fitte
 Never runs a testbed by itself: ``predict`` does.
 
 Least squares on relative residuals (observed / predicted - 1), weighted by the standard error of
-the observed mean plus a model error that is estimated from the fit (at least ``model_error``).
+the observed mean plus ``model_error``. The model error of the predictions is estimated from the
+fit; only a fit without degrees of freedom takes ``model_error`` for it.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def calibrate(
     left = residuals(theta) / weight
     spare = max(len(observed) - len(names), 0)
     excess = float(np.sum(left**2)) / spare - float(np.mean(noise**2)) if spare else 0.0
-    error = max(model_error, math.sqrt(max(excess, 0.0)))
+    error = math.sqrt(max(excess, 0.0)) if spare else model_error
     draws = _draws(
         observed, theta, jacobian, weight, residuals, error, rng, resamples, parameters, scale
     )

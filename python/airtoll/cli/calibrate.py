@@ -36,6 +36,9 @@ def calibrate_command(
         str | None, typer.Option(help="Study whose cells correspond to a data set.")
     ] = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
+    hold_out: Annotated[
+        list[str] | None, typer.Option(help="Scenario that is predicted only; repeat.")
+    ] = None,
     metric: Annotated[str, typer.Option(help="Metric to fit.")] = "throughput_bps",
     on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",
     trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
@@ -55,6 +58,7 @@ def calibrate_command(
         see,
         study=study,
         scenario=scenario,
+        hold_out=hold_out or (),
         metric=metric,
         on=on,
         trials=trials,

@@ -69,12 +69,14 @@ def fit_profile(
     seed: int = 1,
     level: float = 0.95,
     generations: int = 20,
+    hold_out: Sequence[str] = (),
 ) -> Fitted:
     """Fit ``parameters`` of ``profile`` to the cells whose policy is in ``see``; predict the rest.
 
-    ``subject``: a run folder, or a data set (then ``study`` names the study whose ``[[compare]]``
-    tables map cells to readings). ``parameters``: dotted places of a profile, such as
-    ``host.tx_packet_cycles`` or ``cipher.tkip.frame_cycles``.
+    Cells of the scenarios ``hold_out`` are predicted under every policy. ``subject``: a run
+    folder, or a data set (then ``study`` names the study whose ``[[compare]]`` tables map cells to
+    readings). ``parameters``: dotted places of a profile, such as ``host.tx_packet_cycles`` or
+    ``cipher.tkip.frame_cycles``.
     """
     base = load_profile(profile)
     if base.clock_hz.value == 0 and any(place.endswith("cycles") for place in parameters):
@@ -97,16 +99,15 @@ def fit_profile(
             f"{subject}: no cell of it uses profile {profile!r}"
             + (f" in scenario {scenario!r}" if scenario else "")
         )
-    observed = [
-        Observed(name, source.readings[name], source.unit)
-        for name, cell in chosen.items()
-        if cell.policy in policies
-    ]
-    held_out = [
-        Observed(name, source.readings[name], source.unit)
-        for name, cell in chosen.items()
-        if cell.policy not in policies
-    ]
+    unknown = sorted(set(hold_out) - {cell.scenario for cell in chosen.values()})
+    if unknown:
+        known = ", ".join(sorted({cell.scenario for cell in chosen.values()}))
+        raise UsageError(f"{subject}: no scenario {unknown[0]!r} to hold out; known: {known}")
+    observed: list[Observed] = []
+    unseen: list[Observed] = []
+    for name, cell in chosen.items():
+        fits = cell.policy in policies and cell.scenario not in hold_out
+        (observed if fits else unseen).append(Observed(name, source.readings[name], source.unit))
     quantities = [_parameter(base, place) for place in parameters]
     bed = testbed or make(on)
     try:
@@ -114,7 +115,7 @@ def fit_profile(
             predictor = _Predictor(bed, chosen, profile, base, metric, trials, seed, Path(scratch))
             outcome = calibrate(
                 observed,
-                held_out,
+                unseen,
                 quantities,
                 predictor,
                 np.random.default_rng(seed),
@@ -259,9 +260,9 @@ def _of_dataset(name: str, study: str | None, metric: str) -> _Source:
     file: StudyFile = load(study)
     plan = make_plan(file.study)
     theirs = {ours: printed for printed, ours in dataset.meta.get("metrics", {}).items()}
-    figures = dataset.figures.filter(
-        (pl.col("kind") == "trial") & (pl.col("metric") == theirs.get(metric, metric))
-    )
+    # A study without printed trials has printed means.
+    counts = (pl.col("kind") == "trial") | (pl.col("statistic") == "mean")
+    figures = dataset.figures.filter(counts & (pl.col("metric") == theirs.get(metric, metric)))
     cells: dict[str, Cell] = {}
     readings: dict[str, tuple[float, ...]] = {}
     names: dict[str, dict[str, str]] = {}
@@ -278,6 +279,8 @@ def _of_dataset(name: str, study: str | None, metric: str) -> _Source:
             own = rows.filter(policy=cell.policy)
             if own.is_empty():
                 continue
+            trials = own.filter(kind="trial")
+            own = own if trials.is_empty() else trials
             first = own.row(0, named=True)
             cells[cell.name] = cell
             readings[cell.name] = tuple(own["si"].to_list())
