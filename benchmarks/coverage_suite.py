@@ -35,7 +35,7 @@ Rng = np.random.Generator
 class Closest:
     """The selection rule of Tripathi and Damani."""
 
-    rule, keep, count, ratio = "closest_to_mean", 5, None, None
+    rule, keep, count, ratio, metric = "closest_to_mean", 5, None, None, None
 
 
 def observations(values: dict[str, np.ndarray], metric: str, unit: str) -> pl.DataFrame:

@@ -39,7 +39,7 @@ KNOWN_DIFFERENCES = {
     "udp-n20-mcs7-hidden-rts-x2": Known(0.06, "a late RTS destroys a whole A-MPDU, not some MPDUs"),
     "udp-a54-256-hidden-rts-x3": Known(0.025, "1.4 % in 30 runs; no cause is known"),
     "udp-b11-1-anomaly-x2": Known(0.02, "60 s of airtoll have a standard error of 0.9 %"),
-    "udp-n20-mcs7-vi-x5": Known(0.015, "just outside two standard errors of five runs of 3 s"),
+    "udp-n20-mcs7-500-vo-x1": Known(0.012, "1.0 % beside a tolerance of 1 %; no cause is known"),
     "udp-n20-mcs7-bk-x2": Known(0.02, "just outside two standard errors of the recording"),
     "udp-n20-mcs7-single-75dbm-x1": Known(0.25, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs7-single-74dbm-x1": Known(0.025, "the error tables are 0.1 dB apart"),

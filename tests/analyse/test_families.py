@@ -11,7 +11,7 @@ from airtoll.analyse.estimate import DETERMINISTIC
 
 
 class Closest:
-    rule, keep, count, ratio = "closest_to_mean", 5, None, None
+    rule, keep, count, ratio, metric = "closest_to_mean", 5, None, None, None
 
 
 def test_a_selection_rule_moves_the_point_estimate_and_no_interval(rows):
@@ -46,7 +46,7 @@ def test_the_interval_of_closest_five_of_twenty_covers_as_it_says(rows):
 
 def test_a_rule_that_keeps_nothing_leaves_the_cell(rows):
     class Agree:
-        rule, keep, count, ratio = "agreement", None, None, 0.999
+        rule, keep, count, ratio, metric = "agreement", None, None, 0.999, None
 
     result = analyse(rows({"open": [1e6, 2e6, 3e6]}), select=Agree())
     row = result.estimates.row(0, named=True)
