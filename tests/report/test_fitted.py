@@ -8,6 +8,7 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.policies import resolve
 from airtoll.profiles import shipped
 from airtoll.report import write_report
+from airtoll.report.answer import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 
@@ -58,4 +59,11 @@ def test_fitted_rows_are_marked_and_left_out_of_the_error(summary):
     fitted = [c for c in summary.comparisons if summary.seen(c) == "fitted"]
     assert page.count('<tr class="fitted">') == len(fitted)
     assert "fitted to this reading" in page
-    assert page.index("Against the printed figures<") < page.index("with fitted profiles")
+    fits = page.index("Against the printed figures, with fitted profiles")
+    assert page.index("Against the printed figures<") < fits
+
+
+def test_the_answer_averages_over_no_two_sets_of_profiles(summary):
+    answer = headline(summary)[0]
+    for devices in ("datasheet", "fitted", "card"):
+        assert f"with {devices} profiles" in answer

@@ -7,7 +7,7 @@ most important first. Of throughput the answer is the overhead, where a baseline
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -420,15 +420,11 @@ def _of_costs(summary: RunSummary) -> str:
     """Highest and lowest mean overhead of a policy, with their intervals."""
     # A difference of bit rates is negative if security costs throughput.
     cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    of_policy: dict[str, list[str]] = {}
-    for reading in readings(summary, OVERHEAD):
-        of_policy.setdefault(reading.cell.policy, []).append(reading.cell.name)
-    means = []
-    for policy, cells in of_policy.items():
-        mean = summary.analysis.combined_overhead(cells)
-        if mean is not None:
-            means.append((cost * mean.value, policy, mean, len(cells)))
-    means.sort(key=lambda entry: entry[0])
+    found = readings(summary, OVERHEAD)
+    by_devices = _by_devices(found)
+    if len(by_devices) > 1:
+        return _of_costs_by_devices(summary, by_devices, cost)
+    means = _mean_costs(summary, found, cost)
     (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
     against = f"Against {policy_name(summary.analysis.baseline)}, "
     average = f" on average over {count} cells" if count > 1 else ""
@@ -455,6 +451,54 @@ def _of_costs(summary: RunSummary) -> str:
     return (
         f"{against}{policy_name(dear)} costs most throughput, {_cost(most, cost)}{average}, and "
         f"{policy_name(cheap)} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
+    )
+
+
+def _mean_costs(
+    summary: RunSummary, found: Sequence[Reading], cost: float
+) -> list[tuple[float, str, Estimate, int]]:
+    """Cost, policy, mean overhead and number of its cells, cheapest first."""
+    of_policy: dict[str, list[str]] = {}
+    for reading in found:
+        of_policy.setdefault(reading.cell.policy, []).append(reading.cell.name)
+    means = []
+    for policy, cells in of_policy.items():
+        mean = summary.analysis.combined_overhead(cells)
+        if mean is not None:
+            means.append((cost * mean.value, policy, mean, len(cells)))
+    return sorted(means, key=lambda entry: entry[0])
+
+
+def _by_devices(found: Sequence[Reading]) -> dict[Any, list[Reading]]:
+    """The readings by profile set: a mean over other devices, or over models of one, is no cost."""
+    groups: dict[Any, list[Reading]] = {}
+    for reading in found:
+        groups.setdefault(dict(reading.cell.factors).get("profile_set"), []).append(reading)
+    return groups
+
+
+def _of_costs_by_devices(
+    summary: RunSummary, groups: Mapping[Any, Sequence[Reading]], cost: float
+) -> str:
+    """The range of mean overheads under each profile set."""
+    parts = []
+    interval = True
+    for devices, found in groups.items():
+        means = _mean_costs(summary, found, cost)
+        (_, cheap, least, _), (_, dear, most, _) = means[0], means[-1]
+        interval = interval and least.has_interval and most.has_interval
+        words = _cost(most, cost)
+        if len(means) > 1:
+            low = f"{_cost(least, cost)} ({policy_name(cheap)})"
+            words = f"{low} to {words} ({policy_name(dear)})"
+        of = "" if parts else " of throughput"
+        parts.append(f"{words}{of} with {level_name('profile_set', devices)}")
+    policies = {reading.cell.policy for found in groups.values() for reading in found}
+    subject = f"{policy_name(policies.pop())} costs" if len(policies) == 1 else "the policies cost"
+    bounds = f"{100 * summary.analysis.level:.0f} % intervals" if interval else "no interval"
+    return (
+        f"Against {policy_name(summary.analysis.baseline)}, {subject} {'; '.join(parts)} "
+        f"(means over places, {bounds})."
     )
 
 
