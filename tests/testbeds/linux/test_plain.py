@@ -46,7 +46,7 @@ def test_values_survive_the_way_through_json() -> None:
             },
             verdict=Verdict(1.0, 2.0, None),
             keys={"A": (("CCMP", False),)},
-            registrations=(Registered(0, "10.0.0.1", None, 600, 0.1, 0.2),),
+            registrations=(Registered("10.0.0.9", 0, "10.0.0.1", None, 600, 0.1, 0.2),),
             survey={"ap1": ({"frequency_mhz": 2412, "in_use": True},)},
         ),
         keys=({"kind": "tk"},),
