@@ -62,7 +62,7 @@ ci: lint test site test-install ## what continuous integration runs
 build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
 
 $(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
-	. $(BIN)/activate && maturin develop --release --quiet
+	. $(BIN)/activate && PIP_QUIET=1 maturin develop --release --quiet
 	cargo install --quiet --locked --force --no-track --path crates/airtoll-medium --root $(VENV)
 	@touch $@
 

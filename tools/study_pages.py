@@ -19,6 +19,7 @@ from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import show_value
 from airtoll.observe.datasets import load_dataset
 from airtoll.report.combined import PrintedCombined, printed_combined
+from airtoll.report.names import level_name, policy_name
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 
@@ -83,16 +84,19 @@ def written(text: str, dataset: str) -> str:
 
 def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
     """How well the printed figures are met, by quantity; figures without a fit come first."""
-    groups: dict[tuple[str, str], list[Comparison]] = {}
+    groups: dict[tuple[str, str, str], list[Comparison]] = {}
     for summary in summaries:
         for c in summary.comparisons:
             standing = summary.seen(c)
             if standing != "fitted":
-                groups.setdefault((standing, c.quantity), []).append(c)
+                devices = dict(summary.cells[c.cell].factors).get("profile_set", "")
+                groups.setdefault((standing, devices, c.quantity), []).append(c)
+    several = len({devices for _, devices, _ in groups}) > 1
     sentences = []
-    for (standing, quantity), own in sorted(groups.items(), key=lambda group: group[0][0]):
+    for (standing, devices, quantity), own in sorted(groups.items(), key=lambda g: g[0][0]):
         fit = ", by profiles fitted to other readings" if standing else ", without a fit"
-        sentences.append(_sentence(f"{_name(quantity)}{fit}", *_errors(quantity, own)))
+        of = f" ({level_name('profile_set', devices)})" if several else ""
+        sentences.append(_sentence(f"{_name(quantity)}{fit}{of}", *_errors(quantity, own)))
     combined = [c for s in summaries for c in printed_combined(s, load_dataset(dataset))]
     if combined:
         errors = [100 * c.absolute_error for c in combined]
@@ -122,7 +126,10 @@ def _name(quantity: str) -> str:
 def compared(summaries: Sequence[RunSummary], dataset: str) -> str:
     """The comparison as a table: cell by cell, or by printed table where cells are many."""
     found = [(summary, c) for summary in summaries for c in summary.comparisons]
-    lines = _cells(found) if len(found) <= _MOST_ROWS else _tables([c for _, c in found])
+    if len(found) <= _MOST_ROWS:
+        lines = _cells(found)
+    else:
+        lines = [*_tables([c for _, c in found]), *_overheads(found)]
     combined = [
         c for summary in summaries for c in printed_combined(summary, load_dataset(dataset))
     ]
@@ -172,6 +179,33 @@ def _tables(found: Sequence[Comparison]) -> list[str]:
             f"{worst:+.1f} {unit}",
         )
         lines.append("| " + " | ".join(row) + " |")
+    return lines
+
+
+def _overheads(found: Sequence[tuple[RunSummary, Comparison]]) -> list[str]:
+    """Overheads by policy, ours / printed in percent, fitted ones marked; empty without any."""
+    rows: dict[str, dict[str, str]] = {}
+    policies: dict[str, None] = {}
+    for summary, c in found:
+        if c.quantity != "overhead":
+            continue
+        place = summary.names.place(c.scenario, c.traffic, summary.cells[c.cell].factors_json)
+        fitted = " (fitted)" if summary.seen(c) == "fitted" else ""
+        name = policy_name(c.policy)
+        policies[name] = None
+        row = rows.setdefault(f"{c.table}: {place}{fitted}", {})
+        row[name] = f"{100 * c.ours.value:.2f} / {100 * c.published.value:.2f}"
+    if not rows:
+        return []
+    lines = [
+        "",
+        "Overheads in percent, airtoll / printed:",
+        "",
+        f"| table and place | {' | '.join(policies)} |",
+        "|---" * (1 + len(policies)) + "|",
+    ]
+    for place, values in rows.items():
+        lines.append(f"| {place} | {' | '.join(values.get(p, '') for p in policies)} |")
     return lines
 
 

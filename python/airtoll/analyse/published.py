@@ -196,23 +196,7 @@ def _quantity(
             _published_method(row["kind"], sample.height),
             row["si_unit"],
         )
-        results.append(
-            Comparison(
-                dataset=dataset.name,
-                table=row["table"],
-                cell=cell["cell"],
-                scenario=cell["scenario"],
-                policy=cell["policy"],
-                traffic=cell["traffic"],
-                client=row["client"],
-                quantity=quantity,
-                published=published,
-                ours=ours,
-                printed=row["value"],
-                printed_unit=row["unit"],
-                caveat=entry.caveat,
-            )
-        )
+        results.append(_comparison(dataset, entry, cell, row, quantity, published, ours))
     return results
 
 
@@ -237,27 +221,43 @@ def _extremes(
     if len(values) > 1:
         which = "largest" if entry.statistic == "max" else "smallest"
         words = f"the {which} of {len(values)} {'differences' if entry.minus else 'cells'}"
-    return [
-        Comparison(
-            dataset=dataset.name,
-            table=row["table"],
-            cell=cell["cell"],
-            scenario=cell["scenario"],
-            policy=cell["policy"],
-            traffic=cell["traffic"],
-            client=row["client"],
-            quantity=entry.metric,
-            published=Estimate(
-                row["si"], math.nan, math.nan, analysis.level, 0, "printed", row["si_unit"]
-            ),
-            ours=ours,
-            printed=row["value"],
-            printed_unit=row["unit"],
-            caveat=entry.caveat,
-            extreme=words,
+    found = []
+    for row in figures.filter(pl.col("kind") == "published").iter_rows(named=True):
+        published = Estimate(
+            row["si"], math.nan, math.nan, analysis.level, 0, "printed", row["si_unit"]
         )
-        for row in figures.filter(pl.col("kind") == "published").iter_rows(named=True)
-    ]
+        one = _comparison(dataset, entry, cell, row, entry.metric, published, ours, words)
+        found.append(one)
+    return found
+
+
+def _comparison(
+    dataset: Dataset,
+    entry: Correspondence,
+    cell: Mapping[str, Any],
+    row: Mapping[str, Any],
+    quantity: str,
+    published: Estimate,
+    ours: Estimate,
+    extreme: str = "",
+) -> Comparison:
+    """The comparison of one of our cells with one row of the data set's figures."""
+    return Comparison(
+        dataset=dataset.name,
+        table=row["table"],
+        cell=cell["cell"],
+        scenario=cell["scenario"],
+        policy=cell["policy"],
+        traffic=cell["traffic"],
+        client=row["client"],
+        quantity=quantity,
+        published=published,
+        ours=ours,
+        printed=row["value"],
+        printed_unit=row["unit"],
+        caveat=entry.caveat,
+        extreme=extreme,
+    )
 
 
 def _value(analysis: Analysis, entry: Correspondence, cell: Mapping[str, Any]) -> Estimate | None:

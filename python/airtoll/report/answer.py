@@ -481,7 +481,7 @@ def _of_costs_by_devices(
     summary: RunSummary, groups: Mapping[Any, Sequence[Reading]], cost: float
 ) -> str:
     """The range of mean overheads under each profile set."""
-    parts = []
+    parts: list[str] = []
     interval = True
     for devices, found in groups.items():
         means = _mean_costs(summary, found, cost)
