@@ -9,7 +9,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 export CARGO_TERM_COLOR ?= never
 
 .PHONY: help demo test test-slow test-install test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
-	docs site border ci build venv system guest fuzz clean
+	docs site border ci build venv system guest fuzz mutations clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -107,6 +107,9 @@ fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
 		$$folder/$$host/release/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix=artifacts/$$name- corpus/$$name $$(ls -d seeds/$$name 2>/dev/null); \
 	done
+
+mutations: build ## 100,000 mutations of the shipped studies, from where the last call ended
+	$(BIN)/python tests/study/mutations.py --to 100000
 
 clean: ## forget what was built
 	rm -rf $(VENV) target python/airtoll/_native*.so

@@ -82,8 +82,20 @@ def observations_page() -> str:
     for title, schema in (("observations.parquet", OBSERVATIONS), ("trials.parquet", TRIALS)):
         lines += ["", f"## {title}", "", "| column | type |", "|---|---|"]
         lines += [f"| `{name}` | {dtype} |" for name, dtype in schema.items()]
-    lines += ["", "## Metrics", "", "| metric | unit | meaning |", "|---|---|---|"]
-    lines += [f"| `{name}` | {unit} | {text} |" for name, (unit, text) in METRICS.items()]
+    lines += [
+        "",
+        "## Metrics",
+        "",
+        "A metric of several flows or stations has a total for each trial, which the tests rest on. The",
+        "last column says which; a dash: the values of flows and stations stand alone.",
+        "",
+        "| metric | unit | meaning | total |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {metric.unit} | {metric.meaning} | {metric.total.words} |"
+        for name, metric in METRICS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

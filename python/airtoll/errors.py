@@ -29,6 +29,10 @@ class AirtollError(Exception):
 
     exit_code = 1
 
+    def __str__(self) -> str:
+        """The message as one printable line, whatever a file or a name in it holds."""
+        return "".join(c if c.isprintable() else "?" for c in super().__str__())
+
 
 class UsageError(AirtollError):
     """An invalid argument; the message names the argument, its value and the allowed values."""

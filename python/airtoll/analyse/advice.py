@@ -271,7 +271,7 @@ def advise(
             if (estimate := analysis.estimate(cell, metric)) is not None
         }
         for metric, estimate in _of_stations(analysis, cell).items():
-            figures.setdefault(metric, (estimate, cell))
+            figures[metric] = (estimate, cell)
         overhead = analysis.overhead(cell)
         if overhead is not None:
             figures["overhead"] = (overhead, cell)

@@ -37,6 +37,7 @@ from airtoll.analyse.percentiles import OF_TRIALS, ON_TRIALS, PERCENTILES, poole
 from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
+from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
 from airtoll.study import DEFAULT_ANSWERS
 
@@ -218,6 +219,9 @@ def analyse(
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
 
+    Flows and stations add up to their cell, trial by trial (see ``totals``); parts whose cell has a
+    value as a whole are exploratory.
+
     ``trials``: the run's trials table; attempts whose status is not ``ok`` are left out (None:
     every observation counts). Values of a series (``second`` not null) take no part.
     """
@@ -229,6 +233,9 @@ def analyse(
     if trials is not None and not trials.is_empty():
         good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
         rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
+    rows = with_totals(rows)
+    if sketches is not None and not sketches.is_empty():
+        rows, sketches = with_whole_sketches(rows, sketches)
     by = [*_CELL, *_PART, "metric", "unit"]
     rule, number = _rule(select)
     kept = _kept(rows, by, rule, number, None if select is None else select.metric)

@@ -104,7 +104,15 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
         )
     order = sorted(range(len(found)), key=lambda i: rank[found[i].metric])
     alone = np.array(p_values, dtype=np.float64)
-    primary = np.array([c.metric in first.answers for c in found], dtype=np.bool_)
+    totals = {(c.cell, c.metric) for c in found if c.flow is None and c.station is None}
+    primary = np.array(
+        [
+            c.metric in first.answers
+            and ((c.flow is None and c.station is None) or (c.cell, c.metric) not in totals)
+            for c in found
+        ],
+        dtype=np.bool_,
+    )
     corrected, sizes = adjusted(alone, primary, np.zeros(alone.shape, dtype=np.bool_))
     return [
         evolve(

@@ -16,6 +16,7 @@ import polars as pl
 import typer
 
 from airtoll.analyse import Analysis, Comparison
+from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.datasets import COLUMNS
@@ -135,7 +136,7 @@ def _print(folder: Path, result: Analysis) -> None:
         ["cell", "flow", "metric", "value", "low", "high", "n", "unit"],
         right=["value", "low", "high", "n"],
     )
-    for row in result.estimates.iter_rows(named=True):
+    for row in result.estimates.filter(~repeats_its_cell()).iter_rows(named=True):
         numbers = [_number(row[name]) for name in ("value", "low", "high")]
         view.add_row(
             row["cell"], row["flow"] or "", row["metric"], *numbers, str(row["n"]), row["unit"]

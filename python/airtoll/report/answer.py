@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.estimate import mean_t, without_interval
+from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
@@ -96,11 +96,7 @@ def columns(summary: RunSummary) -> tuple[str, ...]:
 
 
 def readings(summary: RunSummary, quantity: str) -> list[Reading]:
-    """The readings of every cell as a whole, in the order of the plan.
-
-    A cell with parts (stations, flows) and no value of the whole has the mean of its parts, by
-    trial.
-    """
+    """The readings of every cell as a whole, in the order of the plan."""
     if quantity == OVERHEAD:
         frame = summary.analysis.overheads
     else:
@@ -111,32 +107,9 @@ def readings(summary: RunSummary, quantity: str) -> list[Reading]:
         row["cell"]: estimate_of_row(row, summary.analysis.level)
         for row in frame.filter(whole).iter_rows(named=True)
     }
-    parts = frame.filter(~whole & ~pl.col("cell").is_in(list(by_cell)))
-    several = []
-    for (cell,), rows in parts.group_by(["cell"], maintain_order=True):
-        if rows.height == 1:
-            by_cell[str(cell)] = estimate_of_row(rows.row(0, named=True), summary.analysis.level)
-        else:
-            several.append(str(cell))
-    if several and quantity != OVERHEAD:
-        by_cell |= _means_of_parts(summary, several, quantity)
     return [
         Reading(cell, by_cell[cell.name]) for cell in summary.plan.cells if cell.name in by_cell
     ]
-
-
-def _means_of_parts(summary: RunSummary, cells: Sequence[str], metric: str) -> dict[str, Estimate]:
-    """Means over the parts of each cell: of each trial first, then over the trials."""
-    rows = summary.observations.filter(
-        (pl.col("metric") == metric) & pl.col("second").is_null() & pl.col("cell").is_in(cells)
-    )
-    of_trials = rows.group_by("cell", "trial", "unit", maintain_order=True).agg(
-        pl.col("value").mean()
-    )
-    return {
-        str(cell): mean_t(trials["value"].to_numpy(), str(unit), summary.analysis.level)
-        for (cell, unit), trials in of_trials.group_by(["cell", "unit"], maintain_order=True)
-    }
 
 
 def swept_factor(summary: RunSummary) -> str | None:

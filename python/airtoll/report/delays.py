@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from airtoll.analyse.analysis import estimate_of_row
+from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import show_estimate
 from airtoll.report.summary import RunSummary
 from airtoll.study import Traffic
@@ -23,18 +23,26 @@ _SHOWN: Final = {
 
 
 def delay_rows(summary: RunSummary) -> list[dict[str, Any]]:
-    """One row per cell, flow and kind of delay, in the order of the plan."""
+    """One row per cell and kind of delay in the order of the plan, then one for each of its flows.
+
+    ``part``: a flow of a cell that has a row as a whole.
+    """
     order = {cell.name: index for index, cell in enumerate(summary.plan.cells) if _paced(cell.load)}
     every = [metric for metrics in _SHOWN.values() for metric in metrics]
     frame = summary.analysis.estimates.filter(
         pl.col("metric").is_in(every) & pl.col("cell").is_in(list(order))
     )
+    frame = frame.filter(~repeats_its_cell())
     found: dict[tuple[int, str, str, str], dict[str, dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
         kind = row["metric"].partition("_")[0]
         key = (order[row["cell"]], row["flow"] or "", row["station"] or "", kind)
         found.setdefault(key, {})[row["metric"]] = row
-    return [_row(summary, kind, cells) for (*_, kind), cells in sorted(found.items())]
+    whole = {(cell, kind) for cell, flow, station, kind in found if not flow and not station}
+    return [
+        _row(summary, kind, row) | {"part": bool(flow or station) and (cell, kind) in whole}
+        for (cell, flow, station, kind), row in sorted(found.items())
+    ]
 
 
 def _paced(load: Traffic) -> bool:

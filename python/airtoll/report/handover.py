@@ -43,7 +43,7 @@ class Gap:
 
 
 def gaps(summary: RunSummary) -> list[Gap]:
-    """Every cell's hand-over, in the order of the plan; of several stations the first."""
+    """Every cell's hand-over, in the order of the plan; the mean of several stations."""
     wanted = [*PARTS, _GAP, _MESSAGES, _LOST]
     order = {cell.name: index for index, cell in enumerate(summary.plan.cells)}
     frame = summary.analysis.estimates.filter(

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from airtoll.analyse import Analysis, Comparison
-from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.report.imported import whole_cells
 
@@ -23,7 +23,8 @@ def costs(analysis: Analysis) -> list[dict[str, str]]:
 
 def estimates(analysis: Analysis) -> list[dict[str, str]]:
     """Every estimate: cell, metric, value, n, method."""
-    return [_estimate(row, analysis.level) for row in analysis.estimates.iter_rows(named=True)]
+    rows = analysis.estimates.filter(~repeats_its_cell())
+    return [_estimate(row, analysis.level) for row in rows.iter_rows(named=True)]
 
 
 def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import headline, table, titles
 from airtoll.report.imported import Imported
@@ -154,7 +155,8 @@ def _table(summary: RunSummary) -> tuple[list[str], list[list[str]]]:
 
 def _every_estimate(estimates_: pl.DataFrame) -> str:
     buffer = io.StringIO()
-    frame = cells(estimates_)
+    # The only flow of a cell says again what the cell says.
+    frame = cells(estimates_.filter(~repeats_its_cell()))
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(frame.columns)
     writer.writerows(frame.iter_rows())

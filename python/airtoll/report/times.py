@@ -21,7 +21,7 @@ _SHOWN: Final = ("negotiation_time_s", "eap_time_s", "join_all_time_s", "handove
 
 
 def time_rows(summary: RunSummary, *, answers_only: bool = False) -> list[dict[str, str]]:
-    """One row per metric and cell, in the order of the plan; of several stations the first.
+    """One row per metric and cell, in the order of the plan, as a whole.
 
     ``answers_only``: the study's primary metrics alone.
     """

@@ -11,9 +11,9 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, loads
+from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Skip, rows_of
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
 
 class Analytic:
@@ -24,7 +24,15 @@ class Analytic:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell has a closed form."""
-        if problem := bridging.why_not(cell) or loads.why_not(cell) or loads.one_kind(cell):
+        policies = [station_policy(cell, station) for station in station_list(cell.settings)]
+        problem = (
+            bridging.why_not(cell)
+            or loads.why_not(cell)
+            or loads.one_kind(cell)
+            or roaming.why_not(cell, policies[0])
+            or joining.why_not(cell, policies)
+        )
+        if problem:
             return Skip(problem)
         try:
             problem = _native.check_analytic(scenario_json(cell))

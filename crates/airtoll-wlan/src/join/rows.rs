@@ -47,8 +47,8 @@ impl Join {
             .collect()
     }
 
-    /// Rows of the whole cell: the number of stations that joined and means over them for several
-    /// stations, and the time until the last one has joined. Times are missing unless all joined.
+    /// Rows of the whole cell: the number of stations that joined, for several stations, and the time
+    /// until the last one has joined, which is missing unless all joined.
     pub fn cell_rows(&self) -> Vec<JoinRow> {
         let initial = &self.sessions.as_slice()[..self.initial];
         let mut rows = Vec::new();
@@ -71,22 +71,6 @@ impl Join {
             return rows;
         }
         rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
-        if initial.len() == 1 {
-            return rows;
-        }
-        let all: Vec<Vec<JoinRow>> = initial.iter().map(Session::rows).collect();
-        for &(metric, _, unit) in &all[0] {
-            let values: Vec<f64> = all
-                .iter()
-                .flatten()
-                .filter(|row| row.0 == metric)
-                .map(|row| row.1)
-                .collect();
-            if values.len() == initial.len() {
-                let mean = values.iter().sum::<f64>() / initial.len() as f64;
-                rows.push((metric, mean, unit));
-            }
-        }
         rows
     }
 

@@ -1,0 +1,5 @@
+"""``python -m airtoll``: the command line."""
+
+from airtoll.cli import main
+
+main()
