@@ -129,7 +129,7 @@ def mutation(random, data, here):
 
 
 def plan_or_refuse(text):
-    """Load, expand and check a study as ``airtoll check`` and ``run`` do; the error's text, if any."""
+    """Load, expand and check a study as ``airtoll run`` does; the text of the error, if any."""
     try:
         plan = make_plan(parse(text, Path("study.toml")).study)
         skips(plan, Simulator())
@@ -156,7 +156,7 @@ def numbered(number):
 
 
 def problem_of(number):
-    """What is wrong with how a mutation is treated; None if nothing is."""
+    """The fault in the treatment of a mutation; None if there is none."""
     text = numbered(number)
     forget_peak()
     before = time.process_time()

@@ -120,7 +120,7 @@ def with_whole_sketches(
         .join(of_trials, on=_TRIAL, how="inner", maintain_order="left")
         .with_columns(flow=pl.lit(None, pl.String), station=pl.lit(None, pl.String))
         .select(observations.columns)
-        .cast(dict(observations.schema))
+        .cast(observations.schema)
     )
     return pl.concat([observations, totals]), pl.concat([sketches, whole])
 

@@ -87,7 +87,7 @@ class Total(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """The unit of a metric, its meaning, and what it is for a cell of several flows or stations."""
+    """The unit of a metric, its meaning, and its total over the flows and stations of a cell."""
 
     unit: str
     meaning: str
