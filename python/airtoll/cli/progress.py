@@ -20,6 +20,7 @@ from airtoll.cli.output import err
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.journal import Record
 from airtoll.plan import Plan
+from airtoll.run.pace import Pace
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY_S: Final = 30.0
@@ -62,8 +63,7 @@ class View:
             disable=not self._console.is_terminal,
         )
         self._task = self._bar.add_task("reading the study", total=None, cell="")
-        self._counts = (0, 0)
-        self._first: tuple[float, int] | None = None
+        self._pace = Pace(clock)
         self._measured = False
         self._said_at = clock()
 
@@ -99,12 +99,9 @@ class View:
 
     def advance(self, done: int, planned: int, record: Record | None) -> None:
         """Show the trials that are done; without a record: those of an earlier part of the run."""
-        self._counts = (done, planned)
         self._measured = record is not None
         cell = record.cell if record else ""
-        if record is None or self._first is None:
-            # The remaining time follows from the trials of this part of the run alone.
-            self._first = (self._clock(), done)
+        if self._pace.advance(done, planned, record):
             if done:
                 self._line(f"{done} of {planned} trials are done")
             self._bar.reset(
@@ -114,9 +111,9 @@ class View:
             self._bar.update(
                 self._task, completed=done, total=planned, description=self._trials(), cell=cell
             )
-        self._bar.update(self._task, left=self._left())
+        self._bar.update(self._task, left=self._pace.left())
         if self._clock() - self._said_at >= LINE_EVERY_S:
-            left = self._left()
+            left = self._pace.left()
             self._line(self._trials() + (f", {left}" if left else ""))
 
     def _line(self, text: str) -> None:
@@ -126,15 +123,8 @@ class View:
             self._console.print(text)
 
     def _trials(self) -> str:
-        done, planned = self._counts
+        done, planned = self._pace.done, self._pace.planned
         return f"{self._verb} {done} of {planned}" if planned else self._verb
-
-    def _left(self) -> str:
-        done, planned = self._counts
-        if self._first is None or done <= self._first[1]:
-            return ""
-        each_s = (self._clock() - self._first[0]) / (done - self._first[1])
-        return f"about {duration(each_s * (planned - done))} left"
 
 
 class _Left(ProgressColumn):
@@ -142,12 +132,3 @@ class _Left(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return Text(str(task.fields.get("left", "")))
-
-
-def duration(seconds: float) -> str:
-    """A duration in a suitable unit."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -7,11 +7,13 @@ Never holds logic that ``airtoll.run`` lacks.
 from __future__ import annotations
 
 import json as jsonlib
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
@@ -24,15 +26,21 @@ from airtoll.cli.output import (
     shown_rows,
     table,
 )
-from airtoll.cli.progress import View, duration
+from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
 from airtoll.errors import RunError, UsageError
-from airtoll.report import write_report
+from airtoll.report import page_of, write_report
 from airtoll.run import CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
+from airtoll.run.pace import duration
 from airtoll.testbeds.contract import Testbed
+
+if TYPE_CHECKING:
+    from airtoll.run.live import Live
+
+P = ParamSpec("P")
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
 _REPORT_S, _REPORT_CELL_S = 4.0, 0.03
@@ -105,52 +113,103 @@ def run(
         int, typer.Option("--most-trials", min=2, help="Cap for --until-precision.")
     ] = 1000,
     report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Serve the report in the making as a page on this machine while the run goes on.",
+        ),
+    ] = False,
+    live_port: Annotated[
+        int | None,
+        typer.Option("--live-port", min=1, max=65535, help="Port of --live; default: a free one."),
+    ] = None,
+    live_wait: Annotated[
+        bool, typer.Option("--live-wait", help="With --live: serve the report until Ctrl-C.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a study, write its tables and report, and print the results.
 
     Each trial is saved when it ends. --resume continues a run after Ctrl-C.
     """
+    if not live and (live_port is not None or live_wait):
+        raise UsageError("--live-port and --live-wait go with --live")
     console = err()
-    with View(on) as view:
-        result = run_study(
-            study,
-            on=on,
-            vm=vm_driver or vm,
-            testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=view.phase),
-            out=out_,
-            trials=trials,
-            seed=seed,
-            jobs=jobs,
-            resume=resume,
-            as_printed=as_printed,
-            values=parse_values(set_ or []),
-            captures=captures,
-            executor=executor,
-            scheduler=scheduler,
-            until_precision=None if until_precision is None else fraction(until_precision),
-            most_trials=most_trials,
-            progress=view.advance,
-            started=view.start,
-            on_phase=view.phase,
-        )
-    totals = result.totals
-    if totals is not None:
-        parts = [f"{totals.ok} trials"]
-        for count, word in (
-            (totals.failed, "failed"),
-            (totals.rerun, "run again"),
-            (totals.skipped, "cells skipped"),
-        ):
-            if count:
-                parts.append(f"{count} {word}")
-        console.print(", ".join(parts))
-    if report:
-        with console.status("writing the report"):
-            page = write_report([result.path])
-        console.print(f"report: {page}", soft_wrap=True)
-    print_run(result, json=json)
-    refuse_no_result(result.path, result.trials())
+    with ExitStack() as open_:
+        page = _live_page(open_, live_port) if live else None
+        with View(on) as view:
+            result = run_study(
+                study,
+                on=on,
+                vm=vm_driver or vm,
+                testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=view.phase),
+                out=out_,
+                trials=trials,
+                seed=seed,
+                jobs=jobs,
+                resume=resume,
+                as_printed=as_printed,
+                values=parse_values(set_ or []),
+                captures=captures,
+                executor=executor,
+                scheduler=scheduler,
+                until_precision=None if until_precision is None else fraction(until_precision),
+                most_trials=most_trials,
+                progress=_each(view.advance, page.advance if page else None),
+                started=_each(view.start, page.start if page else None),
+                on_phase=_each(view.phase, page.phase if page else None),
+            )
+        totals = result.totals
+        if totals is not None:
+            parts = [f"{totals.ok} trials"]
+            for count, word in (
+                (totals.failed, "failed"),
+                (totals.rerun, "run again"),
+                (totals.skipped, "cells skipped"),
+            ):
+                if count:
+                    parts.append(f"{count} {word}")
+            console.print(", ".join(parts))
+        written = None
+        if report:
+            with console.status("writing the report"):
+                written = write_report([result.path])
+            console.print(f"report: {written}", soft_wrap=True)
+        if page is not None:
+            page.finish(written.read_text("utf-8") if written else page_of(result.path))
+            open_.callback(_until_interrupted if live_wait else page.farewell)
+        print_run(result, json=json)
+        refuse_no_result(result.path, result.trials())
+
+
+def _live_page(open_: ExitStack, port: int | None) -> Live:
+    """The page of ``--live``, open until the command ends; its address on stderr."""
+    from airtoll.run.live import Live
+
+    page = open_.enter_context(Live(port or 0))
+    err().print(f"live: {page.url}", soft_wrap=True)
+    return page
+
+
+def _until_interrupted() -> None:
+    """Wait for Ctrl-C, which ends the page and is no error: the run is done."""
+    err().print("the report stays at its address until Ctrl-C")
+    with suppress(KeyboardInterrupt):
+        while True:
+            # A signal that another thread takes wakes no wait without an end.
+            time.sleep(0.3)
+
+
+def _each(first: Callable[P, None], second: Callable[P, None] | None) -> Callable[P, None]:
+    """One callback for both, the second where there is one."""
+
+    def both(*values: P.args, **named: P.kwargs) -> None:
+        first(*values, **named)
+        if second is not None:
+            second(*values, **named)
+
+    return both
 
 
 def _laboratory(

@@ -28,3 +28,10 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
     if not runs:
         raise UsageError("report: name at least one run folder")
     return write(runs, form, out)
+
+
+def page_of(run: Path) -> str:
+    """The HTML report of one run as text; nothing is written. Raises what ``write_report`` does."""
+    from airtoll.report.write import page_of
+
+    return page_of(run)

@@ -69,6 +69,7 @@ _FAMILIES = (
 )
 #: The sections of the page that can hold pictures.
 _PICTURE_SECTIONS = (
+    "making",
     "answer",
     "costs",
     "published",
@@ -82,9 +83,11 @@ _PICTURE_SECTIONS = (
 )
 
 
-def render(summary: RunSummary, drawings: Sequence[Developed], *, command: str) -> str:
-    """The page of one run, with its pictures."""
-    return page("run.html.j2", _values(summary, drawings, command))
+def render(
+    summary: RunSummary, drawings: Sequence[Developed], *, command: str, form: str = "run"
+) -> str:
+    """The page of one run, with its pictures; ``form``: the template's name."""
+    return page(f"{form}.html.j2", _values(summary, drawings, command))
 
 
 def page(template: str, values: dict[str, Any]) -> str:

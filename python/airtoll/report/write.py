@@ -36,6 +36,12 @@ def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
     return target
 
 
+def page_of(run: Path) -> str:
+    """The HTML report of one run as text; nothing is written."""
+    summary = summarise(run)
+    return _page(summary, "html", develop(list(pictures(summary))))
+
+
 def command_of(summary: RunSummary) -> str:
     """The command that repeats a run."""
     manifest = summary.manifest

@@ -237,13 +237,13 @@ def open_run(path: str | Path) -> Run:
     return Run(folder)
 
 
-def write(folder: RunFolder, plan: Plan, testbed: str) -> None:
-    """Compact the journal of a run into its tables."""
+def write(folder: RunFolder, plan: Plan, testbed: str, into: Path | None = None) -> None:
+    """Compact the journal of a run into its tables, in the run folder or ``into`` another."""
     if not folder.journal.exists():
         raise RunError(f"{folder.path}: has no journal; run the study again")
     write_tables(
         folder.journal,
-        folder.path,
+        into or folder.path,
         study=plan.study.study.name,
         testbed=testbed,
         cells={

@@ -83,7 +83,7 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         draw = partial(_map, summary, quantity)
         how = "One number per cell, darker for more; point at it for its interval."
     end = end_of([abs(value.estimate.value) for value in values])
-    factor, unit = _scale(quantity, values)
+    factor, unit = scale(quantity, values)
     most = max(len({place.row for place in part}) for _, part in panels)
     columns = max(len({place.column for place in part}) for _, part in panels)
     yield Picture(
@@ -155,7 +155,7 @@ def _panels(places: Sequence[_Place]) -> list[tuple[str, list[_Place]]]:
     return list(found.items())
 
 
-def _scale(quantity: str, values: Sequence[Reading]) -> tuple[float, str]:
+def scale(quantity: str, values: Sequence[Reading]) -> tuple[float, str]:
     """Factor and unit in which every value of the picture is drawn."""
     unit = values[0].estimate.unit
     if unit == "1" and shown(quantity, values[0].estimate).endswith("%"):
@@ -176,7 +176,7 @@ def _says(quantity: str, place: _Place) -> str:
 def _bars(
     summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
 ) -> Plate:
-    factor, unit = _scale(quantity, readings(summary, quantity))
+    factor, unit = scale(quantity, readings(summary, quantity))
     rows = list(dict.fromkeys(place.row for place in places))
     columns = list(dict.fromkeys(place.column for place in places))
     plate, axes = new_plate(0.9 + 0.16 * len(rows) * max(2, len(columns)), title, wide=True)
@@ -222,7 +222,7 @@ def _lines(
     title: str,
     end: float,
 ) -> Plate:
-    factor, unit = _scale(quantity, readings(summary, quantity))
+    factor, unit = scale(quantity, readings(summary, quantity))
     plate, axes = new_plate(3.2, title, wide=True)
     of_row: dict[str, list[_Place]] = {}
     for place in places:
@@ -251,7 +251,7 @@ def _lines(
 def _map(
     summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
 ) -> Plate:
-    factor, _unit = _scale(quantity, readings(summary, quantity))
+    factor, _unit = scale(quantity, readings(summary, quantity))
     rows = list(dict.fromkeys(place.row for place in places))[:_MOST_ROWS]
     columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
     lines = sum(label(row, wide=True).count("\n") for row in rows)
