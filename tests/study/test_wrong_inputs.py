@@ -41,6 +41,12 @@ def changed(old, new):
         (changed('name = "A"', 'name = "@A"'), r"stations\[0\]\.name: '@A': .* does not start"),
         (changed('title = "', r'title = "\u001b[31m'), r"study\.title: .* no control characters"),
         (changed('title = "', 'title = "' + "x" * 400), "at most 300 characters"),
+        (
+            changed(
+                "payload_bytes = 1472", 'application = "request-response"\nresponse_bytes = 65508'
+            ),
+            "response_bytes: 65508 octets do not fit into one UDP datagram; at most 65507",
+        ),
         (changed("duration_s = 5", "duration_s = inf"), r"duration_s: inf: must be a finite"),
         (changed("duration_s = 5", "duration_s = 1e9"), r"duration_s: .* less than or equal to"),
         (changed('[{ name = "A", position_m = [5.0, 0.0] }]', "[]"), r"stations: \[\]: .* 1 item"),

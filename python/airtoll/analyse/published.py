@@ -137,6 +137,18 @@ def _our_cells(analysis: Analysis, wanted: Mapping[str, Any]) -> pl.DataFrame:
     return frame
 
 
+def refuse_readings(dataset: Dataset, entry: Correspondence) -> str | None:
+    """Why the readings of a correspondence select nothing of a data set, or None."""
+    for key in entry.readings:
+        if key not in dataset.figures.columns:
+            allowed = ", ".join(dataset.figures.columns)
+            return f"{key}: no column of {dataset.name}; allowed: {allowed}"
+    if _their_rows(dataset.figures, entry.readings).is_empty():
+        wanted = ", ".join(f"{key} = {value}" for key, value in entry.readings.items())
+        return f"{dataset.name} has no reading with {wanted}"
+    return None
+
+
 def _their_rows(figures: pl.DataFrame, wanted: Mapping[str, Any]) -> pl.DataFrame:
     for key, value in wanted.items():
         if key in _COLUMNS:

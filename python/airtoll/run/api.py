@@ -16,6 +16,7 @@ from attrs import frozen
 
 from airtoll.analyse import analyse
 from airtoll.analyse.pairing import pairs_trials
+from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
     EnvironmentProblem,
     Interrupted,
@@ -26,6 +27,7 @@ from airtoll.errors import (
 )
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
+from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.schema import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
@@ -190,6 +192,11 @@ def prepare(
                 f"{file.study.study.name}: study.answers: {name!r} is no metric; "
                 f"allowed are {', '.join(METRICS)}"
             )
+    head = file.study.study.name
+    for index, entry in enumerate(file.study.compare):
+        problem = refuse_readings(load_dataset(entry.dataset), entry)
+        if problem is not None:
+            raise StudyError(f"{head}: compare[{index}].readings: {problem}")
     return file
 
 

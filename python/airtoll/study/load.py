@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -23,6 +24,8 @@ from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
+#: A file that stands in the root of a checkout, and beside no installed package.
+_MARK_OF_A_CHECKOUT = "crates/airtoll-python/Cargo.toml"
 #: Most cells of a grid. More take gigabytes.
 MOST_CELLS = 20_000
 
@@ -43,15 +46,18 @@ def studies_folder() -> Path:
 
 
 def data_folder(name: str) -> Path:
-    """A folder of data that ships with airtoll: inside the package, or in the checkout above it.
+    """A folder of data that ships with airtoll: of the checkout, or inside an installed package.
 
-    Raises ``StudyError`` if the installation lacks it.
+    In a checkout a copy inside the package is stale, so that it counts for nothing there. Raises
+    ``StudyError`` if the installation lacks the folder.
     """
     # A package from a zip file would have no folders: installers unpack wheels.
     package = Path(str(files("airtoll")))
-    for candidate in (package / "data" / name, package.parents[1] / name):
-        if candidate.is_dir():
-            return candidate
+    root = package.parents[1]
+    in_checkout = (root / _MARK_OF_A_CHECKOUT).is_file()
+    candidate = root / name if in_checkout else package / "data" / name
+    if candidate.is_dir():
+        return candidate
     raise StudyError(f"{name}: the folder that ships with airtoll is missing; install it again")
 
 
@@ -228,9 +234,42 @@ def _check_grid(study: Study, path: Path) -> Study:
                     f"{path}: exclude[{index}].{key}: {', '.join(map(str, levels))} "
                     f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
                 )
+    _check_compared(study, grid, path)
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
     return study.model_copy(update={"grid": grid})
+
+
+def _check_compared(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
+    """Every key of ``cells`` and ``minus`` is an axis or a factor, and its value selects cells."""
+    levels: dict[str, list[Level]] = {key: list(values) for key, values in grid.items()}
+    levels |= {"scenario": list(study.scenario), "traffic": list(study.traffic)}
+    for index, entry in enumerate(study.compare):
+        for table, wanted, parts in (
+            ("cells", entry.cells, ("flow", "station")),
+            ("minus", entry.minus, ()),
+        ):
+            for key, value in wanted.items():
+                place = f"{path}: compare[{index}].{table}.{key}"
+                if key in parts:
+                    continue
+                if key not in levels:
+                    raise StudyError(
+                        f"{place}: no axis or factor of the grid; allowed: "
+                        f"{', '.join([*levels, *parts])}"
+                    )
+                if not any(_selects(key, value, level) for level in levels[key]):
+                    raise StudyError(
+                        f"{place}: {shown(value)} selects no cell; "
+                        f"there are: {', '.join(map(str, levels[key]))}"
+                    )
+
+
+def _selects(key: str, wanted: Level, level: Level) -> bool:
+    """Whether a level is the wanted one; axes take patterns of file names."""
+    if key in _AXES:
+        return fnmatchcase(str(level), str(wanted))
+    return level == wanted or str(level) == str(wanted)
 
 
 def _check_factor(study: Study, key: str, levels: tuple[Level, ...], path: Path) -> None:

@@ -423,6 +423,15 @@ _TCP_KEYS = (
 )
 
 
+#: Largest payload of a UDP datagram, octets: IPv4 total length less both headers (RFC 791, 3.1).
+_LARGEST_DATAGRAM = 65_507
+#: Applications whose messages travel in one datagram each over UDP.
+_MESSAGES = {
+    "request-response": ("request_bytes", "response_bytes"),
+    "dns": ("query_bytes", "answer_bytes"),
+}
+
+
 class Load(Table):
     """One kind of flow."""
 
@@ -444,7 +453,7 @@ class Load(Table):
         description="spacing of the datagrams or writes at `offered_mbps`: equal, or exponential "
         "(a Poisson process)",
     )
-    payload_bytes: Annotated[int, Field(ge=1, le=65507)] | None = Field(
+    payload_bytes: Annotated[int, Field(ge=1, le=_LARGEST_DATAGRAM)] | None = Field(
         None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
     )
     write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
@@ -486,6 +495,13 @@ class Load(Table):
             for key in _TCP_KEYS:
                 if getattr(self, key) is not None:
                     raise ValueError(f"{key} is for transport = 'tcp'")
+            for key in _MESSAGES.get(self.application, ()):
+                octets = getattr(self, key)
+                if octets > _LARGEST_DATAGRAM:
+                    raise ValueError(
+                        f"{key}: {octets} octets do not fit into one UDP datagram; at most "
+                        f"{_LARGEST_DATAGRAM}, or transport = 'tcp'"
+                    )
         elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
             raise ValueError(
                 "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "

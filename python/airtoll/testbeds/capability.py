@@ -9,6 +9,7 @@ ranges of values are in the types of ``study``, and the consistency of a cell in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import get_args
 
 from attrs import frozen
@@ -126,10 +127,10 @@ class Capability:
                 count = cell.settings.clients or len(cell.settings.stations)
                 return feature.reason.format(policy=cell.policy, count=count)
         for path, value, default in values_of(cell):
-            if not self._used(path, cell):
-                continue
             entry = self.fields.get(path)
-            if entry is None:
+            if entry is None or (entry.values is None and not entry.medium):
+                continue
+            if not self._used(path, cell):
                 continue
             key = path.removeprefix("scenario.").removeprefix("traffic.")
             if entry.values is not None and value not in entry.values:
@@ -192,13 +193,21 @@ def values_of(cell: Cell) -> Iterator[tuple[str, object, object]]:
 
 
 def _values(at: str, table: BaseModel) -> Iterator[tuple[str, object, object]]:
-    for name, field in type(table).model_fields.items():
+    for name, default in _defaults(type(table)):
         value = getattr(table, name)
-        default = None if field.is_required() else field.get_default(call_default_factory=True)
         yield f"{at}.{name}", value, default
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, BaseModel):
                 yield from _values(f"{at}.{name}", one)
+
+
+@cache
+def _defaults(table: type[BaseModel]) -> tuple[tuple[str, object], ...]:
+    """Name and default of each field; ``None`` for a field without default."""
+    return tuple(
+        (name, None if field.is_required() else field.get_default(call_default_factory=True))
+        for name, field in table.model_fields.items()
+    )
 
 
 def _shown(value: object) -> str:
