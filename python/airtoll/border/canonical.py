@@ -19,21 +19,31 @@ def to_json(request: AttrsInstance) -> str:
 
 
 def plain(value: object) -> Any:
-    """The same value in dictionaries, lists, strings and numbers."""
+    """The same value in dictionaries, lists, strings and numbers.
+
+    Objects that the value holds several times are the same dictionary in the result.
+    """
+    return _plain(value, {})
+
+
+def _plain(value: object, known: dict[int, dict[str, Any]]) -> Any:
     if isinstance(value, str | int | float) or value is None:
         return value
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: _plain(one, known) for key, one in value.items()}
     if isinstance(value, tuple | list | bytes):
-        return [plain(one) for one in value]
+        return [_plain(one, known) for one in value]
     kind = type(value)
     if not has(kind):
         raise TypeError(f"{kind.__name__} is no class of airtoll.border")
+    if id(value) in known:
+        return known[id(value)]
     found = {}
     for name, always, default in _fields(kind):
         one = getattr(value, name)
         if always or one != default:
-            found[name] = plain(one)
+            found[name] = _plain(one, known)
+    known[id(value)] = found
     return found
 
 

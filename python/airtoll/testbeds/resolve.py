@@ -73,9 +73,14 @@ def scenario(cell: Cell) -> border.Scenario:
     peers = {s.name: SERVER if wired else ends[_peer(settings, s)] for s in stations}
     nodes: list[border.Node] = []
     links: list[border.WiredLink] = []
-    for station in stations:
+    named = len(settings.stations)
+    for number, station in enumerate(stations):
         peer = peers[station.name]
         own, far = hosts[ends[station.name]], hosts.get(peer, server)
+        if number >= named and wired and settings.bridge is None:
+            # Clients beyond the named stations differ from the last of these by their names alone.
+            nodes.append(evolve(nodes[-1], name=station.name))
+            continue
         tunnels = station_policy(cell, station).tunnels
         node = evolve(
             _station_node(cell, station, profiles[station.name]),

@@ -31,7 +31,10 @@ from airtoll.testbeds.simulated import CAPABILITY
 #: For estimates of how long a run takes, all of them rough.
 _SIMULATED_S_PER_S = 700.0
 _STATIONS_AT_HALF_SPEED = 50
-_AGGREGATION_SLOWDOWN = 4.0
+#: Slowdown by MHz of the channel, where A-MPDUs carry more packets than 802.11a does.
+_SLOWDOWN_PER_MHZ = {"802.11n": 0.075, "802.11ac": 0.15, "802.11ax": 0.2, "802.11be": 0.2}
+#: CPU seconds of a trial of any length: its check, its scenario and its line in the journal.
+_TRIAL_S = 0.003
 #: CPU seconds of one station's join: without and with public-key operations, and of a tunnel.
 _JOIN_S, _PUBLIC_KEY_S, _TUNNEL_S = 0.0004, 0.0025, 0.0027
 #: CPU seconds of a key from a passphrase (PBKDF2 with 4096 rounds, twice).
@@ -89,9 +92,9 @@ class Simulator:
             simulated_s = min(simulated_s, air_s)
         simulated_s *= _share_of_saturation(cell)
         slowdown = 1 + stations / _STATIONS_AT_HALF_SPEED
-        if cell.settings.phy in ("802.11n", "802.11ac", "802.11ax", "802.11be"):
-            slowdown *= _AGGREGATION_SLOWDOWN
-        return simulated_s / _SIMULATED_S_PER_S * slowdown + stations * _join_s(cell)
+        slowdown *= max(1.0, _SLOWDOWN_PER_MHZ.get(cell.settings.phy, 0) * cell.settings.width_mhz)
+        simulation_s = simulated_s / _SIMULATED_S_PER_S * slowdown
+        return _TRIAL_S + simulation_s + stations * _join_s(cell)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Simulate one trial; in ``captures`` it gets a folder named by cell and trial.
