@@ -24,7 +24,7 @@ from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
-#: A file that stands in the root of a checkout, and beside no installed package.
+#: A file in the root of a checkout; no installed package has it next to it.
 _MARK_OF_A_CHECKOUT = "crates/airtoll-python/Cargo.toml"
 #: Most cells of a grid. More take gigabytes.
 MOST_CELLS = 20_000
