@@ -33,7 +33,14 @@ struct Entry<E> {
     at: Instant,
     // Priority in the top byte, sequence below: one comparison decides both.
     rank: u64,
-    event: E,
+    // `None` only until the place that was made for it is filled.
+    event: Option<E>,
+}
+
+#[cold]
+#[inline(never)]
+fn past(at: Instant, now: Instant) -> ! {
+    panic!("event at {at}, but it is {now} already")
 }
 
 const SEQUENCE_BITS: u32 = 56;
@@ -93,33 +100,53 @@ impl<E> EventQueue<E> {
     /// Panics if `at` lies before the clock: nothing happens in the past.
     #[inline]
     pub fn schedule_ranked(&mut self, at: Instant, priority: Priority, event: E) {
-        assert!(
-            at >= self.now,
-            "event at {at}, but it is {} already",
-            self.now
-        );
-        let rank = u64::from(priority.0) << SEQUENCE_BITS | self.sequence;
-        self.sequence += 1;
-        let entry = Entry { at, rank, event };
-        let last_soon = self.soon.first();
-        if last_soon.is_some_and(|last| entry.after(last)) && !self.later.is_empty() {
-            self.put_off(entry);
-            return;
-        }
-        let mut place = self.soon.len();
-        while place > 0 && entry.after(&self.soon[place - 1]) {
-            place -= 1;
-        }
-        // Moved once, and not read back: a wide load of what was just written field by field waits.
-        self.soon.insert(place, entry);
-        if self.soon.len() > SOON {
-            self.put_off_half();
+        // The caller's fields are stored in their place. A copy would load wide what was just stored
+        // narrow, and wait until those stores have left the processor.
+        match self.make_place(at, priority) {
+            Some(place) => *place = Some(event),
+            None => self.put_off(at, priority, event),
         }
     }
 
+    /// Makes a place among the next events; `None` if the event comes after all of them.
+    #[inline(never)]
+    fn make_place(&mut self, at: Instant, priority: Priority) -> Option<&mut Option<E>> {
+        if at < self.now {
+            past(at, self.now);
+        }
+        if self.soon.len() >= SOON {
+            self.put_off_half();
+        }
+        let rank = self.rank(priority);
+        let after = |other: &Entry<E>| at > other.at || (at == other.at && rank > other.rank);
+        if !self.later.is_empty() && self.soon.first().is_some_and(after) {
+            return None;
+        }
+        self.sequence += 1;
+        let mut place = self.soon.len();
+        while place > 0 && after(&self.soon[place - 1]) {
+            place -= 1;
+        }
+        let entry = Entry {
+            at,
+            rank,
+            event: None,
+        };
+        self.soon.insert(place, entry);
+        Some(&mut self.soon[place].event)
+    }
+
+    #[inline]
+    fn rank(&self, priority: Priority) -> u64 {
+        u64::from(priority.0) << SEQUENCE_BITS | self.sequence
+    }
+
     #[cold]
-    fn put_off(&mut self, entry: Entry<E>) {
-        self.later.push(entry);
+    fn put_off(&mut self, at: Instant, priority: Priority, event: E) {
+        let rank = self.rank(priority);
+        self.sequence += 1;
+        let event = Some(event);
+        self.later.push(Entry { at, rank, event });
     }
 
     #[cold]
@@ -135,7 +162,7 @@ impl<E> EventQueue<E> {
         if self.soon.is_empty() && !self.later.is_empty() {
             self.look_ahead();
         }
-        Some(entry.event)
+        entry.event
     }
 
     /// Moves the clock without an event, for happenings that are kept outside the queue.
@@ -156,13 +183,6 @@ impl<E> EventQueue<E> {
         self.soon
             .extend(std::iter::from_fn(|| self.later.pop()).take(SOON / 2));
         self.soon.reverse();
-    }
-}
-
-impl<E> Entry<E> {
-    #[inline]
-    fn after(&self, other: &Self) -> bool {
-        self.at > other.at || (self.at == other.at && self.rank > other.rank)
     }
 }
 

@@ -120,14 +120,35 @@ impl Instant {
     }
 }
 
-const OVERFLOW: &str = "time beyond 584 years";
-const NEGATIVE: &str = "negative time";
+// All checks of a function jump to one call without arguments, which keeps hot code short.
+
+#[cold]
+#[inline(never)]
+fn overflow() -> ! {
+    panic!("time beyond 584 years")
+}
+
+#[cold]
+#[inline(never)]
+fn negative() -> ! {
+    panic!("negative time")
+}
+
+#[inline]
+fn sum(a: u64, b: u64) -> u64 {
+    a.checked_add(b).unwrap_or_else(|| overflow())
+}
+
+#[inline]
+fn difference(a: u64, b: u64) -> u64 {
+    a.checked_sub(b).unwrap_or_else(|| negative())
+}
 
 impl Add for Duration {
     type Output = Self;
     #[inline]
     fn add(self, rhs: Self) -> Self {
-        Self(self.0.checked_add(rhs.0).expect(OVERFLOW))
+        Self(sum(self.0, rhs.0))
     }
 }
 
@@ -135,7 +156,7 @@ impl Sub for Duration {
     type Output = Self;
     #[inline]
     fn sub(self, rhs: Self) -> Self {
-        Self(self.0.checked_sub(rhs.0).expect(NEGATIVE))
+        Self(difference(self.0, rhs.0))
     }
 }
 
@@ -157,7 +178,7 @@ impl Mul<u64> for Duration {
     type Output = Self;
     #[inline]
     fn mul(self, n: u64) -> Self {
-        Self(self.0.checked_mul(n).expect(OVERFLOW))
+        Self(self.0.checked_mul(n).unwrap_or_else(|| overflow()))
     }
 }
 
@@ -197,7 +218,7 @@ impl Add<Duration> for Instant {
     type Output = Self;
     #[inline]
     fn add(self, rhs: Duration) -> Self {
-        Self(self.0.checked_add(rhs.0).expect(OVERFLOW))
+        Self(sum(self.0, rhs.0))
     }
 }
 
@@ -212,7 +233,7 @@ impl Sub<Duration> for Instant {
     type Output = Self;
     #[inline]
     fn sub(self, rhs: Duration) -> Self {
-        Self(self.0.checked_sub(rhs.0).expect(NEGATIVE))
+        Self(difference(self.0, rhs.0))
     }
 }
 
@@ -220,7 +241,7 @@ impl Sub for Instant {
     type Output = Duration;
     #[inline]
     fn sub(self, earlier: Self) -> Duration {
-        Duration(self.0.checked_sub(earlier.0).expect(NEGATIVE))
+        Duration(difference(self.0, earlier.0))
     }
 }
 

@@ -212,6 +212,14 @@ pub(crate) trait SlabId: Copy {
     fn place(self) -> usize;
 }
 
+/// A handle of another table: all lookups of a function jump to one call without arguments. The
+/// checks of the standard library keep index and length in registers for their message.
+#[cold]
+#[inline(never)]
+fn missing() -> ! {
+    panic!("a handle without an item")
+}
+
 /// Items by handle; items are added and stay.
 #[derive(Clone)]
 pub(crate) struct Table<K, T> {
@@ -360,14 +368,20 @@ impl<K: Id, T> Index<K> for Table<K, T> {
     type Output = T;
     #[inline]
     fn index(&self, id: K) -> &T {
-        &self.items[id.index()]
+        match self.items.get(id.index()) {
+            Some(item) => item,
+            None => missing(),
+        }
     }
 }
 
 impl<K: Id, T> IndexMut<K> for Table<K, T> {
     #[inline]
     fn index_mut(&mut self, id: K) -> &mut T {
-        &mut self.items[id.index()]
+        match self.items.get_mut(id.index()) {
+            Some(item) => item,
+            None => missing(),
+        }
     }
 }
 
@@ -392,12 +406,16 @@ impl<K: SlabId, T: Copy> Slab<K, T> {
     /// Stores `item`.
     #[inline]
     pub fn insert(&mut self, item: T) -> K {
-        if let Some(id) = self.free.pop() {
-            self.items[id.place()] = item;
-            id
-        } else {
-            self.grow(item)
-        }
+        let id = self.place(|| item);
+        self[id] = item;
+        id
+    }
+
+    /// A place to be filled, new ones with `blank`. An item that is made in its place is not copied
+    /// right after its fields were stored, which would wait for these stores.
+    #[inline]
+    pub fn place(&mut self, blank: impl FnOnce() -> T) -> K {
+        self.free.pop().unwrap_or_else(|| self.grow(blank()))
     }
 
     #[cold]
@@ -411,7 +429,7 @@ impl<K: SlabId, T: Copy> Slab<K, T> {
     #[inline]
     pub fn remove(&mut self, id: K) -> T {
         self.free.push(id);
-        self.items[id.place()]
+        self[id]
     }
 
     /// Items that have not been removed.
@@ -425,13 +443,19 @@ impl<K: SlabId, T> Index<K> for Slab<K, T> {
     type Output = T;
     #[inline]
     fn index(&self, id: K) -> &T {
-        &self.items[id.place()]
+        match self.items.get(id.place()) {
+            Some(item) => item,
+            None => missing(),
+        }
     }
 }
 
 impl<K: SlabId, T> IndexMut<K> for Slab<K, T> {
     #[inline]
     fn index_mut(&mut self, id: K) -> &mut T {
-        &mut self.items[id.place()]
+        match self.items.get_mut(id.place()) {
+            Some(item) => item,
+            None => missing(),
+        }
     }
 }

@@ -90,10 +90,6 @@ pub(crate) struct Mac {
     domains: Table<ChannelId, Domain>,
     contenders: Table<ContenderId, Contender>,
     exchanges: Table<ContenderId, FrameExchange>,
-    /// TXOP limit or burst time of each contender; zero: one exchange.
-    txop_limits: Table<ContenderId, Duration>,
-    /// The CF-End of contenders whose frames reserve the medium up to the TXOP limit.
-    cf_ends: Table<ContenderId, Option<CfEnd>>,
     queues: Table<ContenderId, MacQueue>,
     links: Table<LinkId, TxLink>,
     modes: Table<ModeId, Mode>,
@@ -127,8 +123,6 @@ impl Mac {
             domains: Table::new(),
             contenders: Table::new(),
             exchanges: Table::new(),
-            txop_limits: Table::new(),
-            cf_ends: Table::new(),
             queues: Table::new(),
             links: Table::new(),
             modes: Table::new(),
@@ -232,7 +226,7 @@ impl Mac {
 
     /// Sets the cipher of a link.
     pub fn set_cipher(&mut self, link: LinkId, cipher: airtoll_security::CipherSuite) {
-        self.links[link].cipher = cipher;
+        self.links[link].set_cipher(cipher);
     }
 
     /// The frame exchange of a contender.
@@ -285,7 +279,7 @@ impl Mac {
 
     /// The CF-End of a contender whose frames reserve the medium up to the TXOP limit.
     pub fn cf_end(&self, contender: ContenderId) -> Option<&CfEnd> {
-        self.cf_ends[contender].as_ref()
+        self.contenders[contender].cf_end.as_deref()
     }
 
     /// The beacons of an access point.

@@ -41,6 +41,9 @@ pub(crate) struct World {
 pub(crate) struct Outboxes {
     join: Vec<join::Outbox>,
     roam: Vec<Vec<roam::Action>>,
+    /// Actions of the stack below that wait for those which an earlier one caused: the next one, and
+    /// the end of those that wait.
+    pauses: Vec<(usize, usize)>,
 }
 
 /// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
@@ -161,7 +164,8 @@ impl World {
     /// cause.
     ///
     /// The outbox doubles as the stack of the remaining actions: those that an action causes are
-    /// above those that come after it.
+    /// above those that come after it, and come first. An action is read in its place, field by
+    /// field as it was written: a wide load would wait for the narrow stores.
     #[inline]
     fn carry_out(&mut self, base: usize) {
         if self.stack.lower.cx.outbox.len() > base {
@@ -171,27 +175,38 @@ impl World {
 
     #[inline(never)]
     fn carry_out_all(&mut self, base: usize) {
-        let mut mark = base;
+        let outer = self.outboxes.pauses.len();
+        let mut at = base;
         loop {
-            let outbox = &mut self.stack.lower.cx.outbox;
-            let len = outbox.len();
-            if len > mark + 1 {
-                // The first one written is the next one.
-                outbox[mark..].reverse();
+            let len = self.stack.lower.cx.outbox.len();
+            if at == len {
+                if self.outboxes.pauses.len() == outer {
+                    break;
+                }
+                // The actions that an action caused are done: those after it follow.
+                let Some((next, end)) = self.outboxes.pauses.pop() else {
+                    break;
+                };
+                self.stack.lower.cx.outbox.truncate(end);
+                at = next;
+                continue;
             }
-            if len <= base {
-                break;
+            self.route(at);
+            at += 1;
+            if self.stack.lower.cx.outbox.len() > len {
+                if at < len {
+                    self.outboxes.pauses.push((at, len));
+                }
+                at = len;
             }
-            let Some(action) = outbox.pop() else { break };
-            mark = len - 1;
-            self.route(action);
         }
+        self.stack.lower.cx.outbox.truncate(base);
     }
 
     #[inline(always)]
-    fn route(&mut self, action: Action) {
+    fn route(&mut self, at: usize) {
         let Stack { lower, net, flow } = &mut self.stack;
-        match action {
+        match lower.cx.outbox[at] {
             Action::Ended { contender, step } => self.exchange_ended(contender, step),
             Action::Arm { node } => net.arm_radio(lower, node),
             Action::Exchange { contender, step } => {

@@ -178,7 +178,9 @@ impl Outlet<'_> {
             self.cx.observe(Observation::Sent { flow: self.flow });
         }
         let ip_octets = self.ends.ip_header + header + payload;
-        let packet = self.cx.packets.insert(Packet {
+        let new = || Packet::new(carries, to, ip_octets, now);
+        let packet = self.cx.packets.place(new);
+        self.cx.packets[packet] = Packet {
             payload,
             category: self.ends.category,
             ipv6: self.ends.are_ipv6(),
@@ -186,8 +188,8 @@ impl Outlet<'_> {
             held,
             reverse,
             counted,
-            ..Packet::new(carries, to, ip_octets, now)
-        });
+            ..new()
+        };
         self.cx.act(Action::Send { host: from, packet });
     }
 }

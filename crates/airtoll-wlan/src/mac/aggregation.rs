@@ -4,11 +4,12 @@
 use airtoll_phy as phy;
 use airtoll_units::Duration;
 
-use super::link::{Held, Mpdu, mac_octets};
+use super::link::{Held, Mpdu};
 use super::{Mac, Medium};
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, ModeId};
+use crate::id::{ContenderId, LinkId, ModeId, PacketId};
 use crate::observe::ledger::Octets;
+use crate::packet::Packet;
 
 /// A-MSDU subframe header (9.3.2.2.2).
 const SUBFRAME_HEADER: u32 = 14;
@@ -104,7 +105,9 @@ impl Mac {
     ) -> bool {
         let mode_id = self.links[link].rate.choose();
         let mode = &self.modes[mode_id];
-        let aggregates = mode.aggregates();
+        if !mode.aggregates() {
+            return self.fill_alone(cx, medium, (contender, link), mode_id);
+        }
         let mut octets_limit = mode.ampdu_limit();
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
@@ -127,7 +130,7 @@ impl Mac {
                     .window
                     .front()
                     .map_or(state.next_sequence, |m| m.sequence);
-                if state.next_sequence - front >= window || (count > 0 && !aggregates) {
+                if state.next_sequence - front >= window {
                     break;
                 }
                 if !self.pop_mpdu(cx, contender, link, mode_id) {
@@ -151,7 +154,7 @@ impl Mac {
                 self.leave_order(contender, link, msdus);
             }
             count += 1;
-            if count == window || !aggregates {
+            if count == window {
                 break;
             }
         }
@@ -168,6 +171,37 @@ impl Mac {
             first
         };
         self.exchanges[contender].prepare_data(link, (mode_id, mode), (count, psdu), follows);
+        true
+    }
+
+    /// The same where the mode does not aggregate: the PPDU holds the first MPDU that is not
+    /// acknowledged.
+    fn fill_alone(
+        &mut self,
+        cx: &mut Context,
+        medium: &Medium,
+        (contender, link): (ContenderId, LinkId),
+        mode_id: ModeId,
+    ) -> bool {
+        let window = &self.links[link].window;
+        let at = match window.iter().position(|m| !m.acknowledged) {
+            Some(at) => at,
+            None if window.is_empty() && self.pop_mpdu(cx, contender, link, mode_id) => 0,
+            None => return false,
+        };
+        let Some(mpdu) = self.links[link].window.get_mut(at) else {
+            return false;
+        };
+        let (octets, msdus) = (mpdu.octets, mpdu.msdus);
+        mpdu.in_flight = true;
+        if std::mem::replace(&mut mpdu.waits, false) {
+            self.leave_order(contender, link, msdus);
+        }
+        let follows = self.after_piece(medium, link, mode_id);
+        let mode = &self.modes[mode_id];
+        let delimiter = if mode.always_delimits() { DELIMITER } else { 0 };
+        let content = (1, octets + delimiter);
+        self.exchanges[contender].prepare_data(link, (mode_id, mode), content, follows);
         true
     }
 
@@ -210,75 +244,45 @@ impl Mac {
         link: LinkId,
         mode: ModeId,
     ) -> bool {
-        // Longest A-MSDU, and longest MPDU that holds one.
-        let amsdu = match self.links[link].amsdu_octets {
-            0 => None,
-            most => self.modes[mode].amsdu_limit().map(|mpdu| (most, mpdu)),
-        };
         let Some(head) = self.take_packet(cx, contender, link) else {
             return false;
         };
         let lifetime = self.lifetime_of(contender);
         let since = self.queued_since(cx, head, lifetime);
         let state = &self.links[link];
-        let cipher = state.cipher;
-        let around = mac_octets(state.qos, state.four_address);
-        let frame_octets = around + cipher.mpdu_octets() as u32;
-        let msdu_of = |p: &crate::packet::Packet| phy::LLC_SNAP_OCTETS + p.ip_octets;
-        let mut parts = Octets {
-            mac: u64::from(around),
-            security: cipher.frame_octets() as u64,
-            ..Octets::default()
-        };
-        let add = |p: &crate::packet::Packet, parts: &mut Octets| {
-            if p.resolves() || p.advertises() {
-                parts.management += u64::from(msdu_of(p));
-                return;
-            }
-            parts.payload += u64::from(p.payload);
-            parts.security += u64::from(p.tunnel_octets);
-            parts.ip_transport +=
-                u64::from(msdu_of(p)) - u64::from(p.payload) - u64::from(p.tunnel_octets);
-        };
-        add(&cx.packets[head], &mut parts);
-        let mut body = msdu_of(&cx.packets[head]);
-        let mut msdus = 1;
-        let mut tail = head;
-        while let Some((most, most_in_mpdu)) = amsdu
-            && let Some(next) = self.links[link].following()
-        {
-            let packet = &cx.packets[next];
-            let first = if msdus == 1 { SUBFRAME_HEADER } else { 0 };
-            let with = (body + first).next_multiple_of(4) + SUBFRAME_HEADER + msdu_of(packet);
-            let mpdu = frame_octets + cipher.msdu_octets() as u32 + with;
-            if with > most || mpdu > most_in_mpdu || packet.flow() != cx.packets[head].flow() {
-                break;
-            }
-            let Some(next) = self.take_following(cx, contender, link) else {
-                break;
-            };
-            body = with;
-            add(&cx.packets[next], &mut parts);
-            cx.packets[tail].next = Some(next);
-            tail = next;
-            msdus += 1;
-        }
-        cx.packets[tail].next = None;
+        let (amsdu_octets, signalling) = (state.amsdu_octets, state.signalling);
+        let frame_octets = state.header_octets + state.cipher_octets;
+        let around = frame_octets + state.msdu_cipher_octets;
         let p = &mut cx.packets[head];
-        let (flow, reverse) = (p.flow(), p.reverse);
-        let mut count = u16::from(std::mem::take(&mut p.held));
-        let mut packet = p.next;
-        while let Some(id) = packet {
-            let p = &mut cx.packets[id];
-            count += u16::from(std::mem::take(&mut p.held));
-            packet = p.next;
+        p.next = None;
+        let (flow, reverse, ip_octets) = (p.flow(), p.reverse, p.ip_octets);
+        let mut content = Content {
+            body: msdu_octets(p),
+            msdus: 1,
+            held: u16::from(std::mem::take(&mut p.held)),
+            parts: Octets {
+                security: u64::from(around - state.header_octets),
+                ..Octets::default()
+            },
+        };
+        content.count(p);
+        if amsdu_octets > 0
+            && let Some(mpdu) = self.modes[mode].amsdu_limit()
+        {
+            let most = amsdu_octets.min(mpdu.saturating_sub(around));
+            self.add_msdus(cx, (contender, link), head, most, &mut content);
         }
-        let mut octets = frame_octets + cipher.msdu_octets() as u32 + body;
-        if self.links[link].signalling {
-            octets = cx.packets[head].ip_octets;
+        let Content {
+            body,
+            msdus,
+            held: count,
+            mut parts,
+        } = content;
+        let mut octets = around + body;
+        if signalling {
+            octets = ip_octets;
             parts = Octets::default();
         }
-        parts.mac = 0;
         parts.mac = u64::from(octets) - parts.total();
         let state = &mut self.links[link];
         let division = state.division;
@@ -317,4 +321,69 @@ impl Mac {
         state.next_sequence += 1;
         true
     }
+
+    /// Makes an A-MSDU of at most `most` octets of an MPDU with one MSDU, whose packet is `head`.
+    #[inline(never)]
+    fn add_msdus(
+        &mut self,
+        cx: &mut Context,
+        (contender, link): (ContenderId, LinkId),
+        head: PacketId,
+        most: u32,
+        content: &mut Content,
+    ) {
+        let mut tail = head;
+        while let Some(next) = self.links[link].following() {
+            let packet = &cx.packets[next];
+            let first = if content.msdus == 1 { SUBFRAME_HEADER } else { 0 };
+            let padded = (content.body + first).next_multiple_of(4);
+            let with = padded + SUBFRAME_HEADER + msdu_octets(packet);
+            if with > most || packet.flow() != cx.packets[head].flow() {
+                break;
+            }
+            let Some(next) = self.take_following(cx, contender, link) else {
+                break;
+            };
+            cx.packets[tail].next = Some(next);
+            let p = &mut cx.packets[next];
+            p.next = None;
+            content.body = with;
+            content.msdus += 1;
+            content.held += u16::from(std::mem::take(&mut p.held));
+            content.count(p);
+            tail = next;
+        }
+    }
+}
+
+/// Content of an MPDU that is being made.
+struct Content {
+    /// Octets of the MSDU or A-MSDU.
+    body: u32,
+    msdus: u16,
+    /// Packets that occupy their sender's socket.
+    held: u16,
+    parts: Octets,
+}
+
+impl Content {
+    /// Counts the octets of a packet.
+    #[inline(always)]
+    fn count(&mut self, p: &Packet) {
+        let msdu = u64::from(msdu_octets(p));
+        if p.resolves() || p.advertises() {
+            self.parts.management += msdu;
+            return;
+        }
+        let (payload, tunnel) = (u64::from(p.payload), u64::from(p.tunnel_octets));
+        self.parts.payload += payload;
+        self.parts.security += tunnel;
+        self.parts.ip_transport += msdu - payload - tunnel;
+    }
+}
+
+/// Octets of the MSDU of a packet.
+#[inline]
+fn msdu_octets(p: &Packet) -> u32 {
+    phy::LLC_SNAP_OCTETS + p.ip_octets
 }

@@ -36,6 +36,7 @@ pub(super) struct Listener {
 impl Mac {
     /// Sets the beacons of an access point.
     pub fn set_beacon(&mut self, node: RadioId, plan: BeaconPlan) {
+        self.contenders[plan.contender].beacons = true;
         self.nodes[node].beacon = Some(plan);
     }
 
@@ -76,9 +77,12 @@ impl Mac {
     /// The beacons of a contender that sends nothing else.
     #[inline]
     pub(super) fn beacon_of(&self, id: ContenderId) -> Option<&BeaconPlan> {
-        let node = self.contenders[id].node;
-        let plan = self.nodes[node].beacon.as_ref();
-        plan.filter(|b| b.contender == id)
+        let contender = &self.contenders[id];
+        if contender.beacons {
+            self.nodes[contender.node].beacon.as_ref()
+        } else {
+            None
+        }
     }
 
     /// A beacon left the air.

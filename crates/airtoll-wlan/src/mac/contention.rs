@@ -113,6 +113,12 @@ pub(super) struct Contender {
     pub cw_max: u32,
     /// Priority among the contenders of one node.
     pub rank: u8,
+    /// It sends nothing but beacons.
+    pub beacons: bool,
+    /// TXOP limit or burst time; zero: one exchange.
+    pub txop_limit: Duration,
+    /// The CF-End, where its frames reserve the medium up to the TXOP limit.
+    pub cf_end: Option<Box<super::CfEnd>>,
 }
 
 const CONTENDER_MASK: u64 = (1 << CONTENDER_BITS) - 1;
@@ -176,6 +182,7 @@ impl Class {
     }
 
     /// Takes the contenders that would transmit up to `until`, with their instants.
+    #[inline(never)]
     fn take_blind(
         &mut self,
         until: Instant,
@@ -424,7 +431,7 @@ impl Mac {
         node: RadioId,
         kind: AccessKind,
         (cw_min, cw_max): (u32, u32),
-        (txop, cf_end): (Duration, Option<super::CfEnd>),
+        (txop_limit, cf_end): (Duration, Option<super::CfEnd>),
         rank: u8,
     ) -> ContenderId {
         let (channel, class) = (medium.channel_of(node), medium.class_of(node));
@@ -443,11 +450,12 @@ impl Mac {
             cw_min,
             cw_max,
             rank,
+            beacons: false,
+            txop_limit,
+            cf_end: cf_end.map(Box::new),
         });
         self.exchanges.push(super::FrameExchange::new());
         self.cards.push(super::card::Card::default());
-        self.txop_limits.push(txop);
-        self.cf_ends.push(cf_end);
         let discipline = self.nodes[node].discipline;
         self.queues.push(super::MacQueue::new(discipline));
         id
@@ -597,7 +605,7 @@ impl Mac {
         let class = &mut domain.classes[contender.class];
         domain.stale |= class.active == 0;
         // Frames do not set the NAV of the station that sent or answered them.
-        let own_nav = self.exchanges[id].reserves_beyond(now) && self.cf_ends[id].is_some();
+        let own_nav = contender.cf_end.is_some() && self.exchanges[id].reserves_beyond(now);
         let in_step = class.active == 0
             && now <= class.idle_since
             && reference <= class.idle_since

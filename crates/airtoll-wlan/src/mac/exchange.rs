@@ -174,7 +174,7 @@ impl Mac {
     /// Whether a contender sends nothing but beacons.
     #[inline]
     pub fn sends_beacons(&self, id: ContenderId) -> bool {
-        self.beacon_of(id).is_some()
+        self.contenders[id].beacons
     }
 
     /// A contender won: chooses the frames that it sends. Gives whether to ask again, once expired
@@ -182,9 +182,10 @@ impl Mac {
     #[inline]
     pub fn prepare(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) -> bool {
         let now = cx.now();
-        if self.beacon_of(id).is_none() {
+        let contender = &self.contenders[id];
+        if !contender.beacons {
+            let limit = contender.txop_limit;
             self.exchanges[id].txop_end = Instant::ZERO;
-            let limit = self.txop_limits[id];
             let txop = (!limit.is_zero()).then_some(limit);
             match self.fill(cx, medium, id, txop) {
                 Fill::Ready => {}
@@ -221,7 +222,7 @@ impl Mac {
         (length, protects): (Duration, Duration),
     ) {
         let mut times = (length, protects);
-        if self.cf_ends[id].is_some() && kind != FrameKind::CfEnd {
+        if self.contenders[id].cf_end.is_some() && kind != FrameKind::CfEnd {
             // Multiple protection (9.2.5.2): up to the TXOP limit.
             let end = cx.now() + length;
             let rest = self.exchanges[id].txop_end.max(end) - end;
@@ -312,11 +313,11 @@ impl Mac {
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
     pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
-        match (self.exchanges[id].stage, self.cf_ends[id]) {
+        match (self.exchanges[id].stage, &self.contenders[id].cf_end) {
             (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id),
             (Stage::CfEnd, Some(cf_end)) => {
-                let node = self.contenders[id].node;
                 let times = (cf_end.length, Duration::ZERO);
+                let node = self.contenders[id].node;
                 self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times);
             }
             _ => self.send_data(cx, medium, id),
@@ -453,7 +454,7 @@ impl Mac {
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
         let mut until =
             now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
-        if self.cf_ends[id].is_some() {
+        if self.contenders[id].cf_end.is_some() {
             until = until.max(exchange.txop_end);
         }
         let patience = sifs * 2 + mode.cts() + phy::rx_phy_start_delay(mode.guard()) + slot * 2;
@@ -657,7 +658,7 @@ impl Mac {
             }
         }
         self.exchanges[id].pending = None;
-        if let Some(cf_end) = self.cf_ends[id]
+        if let Some(cf_end) = &self.contenders[id].cf_end
             && now + sifs + cf_end.length < txop_end
         {
             self.exchanges[id].stage = Stage::CfEnd;

@@ -93,6 +93,10 @@ pub(crate) struct TxLink {
     pub(super) from: RadioId,
     pub(super) peer: RadioId,
     pub(super) cipher: CipherSuite,
+    /// Octets of header and FCS, and of the cipher around an MPDU and around an MSDU.
+    pub(super) header_octets: u32,
+    pub(super) cipher_octets: u32,
+    pub(super) msdu_cipher_octets: u32,
     pub(super) qos: bool,
     pub(super) four_address: bool,
     pub(super) rate: RateControl,
@@ -163,6 +167,9 @@ impl TxLink {
             from,
             peer,
             cipher: CipherSuite::Open,
+            header_octets: mac_octets(false, false),
+            cipher_octets: 0,
+            msdu_cipher_octets: 0,
             qos: false,
             four_address: false,
             rate: RateControl::Fixed(mode),
@@ -192,8 +199,8 @@ impl TxLink {
 
     /// An empty link for data frames.
     pub fn data(from: RadioId, peer: RadioId, mode: ModeId, made: DataLink) -> Self {
-        Self {
-            cipher: made.cipher,
+        let mut link = Self {
+            header_octets: mac_octets(made.qos, made.four_address),
             qos: made.qos,
             four_address: made.four_address,
             rate: made.rate,
@@ -204,18 +211,28 @@ impl TxLink {
             agreement: made.agreement,
             flows: made.flow_queues.then(Box::default),
             ..Self::plain(from, peer, mode, made.max_attempts)
-        }
+        };
+        link.set_cipher(made.cipher);
+        link
     }
 
     /// An empty link of a radio for group-addressed management frames; with a cipher, for
     /// group-addressed data frames.
     pub fn group(radio: RadioId, mode: ModeId, data: Option<CipherSuite>) -> Self {
-        Self {
-            cipher: data.unwrap_or(CipherSuite::Open),
+        let mut link = Self {
             signalling: data.is_none(),
             group: true,
             ..Self::plain(radio, radio, mode, 1)
-        }
+        };
+        link.set_cipher(data.unwrap_or(CipherSuite::Open));
+        link
+    }
+
+    /// Sets the link cipher.
+    pub(super) fn set_cipher(&mut self, cipher: CipherSuite) {
+        self.cipher = cipher;
+        self.cipher_octets = cipher.mpdu_octets() as u32;
+        self.msdu_cipher_octets = cipher.msdu_octets() as u32;
     }
 
     /// Its sender.

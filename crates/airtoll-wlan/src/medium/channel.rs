@@ -74,6 +74,9 @@ pub(crate) struct Channel {
     /// Transmissions on the air, by index into `transmissions`.
     active: Vec<TransmissionId>,
     transmissions: Table<TransmissionId, Transmission>,
+    /// How long each was alone on the air so far. Apart from the others, which are copied wide at
+    /// the end: a wide load waits for a narrow store that came just before.
+    alone: Table<TransmissionId, Duration>,
     /// Transmitters that overlapped each, with the start of their transmission.
     clashes: Table<TransmissionId, Vec<(RadioId, Instant)>>,
     free: Vec<TransmissionId>,
@@ -95,6 +98,7 @@ impl Channel {
             eifs_extra,
             active: Vec::new(),
             transmissions: Table::new(),
+            alone: Table::new(),
             clashes: Table::new(),
             free: Vec::new(),
             backlog: 0,
@@ -143,10 +147,13 @@ impl Channel {
     /// The number of a transmission that begins; it takes the place of one that is over.
     #[inline]
     pub(super) fn free_number(&mut self) -> TransmissionId {
-        self.free.pop().unwrap_or_else(|| {
-            self.clashes.push(Vec::new());
-            self.transmissions.next_id()
-        })
+        self.free.pop().unwrap_or_else(|| self.add_number())
+    }
+
+    #[cold]
+    fn add_number(&mut self) -> TransmissionId {
+        self.clashes.push(Vec::new());
+        self.alone.push(Duration::ZERO)
     }
 
     /// A transmission begins.
@@ -159,14 +166,23 @@ impl Channel {
                 self.transmissions.push(t);
             }
         }
+        self.alone[t.number] = Duration::ZERO;
+        if !self.active.is_empty() {
+            self.overlap(&t);
+        }
+        self.active.push(t.number);
+    }
+
+    /// A transmission begins while others are on the air.
+    #[inline(never)]
+    fn overlap(&mut self, t: &Transmission) {
         for &other in &self.active {
             let earlier = &mut self.transmissions[other];
             earlier.overlapped = true;
             self.clashes[t.number].push((earlier.node, earlier.start));
             self.clashes[other].push((t.node, t.start));
         }
-        self.transmissions[t.number].overlapped = !self.active.is_empty();
-        self.active.push(t.number);
+        self.transmissions[t.number].overlapped = true;
     }
 
     /// Transmitters that overlapped a transmission, and when each began.
@@ -183,7 +199,15 @@ impl Channel {
         } else {
             self.active.retain(|t| *t != transmission);
         }
-        self.transmissions[transmission]
+        self.transmission(transmission)
+    }
+
+    #[inline(always)]
+    fn transmission(&self, number: TransmissionId) -> Transmission {
+        Transmission {
+            alone: self.alone[number],
+            ..self.transmissions[number]
+        }
     }
 
     /// Frees the place of a transmission.
@@ -195,14 +219,13 @@ impl Channel {
         self.free.push(ended.number);
     }
 
-    pub(super) fn on_the_air(&self) -> impl Iterator<Item = &Transmission> {
-        let of = |t: &TransmissionId| &self.transmissions[*t];
-        self.active.iter().map(of)
+    pub(super) fn on_the_air(&self) -> impl Iterator<Item = Transmission> {
+        self.active.iter().map(|t| self.transmission(*t))
     }
 
     pub(super) fn restart(&mut self) {
         for &id in &self.active {
-            self.transmissions[id].alone = Duration::ZERO;
+            self.alone[id] = Duration::ZERO;
         }
     }
 
@@ -226,7 +249,7 @@ impl Channel {
                     cx.observe(Observation::CiphersExposed { span });
                 }
             },
-            [only] => self.transmissions[*only].alone += span,
+            [only] => self.alone[*only] += span,
             // Two frames overlap: the time is lost to at least one of them.
             _ => cx.observe_air(Air::Retry, span),
         }
