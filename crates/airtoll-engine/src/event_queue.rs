@@ -104,7 +104,7 @@ impl<E> EventQueue<E> {
         // narrow, and wait until those stores have left the processor.
         match self.make_place(at, priority) {
             Some(place) => *place = Some(event),
-            None => self.put_off(at, priority, event),
+            None => self.put_off(at, priority, Some(event)),
         }
     }
 
@@ -142,10 +142,9 @@ impl<E> EventQueue<E> {
     }
 
     #[cold]
-    fn put_off(&mut self, at: Instant, priority: Priority, event: E) {
+    fn put_off(&mut self, at: Instant, priority: Priority, event: Option<E>) {
         let rank = self.rank(priority);
         self.sequence += 1;
-        let event = Some(event);
         self.later.push(Entry { at, rank, event });
     }
 

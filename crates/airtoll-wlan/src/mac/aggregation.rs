@@ -335,7 +335,11 @@ impl Mac {
         let mut tail = head;
         while let Some(next) = self.links[link].following() {
             let packet = &cx.packets[next];
-            let first = if content.msdus == 1 { SUBFRAME_HEADER } else { 0 };
+            let first = if content.msdus == 1 {
+                SUBFRAME_HEADER
+            } else {
+                0
+            };
             let padded = (content.body + first).next_multiple_of(4);
             let with = padded + SUBFRAME_HEADER + msdu_octets(packet);
             if with > most || packet.flow() != cx.packets[head].flow() {

@@ -168,21 +168,23 @@ impl Channel {
         }
         self.alone[t.number] = Duration::ZERO;
         if !self.active.is_empty() {
-            self.overlap(&t);
+            self.overlap(t.number);
         }
         self.active.push(t.number);
     }
 
     /// A transmission begins while others are on the air.
     #[inline(never)]
-    fn overlap(&mut self, t: &Transmission) {
+    fn overlap(&mut self, number: TransmissionId) {
+        let t = &mut self.transmissions[number];
+        t.overlapped = true;
+        let (node, start) = (t.node, t.start);
         for &other in &self.active {
             let earlier = &mut self.transmissions[other];
             earlier.overlapped = true;
-            self.clashes[t.number].push((earlier.node, earlier.start));
-            self.clashes[other].push((t.node, t.start));
+            self.clashes[number].push((earlier.node, earlier.start));
+            self.clashes[other].push((node, start));
         }
-        self.transmissions[t.number].overlapped = true;
     }
 
     /// Transmitters that overlapped a transmission, and when each began.

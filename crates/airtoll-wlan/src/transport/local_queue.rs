@@ -61,10 +61,11 @@ impl SmallQueues {
         if octets <= two.min(self.octets) {
             return false;
         }
-        let share = self
-            .pacing_shift
-            .and_then(|shift| Some(sender.pacing_rate()? >> shift));
-        octets > share.map_or(self.octets, |share| share.max(two).min(self.octets))
+        // What remains is beyond one of the two, so above the greater only if beyond the share.
+        octets > self.octets
+            || self
+                .pacing_shift
+                .is_some_and(|shift| sender.paces_below(u128::from(octets) << shift))
     }
 }
 

@@ -287,10 +287,19 @@ impl Sender {
         self.segment
     }
 
-    /// The rate at which Linux would pace, octets/s (`tcp_update_pacing_rate`): a window in a round
-    /// trip, doubled while the window is below half the slow-start threshold and raised by a fifth
-    /// above; `None` before the first round trip.
-    pub fn pacing_rate(&self) -> Option<u64> {
+    /// Whether the rate at which Linux would pace is known and below `rate` octets/s
+    /// (`tcp_update_pacing_rate`): a window in a round trip, doubled while the window is below half
+    /// the slow-start threshold and raised by a fifth above; not known before the first round trip.
+    /// Without a division, because every segment asks.
+    #[inline]
+    pub fn paces_below(&self, rate: u128) -> bool {
+        self.paced()
+            .is_some_and(|(octets, round_trip)| octets < rate * u128::from(round_trip))
+    }
+
+    /// Octets in 10^9 smoothed round trips at the pacing rate, and the round trip, ns.
+    #[inline]
+    fn paced(&self) -> Option<(u128, u64)> {
         let round_trip = self.rtt.smoothed()?.max(1);
         let window = self.congestion.window.max(self.board.flight());
         let percent = if self.congestion.window < self.congestion.threshold / 2 {
@@ -298,11 +307,7 @@ impl Sender {
         } else {
             120
         };
-        if let Some(scaled) = window.checked_mul(percent * 10_000_000) {
-            return Some(scaled / round_trip);
-        }
-        let scaled = u128::from(window) * u128::from(percent) * 10_000_000;
-        Some(u64::try_from(scaled / u128::from(round_trip)).unwrap_or(u64::MAX))
+        Some((u128::from(window) * percent * 10_000_000, round_trip))
     }
 
     /// Whether the windows allow another new segment that the application has written.
