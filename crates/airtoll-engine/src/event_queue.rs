@@ -100,7 +100,7 @@ impl<E> EventQueue<E> {
     /// Panics if `at` lies before the clock: nothing happens in the past.
     #[inline]
     pub fn schedule_ranked(&mut self, at: Instant, priority: Priority, event: E) {
-        // The caller's fields are stored in their place. A copy would load wide what was just stored
+        // The caller's fields are stored where they stay. A copy would load wide what was just stored
         // narrow, and wait until those stores have left the processor.
         match self.make_place(at, priority) {
             Some(place) => *place = Some(event),

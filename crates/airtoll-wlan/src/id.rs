@@ -411,7 +411,7 @@ impl<K: SlabId, T: Copy> Slab<K, T> {
         id
     }
 
-    /// A place to be filled, new ones with `blank`. An item that is made in its place is not copied
+    /// A place to be filled, new ones with `blank`. An item that is made where it stays is not copied
     /// right after its fields were stored, which would wait for these stores.
     #[inline]
     pub fn place(&mut self, blank: impl FnOnce() -> T) -> K {

@@ -164,7 +164,7 @@ impl World {
     /// cause.
     ///
     /// The outbox doubles as the stack of the remaining actions: those that an action causes are
-    /// above those that come after it, and come first. An action is read in its place, field by
+    /// above those that come after it, and come first. An action is read where it stands, field by
     /// field as it was written: a wide load would wait for the narrow stores.
     #[inline]
     fn carry_out(&mut self, base: usize) {

@@ -61,7 +61,7 @@ impl SmallQueues {
         if octets <= two.min(self.octets) {
             return false;
         }
-        // What remains is beyond one of the two, so above the greater only if beyond the share.
+        // The octets exceed one of the two, so they exceed the greater one only with the share.
         octets > self.octets
             || self
                 .pacing_shift
