@@ -284,3 +284,21 @@ def test_testbeds_skip_with_a_reason():
     assert "txop_protection has no closed form" in Analytic().check(cell).reason
     (cell,) = cells_of(study(TWO, UDP + 'stations = ["C"]\n')).cells
     assert "no station 'C'; there are A, B" in Simulator().check(cell).reason
+
+
+@pytest.mark.parametrize(
+    ("profile", "field", "lifetime_ms"),
+    [
+        ("ideal", "", 500.0),
+        ("mt7621-software", "", None),
+        ("mt7621-software", "queue_max_delay_ms = 300", 300.0),
+        ("ideal", "queue_max_delay_ms = 0", None),
+    ],
+)
+def test_the_lifetime_of_the_study_stands_before_that_of_the_driver(profile, field, lifetime_ms):
+    stations = f'phy = "802.11b"\nstations = [{{ name = "A", profile = "{profile}" }}]\n'
+    traffic = 'transport = "udp"\ndirection = "up"\nduration_s = 4\n'
+    text = study(stations + field, traffic)
+    (cell,) = cells_of(text).cells
+    nodes = {node.name: node for node in scenario(cell).nodes}
+    assert nodes["A"].queue.max_delay_ms == lifetime_ms

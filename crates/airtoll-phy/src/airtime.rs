@@ -62,6 +62,30 @@ pub const fn preamble(v: &TxVector) -> Duration {
     Duration::from_nanos(v.preamble_ns as u64)
 }
 
+/// When the octets from `octets.0` to `octets.1` of a PSDU are on the air, counted from the beginning
+/// of the PPDU. OFDM: the symbols that hold one of their bits, since the interleaver spreads each bit over
+/// its symbol. The SERVICE field has 16 bits in every OFDM format.
+#[must_use]
+pub const fn octets_on_air(v: &TxVector, octets: (u32, u32)) -> (Duration, Duration) {
+    const SERVICE_BITS: u64 = 16;
+    let (from, to) = (8 * octets.0 as u64, 8 * octets.1 as u64);
+    let (from, to) = if v.is_dsss() {
+        let rate = v.bits_per_symbol as u64;
+        (from * 10 / rate * 1_000, (to * 10).div_ceil(rate) * 1_000)
+    } else {
+        let (bits, ns) = (v.bits_per_symbol as u64, v.symbol_ns as u64);
+        (
+            (SERVICE_BITS + from) / bits * ns,
+            (SERVICE_BITS + to).div_ceil(bits) * ns,
+        )
+    };
+    let preamble = v.preamble_ns as u64;
+    (
+        Duration::from_nanos(preamble + from),
+        Duration::from_nanos(preamble + to),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +117,34 @@ mod tests {
         assert_eq!(us(a24, 14), 28.0);
         let g54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz2_4);
         assert_eq!(us(g54, 1536), us(a54, 1536) + 6.0);
+    }
+
+    #[test]
+    fn octets_lie_in_whole_symbols() {
+        let ht = TxVector::of_mcs(
+            Generation::N,
+            7,
+            1,
+            Width::Mhz20,
+            GuardInterval::Ns800,
+            Band::Ghz5,
+        )
+        .unwrap();
+        // 260 bits a symbol: octets 0..30 end with bit 256, 31 with bit 264.
+        let us = |octets| {
+            let (from, to) = octets_on_air(&ht, octets);
+            (from.as_micros_f64(), to.as_micros_f64())
+        };
+        assert_eq!(us((0, 30)), (36.0, 40.0));
+        assert_eq!(us((0, 31)), (36.0, 44.0));
+        assert_eq!(us((30, 1536)), (36.0, 36.0 + 48.0 * 4.0));
+        assert_eq!(us((31, 1536)), (40.0, 36.0 + 48.0 * 4.0));
+        // The last octet ends with the frame.
+        for octets in [14, 1000, 40_000] {
+            assert!(octets_on_air(&ht, (0, octets)).1 <= airtime(&ht, octets));
+        }
+        let b11 = TxVector::dsss(DsssRate::M11, Preamble::Long).unwrap();
+        assert_eq!(octets_on_air(&b11, (0, 1536)).1, airtime(&b11, 1536));
     }
 
     #[test]

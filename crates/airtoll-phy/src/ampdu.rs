@@ -47,6 +47,13 @@ pub const fn ampdu_limits(v: &TxVector) -> Option<AmpduLimits> {
     v.generation().descriptor().ampdu
 }
 
+/// Octets of an A-MPDU subframe that holds an MPDU of `mpdu_octets` octets: delimiter and padding
+/// included (9.7.1; the last subframe is not padded).
+#[must_use]
+pub const fn subframe_octets(mpdu_octets: u32) -> u32 {
+    (DELIMITER_OCTETS + mpdu_octets).next_multiple_of(4)
+}
+
 /// Octets of an A-MPDU of `count` MPDUs of `mpdu_octets` octets each (FCS included): a delimiter
 /// before each, padding to four octets after all but the last (9.7.1).
 #[must_use]
@@ -54,7 +61,7 @@ pub const fn ampdu_octets(mpdu_octets: u32, count: u32) -> u32 {
     if count == 0 {
         return 0;
     }
-    let padded = (DELIMITER_OCTETS + mpdu_octets).next_multiple_of(4);
+    let padded = subframe_octets(mpdu_octets);
     (count - 1) * padded + DELIMITER_OCTETS + mpdu_octets
 }
 
@@ -62,7 +69,7 @@ pub const fn ampdu_octets(mpdu_octets: u32, count: u32) -> u32 {
 /// and [`PPDU_MAX_TIME`]. At least one, even where one MPDU exceeds the time limit.
 #[must_use]
 pub fn max_mpdus(v: &TxVector, mpdu_octets: u32, max_octets: u32, window: u32) -> u32 {
-    let padded = (DELIMITER_OCTETS + mpdu_octets).next_multiple_of(4);
+    let padded = subframe_octets(mpdu_octets);
     let by_octets = match max_octets.checked_sub(DELIMITER_OCTETS + mpdu_octets) {
         Some(rest) => 1 + rest / padded,
         None => 1,

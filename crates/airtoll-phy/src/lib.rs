@@ -31,8 +31,10 @@ mod sensitivity;
 mod timing;
 mod txvector;
 
-pub use airtime::{airtime, preamble, psdu_within};
-pub use ampdu::{AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus};
+pub use airtime::{airtime, octets_on_air, preamble, psdu_within};
+pub use ampdu::{
+    AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus, subframe_octets,
+};
 pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{
     ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CF_END_OCTETS, CTS_OCTETS,

@@ -36,7 +36,7 @@ use crate::id::{
     Slab, Table,
 };
 use crate::medium::Medium;
-use crate::scenario::Discipline;
+use crate::scenario::{Discipline, Protection};
 use contention::{Contender, Domain};
 use queue::MacQueue;
 
@@ -97,8 +97,8 @@ pub(crate) struct Mac {
     backlogs: Table<FlowId, Option<Backlog>>,
     /// Stations that listen for beacons.
     listeners: Vec<Listener>,
-    /// The NAV of an RTS's receiver before that RTS.
-    earlier_nav: Instant,
+    /// Whether any link protects frames by RTS: only answers to those ask for a node's NAV.
+    uses_rts: bool,
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
     reservations: Slab<ReservationId, (Instant, Instant)>,
     /// Network cards that prepare frames.
@@ -128,7 +128,7 @@ impl Mac {
             modes: Table::new(),
             backlogs: Table::new(),
             listeners: Vec::new(),
-            earlier_nav: Instant::ZERO,
+            uses_rts: false,
             reservations: Slab::new(),
             nics: Table::new(),
             nic_of: Table::new(),
@@ -194,11 +194,13 @@ impl Mac {
 
     /// Adds a link; gives its number.
     pub fn add_link(&mut self, link: TxLink) -> LinkId {
+        self.uses_rts |= link.rts_octets < u32::MAX;
         self.links.push(link)
     }
 
     /// Adds a mode; gives its number.
     pub fn add_mode(&mut self, mode: Mode) -> ModeId {
+        self.uses_rts |= mode.protection(0, u32::MAX) == Protection::RtsCts;
         self.modes.push(mode)
     }
 

@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::id::{ChannelId, ClassId, ContenderId, NodeId, RadioId, Table, TransmissionId};
 use crate::observe::Observation;
 
+use channel::Clash;
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
 pub(crate) use radio::Radio;
 pub use radio::loss_db;
@@ -264,8 +265,8 @@ impl Medium {
         self.channels[channel].forget(ended);
     }
 
-    /// Transmitters that overlapped a transmission, and when each began.
-    fn clashes(&self, t: &Transmission) -> &[(RadioId, Instant)] {
+    /// Transmissions that overlapped another.
+    fn clashes(&self, t: &Transmission) -> &[Clash] {
         self.channels[self.channel_of(t.node)].clashes(t)
     }
 
@@ -283,6 +284,12 @@ impl Medium {
         self.reserved_in_overlap(t, ear)
     }
 
+    /// Whether a class heard a transmission and none of those that overlapped it.
+    pub fn decodes(&self, t: &Transmission, ear: ClassId) -> bool {
+        let hears = |clash: &Clash| self.nodes[clash.node].ears.contains(&ear);
+        !t.overlapped || !self.clashes(t).iter().any(hears)
+    }
+
     #[cold]
     fn reserved_in_overlap(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
@@ -290,8 +297,8 @@ impl Medium {
         let mut heard = self
             .clashes(t)
             .iter()
-            .filter(|(other, _)| self.nodes[*other].ears.contains(&ear))
-            .map(|(_, start)| *start)
+            .filter(|clash| self.nodes[clash.node].ears.contains(&ear))
+            .map(|clash| clash.start)
             .peekable();
         if heard.peek().is_none() {
             now + t.protects

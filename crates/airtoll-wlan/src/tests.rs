@@ -7,6 +7,7 @@ mod back_pressure;
 mod bridge;
 mod card;
 mod fq_codel;
+mod hidden;
 
 use crate::outcome::Outcome;
 use crate::scenario::AccessCategory;

@@ -22,7 +22,7 @@ TRIPLE_DES_WITHDRAWN: Final = Reference(
 )
 HMAC_MD5_WITHDRAWN: Final = Reference(
     "IPsec must not use HMAC-MD5",
-    "RFC 8221 section 6 (ESP: MUST NOT); RFC 8247 sections 2.2 and 2.3 (IKEv2: MUST NOT)",
+    "RFC 8221 section 6 (ESP, AH: MUST NOT); RFC 8247 sections 2.2 and 2.3 (IKEv2: MUST NOT)",
 )
 IKEV1_WITHDRAWN: Final = Reference(
     "IKEv1 is deprecated, and its specifications are historic", "RFC 9395 section 3"

@@ -94,6 +94,9 @@ class Radio(_Table):
     frame_burst_us: Number = Number(
         value=0.0, source="IEEE 802.11-2020 clause 10.3: one frame per contention"
     )
+    msdu_lifetime_ms: Number | None = Field(
+        None, description="age at which the driver drops a frame; 0: it never does"
+    )
 
 
 class CardCost(_Table):

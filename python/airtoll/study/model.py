@@ -276,9 +276,10 @@ class Scenario(Table):
     )
     edca: bool = Field(False, description="four access categories instead of one")
     queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
-    queue_max_delay_ms: NotNegative = Field(
-        500.0,
-        description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit",
+    queue_max_delay_ms: NotNegative | None = Field(
+        None,
+        description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit; "
+        "default: `radio.msdu_lifetime_ms` of each device's profile, 500 without one",
     )
     queue_type: Literal["fifo", "codel", "fq_codel"] = Field(
         "fifo",

@@ -32,6 +32,9 @@ BSS = "cell"
 
 #: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
 CCA_US = 4.0
+#: Lifetime of an MSDU where neither study nor profile states it, ms: dot11EDCATableMSDULifetime,
+#: whose default is 500 TU (IEEE Std 802.11-2020, annex C), taken as milliseconds, as ns-3 does.
+MSDU_LIFETIME_MS = 500.0
 
 _STREAM_WRITE_OCTETS = 8192
 #: The loss between all nodes where the study gives neither positions nor levels.
@@ -267,7 +270,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         cipher=_data_cipher(policy),
         host=_with_card(_host(profile, policy), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
-        queue=_queue(settings),
+        queue=_queue(settings, profile),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
         position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
         edca_parameters=_edca(station.edca_parameters),
@@ -301,7 +304,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         cipher=_data_cipher(cell.security),
         host=_with_card(_host(profile, cell.security), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
-        queue=evolve(_queue(settings), airtime_fairness=settings.airtime_fairness),
+        queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
     )
 
@@ -321,10 +324,15 @@ def _data_cipher(policy: Policy) -> border.CipherSuite:
     return border.CipherSuite(cipher.value)
 
 
-def _queue(settings: Scenario) -> border.Queue:
+def _queue(settings: Scenario, profile: Profile) -> border.Queue:
+    """The transmit queue of a device; a value of the study stands before that of its driver."""
+    lifetime_ms = settings.queue_max_delay_ms
+    if lifetime_ms is None:
+        own = profile.radio.msdu_lifetime_ms
+        lifetime_ms = MSDU_LIFETIME_MS if own is None else own.value
     return border.Queue(
         packets=settings.queue_packets,
-        max_delay_ms=settings.queue_max_delay_ms or None,
+        max_delay_ms=lifetime_ms or None,
         discipline=border.Discipline(settings.queue_type),
     )
 

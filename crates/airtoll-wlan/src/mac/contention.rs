@@ -52,6 +52,16 @@ struct Class {
     late: Vec<Late>,
     /// Next instant at which one of its contenders may transmit.
     next: Instant,
+    /// Reservations that it decoded.
+    reservations: Vec<Reserved>,
+}
+
+/// A reservation of the medium by an exchange of two nodes, who do not set their NAV for it
+/// (10.3.2.4).
+#[derive(Debug)]
+struct Reserved {
+    until: Instant,
+    parties: [RadioId; 2],
 }
 
 /// Interframe space and rule of a kind of contender.
@@ -138,6 +148,7 @@ impl Class {
             groups: Vec::new(),
             late: Vec::new(),
             next: Instant::MAX,
+            reservations: Vec::new(),
         }
     }
 
@@ -309,7 +320,8 @@ impl Domain {
         for &ear in ears {
             let class = &mut self.classes[ear];
             if class.active == 0 {
-                if !self.cca.is_zero() {
+                // A counter that ends at this very instant has not noticed the transmission either.
+                if !self.cca.is_zero() || class.next <= now {
                     let until = now + self.cca;
                     class.take_blind(until, self.slot, &rules, all, &mut self.blind);
                 }
@@ -349,13 +361,33 @@ impl Domain {
     /// The class `ear` decoded a CF-End that ends at `now`: its NAV is over (10.3.2.4).
     pub(super) fn forget_nav(&mut self, now: Instant, ear: ClassId) {
         self.classes[ear].reference = now;
+        self.classes[ear].reservations.clear();
+    }
+
+    /// The class `ear` decoded a frame of two nodes that reserves the medium for `protects` from `now`
+    /// on.
+    pub(super) fn reserve(
+        &mut self,
+        now: Instant,
+        ear: ClassId,
+        protects: Duration,
+        parties: [RadioId; 2],
+    ) {
+        let reservations = &mut self.classes[ear].reservations;
+        reservations.retain(|r| r.until > now);
+        let until = now + protects;
+        reservations.push(Reserved { until, parties });
     }
 
     /// Classes that heard nothing since an RTS ended at `heard` and hold its reservation until
     /// `until` cancel it.
     pub(super) fn forget_reservation(&mut self, now: Instant, heard: Instant, until: Instant) {
         for class in &mut self.classes {
-            if class.active == 0 && class.idle_since == heard && class.reference == until {
+            if class.active > 0 || class.idle_since != heard {
+                continue;
+            }
+            class.reservations.retain(|r| r.until != until);
+            if class.reference == until {
                 class.reference = now;
                 self.stale = true;
             }
@@ -483,10 +515,16 @@ impl Mac {
         first
     }
 
-    /// Until when a node's virtual carrier sense keeps it silent.
+    /// A node's NAV: the latest end of the exchanges of others that it decoded. EIFS is no part of it,
+    /// and does not keep a node from answering (10.3.2.9).
     pub(super) fn nav_of(&self, medium: &Medium, node: RadioId) -> Instant {
         let domain = &self.domains[medium.channel_of(node)];
-        domain.classes[medium.class_of(node)].reference
+        let decoded = domain.classes[medium.class_of(node)].reservations.iter();
+        decoded
+            .filter(|r| !r.parties.contains(&node))
+            .map(|r| r.until)
+            .max()
+            .unwrap_or(Instant::ZERO)
     }
 
     /// A node that sent an RTS reserved the medium, and nothing may have followed.

@@ -327,14 +327,20 @@ impl Mac {
     /// A transmission ended: the nodes that heard it count again.
     #[inline]
     pub fn frame_ended(&mut self, cx: &Context, medium: &Medium, t: &Transmission) {
-        if t.kind == FrameKind::Rts {
+        let reserves = self.uses_rts && !t.protects.is_zero();
+        let parties = reserves.then(|| {
             let link = self.exchanges[t.contender].link;
-            self.earlier_nav = self.nav_of(medium, self.links[link].peer);
-        }
+            [self.contenders[t.contender].node, self.links[link].peer]
+        });
         let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
             if t.kind == FrameKind::CfEnd && !t.overlapped {
                 domain.forget_nav(cx.now(), ear);
+            }
+            if let Some(parties) = parties
+                && medium.decodes(t, ear)
+            {
+                domain.reserve(cx.now(), ear, t.protects, parties);
             }
             let nav = medium.reserved(t, ear);
             domain.become_idle(cx.now(), ear, nav, &mut self.contenders);
@@ -362,7 +368,7 @@ impl Mac {
             FrameKind::Rts => {
                 let timeout = mode.cts_timeout();
                 let arrived = medium.control_arrives(t, peer, mode.response(), phy::RTS_OCTETS);
-                let free = medium.engaged_until(peer) <= now && self.earlier_nav <= now;
+                let free = medium.engaged_until(peer) <= now && self.nav_of(medium, peer) <= now;
                 if arrived && free {
                     cx.observe_air(Air::Protection, alone);
                     self.expect(cx, medium, id, Gap::Protection, &[peer], true);
@@ -479,7 +485,10 @@ impl Mac {
         let mode = &self.modes[mode_id];
         let link = &mut self.links[number];
         let peer = link.peer;
-        let outcome = medium.reception(t, peer);
+        // Each MPDU of an A-MPDU has its own time on the air.
+        let partly = aggregate && t.overlapped;
+        let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
+        let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
         for mpdu in &mut link.window {
             if !mpdu.in_flight {
@@ -488,13 +497,23 @@ impl Mac {
                 }
                 break;
             }
+            let outcome = if partly {
+                let octets = (
+                    octets_before,
+                    octets_before + phy::subframe_octets(mpdu.octets),
+                );
+                octets_before = octets.1;
+                medium.mpdu_reception(t, peer, mode.vector(), octets)
+            } else {
+                whole
+            };
             let arrives = outcome.is_some_and(|r| {
                 let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
                 medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
             });
             any |= arrives;
             let framing = if aggregate {
-                (mpdu.octets + 4).next_multiple_of(4) - mpdu.octets
+                phy::subframe_octets(mpdu.octets) - mpdu.octets
             } else {
                 0
             };

@@ -56,6 +56,24 @@ pub(crate) struct Transmission {
     pub alone: Duration,
 }
 
+/// A transmission that overlapped another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clash {
+    pub node: RadioId,
+    pub start: Instant,
+    pub end: Instant,
+}
+
+impl Clash {
+    fn of(t: &Transmission) -> Self {
+        Self {
+            node: t.node,
+            start: t.start,
+            end: t.end,
+        }
+    }
+}
+
 /// Ledger entry of silence on the air while an exchange pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap {
@@ -77,8 +95,8 @@ pub(crate) struct Channel {
     /// How long each was alone on the air so far. Apart from the others, which are copied wide at
     /// the end: a wide load waits for a narrow store that came just before.
     alone: Table<TransmissionId, Duration>,
-    /// Transmitters that overlapped each, with the start of their transmission.
-    clashes: Table<TransmissionId, Vec<(RadioId, Instant)>>,
+    /// Transmissions that overlapped each.
+    clashes: Table<TransmissionId, Vec<Clash>>,
     free: Vec<TransmissionId>,
     /// Contenders that have a frame.
     backlog: u32,
@@ -178,18 +196,18 @@ impl Channel {
     fn overlap(&mut self, number: TransmissionId) {
         let t = &mut self.transmissions[number];
         t.overlapped = true;
-        let (node, start) = (t.node, t.start);
+        let own = Clash::of(t);
         for &other in &self.active {
             let earlier = &mut self.transmissions[other];
             earlier.overlapped = true;
-            self.clashes[number].push((earlier.node, earlier.start));
-            self.clashes[other].push((node, start));
+            self.clashes[number].push(Clash::of(earlier));
+            self.clashes[other].push(own);
         }
     }
 
-    /// Transmitters that overlapped a transmission, and when each began.
+    /// Transmissions that overlapped another.
     #[inline]
-    pub(super) fn clashes(&self, t: &Transmission) -> &[(RadioId, Instant)] {
+    pub(super) fn clashes(&self, t: &Transmission) -> &[Clash] {
         &self.clashes[t.number]
     }
 

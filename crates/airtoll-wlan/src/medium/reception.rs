@@ -1,8 +1,9 @@
 //! How a frame reaches a node: overlap, capture and frame errors.
 
 use airtoll_phy::{self as phy, TxVector};
+use airtoll_units::Instant;
 
-use super::{Medium, Transmission};
+use super::{Clash, Medium, Transmission};
 use crate::id::{ModeId, RadioId};
 
 /// How a frame reached a node that did not lose it altogether.
@@ -18,22 +19,58 @@ impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
     #[inline]
     pub fn reception(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
-        let (sent_from, sent_to) = self.nodes[at].last_sent;
-        if sent_from < t.end && sent_to > t.start {
+        if self.transmits_beside(t, at) {
             return None;
         }
         if !t.overlapped {
             return Some(Reception::Clear);
         }
-        self.reception_in_overlap(t, at)
+        self.reception_in_overlap(t, at, t.end, (t.start, t.end))
     }
 
+    /// How an MPDU of an A-MPDU reached a node; the octets of the PSDU from `octets.0` to `octets.1`
+    /// are its own. A frame that begins after the PHY header destroys the MPDUs that it overlaps,
+    /// and no others.
     #[cold]
-    fn reception_in_overlap(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
+    pub fn mpdu_reception(
+        &self,
+        t: &Transmission,
+        at: RadioId,
+        vector: &TxVector,
+        octets: (u32, u32),
+    ) -> Option<Reception> {
+        if self.transmits_beside(t, at) {
+            return None;
+        }
+        let (from, to) = phy::octets_on_air(vector, octets);
+        let header_end = t.start + phy::preamble(vector);
+        self.reception_in_overlap(t, at, header_end, (t.start + from, t.start + to))
+    }
+
+    /// Whether a node transmitted during a transmission of another.
+    #[inline]
+    fn transmits_beside(&self, t: &Transmission, node: RadioId) -> bool {
+        let (from, to) = self.nodes[node].last_sent;
+        from < t.end && to > t.start
+    }
+
+    /// How the part of a transmission between two instants reached a node. A frame that began before
+    /// `header_end` decides on all parts.
+    #[cold]
+    fn reception_in_overlap(
+        &self,
+        t: &Transmission,
+        at: RadioId,
+        header_end: Instant,
+        (from, to): (Instant, Instant),
+    ) -> Option<Reception> {
         let clashes = self.clashes(t);
         let signal = self.radio.power(t.node, at);
-        for &(other, start) in clashes {
-            if !self.radio.hears(at, other) {
+        let meets = |clash: &Clash| clash.start < to && clash.end > from;
+        for clash in clashes {
+            let (other, start) = (clash.node, clash.start);
+            let matters = start < header_end || meets(clash);
+            if !matters || !self.radio.hears(at, other) {
                 continue;
             }
             let above = signal - self.radio.power(other, at);
@@ -51,13 +88,16 @@ impl Medium {
                 return None;
             }
         }
-        let interferers = clashes.iter().map(|c| c.0);
-        Some(Reception::Over(self.radio.sinr(
-            t.node,
-            at,
-            20e6,
-            interferers,
-        )))
+        let mut interferers = clashes
+            .iter()
+            .filter(|c| meets(c))
+            .map(|c| c.node)
+            .peekable();
+        if interferers.peek().is_none() {
+            return Some(Reception::Clear);
+        }
+        let sinr = self.radio.sinr(t.node, at, 20e6, interferers);
+        Some(Reception::Over(sinr))
     }
 
     /// Whether a data MPDU of `octets` arrives at `to`; `known` keeps the probability of the last

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::Negotiation;
-use airtoll_phy::TxVector;
+use airtoll_phy::{TxVector, subframe_octets};
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
@@ -209,7 +209,7 @@ impl Recorder {
         let duration = microseconds(t.protects);
         let ends = (view.mac_of(receiver.unwrap_or(t.node)), view.mac_of(t.node));
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
-            self.data(view, t.contender, channel, &heard, duration, decoded);
+            self.data(view, t, (receiver, decoded), channel, &heard, duration);
             return;
         }
         if !decoded {
@@ -283,12 +283,13 @@ impl Recorder {
     fn data(
         &mut self,
         view: &View<'_>,
-        contender: ContenderId,
+        t: &Transmission,
+        (receiver, whole): (Option<RadioId>, bool),
         channel: ChannelId,
         heard: &Heard,
         duration: u16,
-        decoded: bool,
     ) {
+        let contender = t.contender;
         let exchange = view.mac().exchange(contender);
         let number = exchange.link();
         let link = view.mac().link(number);
@@ -301,6 +302,9 @@ impl Recorder {
         }
         self.ppdus += u32::from(exchange.is_aggregate());
         let mut left = exchange.count();
+        // Each MPDU of an A-MPDU has its own time on the air.
+        let parted = receiver.filter(|_| exchange.is_aggregate() && t.overlapped);
+        let mut octets_before = 0;
         let mut out = std::mem::take(&mut self.scratch);
         let flying = link
             .window()
@@ -324,6 +328,15 @@ impl Recorder {
             let piece = mpdu.piece().unwrap_or(0) as usize;
             let retry = piece < kept.sent;
             kept.sent = kept.sent.max(piece + 1);
+            let decoded = parted.map_or(whole, |at| {
+                let octets = (
+                    octets_before,
+                    octets_before + subframe_octets(mpdu.octets()),
+                );
+                octets_before = octets.1;
+                let reception = view.medium().mpdu_reception(t, at, &heard.vector, octets);
+                reception.is_some()
+            });
             if !decoded {
                 continue;
             }
