@@ -9,6 +9,7 @@
 mod capture;
 mod columns;
 mod negotiated;
+#[cfg(feature = "schema")]
 mod schema;
 mod tables;
 
@@ -18,11 +19,12 @@ pub use negotiated::{
     Negotiated, NegotiatedMessage, NegotiatedOutcome, NegotiatedSecret, NegotiatedTotals,
     PartyTotals, ProtocolTotals, negotiate,
 };
+#[cfg(feature = "schema")]
 pub use schema::schema;
 pub use tables::{
     AkmRow, CipherRow, EapRow, GenerationRow, SpacesRow, TunnelRow, akm_rows, cipher_rows,
     eap_rows, generation_rows, tunnel_rows,
 };
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema"))]
 mod tests;

@@ -7,7 +7,6 @@
 use core::ops::Range;
 
 use aes::{Aes128, Aes256};
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use cbc::cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
     BlockSizeUser, InnerIvInit,
@@ -19,6 +18,7 @@ use sha1::Sha1;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
+use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 use crate::tunnel::TunnelSuite;
 
@@ -43,7 +43,7 @@ enum Cipher {
     TripleDes(Box<TdesEde3>),
     Aes128(Box<Aes128>),
     Aes256(Box<Aes256>),
-    Gcm { key: LessSafeKey, salt: [u8; 4] },
+    Gcm { key: AeadKey, salt: [u8; 4] },
 }
 
 enum MacKey {
@@ -108,15 +108,12 @@ impl EspKey {
                 let wrong = length("AES-GCM with its salt", 20);
                 let (key, salt) = encryption_key.split_last_chunk().ok_or_else(|| wrong(()))?;
                 let algorithm = if key.len() == 32 {
-                    &AES_256_GCM
+                    Algorithm::Aes256Gcm
                 } else {
-                    &AES_128_GCM
+                    Algorithm::Aes128Gcm
                 };
-                let unbound = UnboundKey::new(algorithm, key).map_err(|_| wrong(()))?;
-                Cipher::Gcm {
-                    key: LessSafeKey::new(unbound),
-                    salt: *salt,
-                }
+                let key = AeadKey::new(algorithm, key).map_err(|_| wrong(()))?;
+                Cipher::Gcm { key, salt: *salt }
             }
             S::WireGuard => return Err(KeyError::NotDefined("WireGuard is not an ESP transform")),
         };
@@ -200,13 +197,9 @@ impl EspKey {
             Cipher::Aes256(aes) => encrypt_cbc(&**aes, iv, data),
             Cipher::Gcm { key, salt } => {
                 let (head, data) = out[packet..].split_at_mut(start - packet);
-                let sealed = key.seal_in_place_separate_tag(
-                    gcm_nonce(salt, iv),
-                    Aad::from(&head[..HEADER]),
-                    data,
-                );
+                let sealed = key.seal(gcm_nonce(salt, iv), &head[..HEADER], data);
                 match sealed {
-                    Ok(tag) => out.extend(tag.as_ref()),
+                    Ok(tag) => out.extend(tag),
                     Err(_) => {
                         out.truncate(packet);
                         return Err(CipherError::Malformed("AES-GCM refused the packet"));
@@ -258,8 +251,8 @@ impl EspKey {
             Cipher::Aes128(aes) => decrypt_cbc(&**aes, iv, &mut rest[..end - start]),
             Cipher::Aes256(aes) => decrypt_cbc(&**aes, iv, &mut rest[..end - start]),
             Cipher::Gcm { key, salt } => {
-                let aad = Aad::from(&head[..HEADER]);
-                if key.open_in_place(gcm_nonce(salt, iv), aad, rest).is_err() {
+                let aad = &head[..HEADER];
+                if key.open(gcm_nonce(salt, iv), aad, rest).is_err() {
                     rest.zeroize();
                     return Err(CipherError::Integrity);
                 }
@@ -323,11 +316,11 @@ impl MacKey {
 }
 
 /// Salt, then IV (RFC 4106, 4).
-pub(crate) fn gcm_nonce(salt: &[u8; 4], iv: &[u8]) -> Nonce {
+pub(crate) fn gcm_nonce(salt: &[u8; 4], iv: &[u8]) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[..4].copy_from_slice(salt);
     nonce[4..].copy_from_slice(iv);
-    Nonce::assume_unique_for_key(nonce)
+    nonce
 }
 
 fn encrypt_cbc<C>(cipher: &C, iv: &[u8], data: &mut [u8])

@@ -4,12 +4,12 @@
 //! gives the octets of the payloads inside. Writes no message: see `airtoll-handshakes`.
 
 use aes::{Aes128, Aes192, Aes256};
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, UnboundKey};
 use des::TdesEde3;
 use hmac::KeyInit;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 use crate::esp::{decrypt_cbc, gcm_nonce};
 use crate::keys::mic::KeyMic;
@@ -66,7 +66,7 @@ enum Cipher {
     Aes128(Box<Aes128>),
     Aes192(Box<Aes192>),
     Aes256(Box<Aes256>),
-    Gcm { key: LessSafeKey, salt: [u8; 4] },
+    Gcm { key: AeadKey, salt: [u8; 4] },
 }
 
 /// SK_e and SK_a of one direction.
@@ -119,15 +119,12 @@ impl IkeKey {
                 let wrong = || length("AES-GCM with its salt", 20);
                 let (key, salt) = encryption_key.split_last_chunk().ok_or_else(wrong)?;
                 let algorithm = if key.len() == 32 {
-                    &AES_256_GCM
+                    Algorithm::Aes256Gcm
                 } else {
-                    &AES_128_GCM
+                    Algorithm::Aes128Gcm
                 };
-                let unbound = UnboundKey::new(algorithm, key).map_err(|_| wrong())?;
-                Cipher::Gcm {
-                    key: LessSafeKey::new(unbound),
-                    salt: *salt,
-                }
+                let key = AeadKey::new(algorithm, key).map_err(|_| wrong())?;
+                Cipher::Gcm { key, salt: *salt }
             }
         };
         let integrity = match (&cipher, integrity) {
@@ -189,8 +186,8 @@ impl IkeKey {
         let mut data = Zeroizing::new(sealed.to_vec());
         if let Cipher::Gcm { key, salt } = &self.cipher {
             data.extend_from_slice(checksum);
-            let aad = Aad::from(&message[..HEADERS]);
-            key.open_in_place(gcm_nonce(salt, vector), aad, &mut data)
+            let aad = &message[..HEADERS];
+            key.open(gcm_nonce(salt, vector), aad, &mut data)
                 .map_err(|_| CipherError::Integrity)?;
             data.truncate(sealed.len());
         } else if data.len().is_multiple_of(iv.max(1)) {

@@ -3,6 +3,7 @@
 //! Takes keys, frames and packets as octets; gives octets back. Never does IO, never reads a
 //! clock, never draws randomness: nonces, packet numbers and times come from the caller.
 
+pub mod aead;
 pub mod akm;
 pub mod ccm;
 pub mod eap_method;

@@ -6,9 +6,9 @@
 
 use core::ops::Range;
 
-use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use zeroize::Zeroize;
 
+use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 
 /// Message type of transport data.
@@ -23,7 +23,7 @@ pub const REJECT_AFTER_MESSAGES: u64 = u64::MAX - (1 << 13);
 /// The key of one direction.
 #[derive(Debug)]
 pub struct WireGuardKey {
-    key: LessSafeKey,
+    key: AeadKey,
     receiver: u32,
 }
 
@@ -43,15 +43,12 @@ impl WireGuardKey {
     /// # Errors
     /// Another length.
     pub fn new(key: &[u8], receiver: u32) -> Result<Self, KeyError> {
-        let unbound = UnboundKey::new(&CHACHA20_POLY1305, key).map_err(|_| KeyError::Length {
+        let key = AeadKey::new(Algorithm::ChaCha20Poly1305, key).map_err(|_| KeyError::Length {
             what: "WireGuard",
             expected: 32,
             got: key.len(),
         })?;
-        Ok(Self {
-            key: LessSafeKey::new(unbound),
-            receiver,
-        })
+        Ok(Self { key, receiver })
     }
 
     /// Appends the transport data message of `inner`, padded with zeros to 16, to `out`.
@@ -80,13 +77,11 @@ impl WireGuardKey {
         out.extend(counter.to_le_bytes());
         out.extend(inner);
         out.resize(message + HEADER + inner.len().next_multiple_of(16), 0);
-        let sealed = self.key.seal_in_place_separate_tag(
-            nonce(counter),
-            Aad::empty(),
-            &mut out[message + HEADER..],
-        );
+        let sealed = self
+            .key
+            .seal(nonce(counter), &[], &mut out[message + HEADER..]);
         match sealed {
-            Ok(tag) => out.extend(tag.as_ref()),
+            Ok(tag) => out.extend(tag),
             Err(_) => {
                 out.truncate(message);
                 return Err(CipherError::Malformed(
@@ -125,11 +120,7 @@ impl WireGuardKey {
         if counter >= REJECT_AFTER_MESSAGES {
             return Err(CipherError::Exhausted);
         }
-        if self
-            .key
-            .open_in_place(nonce(counter), Aad::empty(), sealed)
-            .is_err()
-        {
+        if self.key.open(nonce(counter), &[], sealed).is_err() {
             sealed.zeroize();
             return Err(CipherError::Integrity);
         }
@@ -141,10 +132,10 @@ impl WireGuardKey {
 }
 
 /// Four zero octets, then the counter, little-endian (5.4.6).
-fn nonce(counter: u64) -> Nonce {
+fn nonce(counter: u64) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[4..].copy_from_slice(&counter.to_le_bytes());
-    Nonce::assume_unique_for_key(nonce)
+    nonce
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! Never encrypts: the frame stays readable, and never keeps an IPN.
 
 use aes::{Aes128, Aes256};
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use cmac::{Cmac, KeyInit, Mac};
 use subtle::ConstantTimeEq;
 
 use super::mpdu::Header;
 use super::{MAX_PACKET_NUMBER, check_packet_number};
+use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 use crate::suite::CipherSuite;
 
@@ -25,7 +25,7 @@ pub struct BipKey {
 enum BipMac {
     Cmac128(Box<Cmac<Aes128>>),
     Cmac256(Box<Cmac<Aes256>>),
-    Gmac(LessSafeKey),
+    Gmac(AeadKey),
 }
 
 /// Content of a verified MME.
@@ -49,8 +49,8 @@ impl BipKey {
             got: key.len(),
         };
         let gmac = |algorithm| {
-            UnboundKey::new(algorithm, key)
-                .map(|key| BipMac::Gmac(LessSafeKey::new(key)))
+            AeadKey::new(algorithm, key)
+                .map(BipMac::Gmac)
                 .map_err(|_| length(()))
         };
         let mac = match suite {
@@ -60,8 +60,8 @@ impl BipKey {
             CipherSuite::BipCmac256 => BipMac::Cmac256(Box::new(
                 KeyInit::new_from_slice(key).map_err(|_| length(()))?,
             )),
-            CipherSuite::BipGmac128 => gmac(&AES_128_GCM)?,
-            CipherSuite::BipGmac256 => gmac(&AES_256_GCM)?,
+            CipherSuite::BipGmac128 => gmac(Algorithm::Aes128Gcm)?,
+            CipherSuite::BipGmac256 => gmac(Algorithm::Aes256Gcm)?,
             _ => {
                 return Err(KeyError::NotDefined(
                     "only BIP suites protect group management",
@@ -172,16 +172,8 @@ impl BipKey {
                 let mut nonce = [0; 12];
                 nonce[..6].copy_from_slice(&frame[10..16]);
                 nonce[6..].copy_from_slice(&packet_number.to_be_bytes()[2..]);
-                let tag = key
-                    .seal_in_place_separate_tag(
-                        Nonce::assume_unique_for_key(nonce),
-                        Aad::from(parts.concat()),
-                        &mut [],
-                    )
-                    .map_err(|_| CipherError::Malformed("AES-GMAC refused the frame"))?;
-                let mut value = [0; 16];
-                value.copy_from_slice(tag.as_ref());
-                Ok(value)
+                key.seal(nonce, &parts.concat(), &mut [])
+                    .map_err(|_| CipherError::Malformed("AES-GMAC refused the frame"))
             }
         }
     }

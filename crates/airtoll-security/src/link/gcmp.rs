@@ -1,10 +1,9 @@
 //! GCMP-128 and GCMP-256 (IEEE 802.11-2020, 12.5.5).
 //!
 //! Takes a temporal key and MPDUs laid out as [`super`] says; encapsulates and decapsulates them
-//! in place. Never keeps a packet number. AES-GCM is AWS-LC's, which keeps its counter and GHASH
-//! pipelines full on one frame; there is nothing for a batch to win.
+//! in place. Never keeps a packet number. AWS-LC's AES-GCM keeps its counter and GHASH pipelines full
+//! on one frame; there is nothing for a batch to win.
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use zeroize::Zeroize;
 
 use super::mpdu::{Header, set_protected};
@@ -12,6 +11,7 @@ use super::{
     Decapsulated, IncomingMpdu, OutgoingMpdu, check_packet_number, extended_header,
     parse_extended_header,
 };
+use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 use crate::suite::CipherSuite;
 
@@ -23,7 +23,7 @@ pub const MIC: usize = 16;
 /// A temporal key of GCMP-128 (16 octets) or GCMP-256 (32 octets).
 #[derive(Debug)]
 pub struct GcmpKey {
-    gcm: LessSafeKey,
+    gcm: AeadKey,
     suite: CipherSuite,
     spp_amsdu: bool,
 }
@@ -35,16 +35,16 @@ impl GcmpKey {
     /// Another length than 16 or 32 octets.
     pub fn new(temporal_key: &[u8]) -> Result<Self, KeyError> {
         let (algorithm, suite) = match temporal_key.len() {
-            16 => (&AES_128_GCM, CipherSuite::Gcmp128),
-            _ => (&AES_256_GCM, CipherSuite::Gcmp256),
+            16 => (Algorithm::Aes128Gcm, CipherSuite::Gcmp128),
+            _ => (Algorithm::Aes256Gcm, CipherSuite::Gcmp256),
         };
-        let key = UnboundKey::new(algorithm, temporal_key).map_err(|_| KeyError::Length {
+        let gcm = AeadKey::new(algorithm, temporal_key).map_err(|_| KeyError::Length {
             what: "GCMP",
             expected: suite.key_octets(),
             got: temporal_key.len(),
         })?;
         Ok(Self {
-            gcm: LessSafeKey::new(key),
+            gcm,
             suite,
             spp_amsdu: false,
         })
@@ -84,13 +84,9 @@ impl GcmpKey {
         let (data, mic) = rest.split_at_mut(rest.len() - MIC);
         let tag = self
             .gcm
-            .seal_in_place_separate_tag(
-                nonce(&header, packet_number),
-                Aad::from(header.aad()),
-                data,
-            )
+            .seal(nonce(&header, packet_number), header.aad(), data)
             .map_err(|_| CipherError::Malformed("AES-GCM refused the frame"))?;
-        mic.copy_from_slice(tag.as_ref());
+        mic.copy_from_slice(&tag);
         Ok(())
     }
 
@@ -108,9 +104,9 @@ impl GcmpKey {
         let (start, end) = (header.length() + HEADER, frame.len() - MIC);
         let cipher_header: &[u8; 8] = frame[header.length()..start].try_into().expect("8 octets");
         let (packet_number, key_id) = parse_extended_header(cipher_header)?;
-        let opened = self.gcm.open_in_place(
+        let opened = self.gcm.open(
             nonce(&header, packet_number),
-            Aad::from(header.aad()),
+            header.aad(),
             &mut frame[start..],
         );
         if opened.is_err() {
@@ -141,11 +137,11 @@ impl GcmpKey {
 }
 
 /// Nonce (12.5.5.3.4): A2, then PN from its highest octet.
-fn nonce(header: &Header, packet_number: u64) -> Nonce {
+fn nonce(header: &Header, packet_number: u64) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[..6].copy_from_slice(&header.transmitter());
     nonce[6..].copy_from_slice(&packet_number.to_be_bytes()[2..]);
-    Nonce::assume_unique_for_key(nonce)
+    nonce
 }
 
 fn check_length(header: &Header, got: usize) -> Result<(), CipherError> {

@@ -1,12 +1,12 @@
 //! Vectors of the primitives underneath: RC4, Michael, AES-CCM, AES-GCM.
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ccm::aead::inout::InOutBuf;
 use ccm::consts::{U8, U13};
 use ccm::{AeadInOut, Ccm, KeyInit};
 use hex_literal::hex;
 
 use super::Vector;
+use crate::aead::{AeadKey, Algorithm};
 use crate::link::michael::Michael;
 use crate::rc4::Rc4;
 
@@ -116,16 +116,16 @@ fn gcm(key: &[u8], cipher: &[u8], tag: [u8; 16]) -> bool {
         "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"
     );
     let algorithm = if key.len() == 16 {
-        &AES_128_GCM
+        Algorithm::Aes128Gcm
     } else {
-        &AES_256_GCM
+        Algorithm::Aes256Gcm
     };
-    let sealed = UnboundKey::new(algorithm, key).and_then(|key| {
-        LessSafeKey::new(key).seal_in_place_separate_tag(
-            Nonce::assume_unique_for_key(hex!("cafebabefacedbaddecaf888")),
-            Aad::from(hex!("feedfacedeadbeeffeedfacedeadbeefabaddad2")),
+    let sealed = AeadKey::new(algorithm, key).and_then(|key| {
+        key.seal(
+            hex!("cafebabefacedbaddecaf888"),
+            &hex!("feedfacedeadbeeffeedfacedeadbeefabaddad2"),
             &mut data,
         )
     });
-    sealed.is_ok_and(|made| made.as_ref() == tag) && data == cipher
+    sealed.is_ok_and(|made| made == tag) && data == cipher
 }
