@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test test-slow test-install test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
+.PHONY: help demo test test-slow test-install web test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
 	docs site border ci build venv system guest fuzz mutations clean
 
 help: ## list the targets
@@ -17,7 +17,7 @@ help: ## list the targets
 demo: build ## run a published study and write its report (README, first command)
 	$(BIN)/airtoll run tripathi2008
 
-test: build system guest ## everything that must hold, from a clean checkout (README, second command)
+test: build web system guest ## everything that must hold, from a clean checkout (README, second command)
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not wheel"
 
@@ -58,6 +58,9 @@ site: build ## the documentation site, in site/; a warning ends the build
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
 
 ci: lint test site test-install ## what continuous integration runs
+
+web: ## the simulator for browsers, which reports embed; without a Rust target for it, says so
+	@sh tools/web.sh
 
 build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
 
@@ -112,4 +115,4 @@ mutations: build ## 100,000 mutations of the shipped studies, from where the las
 	$(BIN)/python tests/study/mutations.py --to 100000
 
 clean: ## forget what was built
-	rm -rf $(VENV) target python/airtoll/_native*.so
+	rm -rf $(VENV) target python/airtoll/_native*.so python/airtoll/report/live/simulator.wasm.gz

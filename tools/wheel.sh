@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$1
 shift
+sh tools/web.sh
 scripts=airtoll._native.data/scripts
 rm -rf airtoll._native.data
 if [ "$(uname -s)" = Linux ]; then

@@ -20,6 +20,7 @@ use crate::kernels::{CcmJob, Engine};
 use crate::kernels::{aes_round_keys::RoundKeys, ccm_aesni, ccm_vaes, ccm_vaes_keys};
 
 /// Jobs sorted by length together; more would sort better and need a larger table.
+#[cfg(target_arch = "x86_64")]
 const WINDOW: usize = 64;
 
 /// A scheduled AES-CCM key. Erases itself when dropped.

@@ -35,6 +35,15 @@ const fn of_number(number: u32) -> MacAddress {
     MacAddress([0x02, 0, 0, a, b, c])
 }
 
+/// The node's number in its MAC address; `None` for an address of another form.
+pub(crate) fn number(address: MacAddress) -> Option<usize> {
+    let [0x02, 0, 0, a, b, c] = address.0 else {
+        return None;
+    };
+    let number = u32::from_be_bytes([0, a, b, c]).checked_sub(1)?;
+    usize::try_from(number).ok()
+}
+
 /// The BSSID of an access point's network number `ssid`; number 0 is its own address.
 pub(crate) const fn bssid(access_point: NodeId, ssid: u32) -> MacAddress {
     let MacAddress([first, _, _, a, b, c]) = mac(access_point);

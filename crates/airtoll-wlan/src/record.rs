@@ -147,6 +147,13 @@ pub enum Key {
     },
 }
 
+/// Place in [`crate::Scenario::nodes`] of the node with this MAC address, if an address of the
+/// simulator has this form.
+#[must_use]
+pub fn node_number(address: MacAddress) -> Option<usize> {
+    address::number(address)
+}
+
 /// The subsystems as a recorder sees them.
 pub(crate) struct View<'a> {
     pub stack: &'a Stack,

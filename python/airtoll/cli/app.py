@@ -21,6 +21,7 @@ from airtoll.cli import (
     importing,
     maxima,
     planning,
+    playground,
     reporting,
     running,
     surveying,
@@ -72,6 +73,7 @@ app.command("calibrate")(calibrate.calibrate_command)
 app.command("identify")(identify.identify_command)
 app.command("import")(importing.import_command)
 app.command()(maxima.maxima)
+app.command()(playground.playground)
 app.command()(doctoring.doctor)
 app.add_typer(catalogues.studies, name="studies")
 app.add_typer(catalogues.policies, name="policies")

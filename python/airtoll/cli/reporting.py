@@ -15,6 +15,7 @@ import typer
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.answers import fitted
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
+from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
@@ -43,10 +44,12 @@ def report(
     out_: Annotated[
         Path | None, typer.Option("--out", help="File to write; default in the first run folder.")
     ] = None,
+    what_if: WhatIfOption = True,
     json: JsonOption = False,
 ) -> None:
     """Write the report of a run, or one report that compares several runs."""
-    page = write_report(runs, form=format_, out=out_)
+    panel = panel_of(runs, wanted=what_if and format_ == "html")
+    page = write_report(runs, form=format_, out=out_, panel=panel)
     err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         print_run(open_run(runs[0]), json=True)

@@ -28,6 +28,7 @@ from airtoll.cli.output import (
 )
 from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
+from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
 from airtoll.report import page_of, write_report
 from airtoll.run import CellCheck
@@ -113,6 +114,7 @@ def run(
         int, typer.Option("--most-trials", min=2, help="Cap for --until-precision.")
     ] = 1000,
     report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
+    what_if: WhatIfOption = True,
     live: Annotated[
         bool,
         typer.Option(
@@ -174,7 +176,8 @@ def run(
         written = None
         if report:
             with console.status("writing the report"):
-                written = write_report([result.path])
+                panel = panel_of([result.path], wanted=what_if)
+                written = write_report([result.path], panel=panel)
             console.print(f"report: {written}", soft_wrap=True)
         if page is not None:
             page.finish(written.read_text("utf-8") if written else page_of(result.path))

@@ -7,15 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from airtoll.errors import UsageError
+
+if TYPE_CHECKING:
+    from airtoll.report.what_if import Panel
 
 FORMATS = ("html", "markdown", "csv", "latex", "json")
 
 
-def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None = None) -> Path:
+def write_report(
+    runs: Sequence[Path],
+    *,
+    form: str = "html",
+    out: Path | None = None,
+    panel: Panel | None = None,
+) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
+    With a ``panel`` (``airtoll.testbeds.what_if``) the page of one run simulates changes.
     Several runs give one page (``comparison.*`` in the first folder) that compares them.
 
     Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
@@ -27,7 +38,7 @@ def write_report(runs: Sequence[Path], *, form: str = "html", out: Path | None =
         raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
     if not runs:
         raise UsageError("report: name at least one run folder")
-    return write(runs, form, out)
+    return write(runs, form, out, panel)
 
 
 def page_of(run: Path) -> str:

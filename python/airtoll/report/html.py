@@ -18,6 +18,7 @@ from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
+from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.combined import MEAN, printed_combined
@@ -84,10 +85,18 @@ _PICTURE_SECTIONS = (
 
 
 def render(
-    summary: RunSummary, drawings: Sequence[Developed], *, command: str, form: str = "run"
+    summary: RunSummary,
+    drawings: Sequence[Developed],
+    *,
+    command: str,
+    form: str = "run",
+    panel: what_if.Panel | None = None,
 ) -> str:
-    """The page of one run, with its pictures; ``form``: the template's name."""
-    return page(f"{form}.html.j2", _values(summary, drawings, command))
+    """The page of one run, with its pictures; ``form``: the template's name.
+
+    With a ``panel`` the page simulates changes.
+    """
+    return page(f"{form}.html.j2", _values(summary, drawings, command, panel))
 
 
 def page(template: str, values: dict[str, Any]) -> str:
@@ -143,7 +152,12 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
     return sections
 
 
-def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) -> dict[str, Any]:
+def _values(
+    summary: RunSummary,
+    drawings: Sequence[Developed],
+    command: str,
+    panel: what_if.Panel | None,
+) -> dict[str, Any]:
     study = summary.study
     head = study.study
     costs, left_out = cost_blocks(summary)
@@ -162,6 +176,7 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
         # Not the question: one reads it when asked for.
         for block in costs:
             block["open"] = False
+    live_values = what_if.values(panel)
     sections = [
         ("answers", "Answer", bool(answers)),
         ("costs", "Costs", bool(costs)),
@@ -185,12 +200,14 @@ def _values(summary: RunSummary, drawings: Sequence[Developed], command: str) ->
                 or summary.caveats
             ),
         ),
+        ("what-if", "What if?", bool(live_values["what_if"])),
         ("audit", "Audit", True),
         ("method", "Method", True),
         ("repeat", "Repeat", True),
     ]
     rerun = study.trials.rerun
     return {
+        **live_values,
         "title": head.title,
         "about": head.about,
         "source": head.source,

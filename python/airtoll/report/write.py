@@ -16,11 +16,12 @@ from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
+from airtoll.report.what_if import Panel
 
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
 
 
-def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
+def write(runs: Sequence[Path], form: str, out: Path | None, panel: Panel | None = None) -> Path:
     """Write the report of one run, or of several compared with the first; see ``write_report``."""
     if len(runs) > 1:
         return _write_several(runs, form, out)
@@ -29,7 +30,7 @@ def write(runs: Sequence[Path], form: str, out: Path | None) -> Path:
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
     drawings = develop(list(pictures(summary)), forms_here()) if form == "html" else []
-    page = _page(summary, form, drawings)
+    page = _page(summary, form, drawings, panel)
     _put(page, target, drawings)
     if form == "html":
         _put_long_tables(summary, target.parent)
@@ -58,9 +59,11 @@ def command_of(summary: RunSummary) -> str:
     return " ".join(parts)
 
 
-def _page(summary: RunSummary, form: str, drawings: Sequence[Developed]) -> str:
+def _page(
+    summary: RunSummary, form: str, drawings: Sequence[Developed], panel: Panel | None = None
+) -> str:
     if form == "html":
-        return render(summary, drawings, command=command_of(summary))
+        return render(summary, drawings, command=command_of(summary), panel=panel)
     makers = {
         "markdown": text.markdown,
         "csv": text.comma_separated,

@@ -443,18 +443,19 @@ def _loss_db(settings: Scenario, station: Station) -> float | None:
     place = station.position_m or settings.ap.position_m
     distance = max(1.0, math.dist(place, settings.ap.position_m))
     exponent = settings.radio.path_loss_exponent
-    loss = _reference_db(settings) + 10 * exponent * math.log10(distance)
+    loss = reference_db(settings) + 10 * exponent * math.log10(distance)
     # Rounded, so that the last bit of a platform's logarithm changes nothing.
     return round(loss + station.walls * settings.radio.wall_db, 6)
 
 
-def _reference_db(settings: Scenario) -> float:
+def reference_db(settings: Scenario) -> float:
+    """Path loss at one metre in the band of the PHY, dB."""
     return _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
 
 
 def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
     radio = settings.radio
-    reference = _reference_db(settings)
+    reference = reference_db(settings)
     budgets = []
     for station in stations:
         nodes = (station.name, AP)

@@ -1,0 +1,230 @@
+(async () => {
+  const data = JSON.parse(document.getElementById("playground-data").textContent);
+  const WARM_UP_S = 0.02;
+  const MEASURED_S = 0.1;
+  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"];
+  const lesson = (id) => document.getElementById(id);
+  const valueOf = (id, name) => lesson(id).querySelector('[name="' + name + '"]').value;
+  const OPEN = 0;
+  const CCMP = data.network.findIndex(([name]) => name.includes("CCMP"));
+
+  let simulator;
+  try {
+    simulator = await openSimulator();
+  } catch (problem) {
+    document.querySelectorAll("figcaption").forEach((text) => {
+      text.textContent = "This browser cannot run the simulator: " + problem.message;
+    });
+    return;
+  }
+
+  // Rows of a short trial of the network under a policy.
+  const trial = (policy, wanted, edit = () => {}) => {
+    const scenario = changed(data.network[policy][1], { ...wanted, path_loss: data.path_loss });
+    scenario.warm_up_s = WARM_UP_S;
+    scenario.duration_s = WARM_UP_S + MEASURED_S;
+    edit(scenario);
+    const { columns, error } = simulator.ask({ scenario, seeds: [1] });
+    if (error) throw new Error(error);
+    return columns;
+  };
+  // Throughput in Mbit/s of a station, or of all.
+  const throughput = (columns, station = null) => columns.metric.reduce((sum, metric, row) =>
+    metric === "throughput_bps" && columns.second[row] === null
+      && (station === null || columns.station[row] === station)
+      ? sum + columns.value[row] / 1e6 : sum, 0);
+  const total = (columns, wanted) => columns.metric.reduce((sum, metric, row) =>
+    metric === wanted ? sum + columns.value[row] : sum, 0);
+
+  const shape = (name, given, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(given).forEach(([key, value]) => made.setAttribute(key, value));
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  const sheet = (id, height, words) => {
+    const made = shape("svg", { viewBox: "0 0 640 " + height, role: "img", "aria-label": words });
+    lesson(id).querySelector("[data-figure]").replaceChildren(made);
+    return made;
+  };
+  const label = (svg, x, y, text, anchor = "start") => svg.append(shape("text",
+    { x, y, "font-size": 13, "text-anchor": anchor }, text));
+  const most = (numbers) => Math.max(...numbers, 1e-9);
+
+  // Lines over the values of x.
+  const lines = (id, xs, curves, xWords, yWords, fromZero = true) => {
+    const svg = sheet(id, 300, yWords + " over " + xWords);
+    const values = curves.flatMap(([, ys]) => ys);
+    const bottom = fromZero ? 0 : Math.min(...values);
+    const top = bottom + 1.08 * most(values.map((y) => y - bottom));
+    const across = (x) => 60 + 560 * (x - xs[0]) / (xs[xs.length - 1] - xs[0]);
+    const up = (y) => 240 - 205 * (y - bottom) / (top - bottom);
+    [0, 0.25, 0.5, 0.75, 1].forEach((share) => {
+      const value = bottom + share * (top - bottom);
+      const y = up(value);
+      svg.append(shape("line", { x1: 60, x2: 620, y1: y, y2: y, stroke: "currentColor",
+        "stroke-opacity": 0.2 }));
+      label(svg, 54, y + 4, value.toPrecision(3), "end");
+    });
+    [xs[0], xs[Math.floor(xs.length / 2)], xs[xs.length - 1]].forEach((x) =>
+      label(svg, across(x), 258, String(x), "middle"));
+    label(svg, 340, 276, xWords, "middle");
+    label(svg, 8, 16, yWords);
+    curves.forEach(([name, ys], number) => {
+      svg.append(shape("polyline", { points: ys.map((y, i) => across(xs[i]) + "," + up(y)).join(" "),
+        fill: "none", stroke: COLOURS[number], "stroke-width": 2.5,
+        "stroke-dasharray": ["", "7 4"][number % 2] }));
+      svg.append(shape("line", { x1: 60 + 280 * number, x2: 84 + 280 * number, y1: 291, y2: 291,
+        stroke: COLOURS[number], "stroke-width": 2.5,
+        "stroke-dasharray": ["", "7 4"][number % 2] }));
+      label(svg, 90 + 280 * number, 295, name);
+    });
+  };
+  // Horizontal bars with their numbers.
+  const bars = (id, rows, unit) => {
+    const svg = sheet(id, 20 + 34 * rows.length, rows.map(([name]) => name).join(", "));
+    const top = most(rows.map(([, value]) => value));
+    rows.forEach(([name, value, tail], number) => {
+      const y = 12 + 34 * number;
+      label(svg, 8, y + 15, name);
+      svg.append(shape("rect", { x: 210, y, width: Math.max(0, 250 * value / top), height: 22,
+        fill: COLOURS[number % COLOURS.length] }));
+      label(svg, 216 + 250 * value / top, y + 15, value.toFixed(2) + " " + unit + (tail || ""));
+    });
+  };
+  const say = (id, text) => { lesson(id).querySelector("figcaption").textContent = text; };
+  const rate = (id, name) => data.rates[Number(valueOf(id, name))];
+  const steps = (from, to, by) => {
+    const found = [];
+    for (let x = from; x <= to; x += by) found.push(x);
+    return found;
+  };
+  const percent = (share) => (100 * share).toFixed(1) + " %";
+
+  const overPayload = (id, xs) => {
+    const [words, chosen] = rate(id, "rate");
+    const curves = [OPEN, CCMP].map((policy) => [data.network[policy][0],
+      xs.map((payload) => throughput(trial(policy, { payload, rate: chosen })))]);
+    lines(id, xs, curves, "payload, octets", "throughput, Mbit/s", id !== "symbols");
+    const cost = (at) => percent(1 - curves[1][1][at] / curves[0][1][at]);
+    say(id, words + ": CCMP costs " + cost(0) + " at " + xs[0] + " octets and "
+      + cost(xs.length - 1) + " at " + xs[xs.length - 1] + " octets.");
+  };
+
+  let frames = [];
+  const showFrame = (at) => {
+    const slider = lesson("handover").querySelector('[name="frame"]');
+    const place = Math.min(Math.max(0, at), frames.length - 1);
+    slider.value = place;
+    slider.parentElement.querySelector("output").textContent = (place + 1) + " of " + frames.length;
+    const here = frames[place];
+    const first = Math.max(0, Math.min(place - 4, frames.length - 9));
+    const shown = frames.slice(first, first + 9);
+    const nodes = [...new Set(frames.flatMap((frame) => [frame.from, frame.to]))]
+      .filter((name) => name !== null && name !== "all");
+    const svg = sheet("handover", 60 + 30 * shown.length, "frames of the hand-over");
+    const column = (name) => 210 + (400 / Math.max(1, nodes.length - 1)) * nodes.indexOf(name);
+    nodes.forEach((name) => {
+      label(svg, column(name), 16, name, "middle");
+      svg.append(shape("line", { x1: column(name), x2: column(name), y1: 24,
+        y2: 54 + 30 * shown.length, stroke: "currentColor", "stroke-opacity": 0.3 }));
+    });
+    shown.forEach((frame, number) => {
+      const y = 46 + 30 * number;
+      const own = frame === here;
+      const [from, to] = [frame.from ?? frame.to, frame.to === "all" || frame.to === null
+        ? frame.from : frame.to].map(column);
+      if (own) svg.append(shape("rect", { x: 0, y: y - 18, width: 640, height: 28,
+        fill: COLOURS[0], "fill-opacity": 0.18 }));
+      label(svg, 6, y, (frame.begin_us / 1000).toFixed(3) + " ms");
+      svg.append(shape("line", { x1: from, x2: to, y1: y + 4, y2: y + 4, stroke: COLOURS[0],
+        "stroke-width": 2 }));
+      svg.append(shape("circle", { cx: to, cy: y + 4, r: 4, fill: COLOURS[0] }));
+      label(svg, (from + to) / 2, y - 2, frame.kind, "middle");
+    });
+    say("handover", (here.begin_us / 1000).toFixed(3) + " to " + (here.end_us / 1000).toFixed(3)
+      + " ms: " + here.kind + (here.from ? " from " + here.from : "")
+      + (here.to ? " to " + here.to : "") + ", " + here.octets + " octets"
+      + (here.protected ? ", encrypted" : "") + (here.retry ? ", repeated" : "") + ". "
+      + gapWords);
+  };
+  let gapWords = "";
+  const handOver = () => {
+    const [, scenario] = data.handovers[Number(valueOf("handover", "handover"))];
+    const answer = simulator.ask({ scenario, seeds: [1], frames: true });
+    if (answer.error) throw new Error(answer.error);
+    const managed = (frame) => !["data", "null data", "Ack", "beacon"].includes(frame.kind);
+    // The hand-over is the last run of frames that are neither data nor beacons.
+    const all = answer.frames;
+    let last = all.length - 1;
+    while (last > 0 && !managed(all[last])) last -= 1;
+    let begin = last;
+    while (begin > 0 && all[last].begin_us - all[begin - 1].begin_us < 500000) begin -= 1;
+    const first = all.findIndex((frame, at) => at >= begin && managed(frame));
+    frames = all.slice(Math.max(0, first - 6), last + 8);
+    gapWords = "Gap of the call: " + (1000 * total(answer.columns, "handover_gap_s")).toFixed(2)
+      + " ms, " + total(answer.columns, "handover_messages") + " messages.";
+    lesson("handover").querySelector('[name="frame"]').max = frames.length - 1;
+    showFrame(0);
+  };
+
+  const draw = {
+    payload: () => overPayload("payload", steps(72, 1472, 100)),
+    symbols: () => overPayload("symbols", steps(400, 460, 1)),
+    contention: () => {
+      const payload = Number(valueOf("contention", "payload"));
+      const xs = steps(1, 10, 1);
+      const found = xs.map((stations) => trial(CCMP, { payload, stations }));
+      const share = (metric) => found.map((columns) => 100 * total(columns, metric) / MEASURED_S);
+      const repeats = share("airtime_retry_s");
+      lines("contention", xs, [["retries, collisions", repeats],
+        ["medium access", share("airtime_contention_s")]], "stations", "share of the air, %");
+      say("contention", "All stations together: " + throughput(found[0]).toFixed(2)
+        + " Mbit/s with one station, " + throughput(found[9]).toFixed(2)
+        + " Mbit/s with ten; repetitions take " + repeats[9].toFixed(1) + " % of the air.");
+    },
+    ciphers: () => {
+      const payload = Number(valueOf("ciphers", "payload"));
+      const found = data.network.map((_, policy) => throughput(trial(policy, { payload })));
+      bars("ciphers", found.map((value, policy) => [data.network[policy][0], value,
+        policy === OPEN ? "" : ", cost " + percent(1 - value / found[OPEN])]), "Mbit/s");
+      say("ciphers", "Throughput of one station with " + payload + " octets of payload.");
+    },
+    slow: () => {
+      const [words, chosen] = rate("slow", "slow");
+      let names = [];
+      const columns = trial(CCMP, { stations: 2 }, (scenario) => {
+        const stations = scenario.nodes.filter((node) => node.role === "station");
+        names = stations.map((node) => node.name);
+        stations[1].rate = chosen;
+      });
+      const [fast, slow] = names.map((name) => throughput(columns, name));
+      bars("slow", [["fast station", fast], ["slow station, " + words, slow],
+        ["both", fast + slow]], "Mbit/s");
+      say("slow", "A fast station beside one at " + words + ": " + fast.toFixed(2) + " Mbit/s.");
+    },
+    handover: handOver,
+  };
+  const redraw = (id) => {
+    try {
+      draw[id]();
+    } catch (problem) {
+      say(id, problem.message);
+    }
+  };
+  Object.keys(draw).forEach((id) => {
+    lesson(id).addEventListener("input", (event) => {
+      if (event.target.name === "frame") { showFrame(Number(event.target.value)); return; }
+      const own = event.target.parentElement.querySelector("output");
+      if (own) own.textContent = event.target.value;
+      redraw(id);
+    });
+    redraw(id);
+  });
+  lesson("handover").addEventListener("click", (event) => {
+    const step = Number(event.target.dataset.step);
+    const slider = lesson("handover").querySelector('[name="frame"]');
+    if (step) showFrame(Number(slider.value) + step);
+  });
+  window.airtoll = { ...simulator, changed, data };
+})();

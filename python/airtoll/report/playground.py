@@ -1,0 +1,118 @@
+"""The playground: one page of lessons whose figures the simulator computes while one looks.
+
+Takes resolved scenarios; gives the text of the page. Loads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+from markupsafe import Markup
+
+from airtoll.observe.journal import storage_error
+from airtoll.report import live
+from airtoll.report.html import page
+
+#: anchor -> title, question, task, explanation to check against the figure
+LESSONS: Final = {
+    "payload": (
+        "Payload size",
+        "How does the size of a packet change the throughput?",
+        "Move the rate. Compare the left end of the curves with the right end.",
+        "Preamble, back-off and Ack take the same time for every frame. A small packet pays for "
+        "them with few octets. Security costs nothing at some sizes and a symbol at others: "
+        "the next lesson shows the reason.",
+    ),
+    "symbols": (
+        "OFDM symbols",
+        "Why do some octets cost nothing, and the next one much?",
+        "Move the rate. The curves show payloads in steps of one octet; the vertical axis does not "
+        "begin at zero.",
+        "A frame lasts a whole number of symbols of 4 us. Octets of security that fit into the "
+        "padding of the last symbol are free. One more octet costs a symbol. At 54 Mbit/s a "
+        "symbol holds 27 octets, at 6 Mbit/s only 3.",
+    ),
+    "contention": (
+        "Contention",
+        "What happens to the air when more stations send?",
+        "Move the payload. Follow both curves from one station to ten.",
+        "Stations that draw the same back-off collide, and both frames are lost. The share of the "
+        "air for repetitions grows with the number of stations, while less time passes unused.",
+    ),
+    "ciphers": (
+        "WEP against CCMP",
+        "Does a better cipher cost more?",
+        "Move the payload to 100 octets, then to 1472.",
+        "WEP adds 8 octets to a frame, CCMP 16, TKIP 20. WEP is broken and saves less than 1 % at "
+        "full size. Octets on the air are the whole cost: these devices encrypt as fast as the "
+        "radio sends.",
+    ),
+    "slow": (
+        "One slow client",
+        "What does one slow station do to a fast one?",
+        "Lower the rate of the slow station.",
+        "DCF gives each station the same number of frames, whatever they last. So both stations "
+        "get the throughput of the slow one, and the fast one loses most.",
+    ),
+    "handover": (
+        "A hand-over, frame by frame",
+        "Which frames pass while a call changes its access point?",
+        "Choose a method. Step through the frames with the buttons.",
+        "The call is silent from the last data frame with the old access point to the first one "
+        "with the new one. Count the frames between them, and compare full authentication with "
+        "fast transition.",
+    ),
+}
+
+
+@frozen
+class Scenarios:
+    """Scenarios of the lessons as JSON, each with its name; rates and path loss as in a panel."""
+
+    network: tuple[tuple[str, str], ...]
+    rates: tuple[tuple[str, str], ...]
+    path_loss: str
+    handovers: tuple[tuple[str, str], ...]
+
+
+def render(scenarios: Scenarios) -> str:
+    """The page. Raises ``UsageError`` where the simulator for browsers is not built."""
+    data = {
+        "network": _read(scenarios.network),
+        "rates": _read(scenarios.rates),
+        "path_loss": json.loads(scenarios.path_loss),
+        "handovers": _read(scenarios.handovers),
+    }
+    return page(
+        "playground.html.j2",
+        {
+            "title": "Playground",
+            "lessons": LESSONS,
+            "rates": [words for words, _ in scenarios.rates],
+            "handovers": [words for words, _ in scenarios.handovers],
+            "data": Markup(json.dumps(data, sort_keys=True).replace("<", "\\u003c")),
+            "module": live.embedded(),
+            "script": Markup(
+                "".join(
+                    live.script(name) for name in ("simulator.js", "changed.js", "playground.js")
+                )
+            ),
+        },
+    )
+
+
+def write_playground(scenarios: Scenarios, out: Path) -> Path:
+    """Write the page. Raises ``StorageError`` if the disk refuses."""
+    text = render(scenarios)
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        raise storage_error(out, error) from error
+    return out
+
+
+def _read(named: tuple[tuple[str, str], ...]) -> list[list[object]]:
+    return [[name, json.loads(text)] for name, text in named]

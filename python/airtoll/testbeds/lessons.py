@@ -1,0 +1,54 @@
+"""Scenarios of the playground's lessons, resolved from shipped studies.
+
+Takes nothing; gives JSON that a page simulates. Simulates nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import evolve
+
+from airtoll import border
+from airtoll.plan import Cell, make_plan
+from airtoll.policies import resolve as resolve_policy
+from airtoll.report.names import policy_name
+from airtoll.report.playground import Scenarios
+from airtoll.study import load
+from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.what_if import path_loss_of, rates_of
+
+#: Study and traffic of the network that most lessons change.
+_NETWORK: Final = ("quickstart", "udp")
+_POLICIES: Final = ("open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
+#: Study and traffic of the hand-overs.
+_ROAMING: Final = ("roaming2026", "call")
+
+
+def lessons() -> Scenarios:
+    """The scenarios of all lessons."""
+    study, traffic = _NETWORK
+    cell = next(c for c in make_plan(load(study).study).cells if c.traffic == traffic)
+    cells = [evolve(cell, policy=name) for name in _POLICIES]
+    return Scenarios(
+        network=tuple((policy_name(one.policy), _resolved(one)) for one in cells),
+        rates=rates_of(cell),
+        path_loss=path_loss_of(cell),
+        handovers=tuple(
+            (_handover_name(one), _resolved(one)) for one in _handover_cells(*_ROAMING)
+        ),
+    )
+
+
+def _handover_cells(study: str, traffic: str) -> list[Cell]:
+    cells = make_plan(load(study).study).cells
+    return [one for one in cells if one.traffic == traffic and one.scenario == cells[0].scenario]
+
+
+def _handover_name(cell: Cell) -> str:
+    levels = ", ".join(str(level) for _, level in cell.factors)
+    return f"{policy_name(resolve_policy(cell.policy).name)}: {levels}"
+
+
+def _resolved(cell: Cell) -> str:
+    return border.to_json(evolve(scenario(cell), series=False))

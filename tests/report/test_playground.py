@@ -1,0 +1,97 @@
+"""The playground in a real browser: every lesson draws, its controls act, frames can be stepped."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from airtoll import _native
+from airtoll.report import live
+from airtoll.report.playground import LESSONS
+from airtoll.testbeds.lessons import lessons
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(live.module() is None, reason="simulator.wasm.gz is not built: make web"),
+]
+
+
+@pytest.fixture(scope="module")
+def tab(browser, tmp_path_factory):
+    place = tmp_path_factory.mktemp("playground")
+    subprocess.run([sys.executable, "-m", "airtoll.cli", "playground"], cwd=place, check=True)
+    opened = browser.new_page(viewport={"width": 1000, "height": 900})
+    problems: list[str] = []
+    requests: list[str] = []
+    opened.on("console", lambda message: problems.append(message.text))
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto((place / "playground.html").as_uri())
+    opened.wait_for_function("window.airtoll !== undefined")
+    yield opened
+    assert problems == []
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
+    opened.close()
+
+
+def caption(tab, lesson: str) -> str:
+    return tab.locator(f"#{lesson} figcaption").inner_text()
+
+
+def test_every_lesson_draws_a_figure_and_reads_on_a_phone(tab):
+    for lesson in LESSONS:
+        assert tab.locator(f"#{lesson} figure svg").count() == 1
+        assert re.search(r"\d", caption(tab, lesson)), lesson
+    tab.set_viewport_size({"width": 390, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.set_viewport_size({"width": 1000, "height": 900})
+    found = Axe().run(tab).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize(
+    ("lesson", "control"),
+    [("payload", "rate"), ("symbols", "rate"), ("slow", "slow"), ("handover", "handover")],
+)
+def test_a_choice_changes_the_numbers(tab, lesson, control):
+    before = caption(tab, lesson)
+    tab.locator(f'#{lesson} [name="{control}"]').select_option("0")
+    first = caption(tab, lesson)
+    tab.locator(f'#{lesson} [name="{control}"]').select_option("3")
+    assert len({before, first, caption(tab, lesson)}) >= 2
+
+
+@pytest.mark.parametrize("lesson", ["contention", "ciphers"])
+def test_a_slider_changes_the_numbers(tab, lesson):
+    before = caption(tab, lesson)
+    tab.locator(f'#{lesson} [name="payload"]').evaluate(
+        "(s) => { s.value = 300; s.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    assert caption(tab, lesson) != before
+
+
+def test_a_hand_over_is_stepped_and_its_gap_is_the_native_module_s(tab):
+    tab.locator('#handover [name="handover"]').select_option("0")
+    first = caption(tab, "handover")
+    tab.locator('#handover [data-step="1"]').click()
+    second = caption(tab, "handover")
+    assert second != first
+    tab.locator('#handover [data-step="-1"]').click()
+    assert caption(tab, "handover") == first
+    rows = _native.simulate(lessons().handovers[0][1], [1])
+    (gap,) = (
+        value
+        for metric, value in zip(rows["metric"], rows["value"], strict=True)
+        if metric == "handover_gap_s"
+    )
+    assert f"Gap of the call: {1000 * gap:.2f} ms" in first
+    kinds = []
+    steps = int(tab.locator('#handover [name="frame"]').get_attribute("max"))
+    for _ in range(steps + 1):
+        kinds.append(caption(tab, "handover"))
+        tab.locator('#handover [data-step="1"]').click()
+    assert sum("association request from phone to ap-2" in text for text in kinds) == 1

@@ -1,0 +1,158 @@
+"""The panel in a real browser: the same rows as the native module, answers in time, refusals."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+import pytest
+
+from airtoll import _native
+from airtoll.plan import make_plan
+from airtoll.report import live, write_report
+from airtoll.report.what_if import Choice
+from airtoll.run import run
+from airtoll.study import load
+from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.what_if import what_if
+
+BUILT = pytest.mark.skipif(live.module() is None, reason="simulator.wasm is not built: make web")
+#: Studies whose first cells differ in PHY, aggregation, cards, joins, tunnels and hand-overs.
+STUDIES = ("quickstart", "tripathi2008", "roaming2026", "mixed-cell", "mccarter2006-authentication")
+
+
+def short(text: str) -> str:
+    scenario = json.loads(text)
+    scenario["duration_s"], scenario["warm_up_s"] = 0.3, 0.05
+    return json.dumps(scenario)
+
+
+def cells(name: str) -> list[str]:
+    """Scenarios of the first cell of every policy of a study, short."""
+    of_policy = {}
+    for cell in make_plan(load(name).study).cells:
+        of_policy.setdefault(cell.policy, cell)
+    return [short(scenario_json(cell)) for cell in list(of_policy.values())[:6]]
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    out = tmp_path_factory.mktemp("panel") / "run"
+    result = run("quickstart", on="simulator", out=out, trials=2, jobs=1)
+    panel = what_if(result.folder.plan())
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    problems: list[str] = []
+    tab.on("console", lambda message: problems.append(message.text))
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto(write_report([result.path], panel=panel).as_uri())
+    assert tab.evaluate("typeof window.airtoll") == "undefined"
+    tab.locator("#what-if summary").click()
+    tab.wait_for_function("window.airtoll !== undefined")
+    yield tab
+    assert problems == []
+    tab.close()
+
+
+@BUILT
+@pytest.mark.browser
+@pytest.mark.parametrize("study", STUDIES)
+def test_rows_are_those_of_the_native_module_to_the_last_bit(page, study):
+    seeds = [1, 7]
+    for scenario in cells(study):
+        native = _native.simulate(scenario, seeds)
+        request = f'{{"scenario": {scenario}, "seeds": {seeds}}}'
+        answer = json.loads(page.evaluate("(request) => window.airtoll.askText(request)", request))
+        assert len(native["value"]) > 10
+        # repr distinguishes every two floats, and 0.0 from -0.0.
+        assert repr(answer["columns"]) == repr(json.loads(json.dumps(native)))
+
+
+def slide(page, name: str, value: int) -> None:
+    page.locator(f'#what-if [name="{name}"]').evaluate(
+        "(slider, value) => { slider.value = value;"
+        " slider.dispatchEvent(new Event('input', { bubbles: true })); }",
+        str(value),
+    )
+
+
+def throughput(page) -> str:
+    return page.locator('#what-if [data-of="throughput"]').inner_text()
+
+
+@BUILT
+@pytest.mark.browser
+def test_a_moved_slider_shows_the_numbers_of_the_native_module(page):
+    page.locator('#what-if [name="policy"]').select_option("wpa2-psk-ccmp")
+    slide(page, "payload", 300)
+    slide(page, "stations", 3)
+    choice = page.evaluate(
+        "window.airtoll.choices.find((c) => c.policy === 'wpa2-psk-ccmp' && c.tunnel === '')"
+    )
+    scenario = page.evaluate(
+        "(s) => window.airtoll.changed(s, { payload: 300, stations: 3 })", choice["scenario"]
+    )
+    assert [flow["pattern"]["payload_octets"] for flow in scenario["flows"]] == [300, 300, 300]
+    rows = _native.simulate(json.dumps(scenario), [1, 2, 3, 4])
+    totals = [0.0] * 4
+    for metric, trial, value in zip(rows["metric"], rows["trial"], rows["value"], strict=True):
+        if metric == "throughput_bps":
+            totals[trial] += value
+    assert throughput(page).startswith(f"{statistics.mean(totals) / 1e6:.2f} ± ")
+    assert "overhead" in page.locator('#what-if [data-of="cost"]').inner_text()
+    shares = page.locator("#what-if tbody tr").count()
+    assert shares >= 6
+    assert int(page.locator("#what-if").get_attribute("data-took")) < 200
+
+
+@BUILT
+@pytest.mark.browser
+def test_a_weak_signal_and_an_impossible_number_are_said(page):
+    slide(page, "distance", 100)
+    assert throughput(page).startswith("0.000 ± ")
+    error = page.evaluate(
+        "window.airtoll.ask({ scenario: { ...window.airtoll.choices[0].scenario,"
+        " duration_s: -1 }, seeds: [1] }).error"
+    )
+    assert "duration_s" in error
+    slide(page, "distance", 5)
+
+
+@BUILT
+def test_the_module_is_small_and_a_page_without_a_panel_has_none(finished_run):
+    assert len(live.embedded()) * 3 / 4 < 2_000_000
+    page = write_report([finished_run.path]).read_text("utf-8")
+    assert 'id="simulator"' not in page
+    assert "What if?" not in page
+
+
+@pytest.fixture
+def finished_run(small_study, fake, tmp_path):
+    return run(small_study(), testbed=fake(), out=tmp_path / "run", jobs=1)
+
+
+def test_choices_are_resolved_as_the_testbed_does():
+    plan = make_plan(load("quickstart").study)
+    panel = what_if(plan)
+    assert panel is not None
+    assert (panel.policy, panel.tunnel, panel.payload_octets, panel.stations) == (
+        "open",
+        "",
+        1472,
+        1,
+    )
+    by_name = {(choice.policy, choice.tunnel): choice for choice in panel.choices}
+    for choice in by_name.values():
+        assert (choice.scenario is None) == (choice.refused is not None)
+    secured = next(c for c in plan.cells if c.policy == "wpa2-psk-ccmp" and c.traffic == "udp")
+    offered = json.loads(by_name["wpa2-psk-ccmp", ""].scenario or "")
+    resolved = json.loads(scenario_json(secured))
+    for own in ("duration_s", "warm_up_s"):
+        offered.pop(own)
+        resolved.pop(own, None)
+    resolved.pop("associations", None)
+    assert offered == resolved
+    assert isinstance(by_name["open", "wireguard"], Choice)
+
+
+def test_a_roaming_study_has_no_panel():
+    assert what_if(make_plan(load("roaming2026").study)) is None
