@@ -36,7 +36,7 @@ struct Request<'a> {
 #[serde(untagged)]
 enum Answer {
     Rows {
-        columns: Columns,
+        columns: Box<Columns>,
         /// Frames of the first trial, if they were asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         frames: Option<Vec<FrameRow>>,
@@ -72,7 +72,7 @@ fn simulate(request: &[u8]) -> Result<Answer, String> {
         .collect::<Result<Vec<_>, ScenarioError>>()
         .map_err(|error| error.to_string())?;
     Ok(Answer::Rows {
-        columns: Columns::new(outcomes),
+        columns: Box::new(Columns::new(outcomes)),
         frames,
     })
 }
