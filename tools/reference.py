@@ -42,6 +42,7 @@ TABLES = [
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
     ("compare", "`[[compare]]`", model.Compare),
+    ("instrument", "`[instrument.NAME]`", model.Instrument),
 ]
 
 

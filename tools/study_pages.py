@@ -8,6 +8,8 @@ it takes these pages only. It changes no word outside the markers.
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 import statistics
 import sys
@@ -26,7 +28,7 @@ from airtoll.run import run
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "studies"
 _MARK = re.compile(
-    r"<!-- (explained|compared): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n", re.DOTALL
+    r"<!-- (explained|compared|ordered): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n", re.DOTALL
 )
 #: A comparison with more rows is shown by printed table and quantity.
 _MOST_ROWS = 40
@@ -74,9 +76,8 @@ def written(text: str, dataset: str) -> str:
     def section(found: re.Match[str]) -> str:
         kind, studies = found.group(1), found.group(2)
         summaries = [summary(study) for study in studies.split()]
-        body = (
-            explained(summaries, dataset) if kind == "explained" else compared(summaries, dataset)
-        )
+        written_by = {"explained": explained, "compared": compared, "ordered": ordered}
+        body = written_by[kind](summaries, dataset)
         return f"<!-- {kind}: {studies} -->\n{body}<!-- end of {kind} -->\n"
 
     return _MARK.sub(section, text)
@@ -90,13 +91,15 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
             standing = summary.seen(c)
             if standing != "fitted":
                 devices = dict(summary.cells[c.cell].factors).get("profile_set", "")
-                groups.setdefault((standing, devices, c.quantity), []).append(c)
-    several = len({devices for _, devices, _ in groups}) > 1
+                if c.differs:
+                    devices = ""
+                groups.setdefault((standing, devices, _kind(summary, c)), []).append(c)
+    several = len({devices for _, devices, _ in groups if devices}) > 1
     sentences = []
-    for (standing, devices, quantity), own in sorted(groups.items(), key=lambda g: g[0][0]):
+    for (standing, devices, kind), own in sorted(groups.items(), key=lambda g: g[0][0]):
         fit = ", by profiles fitted to other readings" if standing else ", without a fit"
-        of = f" ({level_name('profile_set', devices)})" if several else ""
-        sentences.append(_sentence(f"{_name(quantity)}{fit}{of}", *_errors(quantity, own)))
+        of = f" ({level_name('profile_set', devices)})" if several and devices else ""
+        sentences.append(_sentence(f"{kind}{fit}{of}", *_errors(own)))
     combined = [c for s in summaries for c in printed_combined(s, load_dataset(dataset))]
     if combined:
         errors = [100 * c.absolute_error for c in combined]
@@ -104,18 +107,36 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
     return "How well airtoll meets the printed figures:\n\n" + "\n".join(sentences) + "\n"
 
 
+def _kind(summary: RunSummary, c: Comparison) -> str:
+    """The quantity in words, with the instrument through which ours was seen."""
+    words = _name(c.quantity)
+    if c.differs:
+        words = f"differences of {words} between two cells"
+    elif c.published.unit == "1" and c.quantity.endswith("_s"):
+        words = f"ratios of {words}s"
+    if c.instrument:
+        fitted = summary.study.instrument[c.instrument].fitted
+        words += f" as {c.instrument} shows it{' (fitted)' if fitted else ''}"
+    return words
+
+
 def _sentence(subject: str, errors: Sequence[float], unit: str) -> str:
     sizes = [abs(error) for error in errors]
+    if unit not in ("points", "%"):
+        median = f"{statistics.median(sizes):.1f} {unit}"
+        return f"- {subject}: median error {median} of {len(sizes)} figures."
     limit, words = (1, "one point") if unit == "points" else (5, "5 %")
     near = sum(size <= limit for size in sizes)
     median = f"{statistics.median(sizes):.1f} {unit}"
     return f"- {subject}: {near} of {len(sizes)} within {words}, median error {median}."
 
 
-def _errors(quantity: str, found: Sequence[Comparison]) -> tuple[list[float], str]:
-    """The errors and their unit: points of overhead, percent of anything else."""
-    if quantity == "overhead":
+def _errors(found: Sequence[Comparison]) -> tuple[list[float], str]:
+    """The errors and their unit: points of overhead, Mb/s of differences, percent of others."""
+    if found[0].quantity == "overhead":
         return [100 * c.absolute_error for c in found], "points"
+    if found[0].differs:
+        return [c.absolute_error / 1e6 for c in found], "Mb/s"
     return [100 * c.relative_error for c in found], "%"
 
 
@@ -138,21 +159,63 @@ def compared(summaries: Sequence[RunSummary], dataset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def ordered(summaries: Sequence[RunSummary], dataset: str) -> str:
+    """Scenarios in which TCP and UDP lose to IPsec in the order of the choices of a data set.
+
+    One row per kind of TCP, MTU and datagram; the loss is the mean throughput without security
+    less that with it.
+    """
+    with (load_dataset(dataset).folder / "choices.csv").open(encoding="utf-8") as file:
+        better = {row["scenario"]: row["better_transport"] for row in csv.DictReader(file)}
+    losses: dict[tuple[str, str, str], float] = {}
+    for cell, summary in ((c, s) for s in summaries for c in s.plan.cells):
+        if cell.policy != "open":
+            overhead = summary.analysis.overhead(cell.name)
+            if overhead is not None:
+                losses[cell.scenario, cell.traffic, cell.factors_json] = abs(overhead.value)
+    factors = dict.fromkeys(key[2] for key in losses)
+    kinds = dict.fromkeys(key[1] for key in losses)
+    lines = [
+        "| MTU | TCP | UDP datagram | scenarios in the paper's order | of 9 |",
+        "|---|---|---|---|---|",
+    ]
+    for level in factors:
+        for tcp in (kind for kind in kinds if kind.startswith("tcp")):
+            for udp in (kind for kind in kinds if kind.startswith("udp")):
+                kept = [
+                    place
+                    for place, less in better.items()
+                    if (losses[place, tcp, level] < losses[place, udp, level]) == (less == "TCP")
+                ]
+                (mtu,) = json.loads(level).values()
+                found = "without discovery" if "without" in tcp else "path MTU known"
+                row = (str(mtu), found, udp.removeprefix("udp-"), ", ".join(kept), str(len(kept)))
+                lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def _cells(found: Sequence[tuple[RunSummary, Comparison]]) -> list[str]:
     lines = ["| table | cell | quantity | printed | airtoll | error |", "|---|---|---|---|---|---|"]
     for summary, c in found:
         row = (
             c.table,
             summary.names.cell(c.cell),
-            ", ".join(filter(None, (_name(c.quantity), c.extreme))),
+            ", ".join(filter(None, (_name(c.quantity), c.extreme, _through(c)))),
             _shown(c, c.published.value),
             _shown(c, c.ours.value),
-            f"{100 * c.absolute_error:+.1f} points"
-            if c.quantity == "overhead"
-            else f"{100 * c.relative_error:+.1f} %",
+            _error(c),
         )
         lines.append("| " + " | ".join(row) + " |")
     return lines
+
+
+def _error(c: Comparison) -> str:
+    (error,), unit = _errors([c])
+    return f"{error:+.1f} {unit}"
+
+
+def _through(c: Comparison) -> str:
+    return f"as {c.instrument} shows it" if c.instrument else ""
 
 
 def _shown(c: Comparison, value: float) -> str:
@@ -166,14 +229,15 @@ def _tables(found: Sequence[Comparison]) -> list[str]:
     ]
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for c in found:
-        groups.setdefault((c.table, c.quantity), []).append(c)
+        quantity = ", ".join(filter(None, (_name(c.quantity), _through(c))))
+        groups.setdefault((c.table, quantity), []).append(c)
     for (table, quantity), own in groups.items():
-        errors, unit = _errors(quantity, own)
+        errors, unit = _errors(own)
         worst = max(errors, key=abs)
         median = statistics.median(abs(error) for error in errors)
         row = (
             table,
-            _name(quantity),
+            quantity,
             str(len(own)),
             f"{median:.1f} {unit}",
             f"{worst:+.1f} {unit}",

@@ -1,6 +1,15 @@
+import re
+
 import pytest
 
-from airtoll.analyse.audit.ceiling import airtime_us, ceiling_bps, frame_time_us
+from airtoll.analyse.audit import audit
+from airtoll.analyse.audit.ceiling import (
+    airtime_us,
+    burst_ceiling_bps,
+    ceiling_bps,
+    frame_time_us,
+)
+from airtoll.observe.datasets import load_dataset
 
 
 def test_80211g_by_hand():
@@ -51,3 +60,24 @@ def test_a_wireless_bridge_has_six_octets_more_to_carry() -> None:
         assert bridge == ceiling_bps(link, 6, payload=100) <= ceiling_bps(link, payload=100)
     slow = {"phy": "802.11b", "rate_mbps": 1, "preamble": "long"}
     assert ceiling_bps({**slow, "addresses": 4}) < ceiling_bps(slow)
+
+
+def test_a_reading_above_the_contended_ceiling_names_the_burst_that_explains_it() -> None:
+    found = [
+        finding
+        for finding in audit(load_dataset("tripathi2008"))
+        if finding.kind == "above_phy_ceiling" and finding.where.startswith("single-client, open")
+    ]
+    (finding,) = found
+    link = {"phy": "802.11g", "rate_mbps": 54.0}
+    one, apart = ceiling_bps(link), burst_ceiling_bps(link)
+    named = re.search(r"bursts of (\d+) frames", finding.evidence)
+    assert named is not None, finding.evidence
+    frames = int(named.group(1))
+
+    # That many frames carry the printed value, one fewer do not.
+    def carried(n: int) -> float:
+        return n / (1 / one + (n - 1) / apart)
+
+    assert carried(frames) >= 34.78e6 > carried(frames - 1)
+    assert finding.severity == "warning"

@@ -6,7 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from airtoll.cli.app import app
+from airtoll.cli.identify import plain
 from airtoll.errors import UsageError
+from airtoll.report.identified import identified_page
 from airtoll.run import identifying
 from airtoll.run.identifying import Subject, identify_device
 
@@ -70,3 +72,62 @@ def test_an_unknown_scenario_is_refused_by_name():
 def test_unknown_settings_are_refused():
     with pytest.raises(UsageError, match="allowed are stated and open"):
         identify_device([SINGLE], settings="best")
+
+
+def test_the_page_shows_models_and_experiments():
+    result = CliRunner().invoke(
+        app, ["identify", "tripathi2008", "--see", "single", "--trials", "1", "--html"]
+    )
+    assert result.exit_code == 0, result.output
+    page = result.stdout
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert "serial, nothing meanwhile" in page
+    assert "payload of one sender, octets" in page
+    assert "rate of one sender, Mb/s" in page
+    assert "senders" in page
+
+
+def test_a_fit_at_the_limit_of_the_search_is_shown_as_impossible():
+    found = plain(identify_device([SINGLE], trials=1))
+    assert "impossible" not in identified_page(found, "title").lower()
+    (pipelined,) = (m for m in found["models"] if m["name"] == "pipelined")
+    pipelined["at_limit"] = ["tkip udp"]
+    page = identified_page(found, "title")
+    assert "Physically impossible is the fit of pipelined" in page
+    assert "(impossible)" in page
+    assert "no limit" in page
+
+
+def test_a_serial_cards_overhead_falls_with_rising_payload_and_with_a_second_sender():
+    found = identify_device([SINGLE], trials=1, experiments=True)
+    by_title = {one.title.rpartition(": ")[2]: one for one in found.experiments}
+    serial = "serial, nothing meanwhile"
+    payload = by_title["payload of one sender, octets"].overheads[serial]
+    assert payload[0] > payload[-1] > 0
+    senders = by_title["senders"].overheads[serial]
+    assert senders[0] > 2 * senders[1]
+    assert by_title["rate of one sender, Mb/s"].levels == (6.0, 12.0, 24.0, 54.0)
+
+
+def test_each_study_is_predicted_by_the_others(monkeypatch):
+    monkeypatch.setattr(identifying, "_COSTS_US", (0.0, 60.0))
+    subjects = [
+        Subject("tripathi2008", "tripathi2008", ()),
+        Subject("mccarter2006", "mccarter2006", ()),
+    ]
+    found = identifying.leave_one_out(subjects, trials=1)
+    for name, one in found.items():
+        assert all(not reading.startswith(f"{name}:") for reading in one.fitted_on)
+        predicted = [p.reading for p in one.models[0].predicted]
+        assert predicted
+        assert all(reading.dataset == name for reading in predicted)
+
+
+def test_leaving_one_out_needs_two_data_sets_and_no_see():
+    run = CliRunner().invoke(app, ["identify", "tripathi2008", "--leave-one-out"])
+    assert run.exit_code != 0
+    assert "two data sets" in str(run.exception)
+    run = CliRunner().invoke(app, ["identify", "tripathi2008"])
+    assert run.exit_code != 0
+    assert "--leave-one-out" in str(run.exception)

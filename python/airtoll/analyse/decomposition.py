@@ -123,7 +123,8 @@ def crypto_time(
 
     ``work``: time that cipher operations took on all engines; ``exposed``: idle air during which
     one was under way; ``hidden``: the rest, done while the air was busy or beside another one.
-    Means over trials; cells whose testbed does not say are left out.
+    A trial with finite transfers lasts until the last of them has ended, not to its limit. Means
+    over trials; cells whose testbed does not say are left out.
     """
     rows = _counted(observations, trials)
     keys = [*_CELL, "trial", "attempt"]
@@ -132,6 +133,8 @@ def crypto_time(
     return (
         work.join(exposed, on=keys)
         .join(_lengths(spans), on="cell")
+        .join(_transfers(rows.filter(pl.col("flow").is_not_null())), on=keys, how="left")
+        .with_columns(span=pl.coalesce("ended", "span"))
         .group_by(_CELL)
         .agg(
             work=(pl.col("work") / pl.col("span")).mean(),

@@ -18,7 +18,7 @@ from attrs import frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis
 from airtoll.analyse.estimate import Estimate, mean_t
-from airtoll.analyse.overhead import Summary, difference
+from airtoll.analyse.overhead import Summary, difference, ratio_fieller
 from airtoll.observe.datasets import Dataset
 
 _AXES = ("scenario", "policy", "traffic")
@@ -58,6 +58,14 @@ class Correspondence(Protocol):
         """With an extreme: levels of the cells whose values are subtracted."""
 
     @property
+    def over(self) -> Mapping[str, Any]:
+        """With an extreme: levels of the cells by whose values ours are divided."""
+
+    @property
+    def instrument(self) -> str:
+        """Name of the instrument through which our readings are seen; empty: none."""
+
+    @property
     def caveat(self) -> str:
         """A caveat about these readings."""
 
@@ -69,7 +77,8 @@ class Comparison:
     ``quantity``: the metric, or ``overhead``. ``relative_error``: (ours - published) /
     published; for ``overhead`` use ``absolute_error`` (fractions). ``printed``: the digits.
     ``extreme``: for an extreme over cells, which one in words; ``cell`` is then the cell that has
-    it, and the interval is that cell's alone.
+    it, and the interval is that cell's alone. ``differs``: whether it is a difference of two cells,
+    whose relative error says nothing. ``instrument``: the one through which ours was seen.
     """
 
     dataset: str
@@ -86,6 +95,8 @@ class Comparison:
     printed_unit: str
     caveat: str
     extreme: str = ""
+    differs: bool = False
+    instrument: str = ""
 
     @property
     def absolute_error(self) -> float:
@@ -101,12 +112,21 @@ class Comparison:
 
 
 def compare(
-    analysis: Analysis, dataset: Dataset, mapping: Sequence[Correspondence]
+    of_run: Analysis,
+    dataset: Dataset,
+    mapping: Sequence[Correspondence],
+    through: Mapping[tuple[str, str], Analysis] | None = None,
 ) -> list[Comparison]:
-    """Every printed mean, overhead and extreme that our cells answer to, in the mapping's order."""
+    """Every printed mean, overhead and extreme that our cells answer to, in the mapping's order.
+
+    ``through``: instrument and metric -> the analysis of the readings that it shows.
+    """
     names = {ours: theirs for theirs, ours in dataset.meta.get("metrics", {}).items()}
     found: list[Comparison] = []
     for entry in mapping:
+        analysis = of_run
+        if entry.instrument and through:
+            analysis = through[entry.instrument, entry.metric]
         cells = _our_cells(analysis, entry.cells)
         figures = _their_rows(dataset.figures, entry.readings)
         if entry.statistic != "mean":
@@ -229,10 +249,11 @@ def _extremes(
         return []
     extreme = max if entry.statistic == "max" else min
     cell, ours = extreme(values, key=lambda pair: pair[1].value)
-    words = "the difference of two cells" if entry.minus else ""
+    kind = "difference" if entry.minus else "ratio" if entry.over else ""
+    words = f"the {kind} of two cells" if kind else ""
     if len(values) > 1:
         which = "largest" if entry.statistic == "max" else "smallest"
-        words = f"the {which} of {len(values)} {'differences' if entry.minus else 'cells'}"
+        words = f"the {which} of {len(values)} {f'{kind}s' if kind else 'cells'}"
     found = []
     for row in figures.filter(pl.col("kind") == "published").iter_rows(named=True):
         published = Estimate(
@@ -269,19 +290,22 @@ def _comparison(
         printed_unit=row["unit"],
         caveat=entry.caveat,
         extreme=extreme,
+        differs=bool(entry.minus),
+        instrument=entry.instrument,
     )
 
 
 def _value(analysis: Analysis, entry: Correspondence, cell: Mapping[str, Any]) -> Estimate | None:
-    """The value of one cell, less that of its counterpart where ``minus`` names one."""
+    """The value of one cell, less or over that of its counterpart where the entry names one."""
     flow, station = entry.cells.get("flow"), entry.cells.get("station")
     if entry.metric == "overhead":
         return analysis.overhead(cell["cell"], flow, station)
-    if not entry.minus:
+    other = entry.minus or entry.over
+    if not other:
         return analysis.estimate(cell["cell"], entry.metric, flow, station)
-    axes = {axis: entry.minus.get(axis, cell[axis]) for axis in _AXES}
+    axes = {axis: other.get(axis, cell[axis]) for axis in _AXES}
     factors = json.loads(cell["factors"])
-    factors |= {key: value for key, value in entry.minus.items() if key not in _AXES}
+    factors |= {key: value for key, value in other.items() if key not in _AXES}
     others = _our_cells(analysis, axes | factors)
     if others.height != 1:
         return None
@@ -296,6 +320,8 @@ def _value(analysis: Analysis, entry: Correspondence, cell: Mapping[str, Any]) -
         Summary(r["value"], math.nan if r["deviation"] is None else r["deviation"], r["n"])
         for r in rows
     )
+    if entry.over:
+        return ratio_fieller(a, b, analysis.level)
     return difference(a, b, rows[0]["unit"], analysis.level)
 
 

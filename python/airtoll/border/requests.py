@@ -1598,6 +1598,11 @@ class TransportTcp:
     min_rto_ms: float | None = None
     """Smallest retransmission time-out, ms; null: the sender's."""
 
+    no_path_mtu_discovery: bool = False
+    """Segments are as long as the interface allows, and a tunnel's outer packets are fragmented.
+    False: the ends know the path MTU (RFC 1191), and segments fit into every tunnel.
+    """
+
 
 #: Transport protocol.
 Transport = TransportUdp | TransportTcp

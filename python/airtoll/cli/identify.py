@@ -6,21 +6,24 @@ predict; gives candidate mechanisms side by side by their error on readings that
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.errors import UsageError
+from airtoll.report.identified import identified_page
 from airtoll.run.identifying import Identified, Subject, identify_device
+from airtoll.run.identifying import leave_one_out as leave_each_out
 
 
 def identify_command(
     dataset: Annotated[str, typer.Argument(help="A data set.", metavar="DATASET")],
     see: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(help="Scenario whose readings the fit may see, or DATASET/SCENARIO; repeat."),
-    ],
+    ] = None,
     study: Annotated[
         str | None, typer.Option(help="Study whose cells correspond to it; default: its name.")
     ] = None,
@@ -33,6 +36,13 @@ def identify_command(
     ] = "stated",
     trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the predictions.")] = 1,
+    leave_one_out: Annotated[
+        bool,
+        typer.Option(help="Predict each data set by a fit to all the others, instead of --see."),
+    ] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Print a page, with experiments for a laboratory.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Fit candidate mechanisms of a device to some overheads and predict the others."""
@@ -43,14 +53,29 @@ def identify_command(
         if other == dataset:
             raise UsageError(f"--predict {name}: what --see leaves out of it is predicted anyway")
         seen[other], studies[other] = [], own or other
-    for place in see:
+    if leave_one_out == bool(see):
+        raise UsageError("say --see SCENARIO, or --leave-one-out with --predict DATASET")
+    if html and (json or leave_one_out):
+        raise UsageError("--html prints the page of one fit: leave --json and --leave-one-out out")
+    for place in see or []:
         owner, _, scenario = place.rpartition("/")
         if (owner or dataset) not in seen:
             raise UsageError(f"--see {place}: name {owner} with --predict, too")
         seen[owner or dataset].append(scenario)
     subjects = [Subject(name, studies[name], tuple(own)) for name, own in seen.items()]
-    found = identify_device(subjects, settings=settings, trials=trials, seed=seed)
-    if json:
+    if leave_one_out:
+        each = leave_each_out(subjects, settings=settings, trials=trials, seed=seed)
+        if json:
+            emit_json({name: plain(one) for name, one in each.items()})
+        else:
+            for name, one in each.items():
+                out().print(f"{name} left out:")
+                _print(one)
+        return
+    found = identify_device(subjects, settings=settings, trials=trials, seed=seed, experiments=html)
+    if html:
+        sys.stdout.write(identified_page(plain(found), f"Which device explains {dataset}"))
+    elif json:
         emit_json(plain(found))
     else:
         _print(found)
@@ -98,6 +123,14 @@ def plain(found: Identified) -> dict[str, Any]:
                 ],
             }
             for model in found.models
+        ],
+        "experiments": [
+            {
+                "title": one.title,
+                "levels": list(one.levels),
+                "overheads": {name: list(values) for name, values in one.overheads.items()},
+            }
+            for one in found.experiments
         ],
     }
 

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from airtoll.analyse import Comparison, Estimate
-from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
 from airtoll.report import what_if
@@ -466,7 +466,9 @@ def _published(summary: RunSummary) -> list[dict[str, Any]]:
             continue
         anchor, title, short, words = titles[key]
         tested = [c for c, standing in entries if standing != "fitted"]
-        means = [abs(c.relative_error) for c in tested if c.quantity != "overhead"]
+        means = [
+            abs(c.relative_error) for c in tested if c.quantity != "overhead" and not c.differs
+        ]
         points = [abs(c.absolute_error) for c in tested if c.quantity == "overhead"]
         blocks.append(
             {
@@ -509,13 +511,16 @@ def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> l
 def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[str, Any]:
     overhead = c.quantity == "overhead"
     show = show_overhead if overhead else show_estimate
+    error = f"{100 * c.relative_error:+.1f} %"
+    if overhead:
+        error = f"{100 * c.absolute_error:+.2f} points"
+    elif c.differs:
+        error = show_value(c.absolute_error, c.ours.unit)
     return {
         "policy": policy_name(c.policy),
         "published": show(c.published),
         "ours": show(c.ours),
-        "error": f"{100 * c.absolute_error:+.2f} points"
-        if overhead
-        else f"{100 * c.relative_error:+.1f} %",
+        "error": error,
         "note": summary.note(c).removesuffix(c.caveat).removesuffix("; "),
         "fitted": standing == "fitted",
     }

@@ -37,6 +37,16 @@ class Beside:
     caveat: str = ""
 
     @property
+    def over(self) -> dict[str, str]:
+        """Nothing is divided."""
+        return {}
+
+    @property
+    def instrument(self) -> str:
+        """Readings are compared as they were taken."""
+        return ""
+
+    @property
     def minus(self) -> dict[str, str]:
         """No cells are subtracted."""
         return {}

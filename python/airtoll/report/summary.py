@@ -21,6 +21,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.audit.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
+from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_value
@@ -200,6 +201,10 @@ class RunSummary:
             notes.append("ours is no radio throughput")
         if comparison.extreme:
             notes.append(f"ours: {comparison.extreme}")
+        if comparison.instrument:
+            instrument = self.study.instrument[comparison.instrument]
+            fitted = ", fitted" if instrument.fitted else ""
+            notes.append(f"ours as {comparison.instrument} shows it{fitted} ({instrument.source})")
         if comparison.caveat:
             notes.append(comparison.caveat)
         return "; ".join(notes)
@@ -347,25 +352,34 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     plan = folder.plan()
     observations, trials = read_observations(path), read_trials(path)
     head = plan.study.study
-    analysis = analyse(
-        observations,
-        trials,
-        baseline=head.baseline,
-        overhead=head.overhead,
-        select=plan.study.trials.select,
-        level=level,
-        paired=pairs_trials(
-            plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing
-        ),
-        answers=plan.study.answers,
-        sketches=read_sketches(path),
-    )
-    analysis = _in_study_order(analysis, plan)
+    paired = pairs_trials(plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing)
+
+    def analysed(rows: pl.DataFrame, sketches: pl.DataFrame | None) -> Analysis:
+        return analyse(
+            rows,
+            trials,
+            baseline=head.baseline,
+            overhead=head.overhead,
+            select=plan.study.trials.select,
+            level=level,
+            paired=paired,
+            answers=plan.study.answers,
+            sketches=sketches,
+        )
+
+    analysis = _in_study_order(analysed(observations, read_sketches(path)), plan)
+    through: dict[tuple[str, str], Analysis] = {}
+    for entry in plan.study.compare:
+        key = (entry.instrument, entry.metric)
+        if entry.instrument and key not in through:
+            metric = THROUGHPUT if entry.metric == "overhead" else entry.metric
+            instrument = plan.study.instrument[entry.instrument]
+            through[key] = analysed(seen_through(observations, metric, instrument), None)
     comparisons: list[Comparison] = []
     named = dict.fromkeys(entry.dataset for entry in plan.study.compare)
     for name in [dataset] if dataset else named:
         entries = [entry for entry in plan.study.compare if entry.dataset == name]
-        comparisons += compare(analysis, load_dataset(name), entries)
+        comparisons += compare(analysis, load_dataset(name), entries, through)
     return RunSummary(
         path, manifest, plan, counted(observations, trials), trials, analysis, tuple(comparisons)
     )

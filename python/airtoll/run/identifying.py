@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -204,6 +205,18 @@ class Choice:
 
 
 @frozen
+class Experiment:
+    """Overheads in percent that mechanisms predict where a laboratory varies one thing.
+
+    ``overheads``: mechanism -> one value per level.
+    """
+
+    title: str
+    levels: tuple[float, ...]
+    overheads: Mapping[str, tuple[float, ...]]
+
+
+@frozen
 class Identified:
     """Outcome: names of the fitted readings, the settings by data set, and the models."""
 
@@ -211,6 +224,7 @@ class Identified:
     choices: Mapping[str, tuple[Choice, ...]]
     settings: Mapping[str, str]
     models: tuple[Model, ...]
+    experiments: tuple[Experiment, ...] = ()
 
 
 @frozen
@@ -225,46 +239,154 @@ class _Reading:
     held_out: bool
 
 
-def identify_device(
+def leave_one_out(
     subjects: Sequence[Subject], *, settings: str = "stated", trials: int = 4, seed: int = 1
+) -> dict[str, Identified]:
+    """Each data set predicted by a fit to all scenarios of the others, by its name."""
+    if len(subjects) < 2:
+        raise UsageError("to leave a study out, name at least two data sets (--predict)")
+    known = _Known(subjects, settings, trials, seed)
+    names = [subject.dataset for subject in subjects]
+    return {name: known.identified(partial(_is_of, name)) for name in names}
+
+
+def _is_of(dataset: str, overhead: Overhead) -> bool:
+    return overhead.dataset == dataset
+
+
+def identify_device(
+    subjects: Sequence[Subject],
+    *,
+    settings: str = "stated",
+    trials: int = 4,
+    seed: int = 1,
+    experiments: bool = False,
 ) -> Identified:
     """Fit every mechanism to the scenarios of the fit; predict all other overheads.
 
     ``settings``: ``stated``, or ``open`` for those that the open readings choose.
+    ``experiments``: also predict the overheads of experiments that tell mechanisms apart.
     """
-    if settings not in ("stated", "open"):
-        raise UsageError(f"settings: allowed are stated and open, got {settings!r}")
-    simulate = _Simulation(trials, seed)
-    readings = [r for subject in subjects for r in _readings(subject)]
-    choices: dict[str, tuple[Choice, ...]] = {}
-    chosen: dict[str, str] = {}
-    for name in dict.fromkeys(r.dataset for r in readings):
-        own = [r for r in readings if r.dataset == name and r.cell.policy == "open"]
-        choices[name] = _choose(own, simulate)
-        stated = next(iter(SETTINGS))
-        chosen[name] = choices[name][0].setting if settings == "open" else stated
-    bases = {(r.dataset, r.table): r for r in readings if r.cell.policy == "open"}
-    pairs = [
-        (r, bases[r.dataset, r.table])
-        for r in readings
-        if r.cell.policy != "open" and (r.dataset, r.table) in bases
-    ]
-    overheads = [_overhead(secured, base) for secured, base in pairs]
-    curves: dict[str, dict[str, Curve]] = {}
-    for mechanism, change in MECHANISMS.items():
+    known = _Known(subjects, settings, trials, seed)
+    held_out = {r.name for r in known.readings if r.held_out}
+    found = known.identified(lambda reading: reading.name in held_out)
+    return evolve(found, experiments=known.experiments(found.models)) if experiments else found
+
+
+class _Known:
+    """Readings, settings and curves of some data sets, computed once for several fits."""
+
+    def __init__(self, subjects: Sequence[Subject], settings: str, trials: int, seed: int) -> None:
+        if settings not in ("stated", "open"):
+            raise UsageError(f"settings: allowed are stated and open, got {settings!r}")
+        self._simulate = _Simulation(trials, seed)
+        self.readings = [r for subject in subjects for r in _readings(subject)]
+        self._choices: dict[str, tuple[Choice, ...]] = {}
+        self._chosen: dict[str, str] = {}
+        for name in dict.fromkeys(r.dataset for r in self.readings):
+            own = [r for r in self.readings if r.dataset == name and r.cell.policy == "open"]
+            self._choices[name] = _choose(own, self._simulate)
+            stated = next(iter(SETTINGS))
+            best = self._choices[name][0].setting
+            self._chosen[name] = best if settings == "open" else stated
+        bases = {(r.dataset, r.table): r for r in self.readings if r.cell.policy == "open"}
+        self._pairs = [
+            (r, bases[r.dataset, r.table])
+            for r in self.readings
+            if r.cell.policy != "open" and (r.dataset, r.table) in bases
+        ]
+        self._overheads = [_overhead(secured, base) for secured, base in self._pairs]
+        self._curves = {name: self._curve(name, change) for name, change in MECHANISMS.items()}
+
+    def identified(self, is_held_out: Callable[[Overhead], bool]) -> Identified:
+        """The models of a fit to all overheads that are not held out."""
+        overheads = [evolve(o, held_out=is_held_out(o)) for o in self._overheads]
+        models = identify(overheads, self._curves)
+        fitted_on = tuple(o.name for o in overheads if not o.held_out)
+        return Identified(fitted_on, self._choices, self._chosen, models)
+
+    def experiments(self, models: Sequence[Model]) -> tuple[Experiment, ...]:
+        """Payload, rate and number of senders varied in a cell with one UDP sender."""
+        lone = [
+            (secured, base)
+            for secured, base in self._pairs
+            if secured.cell.load.transport == "udp" and len(secured.cell.settings.stations) == 1
+        ]
+        if not lone:
+            return ()
+        secured, base = max(lone, key=lambda pair: _points(pair[1].mean, pair[0].mean, ""))
+        key = f"{secured.cell.security.link.cipher}".split("-")[0]
+        phy = secured.cell.settings.phy
+        top = secured.cell.settings.rate_mbps or 0.0
+        rates = tuple(r for r in _EXPERIMENT_RATES.get(phy, ()) if r <= top)
+        varied: list[tuple[str, tuple[float, ...], Callable[[Cell, float], Cell]]] = [
+            ("payload of one sender, octets", _PAYLOADS, _with_payload),
+            ("rate of one sender, Mb/s", rates, _with_rate),
+            ("senders", (1.0, 2.0, 3.0), _with_senders),
+        ]
+        found = []
+        for title, levels, vary in varied:
+            values = {
+                m.name: tuple(
+                    self._predicted(m, key, vary(secured.cell, x), vary(base.cell, x), secured)
+                    for x in levels
+                )
+                for m in models
+                if not m.at_limit
+            }
+            if levels:
+                found.append(Experiment(f"{secured.name}: {title}", levels, values))
+        return tuple(found)
+
+    def _predicted(
+        self, model: Model, cipher: str, secured: Cell, base: Cell, like: _Reading
+    ) -> float:
+        costs = [
+            cost.value
+            for name, cost in model.fitted.items()
+            if cipher in name and name.endswith("udp")
+        ]
+        setting = SETTINGS[self._chosen[like.dataset]][0]
+        change = MECHANISMS[model.name] if costs else None
+        free = self._simulate(base, setting, None, 0.0)
+        paid = self._simulate(secured, setting, change, costs[0] if costs else 0.0)
+        return _points(free, paid, like.definition)
+
+    def _curve(self, mechanism: str, change: Change) -> dict[str, Curve]:
         costs = (0.0,) if mechanism == "octets only" else _COSTS_US
-        curves[mechanism] = {}
-        for (secured, base), reading in zip(pairs, overheads, strict=True):
-            setting = SETTINGS[chosen[secured.dataset]][0]
-            free = simulate(base.cell, setting, None, 0.0)
+        found = {}
+        for (secured, base), reading in zip(self._pairs, self._overheads, strict=True):
+            setting = SETTINGS[self._chosen[secured.dataset]][0]
+            free = self._simulate(base.cell, setting, None, 0.0)
             points = [
-                _points(free, simulate(secured.cell, setting, change, cost), secured.definition)
+                _points(
+                    free, self._simulate(secured.cell, setting, change, cost), secured.definition
+                )
                 for cost in costs
             ]
-            curves[mechanism][reading.name] = Curve(costs, tuple(points))
-    models = identify(overheads, curves)
-    fitted_on = tuple(o.name for o in overheads if not o.held_out)
-    return Identified(fitted_on, choices, chosen, models)
+            found[reading.name] = Curve(costs, tuple(points))
+        return found
+
+
+#: Levels of the experiments: UDP payloads, octets; rates, Mb/s.
+_PAYLOADS: Final = (256.0, 512.0, 1024.0, 1472.0)
+_EXPERIMENT_RATES: Final[Mapping[str, tuple[float, ...]]] = {
+    "802.11b": (1.0, 2.0, 5.5, 11.0),
+    "802.11g": (6.0, 12.0, 24.0, 54.0),
+    "802.11a": (6.0, 12.0, 24.0, 54.0),
+}
+
+
+def _with_payload(cell: Cell, octets: float) -> Cell:
+    return evolve(cell, load=cell.load.model_copy(update={"payload_bytes": int(octets)}))
+
+
+def _with_rate(cell: Cell, mbps: float) -> Cell:
+    return evolve(cell, settings=cell.settings.model_copy(update={"rate_mbps": mbps}))
+
+
+def _with_senders(cell: Cell, count: float) -> Cell:
+    return evolve(cell, settings=cell.settings.model_copy(update={"clients": int(count)}))
 
 
 class _Simulation:

@@ -81,6 +81,12 @@ class Join(Table):
     mobile_ip: Literal["off", "home", "foreign"] = Field(
         "off", description="Mobile IPv4 registration after the link is up"
     )
+    first_at_home: bool = Field(
+        False,
+        description="topologies r1 to r4: the mobile node joins at home first, and link "
+        "authentication and registration are repeated in the foreign network; times and messages "
+        "are sums over both joins, without the time of the movement (Agarwal and Wang, VIII.B)",
+    )
     advertisement_s: Positive | None = Field(
         None,
         description="interval of the Mobile IP agents' advertisements, s, in group-addressed "

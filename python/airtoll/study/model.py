@@ -276,6 +276,9 @@ class Scenario(Table):
     )
     edca: bool = Field(False, description="four access categories instead of one")
     queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
+    mtu_octets: Annotated[int, Field(ge=256, le=2304)] = Field(
+        1500, description="MTU of the stations and of all hosts, octets"
+    )
     queue_max_delay_ms: NotNegative | None = Field(
         None,
         description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit; "
@@ -463,6 +466,11 @@ class Load(Table):
         description="TCP maximum segment size, octets; default, and at most: 1460 (IPv4), "
         "1440 (IPv6)",
     )
+    path_mtu_discovery: bool = Field(
+        True,
+        description="TCP segments fit into every tunnel on the way (RFC 1191); false: they have "
+        "the length of the interface, and the tunnel's outer packets are fragmented",
+    )
     window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
     tcp: Literal["newreno", "cubic"] | None = Field(
         None, description="congestion control; default: the host profile's"
@@ -503,6 +511,8 @@ class Load(Table):
                         f"{key}: {octets} octets do not fit into one UDP datagram; at most "
                         f"{_LARGEST_DATAGRAM}, or transport = 'tcp'"
                     )
+            if not self.path_mtu_discovery:
+                raise ValueError("path_mtu_discovery is for transport = 'tcp'")
         elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
             raise ValueError(
                 "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "
@@ -621,18 +631,69 @@ class Compare(Table):
         description="with max or min: levels of the cells whose values are subtracted, for printed "
         "differences between two systems",
     )
+    over: dict[str, Level] = Field(
+        default_factory=dict,
+        description="with max or min: levels of the cells by whose values ours are divided, for "
+        "printed ratios of two policies",
+    )
+    instrument: str = Field(
+        "", description="the `[instrument.NAME]` through which our readings are seen"
+    )
     caveat: str = Field("", description="caveat of these readings")
 
     @model_validator(mode="after")
     def _extremes(self) -> Compare:
-        if self.statistic == "mean" and self.minus:
-            raise ValueError("minus needs statistic max or min")
+        if self.statistic == "mean" and (self.minus or self.over):
+            raise ValueError("minus and over need statistic max or min")
+        if self.minus and self.over:
+            raise ValueError("minus and over exclude each other")
         if self.statistic == "mean" and self.metric == "overhead":
             raise ValueError(
                 "metric overhead needs statistic max or min; throughput_bps compares both"
             )
-        if self.minus and self.metric == "overhead":
-            raise ValueError("minus is for metrics, not for overhead")
+        if (self.minus or self.over) and self.metric == "overhead":
+            raise ValueError("minus and over are for metrics, not for overhead")
+        return self
+
+
+class Instrument(Table):
+    """A measuring program: what it does to a reading before it prints it."""
+
+    source: str = Field(
+        min_length=1, description="source of the description, or the readings that it is fitted to"
+    )
+    fitted: bool = Field(False, description="a number of it is fitted to readings")
+    reads: str | None = Field(None, description="metric that it shows instead of the compared one")
+    end: Literal["receiver", "sender"] = Field(
+        "receiver", description="sender: it counts packets that were sent, delivered or not"
+    )
+    series: bool = Field(
+        False, description="it takes a reading each second, and shows their mean (`series = true`)"
+    )
+    tick: NotNegative = Field(
+        0.0, description="tick of the sender's clock in the metric's unit; 0: none"
+    )
+    advance: NotNegative = Field(
+        0.0, description="progress of the clock's phase from one reading to the next, same unit"
+    )
+    successive: bool = Field(
+        False, description="it shows absolute differences of successive readings"
+    )
+    step: NotNegative = Field(0.0, description="last place that it shows, metric's unit; 0: all")
+    rounding: Literal["nearest", "down", "up"] = Field(
+        "nearest", description="direction of rounding to the last place"
+    )
+
+    @model_validator(mode="after")
+    def _each_part_acts(self) -> Instrument:
+        if (self.tick or self.successive) and not self.series:
+            raise ValueError("tick and successive act on readings of each second: set series")
+        if bool(self.tick) != bool(self.advance):
+            raise ValueError("tick and advance act together")
+        if self.rounding != "nearest" and not self.step:
+            raise ValueError("rounding acts on a step")
+        if not (self.reads or self.series or self.step or self.end == "sender"):
+            raise ValueError("changes nothing: set reads, end, series or step")
         return self
 
 
@@ -691,9 +752,21 @@ class Study(Table):
         (), description="cells to leave out: a table matches a cell that matches all its keys"
     )
     compare: tuple[Compare, ...] = ()
+    instrument: dict[str, Instrument] = Field(
+        default_factory=dict, description="measuring programs that `[[compare]]` names"
+    )
     as_printed: dict[str, Level] = Field(
         default_factory=dict, description="dotted key -> value that --as-printed sets"
     )
+
+    @model_validator(mode="after")
+    def _instruments_are_there(self) -> Study:
+        named = {entry.instrument for entry in self.compare if entry.instrument}
+        for name in sorted(named - set(self.instrument)):
+            raise ValueError(f"compare.instrument: no [instrument.{name}]")
+        for name in sorted(set(self.instrument) - named):
+            raise ValueError(f"instrument.{name}: no [[compare]] table names it")
+        return self
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -270,6 +270,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         cipher=_data_cipher(policy),
         host=_with_card(_host(profile, policy), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
+        mtu_octets=settings.mtu_octets,
         queue=_queue(settings, profile),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
         position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
@@ -304,6 +305,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         cipher=_data_cipher(cell.security),
         host=_with_card(_host(profile, cell.security), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
+        mtu_octets=settings.mtu_octets,
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
     )
@@ -311,7 +313,8 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
 
 def _server_node(cell: Cell, profile: Profile) -> border.Node:
     host = _host(profile, cell.security)
-    return border.Node(name=SERVER, role=border.Role.WIRED, host=host)
+    mtu = cell.settings.mtu_octets
+    return border.Node(name=SERVER, role=border.Role.WIRED, host=host, mtu_octets=mtu)
 
 
 def _peer(settings: Scenario, station: Station) -> str:
@@ -564,6 +567,7 @@ def _transport(traffic: Load) -> border.Transport:
         sack=traffic.sack,
         delayed_ack_segments=traffic.delayed_ack_segments,
         delayed_ack_timeout_ms=traffic.delayed_ack_ms,
+        no_path_mtu_discovery=not traffic.path_mtu_discovery,
     )
 
 

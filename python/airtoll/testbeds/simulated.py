@@ -17,9 +17,9 @@ from airtoll.testbeds.resolve import station_list, station_policy
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
     "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
-    "window_kbytes tcp timestamps sack delayed_ack_segments delayed_ack_ms socket_buffer_kbytes "
-    "transfer_bytes request_bytes response_bytes query_bytes answer_bytes stations "
-    "flows_per_station wmm"
+    "path_mtu_discovery window_kbytes tcp timestamps sack delayed_ack_segments delayed_ack_ms "
+    "socket_buffer_kbytes transfer_bytes request_bytes response_bytes query_bytes answer_bytes "
+    "stations flows_per_station wmm"
 )
 _EDCA: Final = {
     f"scenario{place}.edca_parameters.{category}": "aifsn cw_min cw_max txop_us"
@@ -31,8 +31,8 @@ _FIELDS: Final = _EDCA | {
     "preamble protection beacons beacon_interval_tu ssids ampdu_max_octets amsdu_max_octets "
     "rts_threshold_octets fragmentation_threshold_octets cw_min cw_max retry_limit "
     "frame_bursting_us edca txop_protection block_ack_window basic_rates_mbps slot_time_us "
-    "queue_packets queue_max_delay_ms queue_type airtime_fairness clients rssi_dbm hidden "
-    "authenticate address_resolution",
+    "queue_packets mtu_octets queue_max_delay_ms queue_type airtime_fairness clients rssi_dbm "
+    "hidden authenticate address_resolution",
     "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
     "bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
@@ -44,8 +44,9 @@ _FIELDS: Final = _EDCA | {
     "capture_db",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller",
     "scenario.join": "tls chain cached_pmk tls_resumption anti_clogging anti_clogging_threshold "
-    "cookies cookie_threshold cryptobinding mobile_ip advertisement_s movement_detection fault "
-    "spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s limit_s",
+    "cookies cookie_threshold cryptobinding mobile_ip first_at_home advertisement_s "
+    "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
+    "limit_s",
     "scenario.handover": "at_s path every_s next_ap_m again_s scan_ms method ahead_ms mobile_ip "
     "tunnel return_routability",
     "scenario.handover.walk": "to_m back speed_m_s threshold_dbm hysteresis_db",

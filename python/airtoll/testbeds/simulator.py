@@ -12,10 +12,10 @@ from pathlib import Path
 
 from attrs import evolve
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, joining, loads, roaming
+from airtoll.testbeds import bridging, first_join, joining, loads, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -25,6 +25,7 @@ from airtoll.testbeds.contract import (
     sketches_of,
     with_whole_cell,
 )
+from airtoll.testbeds.first_join import added, at_home
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 from airtoll.testbeds.simulated import CAPABILITY
 
@@ -61,6 +62,7 @@ class Simulator:
             or loads.why_not(cell)
             or roaming.why_not(cell, policies[0])
             or joining.why_not(cell, policies)
+            or first_join.why_not(cell)
         )
         if problem:
             return Skip(problem)
@@ -104,6 +106,7 @@ class Simulator:
         own = None if captures is None else captures / folder_of(trial)
         folders = None if own is None else [str(own)]
         try:
+            earlier = self._first_join(trial)
             columns = _native.simulate(_json_of(trial.cell), [trial.seed], self._cancel, folders)
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
@@ -112,7 +115,7 @@ class Simulator:
         except OSError as error:
             raise TestbedError(f"simulator: cannot write {own}: {error}") from error
         (failure,) = columns["failure"]
-        rows = rows_of(columns)
+        rows = added(rows_of(columns), earlier)
         caveat = None if failure is None else _partial_join(rows, trial.cell, str(failure))
         return Measured(
             rows=tuple(_finished(rows, trial.cell)),
@@ -121,6 +124,17 @@ class Simulator:
             caveats=(caveat,) if caveat else (),
             files=() if own is None else tuple(sorted(own.iterdir())),
         )
+
+    def _first_join(self, trial: Trial) -> list[Row]:
+        """Rows of the join at home that precedes the trial's own, if the study has one."""
+        if not trial.cell.settings.join.first_at_home:
+            return []
+        home = border.to_json(at_home(trial.cell))
+        columns = _native.simulate(home, [trial.seed], self._cancel, None)
+        (failure,) = columns["failure"]
+        if failure is not None:
+            raise TestbedError(f"simulator: {trial.cell.name}: join at home: {failure}")
+        return rows_of(columns)
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""
@@ -177,7 +191,8 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
     """Rows with finite transfers rated over their own time, and the whole cell's throughput.
 
     A transfer's throughput is what was delivered over the time from the first octet sent to the
-    last one delivered (Agarwal and Wang, equation 11), not over the length of the trial.
+    last one delivered (Agarwal and Wang, equation 11), not over the length of the trial. The share
+    of a CPU is that of the time until the last transfer has ended.
     """
     if any(load.transfer_bytes is not None for load in cell.load.loads):
         span = cell.load.duration_s - cell.load.warm_up_s
@@ -188,6 +203,13 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
             else row
             for row in rows
         ]
+        if times and span > 0:
+            rows = [
+                evolve(row, value=min(1.0, row.value * span / max(times.values())))
+                if row.metric == "cpu_share"
+                else row
+                for row in rows
+            ]
     return with_whole_cell(rows)
 
 

@@ -175,7 +175,9 @@ impl Builder<'_> {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
         let room = |from: NodeId, to: NodeId| {
             let net = &self.world.stack.net;
-            let ends = net.tunnels(from).iter().filter(|end| end.takes(to, true));
+            let found = !options.no_path_mtu_discovery;
+            let ends = net.tunnels(from).iter();
+            let ends = ends.filter(|end| found && end.takes(to, true));
             ends.rev()
                 .fold(net.mtu(from), |mtu, end| end.longest_inner(mtu))
         };

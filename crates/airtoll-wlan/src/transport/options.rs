@@ -27,6 +27,9 @@ pub struct TcpOptions {
     pub sack: Option<bool>,
     /// Smallest retransmission time-out, ms; null: the sender's.
     pub min_rto_ms: Option<f64>,
+    /// Segments are as long as the interface allows, and a tunnel's outer packets are fragmented. False:
+    /// the ends know the path MTU (RFC 1191), and segments fit into every tunnel.
+    pub no_path_mtu_discovery: bool,
 }
 
 /// Congestion control.

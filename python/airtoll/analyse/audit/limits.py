@@ -8,6 +8,7 @@ clocks and averages differ by as much. Without a stated link there is no finding
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -224,9 +225,19 @@ def _range(bound: float, most: float) -> str:
 
 
 def _bursts(value: float, bound: float, most: float) -> str:
+    """The shortest burst that would explain a throughput, in frames per contention.
+
+    A frame takes 1 / bound with contention and 1 / most SIFS after another, per bit; n frames per
+    contention carry ``value`` where n / value = 1 / bound + (n - 1) / most.
+    """
     if value > most * (1 + _TOLERANCE) and most > bound * (1 + _TOLERANCE):
         return ", and above frames SIFS apart"
-    return "; frames SIFS apart could" if value > bound * (1 + _NOTE) else ""
+    if value <= bound * (1 + _NOTE):
+        return ""
+    if value >= most:
+        return "; frames SIFS apart without end could"
+    frames = math.ceil((1 / bound - 1 / most) / (1 / value - 1 / most))
+    return f"; bursts of {frames} frames SIFS apart would explain it"
 
 
 def _octets(label: str) -> int:

@@ -27,7 +27,7 @@ def agreement(summary: RunSummary) -> Iterator[Picture]:
     """One panel per quantity and unit that both sides have."""
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in summary.comparisons:
-        if comparison.quantity != "overhead":
+        if comparison.quantity != "overhead" and not comparison.differs:
             key = (comparison.quantity, comparison.published.unit)
             groups.setdefault(key, []).append(comparison)
     if not groups:
