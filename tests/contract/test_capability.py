@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from airtoll import border
 from airtoll.plan import Plan, make_plan
 from airtoll.policies import resolve
 from airtoll.study import Study
 from airtoll.testbeds import simulated
 from airtoll.testbeds.capability import Capability, paths
+from airtoll.testbeds.first_join import at_home
 from airtoll.testbeds.linux import capability as linux_capability
 from airtoll.testbeds.linux import medium, testbed
 from airtoll.testbeds.linux.testbed import Linux
@@ -90,6 +92,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.slot_time_us": (20, {"scenario.phy": "802.11g"}),
     "scenario.queue_packets": (20, {}),
     "scenario.queue_max_delay_ms": (50.0, {}),
+    "scenario.mtu_octets": (1400, {}),
     "scenario.queue_type": ("codel", {}),
     "scenario.airtime_fairness": (True, {"scenario.queue_type": "fq_codel"}),
     "scenario.stations.name": ("C", {}),
@@ -136,6 +139,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.join.cookies": (True, _TUNNEL),
     "scenario.join.cookie_threshold": (5, {**_TUNNEL, "scenario.join.cookies": True}),
     "scenario.join.cryptobinding": (True, _EAP),
+    "scenario.join.first_at_home": (True, _MOBILE),
     "scenario.join.mobile_ip": ("home", {**_MOBILE, "scenario.topology": "n1"}),
     "scenario.join.advertisement_s": (
         0.5,
@@ -203,6 +207,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "traffic.payload_bytes": (500, _UDP),
     "traffic.write_bytes": (500, {}),
     "traffic.mss_bytes": (500, {}),
+    "traffic.path_mtu_discovery": (False, {}),
     "traffic.window_kbytes": (16.0, {}),
     "traffic.tcp": ("newreno", {}),
     "traffic.timestamps": (True, {}),
@@ -311,7 +316,8 @@ def given(bed: str, fields: Fields) -> str:
     """Everything that a testbed is given for a cell, as text."""
     plan, cell = cell_of(fields)
     if bed == "simulator":
-        return scenario_json(cell)
+        first = border.to_json(at_home(cell)) if cell.settings.join.first_at_home else ""
+        return scenario_json(cell) + first
     job = testbed.job_of(plan.trial(cell, 1, 1)).to_json()
     return json.dumps({**job, "name": "", "seed": 0}, sort_keys=True)
 
