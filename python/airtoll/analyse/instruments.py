@@ -26,7 +26,7 @@ _RUN: Final = (
 
 
 class Instrument(Protocol):
-    """What a measuring program does to a reading; an ``[instrument.NAME]`` table is one."""
+    """Effects of a measuring program on a reading; an ``[instrument.NAME]`` table is one."""
 
     @property
     def source(self) -> str:
