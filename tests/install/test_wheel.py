@@ -111,6 +111,7 @@ def test_a_study_runs_and_has_its_page(installed, folder):
     command(installed / "airtoll", "run", "quickstart", "--trials", 2, "--out", "run", cwd=folder)
     page = (folder / "run" / "report.html").read_text()
     assert page.count("<svg") >= 2
+    assert 'id="simulator"' in page
     assert "pip install &#39;airtoll[print]&#39;" in page
     figures = sorted(path.suffix for path in (folder / "run" / "figures").iterdir())
     assert set(figures) == {".svg"}

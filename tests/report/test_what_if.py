@@ -156,3 +156,15 @@ def test_choices_are_resolved_as_the_testbed_does():
 
 def test_a_roaming_study_has_no_panel():
     assert what_if(make_plan(load("roaming2026").study)) is None
+
+
+def test_a_checkout_without_the_module_says_how_to_build_it(finished_run, monkeypatch, capsys):
+    from airtoll.cli.what_if import panel_of
+
+    monkeypatch.setattr(live, "module", lambda: None)
+    assert panel_of([finished_run.path], wanted=True) is None
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "make web" in said
+    assert panel_of([finished_run.path], wanted=False) is None
+    assert capsys.readouterr().err == ""
