@@ -49,7 +49,7 @@ def noncentral_t_beyond(critical: float, degrees: float, centre: float) -> float
     spread = 1 / math.sqrt(2 * degrees)
     low, high = max(0.0, 1 - 14 * spread), 1 + 14 * spread
     # The fourth power is smooth at 0, where the density of few degrees of freedom is not.
-    nodes, weights = _NODES
+    nodes, weights = _legendre()
     ends = low**0.25, high**0.25
     u = (ends[1] + ends[0]) / 2 + (ends[1] - ends[0]) / 2 * nodes
     s = u**4
@@ -172,4 +172,9 @@ def _apart(value: float) -> float:
 _normal_quantile = np.vectorize(_normal_of, otypes=[np.float64])
 _quantiles = np.vectorize(_quantile, otypes=[np.float64])
 _belows = np.vectorize(_below, otypes=[np.float64])
-_NODES: Final = np.polynomial.legendre.leggauss(400)
+
+
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[Any, Any]:
+    """Nodes and weights of a quadrature; few commands need them, and they take 0.1 s."""
+    return np.polynomial.legendre.leggauss(400)

@@ -1,32 +1,112 @@
 """The root of the command line: the list of commands.
 
-Takes nothing; gives the typer application. Never holds logic.
+Takes nothing; gives the typer application. Never holds logic. The module of a command is imported
+when the command is named: most of the time of a short command is that of imports.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any, Final
+
 import typer
+from attrs import frozen
+from typer.core import TyperCommand, TyperGroup
 
 from airtoll import __version__
-from airtoll.cli import (
-    advise,
-    audit,
-    calibrate,
-    capture,
-    catalogues,
-    ciphers,
-    doctoring,
-    guest,
-    identify,
-    importing,
-    maxima,
-    planning,
-    playground,
-    reporting,
-    running,
-    surveying,
-    watching,
-)
+
+
+@frozen
+class Lazy:
+    """A command or a group of commands: its place below ``airtoll.cli``, and its line of help.
+
+    ``summary`` is the first line of the command's docstring, or the group's help.
+    """
+
+    module: str
+    attribute: str
+    summary: str
+
+
+COMMANDS: Final = {
+    "run": Lazy(
+        "running", "run", "Run a study, write its tables and report, and print the results."
+    ),
+    "check": Lazy(
+        "running",
+        "check",
+        "List the cells to run, the skipped cells with reasons, and the expected duration.",
+    ),
+    "watch": Lazy(
+        "watching",
+        "watch",
+        "Repeat a short campaign, keep every round, and report drift and the averaged overhead.",
+    ),
+    "survey": Lazy(
+        "surveying",
+        "survey",
+        "Rank channels and positions by open throughput, before anything is measured.",
+    ),
+    "plan": Lazy(
+        "planning",
+        "plan_command",
+        "Compute the trials per cell that detect a given difference against the baseline.",
+    ),
+    "report": Lazy(
+        "reporting",
+        "report",
+        "Write the report of a run, or one report that compares several runs.",
+    ),
+    "compare": Lazy("reporting", "compare", "Compare a run with printed figures, cell by cell."),
+    "advise": Lazy(
+        "advise",
+        "advise_command",
+        "Rank policies by needs and limits; a broken one is never recommended.",
+    ),
+    "audit": Lazy(
+        "audit",
+        "audit_command",
+        "Find figures that are inconsistent or impossible, or that do not support a claim.",
+    ),
+    "calibrate": Lazy(
+        "calibrate",
+        "calibrate_command",
+        "Fit a device profile to some policies' readings and predict the others.",
+    ),
+    "identify": Lazy(
+        "identify",
+        "identify_command",
+        "Fit candidate mechanisms of a device to some overheads and predict the others.",
+    ),
+    "import": Lazy(
+        "importing",
+        "import_command",
+        "Bring your own iperf3, irtt, flent or CSV readings into the observation schema.",
+    ),
+    "maxima": Lazy(
+        "maxima",
+        "maxima",
+        "Print theoretical maxima of 802.11a/b/g and those of McCarter's Table 4-2.",
+    ),
+    "playground": Lazy(
+        "playground",
+        "playground",
+        "Write a page of lessons for a class hour; it opens offline and simulates in the browser.",
+    ),
+    "doctor": Lazy(
+        "doctoring",
+        "doctor",
+        "Check this machine: Python, native module, data, disk, optional tools.",
+    ),
+    "studies": Lazy("catalogues", "studies", "Shipped study files."),
+    "policies": Lazy("catalogues", "policies", "The catalogue of security policies."),
+    "profiles": Lazy("catalogues", "profiles", "Device profiles, each number with its source."),
+    "datasets": Lazy("catalogues", "datasets", "Published readings."),
+    "scenarios": Lazy("catalogues", "scenarios", "Scenarios of the shipped studies."),
+    "capture": Lazy("capture", "app", "Read captures of real networks."),
+    "guest": Lazy("guest", "app", "The throw-away Linux guest."),
+    "ciphers": Lazy("ciphers", "ciphers", "The ciphers on this machine."),
+}
 
 EPILOG = (
     "Exit codes: 0 done; 1 error; 2 invalid input (study, option, file); "
@@ -34,14 +114,46 @@ EPILOG = (
     "failed; 130 interrupted, resumable. Data goes to stdout, everything else to stderr."
 )
 
+SETTINGS: Final[dict[str, Any]] = {
+    "no_args_is_help": True,
+    "rich_markup_mode": "markdown",
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """The group of all commands, each loaded when it is called."""
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        for name, lazy in COMMANDS.items():
+            self.commands[name] = TyperCommand(name, help=lazy.summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The named command, loaded; typer's own method for its errors."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name in COMMANDS else command, rest
+
+
+def loaded(name: str) -> Any:
+    """A command of the list, with its module imported."""
+    found = getattr(import_module(f"airtoll.cli.{COMMANDS[name].module}"), COMMANDS[name].attribute)
+    alone = typer.Typer(**SETTINGS)
+    alone.callback()(lambda: None)
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    return typer.main.get_group(alone).commands[name]
+
+
 app = typer.Typer(
     name="airtoll",
+    cls=_Commands,
     help="What does Wi-Fi security cost? Declare a study, run it, read the answer.",
     epilog=EPILOG,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **SETTINGS,
 )
 
 
@@ -58,28 +170,3 @@ def root(
     ),
 ) -> None:
     """What does Wi-Fi security cost? Declare a study, run it, read the answer."""
-
-
-app.command()(running.run)
-app.command()(running.check)
-app.command()(watching.watch)
-app.command()(surveying.survey)
-app.command("plan")(planning.plan_command)
-app.command()(reporting.report)
-app.command()(reporting.compare)
-app.command("advise")(advise.advise_command)
-app.command("audit")(audit.audit_command)
-app.command("calibrate")(calibrate.calibrate_command)
-app.command("identify")(identify.identify_command)
-app.command("import")(importing.import_command)
-app.command()(maxima.maxima)
-app.command()(playground.playground)
-app.command()(doctoring.doctor)
-app.add_typer(catalogues.studies, name="studies")
-app.add_typer(catalogues.policies, name="policies")
-app.add_typer(catalogues.profiles, name="profiles")
-app.add_typer(catalogues.datasets, name="datasets")
-app.add_typer(catalogues.scenarios, name="scenarios")
-app.add_typer(capture.app, name="capture")
-app.add_typer(guest.app, name="guest")
-app.add_typer(ciphers.ciphers, name="ciphers")

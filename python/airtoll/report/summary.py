@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,6 @@ from attrs import define, evolve, field, frozen
 
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.audit import Finding, audit_run
-from airtoll.analyse.audit.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
@@ -35,6 +33,9 @@ from airtoll.profiles import Profile, load
 from airtoll.report.names import Names
 from airtoll.study import Study
 from airtoll.study.generations import HIGHEST_MBPS
+
+if TYPE_CHECKING:
+    from airtoll.analyse.audit import Finding
 
 THEORY = "theory.parquet"
 
@@ -138,6 +139,9 @@ class RunSummary:
             "senders": settings.clients or len(settings.stations),
         }
         added = policy.octets_per_mpdu + policy.octets_per_msdu
+        # The rules of the audit load a tenth of what a run does without them.
+        from airtoll.analyse.audit.ceiling import ceiling_bps
+
         return ceiling_bps(link, added, load.payload_bytes)
 
     def above_ceiling(self, comparison: Comparison) -> bool:
@@ -275,6 +279,8 @@ class RunSummary:
     @cached_property
     def findings(self) -> list[Finding]:
         """The findings of an audit of the run."""
+        from airtoll.analyse.audit import audit_run
+
         return audit_run(self.manifest["study"]["name"], self.observations, self.trials, self.study)
 
     def readings(self, metric: str) -> pl.DataFrame:

@@ -11,18 +11,18 @@ import io
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import headline, table, titles
-from airtoll.report.imported import Imported
-from airtoll.report.imported import headline as imported_headline
-from airtoll.report.imported_rows import beside, costs, estimates
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary
+
+if TYPE_CHECKING:
+    from airtoll.report.imported import Imported
 
 
 def markdown(summary: RunSummary) -> str:
@@ -90,6 +90,10 @@ def several(pairs: Sequence[Against], form: str) -> str:
 
 def imported(readings: Imported, form: str) -> str:
     """Imported readings as ``markdown``, ``csv``, ``latex`` or ``json``."""
+    # Runs are not imported readings: a run does not load what these need.
+    from airtoll.report.imported import headline as imported_headline
+    from airtoll.report.imported_rows import beside, costs, estimates
+
     analysis = readings.analysis
     if form == "csv":
         return _every_estimate(analysis.estimates)
