@@ -2,8 +2,9 @@
 
 The simulator for browsers is built by ``tools/web.sh``, which says so where Rust lacks its target.
 
-The Linux testbed finds the program beside the interpreter, where an installer puts a wheel's scripts.
-maturin packs what lies in ``airtoll._native.data/scripts``; this backend builds the program there first.
+The Linux testbed finds the program beside the interpreter, where an installer puts a wheel's
+scripts. maturin packs the files of ``airtoll._native.data/scripts``; this backend builds the
+program there first.
 ``python tools/backend.py`` does so for ``tools/wheel.sh``.
 """
 

@@ -1,7 +1,7 @@
-"""What a command imports: counts of modules, because times depend on the machine.
+"""Imports of a command: counts of modules, because times depend on the machine.
 
 A command's module is imported when the command is named (``airtoll.cli.app``). Within a module,
-imports that only one option or one testbed needs stand in the function that needs them.
+an import for one option or one testbed belongs into the function with that option.
 """
 
 from __future__ import annotations

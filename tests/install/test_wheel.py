@@ -171,11 +171,13 @@ def test_a_missing_extra_is_named_with_its_command(installed, folder):
 
 
 def test_the_sdist_builds_the_same_package(wheel, tmp_path):
+    """As an installer does it: by the build backend that the source distribution names."""
     command("maturin", "sdist", "--out", tmp_path, cwd=ROOT)
     (source,) = tmp_path.glob("*.tar.gz")
-    shutil.unpack_archive(source, tmp_path / "unpacked")
-    (root,) = (tmp_path / "unpacked").iterdir()
-    command("maturin", "build", "--release", "--out", tmp_path / "built", cwd=root)
+    command(
+        sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps",
+        "--wheel-dir", tmp_path / "built", source, cwd=tmp_path,
+    )  # fmt: skip
     (built,) = (tmp_path / "built").glob("*.whl")
 
     def content(path: Path) -> set[str]:
@@ -183,6 +185,27 @@ def test_the_sdist_builds_the_same_package(wheel, tmp_path):
             [sys.executable, "-m", "zipfile", "-l", path], capture_output=True, text=True,
             check=True,
         ).stdout.splitlines()[1:]  # fmt: skip
-        return {name.split()[0] for name in names if name.split()[0].startswith("airtoll/")}
+        listed = {name.split()[0] for name in names}
+        # Records and the SBOM are of the build, not of the package.
+        return {name for name in listed if ".dist-info/" not in name}
 
     assert content(built) == content(wheel)
+    if sys.platform.startswith("linux"):
+        assert any(name.endswith("/scripts/airtoll-medium") for name in content(built))
+
+
+def test_uvx_runs_the_quickstart_from_the_wheel(wheel, downloads, folder, tmp_path):
+    """Without the network: uv resolves from what an installer fetched for a base install."""
+    uv = shutil.which("uv", path=tools()["PATH"])
+    if uv is None:
+        pytest.skip("uv is not installed: pip install uv")
+    cache = tmp_path / "cache"
+    command(
+        uv, "tool", "run", "--no-config", "--cache-dir", cache, "--no-index",
+        "--find-links", downloads, "--python", sys.executable, "--from", wheel, "airtoll", "run", "quickstart", "--out", "uvx",
+        cwd=folder,
+    )  # fmt: skip
+    assert (folder / "uvx" / "report.html").exists()
+    unpacked = sum(p.stat().st_size for p in cache.rglob("*") if p.is_file())
+    print(f"the cache of uv holds {unpacked / 1e6:.1f} MB")
+    assert unpacked < MOST_UNPACKED

@@ -5,8 +5,10 @@ import pytest
 
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.errors import UsageError
+from airtoll.report import page_of
 from airtoll.run import open_run, run
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions
+from airtoll.study import load, shipped
 
 
 def test_ten_trials_come_first_then_the_interval_decides():
@@ -58,3 +60,41 @@ def test_a_run_until_precision_has_ten_trials(tmp_path):
 def test_fewer_than_ten_trials_at_most_are_refused(tmp_path):
     with pytest.raises(UsageError, match="at least 10"):
         run("quickstart", out=tmp_path / "run", until_precision=0.9, most_trials=5)
+
+
+PAPERS = ("agarwal2005", "gheryani2013", "mccarter2006", "tepsic2014", "tripathi2008")
+
+
+def study_with_precision(small_study, precision: float, most: int = 1000):
+    return small_study(trials=f"until_precision = {precision}\nmost_trials = {most}")
+
+
+def test_a_study_states_its_precision(tmp_path, small_study, fake):
+    path = study_with_precision(small_study, 0.9)
+    done = run(path, testbed=fake(), out=tmp_path / "run", jobs=1)
+    assert done.folder.manifest()["repetitions"] == LEAST_TRIALS
+    page = page_of(done.path)
+    assert "an interval of at most ± 90 points" in page
+
+
+def test_trials_of_the_user_switch_the_studys_precision_off(tmp_path, small_study, fake):
+    path = study_with_precision(small_study, 1e-9)
+    done = run(path, testbed=fake(), out=tmp_path / "run", trials=3, jobs=1)
+    assert done.folder.manifest()["repetitions"] == 3
+    assert "points)" not in page_of(done.path)
+    resumed = run(path, testbed=fake(), out=tmp_path / "run", resume=True, jobs=1)
+    assert resumed.folder.manifest()["repetitions"] == 3
+
+
+def test_a_study_has_a_cap(tmp_path, small_study, fake):
+    path = study_with_precision(small_study, 1e-9, 14)
+    done = run(path, testbed=fake(), out=tmp_path / "run", jobs=1)
+    assert done.folder.manifest()["repetitions"] == 14
+
+
+def test_studies_of_papers_have_the_papers_number_of_trials():
+    for name in shipped():
+        trials = load(name).study.trials
+        if name.startswith(PAPERS):
+            assert trials.until_precision is None, name
+    assert load("quickstart").study.trials.until_precision == 0.005

@@ -36,6 +36,7 @@ from airtoll.run import check as check_study
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
 from airtoll.run.pace import duration
+from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds.contract import Testbed
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ def run(
         Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
     ] = None,
     trials: Annotated[
-        int | None, typer.Option("--trials", min=1, help="Trials per cell instead of the study's.")
+        int | None,
+        typer.Option(
+            "--trials", min=1, help="Trials per cell, instead of the study's number or precision."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -107,12 +111,14 @@ def run(
         str | None,
         typer.Option(
             "--until-precision",
-            help="Add trials until every overhead's interval is at most this, e.g. 0.5%.",
+            help="Add trials until every overhead's interval is at most this, e.g. 0.5%; "
+            "default: the study's.",
         ),
     ] = None,
     most_trials: Annotated[
-        int, typer.Option("--most-trials", min=2, help="Cap for --until-precision.")
-    ] = 1000,
+        int | None,
+        typer.Option("--most-trials", min=2, help="Cap for --until-precision; default: 1000."),
+    ] = None,
     report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
     what_if: WhatIfOption = True,
     live: Annotated[
@@ -252,6 +258,8 @@ def check(
         values=parse_values(set_ or []),
     )
     repetitions = plan.repetitions
+    if plan.study.trials.until_precision:
+        repetitions = max(repetitions, LEAST_TRIALS)
     run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
     total = run_s + report_s(len(cells))
     if json:

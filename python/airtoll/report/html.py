@@ -255,6 +255,7 @@ def _values(
         "findings": findings[:_MOST_FINDINGS],
         "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),
         "cells": len(summary.plan.cells),
+        "until_precision": _precision(summary),
         "order": study.trials.order,
         "comparison_words": _COMPARED[summary.analysis.paired],
         "family_words": _FAMILIES.format(answers=" and ".join(summary.analysis.answers)),
@@ -278,6 +279,14 @@ def _values(
             ("ended", summary.manifest["ended"] or "not yet"),
         ],
     }
+
+
+def _precision(summary: RunSummary) -> str:
+    """The precision that the study asks for, in points; empty where the user gave the trials."""
+    wanted = summary.study.trials.until_precision
+    if wanted is None or summary.manifest.get("options", {}).get("trials") is not None:
+        return ""
+    return f"{100 * wanted:g}"
 
 
 def _size(summary: RunSummary) -> str:

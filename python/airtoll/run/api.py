@@ -106,7 +106,7 @@ def run(
     executor: str = "local",
     scheduler: str | None = None,
     until_precision: float | None = None,
-    most_trials: int = 1000,
+    most_trials: int | None = None,
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
     on_phase: Callable[[str], None] | None = None,
@@ -118,14 +118,16 @@ def run(
     values; an option that differs is refused. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
     ``until_precision`` adds trials until every overhead's interval is at most that wide on either
-    side (a fraction), at least 10, or until ``most_trials`` are reached. ``on_phase`` is told what
+    side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
+    study's, and ``trials`` alone switches it off. ``on_phase`` is told what
     the run waits for between trials, in words; an empty text ends the wait.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
-    if until_precision is not None and most_trials < LEAST_TRIALS:
+    most = most_trials or file.study.trials.most_trials
+    if (until_precision or file.study.trials.until_precision) and most < LEAST_TRIALS:
         raise UsageError(
-            f"--most-trials {most_trials}: a wanted precision needs at least {LEAST_TRIALS} trials"
+            f"--most-trials {most}: a wanted precision needs at least {LEAST_TRIALS} trials"
         )
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
@@ -134,6 +136,9 @@ def run(
         _refuse_trials(file.study, bed)
         folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
         plan = folder.plan()
+        precision = until_precision
+        if precision is None and folder.manifest().get("options", {}).get("trials") is None:
+            precision = file.study.trials.until_precision
         if started:
             started(folder, plan)
         folder.update(state="running")
@@ -153,7 +158,7 @@ def run(
                         captures=folder_of_captures,
                         progress=progress,
                     )
-                    more = _more_trials(folder, plan, bed.name, until_precision, most_trials)
+                    more = _more_trials(folder, plan, bed.name, precision, most)
                     if more is None:
                         break
                     folder.update(repetitions=more)

@@ -210,7 +210,18 @@ _TRAFFIC: Final = {
 
 
 _TRIALS: Final = {
-    **{name: acts() for name in ("repetitions", "order", "discard_first", "select", "rerun")},
+    **{
+        name: acts()
+        for name in (
+            "repetitions",
+            "until_precision",
+            "most_trials",
+            "order",
+            "discard_first",
+            "select",
+            "rerun",
+        )
+    },
     "pairing": only(
         "independent",
         reason='is for the simulator; here trials.order = "interleaved" pairs trials that follow '
