@@ -202,7 +202,8 @@ def test_uvx_runs_the_quickstart_from_the_wheel(wheel, downloads, folder, tmp_pa
     cache = tmp_path / "cache"
     command(
         uv, "tool", "run", "--no-config", "--cache-dir", cache, "--no-index",
-        "--find-links", downloads, "--python", sys.executable, "--from", wheel, "airtoll", "run", "quickstart", "--out", "uvx",
+        "--find-links", downloads, "--python", sys.executable, "--from", wheel,
+        "airtoll", "run", "quickstart", "--out", "uvx",
         cwd=folder,
     )  # fmt: skip
     assert (folder / "uvx" / "report.html").exists()
