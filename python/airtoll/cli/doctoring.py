@@ -160,6 +160,11 @@ def checks_of_radios(found: Sequence[Radio]) -> list[Check]:
             said = "unknown: debugfs is not readable"
             mend = "as root: mount -t debugfs none /sys/kernel/debug"
             checks.append(Check(name, "note", said, mend))
+        elif not radio.in_mac80211 and radio.uses_mac80211:
+            said = "unknown: this kernel shows no keys (built without CONFIG_MAC80211_DEBUGFS)"
+            checks.append(
+                Check(name, "note", said, "ask a kernel that has it, as on --host ROUTER")
+            )
         elif not radio.in_mac80211:
             said = "unknown: mac80211 has no keys of this driver; its firmware may hold them"
             checks.append(Check(name, "note", said))

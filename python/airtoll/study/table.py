@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from airtoll.study.source import name_problem
 
@@ -39,3 +41,47 @@ class Table(BaseModel):
     """A table of a study file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kinds(cls, given: object) -> object:
+        """A number is no text and no true: pydantic would read "5" as 5 and true as 1."""
+        if isinstance(given, dict):
+            for name, field in cls.model_fields.items():
+                annotation: Any = field.annotation
+                value, kinds = given.get(name), _scalars(annotation)
+                if isinstance(value, str) and _reads(value) and kinds and str not in kinds:
+                    raise ValueError(f"{name}: {value!r} is a text, not {_words(kinds)}")
+                if isinstance(value, bool) and kinds and bool not in kinds:
+                    raise ValueError(f"{name}: {str(value).lower()} is not {_words(kinds)}")
+                if type(value) in (int, float) and kinds == {bool}:
+                    raise ValueError(f"{name}: {value} is not true or false")
+        return given
+
+
+def _reads(text: str) -> bool:
+    """Whether pydantic would read a text as a number or as true or false."""
+    try:
+        float(text)
+    except ValueError:
+        return text.lower() in ("t", "f", "true", "false", "y", "n", "yes", "no", "on", "off")
+    return True
+
+
+@cache
+def _scalars(annotation: Any) -> frozenset[type]:
+    """The plain types that a field takes; none where it takes a table, a list or a mapping."""
+    if get_origin(annotation) is Literal:
+        return frozenset(type(value) for value in get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType, Annotated):
+        parts = get_args(annotation)
+        parts = parts[:1] if get_origin(annotation) is Annotated else parts
+        kinds = [_scalars(part) for part in parts if part is not NoneType]
+        return frozenset().union(*kinds) if all(kinds) else frozenset()
+    return frozenset({annotation}) if annotation in (bool, int, float, str) else frozenset()
+
+
+def _words(kinds: frozenset[type]) -> str:
+    if kinds == {bool}:
+        return "true or false"
+    return "a number" if bool not in kinds else "a number, true or false"

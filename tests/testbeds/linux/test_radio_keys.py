@@ -127,3 +127,14 @@ def test_a_watch_counts_the_trials_by_place_of_encryption(tmp_path: Path) -> Non
 @pytest.mark.parametrize("text", ["", "00-0f-ac:4\n", "00-0f-ac:4 x wlan0 \n"])
 def test_a_key_that_went_away_while_it_was_read_is_left_out(text: str) -> None:
     assert crypto.parse_keys(text) == []
+
+
+def test_a_kernel_without_keys_in_debugfs_is_not_taken_for_firmware(tmp_path: Path) -> None:
+    radio(tmp_path, "phy0", "ath9k", [])
+    (tmp_path / "kernel" / "debug" / "ieee80211" / "phy0" / "keys").rmdir()
+    (unknown,) = checks_of_radios(look(tmp_path))
+    assert "firmware" in unknown.found
+    # ath9k is a module that uses mac80211: this kernel lacks the folder, not the driver.
+    (tmp_path / "module" / "mac80211" / "holders" / "ath9k").mkdir(parents=True)
+    (told,) = checks_of_radios(look(tmp_path))
+    assert "CONFIG_MAC80211_DEBUGFS" in told.found

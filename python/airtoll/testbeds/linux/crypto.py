@@ -27,7 +27,8 @@ SOFTWARE: Final = "(software encryption)"
 #: Softirq time this much above the baseline's, in CPUs, is worth a word.
 _RISE: Final = 0.15
 
-#: Radios: name, driver, whether debugfs can be read, and whether mac80211 has a folder for keys.
+#: Radios: name, driver, whether debugfs can be read, whether mac80211 has a folder for keys, and
+#: whether the driver's module uses mac80211.
 _RADIOS: Final = """
 for radio in {sys}/class/ieee80211/*/; do
   [ -d "$radio" ] || continue
@@ -35,7 +36,12 @@ for radio in {sys}/class/ieee80211/*/; do
   driver=$(readlink "$radio/device/driver")
   readable=no; [ -r "{sys}/kernel/debug/ieee80211" ] && readable=yes
   soft=no; [ -d "{sys}/kernel/debug/ieee80211/$name/keys" ] && soft=yes
-  echo "$name $(basename "${{driver:-unknown}}") $readable $soft"
+  hidden=no
+  module=$(readlink "$radio/device/driver/module")
+  for one in "${{driver##*/}}" "${{module##*/}}"; do
+    [ -n "$one" ] && [ -d "{sys}/module/mac80211/holders/$one" ] && hidden=yes
+  done
+  echo "$name $(basename "${{driver:-unknown}}") $readable $soft $hidden"
 done
 exit 0
 """
@@ -73,7 +79,8 @@ class Radio:
     """A radio of a host, its driver, and the keys that it uses now.
 
     ``readable``: debugfs can be read. ``in_mac80211``: the driver leaves keys to mac80211; a
-    full-MAC driver keeps them in its firmware.
+    full-MAC driver keeps them in its firmware. ``uses_mac80211`` without ``in_mac80211``: the
+    kernel was built without CONFIG_MAC80211_DEBUGFS, as Debian's is, and shows no keys.
     """
 
     phy: str
@@ -81,6 +88,7 @@ class Radio:
     readable: bool
     in_mac80211: bool
     keys: tuple[Key, ...]
+    uses_mac80211: bool = False
 
 
 async def radios(root: Host, sys: str = "/sys") -> list[Radio]:
@@ -88,9 +96,11 @@ async def radios(root: Host, sys: str = "/sys") -> list[Radio]:
     text = (await root.run(["sh", "-c", _RADIOS.format(sys=sys)], check=False)).stdout
     found = []
     for line in text.splitlines():
-        phy, driver, readable, in_mac80211 = line.split()
+        phy, driver, readable, in_mac80211, uses = line.split()
         held = tuple(await keys(root, phy, sys))
-        found.append(Radio(phy, driver, readable == "yes", in_mac80211 == "yes", held))
+        found.append(
+            Radio(phy, driver, readable == "yes", in_mac80211 == "yes", held, uses == "yes")
+        )
     return found
 
 
