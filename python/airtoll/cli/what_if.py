@@ -31,7 +31,8 @@ def panel_of(runs: Sequence[Path], *, wanted: bool) -> Panel | None:
     """The panel of one run; ``None`` without ``wanted``, for several runs and for captures."""
     if not wanted or len(runs) != 1 or is_imported(runs[0]):
         return None
+    plan = open_run(runs[0]).folder.plan()
     if live.module() is None:
         err().print(live.NOT_BUILT, soft_wrap=True)
         return None
-    return what_if(open_run(runs[0]).folder.plan())
+    return what_if(plan)
