@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test test-slow test-install web test-linux wheel lint bench bench-simulator bench-captures bench-ciphers \
+.PHONY: help demo test test-slow test-install web test-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers \
 	docs site border ci build venv system guest fuzz mutations clean
 
 help: ## list the targets
@@ -87,6 +87,9 @@ bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measur
 
 bench-simulator: build ## simulated seconds per CPU second, beside ns-3 where its wheel is there
 	$(BIN)/python benchmarks/simulator.py
+
+bench-gate: build system ## instructions of cells and commands; fails where one rose by more than 3 %
+	$(BIN)/python benchmarks/instructions.py
 
 bench-captures: venv ## the capture reader against tshark, on a capture made for it
 	cargo build --release --quiet -p airtoll-capture --examples
