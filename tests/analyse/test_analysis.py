@@ -32,6 +32,7 @@ class Entry:
     statistic: str = "mean"
     minus: dict = field(default_factory=dict)
     caveat: str = ""
+    instrument: str = ""
 
 
 def table(cells: int, trials: int, seed: int = 0, policies=("open", "wpa2-psk-ccmp")):
