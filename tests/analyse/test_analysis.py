@@ -32,6 +32,7 @@ class Entry:
     statistic: str = "mean"
     minus: dict = field(default_factory=dict)
     caveat: str = ""
+    over: dict = field(default_factory=dict)
     instrument: str = ""
 
 

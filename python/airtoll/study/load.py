@@ -241,13 +241,14 @@ def _check_grid(study: Study, path: Path) -> Study:
 
 
 def _check_compared(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
-    """Every key of ``cells`` and ``minus`` is an axis or a factor, and its value selects cells."""
+    """Every key of ``cells``, ``minus`` and ``over`` is an axis or a factor and selects cells."""
     levels: dict[str, list[Level]] = {key: list(values) for key, values in grid.items()}
     levels |= {"scenario": list(study.scenario), "traffic": list(study.traffic)}
     for index, entry in enumerate(study.compare):
         for table, wanted, parts in (
             ("cells", entry.cells, ("flow", "station")),
             ("minus", entry.minus, ()),
+            ("over", entry.over, ()),
         ):
             for key, value in wanted.items():
                 place = f"{path}: compare[{index}].{table}.{key}"
