@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from airtoll.study.join import SIGNATURES
 from airtoll.testbeds.linux.credentials import USER, Chain
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -203,7 +204,7 @@ def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, An
         "handshake": "eap",
         "method": method,
         "tls": tls,
-        "chain": chain,
+        "chain": [SIGNATURES[chain]] * 3,
         "identity": USER,
         "password": "correct horse",
         "radius_secret": "radius secret",
@@ -214,8 +215,10 @@ def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, An
     }
 
 
-def chain_of(kind: str) -> Chain:
-    """The committed certificates of a kind, for daemons."""
+def chain_of(kind: str | Sequence[str]) -> Chain:
+    """The committed certificates of a kind, or of a handshake's chain of one kind, for daemons."""
+    if not isinstance(kind, str):
+        kind = next(name for name, algorithm in SIGNATURES.items() if algorithm == kind[0])
     stem = {"rsa2048": "rsa"}.get(kind, kind)
     issuing = pem(f"{stem}-issuing")
     return Chain(

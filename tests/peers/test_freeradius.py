@@ -25,32 +25,36 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
         *,
         remembers: bool = False,
         curve: str = "",
+        fragment: int | None = None,
+        base: str = "radius",
     ) -> Any:
         none = dict.fromkeys((field.name for field in attrs.fields(Credentials)), "")
         credentials = Credentials(
             **{**none, "password": "correct horse", "radius_secret": '"radius secret"'}
         )
         port = peers.free_port()
-        base = tmp_path / "radius"
+        folder = tmp_path / base
         files = configuration.files(
-            str(base), credentials, shown or peers.chain_of(kind), port=port, network="127.0.0.2"
+            str(folder), credentials, shown or peers.chain_of(kind), port=port, network="127.0.0.2"
         )
-        (base / "sessions").mkdir(parents=True)
+        (folder / "sessions").mkdir(parents=True)
         for name, text in files.items():
-            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             text = text.replace(
                 "default_eap_type = md5\n        timer",
                 f"default_eap_type = {method}\n        timer",
             )
             text = text.replace('tls_max_version = "1.2"', 'tls_max_version = "1.3"')
             text = text.replace('ecdh_curve = ""', f'ecdh_curve = "{curve}"')
+            if fragment is not None:
+                text = text.replace("fragment_size = 1024", f"fragment_size = {fragment}")
             if remembers:
                 cache = (
-                    f'enable = yes\nname = "airtoll"\nlifetime = 1\npersist_dir = {base}/sessions'
+                    f'enable = yes\nname = "airtoll"\nlifetime = 1\npersist_dir = {folder}/sessions'
                 )
                 text = text.replace("enable = no\n", f"{cache}\n")
-            (base / name).write_text(text)
-        daemon = start([programs["freeradius"], "-X", "-d", str(base)], "freeradius")
+            (folder / name).write_text(text)
+        daemon = start([programs["freeradius"], "-X", "-d", str(folder)], "freeradius")
         daemon.wait_for(lambda: "Ready to process requests" in daemon.text())
         return peers.Server(port, daemon)
 
@@ -178,3 +182,45 @@ def test_our_station_gives_freeradius_the_share_that_it_asks_for(
     # A hello and a request more than with a server that takes the first share.
     own = peers.Conversation(given, ALL).run()
     assert real.count("eapol") == own.count("eapol") + 2 + more
+
+
+def _requests(conversation: Any) -> int:
+    """Access-Requests of a conversation."""
+    return int(conversation.count("radius")) // 2
+
+
+def test_freeradius_ends_after_the_same_rounds_as_ours(peers: Any, server: Any) -> None:
+    """``rlm_eap`` of FreeRADIUS 3.2 takes 50 responses after the identity, and so do we."""
+    limits = {"rounds": 50}
+    rounds: dict[bool, int] = {}
+    for size in range(90, 200):
+        given = peers.eap_settings("tls", "1.3", "p256", fragment_octets=size)
+        own = peers.Conversation({**given, "limits": limits}, ALL).run()
+        passed = own.status("station") == "established"
+        rounds.setdefault(passed, size)
+        if passed:
+            rounds[False] = size - 1
+            break
+    freeradius = server("p256", "tls", fragment=rounds[True])
+    given = peers.eap_settings("tls", "1.3", "p256", fragment_octets=rounds[True])
+    real = freeradius.talk(given)
+    assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
+    own = peers.Conversation({**given, "limits": limits}, ALL).run()
+    assert _requests(real) == _requests(own)
+
+
+def test_freeradius_refuses_a_flight_of_more_than_16384_octets(peers: Any, server: Any) -> None:
+    """The flight of a station with a chain of ML-DSA-87; one of ML-DSA-65 is short enough."""
+    for chain, refused in (("ml-dsa-87", True), ("ml-dsa-65", False)):
+        given = peers.eap_settings(
+            "tls", "1.3", chain, trusted=["ecdsa-p-256"] * 3, fragment_octets=994
+        )
+        freeradius = server("p256", "tls", base=chain)
+        real = freeradius.talk(given)
+        # OpenSSL 3.0 has no ML-DSA, so that FreeRADIUS accepts neither of both chains.
+        assert real.status("station") == "failed"
+        assert ("greater than the size that we can handle" in freeradius.daemon.text()) == refused
+        own = peers.eap_settings(
+            "tls", "1.3", chain, fragment_octets=994, limits={"flight_octets": 16384}
+        )
+        assert (peers.Conversation(own, ALL).run().status("station") == "failed") == refused

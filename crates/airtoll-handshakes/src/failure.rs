@@ -77,6 +77,22 @@ pub enum Failure {
         /// Code in the frame that reports it.
         code: Code,
     },
+    /// The authentication server gave an EAP conversation up (RFC 9191 section 3).
+    #[error("did not authenticate: more than {limit} rounds")]
+    TooManyRounds {
+        /// Code in the frame that reports it.
+        code: Code,
+        /// Responses that the server takes after the identity.
+        limit: u32,
+    },
+    /// A TLS flight is longer than the authentication server holds.
+    #[error("did not authenticate: a TLS flight of more than {limit} octets")]
+    FlightTooLong {
+        /// Code in the frame that reports it.
+        code: Code,
+        /// Octets that the server holds.
+        limit: u32,
+    },
 }
 
 /// A code of the air, or none where the protocol has no such code.
@@ -110,7 +126,9 @@ impl Failure {
             | Self::ServerTimeout { code }
             | Self::PeerTimeout { code }
             | Self::Countermeasures { code }
-            | Self::NothingInCommon { code } => *code,
+            | Self::NothingInCommon { code }
+            | Self::TooManyRounds { code, .. }
+            | Self::FlightTooLong { code, .. } => *code,
         }
     }
 }

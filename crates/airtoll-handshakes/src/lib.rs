@@ -22,6 +22,7 @@ pub mod fast_transition;
 mod ft_hierarchy;
 pub mod ike_v1;
 pub mod ike_v2;
+pub mod kem;
 pub mod key_frame;
 pub mod key_handshake;
 pub mod key_supplicant;
@@ -48,7 +49,9 @@ pub use exchange::{
 pub use failure::{Code, Failure};
 pub use key_handshake::GroupKeys;
 pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition};
-pub use operation::{Curve, HashAlgorithm, Operation, SignatureAlgorithm, merge};
+pub use operation::{
+    Curve, HashAlgorithm, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge,
+};
 pub use policy::{
     AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
     SpecError, TunnelMove, TunnelSpec,

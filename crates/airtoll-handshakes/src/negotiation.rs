@@ -360,7 +360,7 @@ impl Negotiation {
             password: PASSPHRASE.as_bytes().to_vec(),
             tls: self.options.tls,
             suite,
-            groups: Vec::new(),
+            groups: self.options.tls_group.into_iter().collect(),
             credential: Some(if faults.wrong_certificate {
                 Credential::rogue_server()
             } else {
@@ -373,6 +373,8 @@ impl Negotiation {
                 .then(|| Session::drawn(context, self.options.tls, suite)),
             remembers: self.options.tls_resumption,
             fragment_octets: self.options.fragment_octets,
+            limits: self.options.eap_limits,
+            certificate_compression: self.options.certificate_compression,
             cryptobinding: self.options.cryptobinding,
         };
         let station = EapConfig {

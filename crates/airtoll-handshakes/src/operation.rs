@@ -112,6 +112,70 @@ pub enum SignatureAlgorithm {
     /// ECDSA on P-384.
     #[serde(rename = "ecdsa-p-384")]
     EcdsaP384,
+    /// ML-DSA-44 (FIPS 204).
+    #[serde(rename = "ml-dsa-44")]
+    MlDsa44,
+    /// ML-DSA-65.
+    #[serde(rename = "ml-dsa-65")]
+    MlDsa65,
+    /// ML-DSA-87.
+    #[serde(rename = "ml-dsa-87")]
+    MlDsa87,
+    /// SLH-DSA-SHA2-128s (FIPS 205).
+    #[serde(rename = "slh-dsa-sha2-128s")]
+    SlhDsaSha2128s,
+}
+
+/// A key-encapsulation mechanism of FIPS 203.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum KemAlgorithm {
+    /// ML-KEM-512.
+    #[serde(rename = "ml-kem-512")]
+    MlKem512,
+    /// ML-KEM-768.
+    #[serde(rename = "ml-kem-768")]
+    MlKem768,
+    /// ML-KEM-1024.
+    #[serde(rename = "ml-kem-1024")]
+    MlKem1024,
+}
+
+impl KemAlgorithm {
+    /// Its name in profiles and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MlKem512 => "ml-kem-512",
+            Self::MlKem768 => "ml-kem-768",
+            Self::MlKem1024 => "ml-kem-1024",
+        }
+    }
+}
+
+/// A step of a key-encapsulation mechanism.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum KemStep {
+    /// A key pair is drawn.
+    Keygen,
+    /// A secret is drawn and encapsulated.
+    Encapsulate,
+    /// The secret is taken out.
+    Decapsulate,
+}
+
+impl KemStep {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Keygen => "keygen",
+            Self::Encapsulate => "encapsulate",
+            Self::Decapsulate => "decapsulate",
+        }
+    }
 }
 
 impl Curve {
@@ -136,6 +200,10 @@ impl SignatureAlgorithm {
             Self::EcdsaP256 => "ecdsa-p-256",
             Self::Rsa3072 => "rsa-3072",
             Self::EcdsaP384 => "ecdsa-p-384",
+            Self::MlDsa44 => "ml-dsa-44",
+            Self::MlDsa65 => "ml-dsa-65",
+            Self::MlDsa87 => "ml-dsa-87",
+            Self::SlhDsaSha2128s => "slh-dsa-sha2-128s",
         }
     }
 }
@@ -208,6 +276,15 @@ pub enum Operation {
         /// How many.
         count: u64,
     },
+    /// Steps of a key-encapsulation mechanism.
+    Kem {
+        /// The parameter set.
+        algorithm: KemAlgorithm,
+        /// Which step.
+        step: KemStep,
+        /// How many.
+        count: u64,
+    },
     /// Signatures made, or RSA decryptions.
     Sign {
         /// Algorithm and key size.
@@ -259,6 +336,11 @@ impl Operation {
             ),
             Self::EcScalarMul { curve, count } => (format!("{}-scalar-mul", curve.name()), count),
             Self::FieldPower { curve, count } => (format!("{}-field-power", curve.name()), count),
+            Self::Kem {
+                algorithm,
+                step,
+                count,
+            } => (format!("{}-{}", algorithm.name(), step.name()), count),
             Self::Sign { algorithm, count } => (format!("{}-sign", algorithm.name()), count),
             Self::Verify { algorithm, count } => (format!("{}-verify", algorithm.name()), count),
         }
@@ -314,6 +396,18 @@ impl Operation {
                     count: more,
                 },
             ) if curve == same => *count += more,
+            (
+                Self::Kem {
+                    algorithm,
+                    step,
+                    count,
+                },
+                Self::Kem {
+                    algorithm: same,
+                    step: also,
+                    count: more,
+                },
+            ) if algorithm == same && step == also => *count += more,
             (
                 Self::Sign { algorithm, count },
                 Self::Sign {

@@ -6,8 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::eap::EapLimits;
 use super::link::ManagementProtection;
-use super::tls::{ChainKind, TlsVersion};
+use super::tls::{Chain, NamedGroup, TlsVersion};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
 use airtoll_security::{EapMethod, TunnelSuite};
@@ -153,10 +154,16 @@ pub enum TunnelMove {
 pub struct Options {
     /// Which TLS the EAP methods run.
     pub tls: TlsVersion,
-    /// Certificates of RSA-2048 or P-256.
-    pub chain: ChainKind,
+    /// The group of TLS, where it is not the suite's usual one.
+    pub tls_group: Option<NamedGroup>,
+    /// The signature algorithms of both ends' certificates.
+    pub chain: Chain,
+    /// Whether certificates are compressed (RFC 8879).
+    pub certificate_compression: bool,
     /// Octets of TLS data in one EAP packet.
     pub fragment_octets: usize,
+    /// When the authentication server gives a conversation up.
+    pub eap_limits: EapLimits,
     /// Whether PEAP's server binds the tunnel to what runs in it.
     pub cryptobinding: bool,
     /// IANA group of SAE and OWE.
@@ -193,8 +200,11 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             tls: TlsVersion::default(),
-            chain: ChainKind::default(),
+            tls_group: None,
+            chain: Chain::default(),
+            certificate_compression: false,
             fragment_octets: 1398,
+            eap_limits: EapLimits::default(),
             cryptobinding: false,
             group: 19,
             hash_to_element: true,

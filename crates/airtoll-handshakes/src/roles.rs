@@ -13,13 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use self::air::AirSettings;
 
-use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant, StationChallenge};
+use super::eap::{
+    EapAuthenticator, EapConfig, EapLimits, EapServer, EapSupplicant, StationChallenge,
+};
 use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
 use super::operation::HashAlgorithm;
-use super::tls::{ChainKind, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
@@ -54,7 +56,10 @@ pub enum RoleSettings {
         groups: Vec<NamedGroup>,
         /// Certificates of both ends.
         #[serde(default)]
-        chain: ChainKind,
+        chain: Chain,
+        /// The chain whose root our end trusts, where it is another.
+        #[serde(default)]
+        trusted: Option<Chain>,
         /// Which of them our end shows.
         #[serde(default)]
         shown: Shown,
@@ -66,6 +71,12 @@ pub enum RoleSettings {
         radius_secret: String,
         /// Octets of TLS data in one EAP packet.
         fragment_octets: usize,
+        /// When a server gives the conversation up.
+        #[serde(default)]
+        limits: EapLimits,
+        /// Whether certificates are compressed (RFC 8879).
+        #[serde(default)]
+        certificate_compression: bool,
         /// Whether PEAP's server binds the tunnel to what runs in it.
         #[serde(default)]
         cryptobinding: bool,
@@ -209,11 +220,14 @@ impl RoleSettings {
             suite,
             groups,
             chain,
+            trusted,
             shown,
             identity,
             password,
             radius_secret,
             fragment_octets,
+            limits,
+            certificate_compression,
             cryptobinding,
             session,
             remembers,
@@ -238,7 +252,7 @@ impl RoleSettings {
                 Shown::Own => own,
                 Shown::Rogue => Credential::rogue_server(),
             }),
-            trusted: *chain,
+            trusted: trusted.unwrap_or(*chain),
             resume: match session {
                 Some(octets) => Some(
                     Session::from_octets(octets).ok_or("settings: session is no TLS session")?,
@@ -247,6 +261,8 @@ impl RoleSettings {
             },
             remembers: *remembers,
             fragment_octets: *fragment_octets,
+            limits: *limits,
+            certificate_compression: *certificate_compression,
             cryptobinding: *cryptobinding,
         };
         let secret = radius_secret.clone().into_bytes();

@@ -46,6 +46,8 @@ pub mod handshake {
     pub const CLIENT_KEY_EXCHANGE: u8 = 16;
     /// Finished.
     pub const FINISHED: u8 = 20;
+    /// CompressedCertificate (RFC 8879 section 4).
+    pub const COMPRESSED_CERTIFICATE: u8 = 25;
     /// The hash of a first ClientHello in a transcript (RFC 8446 section 4.4.1); never sent.
     pub const MESSAGE_HASH: u8 = 254;
 }
@@ -60,6 +62,8 @@ pub mod extension {
     pub const SIGNATURE_ALGORITHMS: u16 = 13;
     /// extended_master_secret (RFC 7627).
     pub const EXTENDED_MASTER_SECRET: u16 = 23;
+    /// compress_certificate (RFC 8879 section 3).
+    pub const COMPRESS_CERTIFICATE: u16 = 27;
     /// pre_shared_key (RFC 8446 section 4.2.11).
     pub const PRE_SHARED_KEY: u16 = 41;
     /// supported_versions (RFC 8446 section 4.2.1).
@@ -370,6 +374,37 @@ pub fn emit_certificates(certificates: &[Vec<u8>], tls13: bool, out: &mut Vec<u8
             out.extend([0, 0]);
         }
     }
+}
+
+/// Appends a CompressedCertificate body (RFC 8879 section 4): algorithm, length before compression,
+/// compressed octets.
+pub fn emit_compressed_certificate(
+    algorithm: u16,
+    length: usize,
+    compressed: &[u8],
+    out: &mut Vec<u8>,
+) {
+    out.extend(algorithm.to_be_bytes());
+    emit_u24(length, out);
+    emit_u24(compressed.len(), out);
+    out.extend(compressed);
+}
+
+/// Reads what [`emit_compressed_certificate`] writes.
+///
+/// # Errors
+/// [`Error`] when cut short or something follows.
+pub fn parse_compressed_certificate(body: &[u8]) -> Result<(u16, usize, &[u8])> {
+    let format = "TLS CompressedCertificate";
+    let mut cursor = Cursor::new(format, body);
+    let algorithm = cursor.u16_be()?;
+    let length = u24(&mut cursor)?;
+    let compressed = u24(&mut cursor)?;
+    let compressed = cursor.take(compressed)?;
+    if cursor.remaining() != 0 {
+        return Err(Error::malformed(format, "is followed by octets"));
+    }
+    Ok((algorithm, length, compressed))
 }
 
 fn session_id(cursor: &mut Cursor<'_>, format: &'static str) -> Result<Vec<u8>> {

@@ -5,11 +5,51 @@ Takes a parsed mapping; gives frozen values. The testbeds decide whether a polic
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from airtoll.study.table import NotNegative, Positive, Table
+
+
+#: Signature algorithm of a certificate's key, as a study writes it -> as the native code does.
+SIGNATURES: Final = {
+    "rsa2048": "rsa-2048",
+    "rsa3072": "rsa-3072",
+    "p256": "ecdsa-p-256",
+    "p384": "ecdsa-p-384",
+    "ml-dsa-44": "ml-dsa-44",
+    "ml-dsa-65": "ml-dsa-65",
+    "ml-dsa-87": "ml-dsa-87",
+    "slh-dsa-sha2-128s": "slh-dsa-sha2-128s",
+}
+#: Groups of TLS that a station can show a share of (IANA "TLS Supported Groups").
+Group = Literal[
+    "secp256r1",
+    "secp384r1",
+    "x25519",
+    "x25519mlkem768",
+    "secp256r1mlkem768",
+    "secp384r1mlkem1024",
+    "mlkem512",
+    "mlkem768",
+    "mlkem1024",
+]
+
+
+def _joined(value: Any) -> Any:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def _known(value: str) -> str:
+    names = value.split("+")
+    allowed = ", ".join(SIGNATURES)
+    for name in names:
+        if name not in SIGNATURES:
+            raise ValueError(f"is {name!r}; allowed: {allowed}")
+    if len(names) > 3:
+        raise ValueError(f"has {len(names)} algorithms; give leaf, issuing CA and root at most")
+    return value
 
 
 class Radius(Table):
@@ -29,6 +69,16 @@ class Radius(Table):
     controller: str | None = Field(
         None, description="device profile of a controller between AP and server; default: none"
     )
+    max_rounds: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="EAP responses after the identity that the server takes (FreeRADIUS 3.2: 50, "
+        "mem.c; hostapd 2.10: 99, `max_auth_rounds` 100 with the identity); default: no limit",
+    )
+    max_flight_bytes: Annotated[int, Field(ge=64)] | None = Field(
+        None,
+        description="octets of one TLS flight that the server holds (FreeRADIUS before 3.2.3: "
+        "16384, `MAX_RECORD_SIZE`); default: no limit",
+    )
 
 
 class Join(Table):
@@ -39,10 +89,27 @@ class Join(Table):
         description="TLS of EAP-TLS, TTLS and PEAP: 1.2 with ECDHE, 1.2 with RSA key transport "
         "(usual in the 2000s), 1.3",
     )
-    chain: Literal["rsa2048", "p256", "rsa3072", "p384"] = Field(
+    tls_group: Group | None = Field(
+        None,
+        description="group of TLS's key exchange; those with ML-KEM need `tls = \"1.3\"` "
+        "(draft-ietf-tls-ecdhe-mlkem, draft-ietf-tls-mlkem); default: P-256, in the 192-bit mode "
+        "P-384",
+    )
+    chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known)] = Field(
         "rsa2048",
-        description="kind of the certificates; WPA3-Enterprise 192-bit uses RSA-3072 instead of "
-        "RSA-2048 and P-384 instead of P-256",
+        description=f"kind of the certificates: one of {', '.join(SIGNATURES)} for leaf, issuing CA "
+        "and root, or those from leaf to root with or without issuing CA, as a list or joined by "
+        '`+`; ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses RSA-3072 instead '
+        "of RSA-2048 and P-384 instead of P-256",
+    )
+    certificate_compression: bool = Field(
+        False,
+        description='both ends compress their certificates with zlib (RFC 8879), in `tls = "1.3"`',
+    )
+    eap_fragment_bytes: Annotated[int, Field(ge=100, le=1398)] = Field(
+        1398,
+        description="octets of TLS data in one EAP packet (wpa_supplicant: 1398; FreeRADIUS: "
+        "1024 minus header)",
     )
     cached_pmk: bool = Field(
         False, description="the PMK of an earlier association is still cached (PMKSA caching)"
@@ -123,3 +190,15 @@ class Join(Table):
     limit_s: Positive = Field(
         120.0, description="a station that has not joined within this time has failed, s"
     )
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The signature algorithms of the chain's keys, from leaf to root: keys of `SIGNATURES`."""
+        names = tuple(self.chain.split("+"))
+        return names * 3 if len(names) == 1 else names
+
+    @property
+    def is_post_quantum(self) -> bool:
+        """Whether TLS carries an algorithm of FIPS 203, 204 or 205."""
+        signed = any("dsa" in algorithm for algorithm in self.algorithms)
+        return signed or "mlkem" in (self.tls_group or "")

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import Join
+from airtoll.study.join import SIGNATURES, Join
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
 
@@ -65,6 +65,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
             method = policy.link.eap_method
             if method is not None and method.uses_tls and not method.runs_tls13:
                 return f"tls = '1.3': EAP-{method.upper()} runs TLS 1.2 here"
+    if cell.settings.authenticate and (reason := _no_tls(cell, policies)):
+        return reason
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
         return reason
     if join.cookies and (reason := _no_cookie(cell, policies)):
@@ -80,6 +82,28 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "anti-clogging needs authenticate = true"
     if not any(policy.link.akm and policy.link.akm.is_sae for policy in policies):
         return f"{policies[0].name} has no SAE, whose commits anti-clogging tokens go with"
+    return None
+
+
+def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why the settings of TLS are invalid, or None."""
+    join, default = cell.settings.join, Join()
+    methods = [policy.link.eap_method for policy in policies]
+    own = [
+        name
+        for name in ("tls_group", "certificate_compression", "eap_fragment_bytes")
+        if getattr(join, name) != getattr(default, name)
+    ]
+    if own and not any(method is not None and method.uses_tls for method in methods):
+        return f"join.{own[0]}: {policies[0].name} has no EAP method with TLS"
+    if join.certificate_compression and join.tls != "1.3":
+        return 'join.certificate_compression needs join.tls = "1.3" (RFC 8879)'
+    if not join.is_post_quantum or not any(method and method.uses_tls for method in methods):
+        return None
+    if join.tls != "1.3":
+        return 'ML-KEM, ML-DSA and SLH-DSA need join.tls = "1.3"'
+    if any(policy.link.akm and policy.link.akm.is_192_bit for policy in policies):
+        return "the 192-bit mode knows RSA-3072 and P-384 alone, with P-384's key exchange"
     return None
 
 
@@ -142,7 +166,7 @@ def joining(
         for name, policy in policies.items()
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
-    options = _options(join)
+    options = _options(cell)
     associations = tuple(
         border.Association(
             station=name,
@@ -174,10 +198,17 @@ def joining(
     )
 
 
-def _options(join: Join) -> border.Options:
+def _options(cell: Cell) -> border.Options:
+    join, radius = cell.settings.join, cell.settings.radius
     return border.Options(
         tls=border.TlsVersion(join.tls),
-        chain=border.ChainKind(join.chain),
+        tls_group=None if join.tls_group is None else border.NamedGroup(join.tls_group),
+        chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
+        certificate_compression=join.certificate_compression,
+        fragment_octets=join.eap_fragment_bytes,
+        eap_limits=border.EapLimits(
+            rounds=radius.max_rounds, flight_octets=radius.max_flight_bytes
+        ),
         cached_pmk=join.cached_pmk,
         tls_resumption=join.tls_resumption,
         anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,

@@ -21,6 +21,8 @@ mod tunnel;
 use airtoll_security::EapMethod;
 use airtoll_wire::eap::EapRepr;
 use airtoll_wire::eapol::{EapolRepr, packet_type};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use authenticator::EapAuthenticator;
 pub use server::{EapServer, StationChallenge};
@@ -29,7 +31,17 @@ pub use supplicant::EapSupplicant;
 use super::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
 use super::primitives::written;
-use super::tls::{ChainKind, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+
+/// What an authentication server stands of one conversation. Each product has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EapLimits {
+    /// Responses after the identity, one of which follows each request; null without a limit.
+    pub rounds: Option<u32>,
+    /// Octets of one TLS flight, received or sent; null without a limit.
+    pub flight_octets: Option<u32>,
+}
 
 /// Settings of one end of an EAP conversation.
 #[derive(Clone)]
@@ -49,13 +61,17 @@ pub struct EapConfig {
     /// The own chain; the client's matters in EAP-TLS alone.
     pub credential: Option<Credential>,
     /// The kind of the root that is trusted.
-    pub trusted: ChainKind,
+    pub trusted: Chain,
     /// A TLS session to resume.
     pub resume: Option<Session>,
     /// Whether this end goes on to remember the session of its latest conversation.
     pub remembers: bool,
     /// Octets of TLS data in one EAP packet (wpa_supplicant's default is 1398).
     pub fragment_octets: usize,
+    /// When the server gives the conversation up.
+    pub limits: EapLimits,
+    /// Whether the ends take and send compressed certificates (RFC 8879).
+    pub certificate_compression: bool,
     /// Whether PEAP's server binds the tunnel to what runs in it (MS-PEAP); those of 2006 did not.
     /// A station does when it is asked.
     pub cryptobinding: bool,
@@ -73,10 +89,12 @@ impl EapConfig {
             suite: TlsSuite::default(),
             groups: Vec::new(),
             credential: None,
-            trusted: ChainKind::default(),
+            trusted: Chain::default(),
             resume: None,
             remembers: false,
             fragment_octets: 1398,
+            limits: EapLimits::default(),
+            certificate_compression: false,
             cryptobinding: false,
         }
     }

@@ -63,6 +63,8 @@ pub struct EapServer {
     state: Vec<u8>,
     answered: Option<(Vec<u8>, Vec<u8>)>,
     waited: u8,
+    /// Responses of this conversation after the identity.
+    rounds: u32,
     challenge: StationChallenge,
     wep_counter: u64,
     outcome: Option<Result<Vec<u8>, Failure>>,
@@ -80,6 +82,7 @@ impl EapServer {
             state: Vec::new(),
             answered: None,
             waited: 0,
+            rounds: 0,
             challenge: StationChallenge::Relayed {},
             wep_counter: 0,
             outcome: None,
@@ -109,6 +112,7 @@ impl EapServer {
                 );
             }
             self.outcome = None;
+            self.rounds = 0;
             self.state = context.random_octets(16);
             self.method = server_method(&self.config);
             return match &mut self.method {
@@ -120,6 +124,22 @@ impl EapServer {
             return Step::Reject(
                 EapRepr::end(Code::Failure, eap.identifier),
                 Failure::NothingInCommon { code: FAILED },
+            );
+        }
+        self.rounds += 1;
+        if let Some(limit) = self
+            .config
+            .limits
+            .rounds
+            .filter(|limit| self.rounds > *limit)
+        {
+            let end = EapRepr::end(Code::Failure, eap.identifier);
+            return Step::Reject(
+                end,
+                Failure::TooManyRounds {
+                    code: FAILED,
+                    limit,
+                },
             );
         }
         match &mut self.method {

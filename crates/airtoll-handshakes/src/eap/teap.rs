@@ -564,10 +564,12 @@ mod tests {
             suite: TlsSuite::default(),
             groups: Vec::new(),
             credential: None,
-            trusted: crate::tls::ChainKind::P256,
+            trusted: crate::tls::Chain::P256,
             resume: None,
             remembers: false,
             fragment_octets: 1398,
+            limits: crate::eap::EapLimits::default(),
+            certificate_compression: false,
             cryptobinding: false,
         };
         TeapPeer::new(&config)

@@ -4,7 +4,7 @@ use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
 use crate::exchange::{Conversation, Emission, Outcome, Party, Peer, SecretName, Status};
 use crate::link::{Link, ManagementProtection};
-use crate::tls::{ChainKind, TlsSuite};
+use crate::tls::{Chain, TlsSuite};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 use airtoll_wire::MacAddress;
@@ -37,7 +37,7 @@ fn link() -> Link {
     }
 }
 
-fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, EapConfig) {
+fn configs(method: EapMethod, tls: TlsVersion, kind: Chain) -> (EapConfig, EapConfig) {
     let station = EapConfig {
         method,
         identity: b"alice@example.org".to_vec(),
@@ -50,6 +50,8 @@ fn configs(method: EapMethod, tls: TlsVersion, kind: ChainKind) -> (EapConfig, E
         resume: None,
         remembers: false,
         fragment_octets: 1398,
+        limits: EapLimits::default(),
+        certificate_compression: false,
         cryptobinding: false,
     };
     let server = EapConfig {
@@ -75,7 +77,7 @@ fn count(log: &[Emission], carrier: Carrier) -> usize {
 fn every_method_gives_all_three_parties_one_msk() {
     for method in METHODS {
         for &tls in versions(method) {
-            let (station, server) = configs(method, tls, ChainKind::P256);
+            let (station, server) = configs(method, tls, Chain::P256);
             let (_, outcome, exchange) = run(peers(station, server), 1);
             let Outcome::Established(secrets) = outcome else {
                 panic!("{method:?} {tls:?}: {outcome:?}");
@@ -91,7 +93,7 @@ fn every_method_gives_all_three_parties_one_msk() {
 #[test]
 fn a_bound_tunnel_gives_another_msk_in_as_many_messages() {
     for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
-        let (station, mut server) = configs(EapMethod::Peap, tls, ChainKind::P256);
+        let (station, mut server) = configs(EapMethod::Peap, tls, Chain::P256);
         let (plain_log, plain, _) = run(peers(station.clone(), server.clone()), 1);
         server.cryptobinding = true;
         let (log, bound, exchange) = run(peers(station, server), 1);
@@ -122,7 +124,7 @@ fn a_resumed_session_spares_certificates_and_what_runs_inside() {
     let mut counts = Vec::new();
     for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
         for tls in [TlsVersion::Tls12, TlsVersion::Tls12Rsa, TlsVersion::Tls13] {
-            let (mut station, mut server) = configs(method, tls, ChainKind::Rsa2048);
+            let (mut station, mut server) = configs(method, tls, Chain::RSA_2048);
             let (full, _, exchange) = run(peers(station.clone(), server.clone()), 1);
             let [theirs, ours] = remembered(&exchange);
             assert!(theirs.is_some() && theirs == ours, "{method:?} {tls:?}");
@@ -177,7 +179,7 @@ fn a_resumed_session_spares_certificates_and_what_runs_inside() {
 fn a_server_that_forgot_the_session_makes_a_full_handshake() {
     for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
         for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
-            let (mut station, server) = configs(method, tls, ChainKind::P256);
+            let (mut station, server) = configs(method, tls, Chain::P256);
             let (full, ..) = run(peers(station.clone(), server.clone()), 1);
             let mut rng = ChaCha8Rng::seed_from_u64(9);
             station.resume = Some(Session::drawn(
@@ -198,7 +200,7 @@ fn a_server_that_forgot_the_session_makes_a_full_handshake() {
 #[test]
 fn a_resumed_tunnel_is_bound_with_its_own_keys() {
     for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
-        let (mut station, mut server) = configs(EapMethod::Peap, tls, ChainKind::P256);
+        let (mut station, mut server) = configs(EapMethod::Peap, tls, Chain::P256);
         let mut rng = ChaCha8Rng::seed_from_u64(9);
         station.resume = Some(Session::drawn(
             &mut Context::new(&mut rng),
@@ -220,7 +222,7 @@ fn a_resumed_tunnel_is_bound_with_its_own_keys() {
 
 #[test]
 fn eap_md5_is_six_messages_on_the_air_and_four_on_the_wire() {
-    let (station, server) = configs(EapMethod::Md5, TlsVersion::Tls12, ChainKind::Rsa2048);
+    let (station, server) = configs(EapMethod::Md5, TlsVersion::Tls12, Chain::RSA_2048);
     let (log, ..) = run(peers(station, server), 1);
     assert_eq!(count(&log, Carrier::Eapol), 6);
     assert_eq!(count(&log, Carrier::Radius), 4);
@@ -230,8 +232,7 @@ fn eap_md5_is_six_messages_on_the_air_and_four_on_the_wire() {
 fn smaller_fragments_cost_more_messages() {
     let mut counts = Vec::new();
     for fragment_octets in [1398, 1024, 500] {
-        let (mut station, mut server) =
-            configs(EapMethod::Tls, TlsVersion::Tls12, ChainKind::Rsa2048);
+        let (mut station, mut server) = configs(EapMethod::Tls, TlsVersion::Tls12, Chain::RSA_2048);
         station.fragment_octets = fragment_octets;
         server.fragment_octets = fragment_octets;
         let (log, outcome, _) = run(peers(station, server), 1);
@@ -242,6 +243,49 @@ fn smaller_fragments_cost_more_messages() {
 }
 
 #[test]
+fn a_server_gives_up_after_its_limit_of_rounds() {
+    let rounds = |limit| {
+        let (mut station, mut server) = configs(EapMethod::Tls, TlsVersion::Tls13, Chain::RSA_2048);
+        station.fragment_octets = 100;
+        server.fragment_octets = 100;
+        server.limits.rounds = limit;
+        let (log, outcome, _) = run(peers(station, server), 1);
+        let requests = |e: &&Emission| {
+            e.message.carrier == Carrier::Radius && e.message.from == Party::AccessPoint
+        };
+        (log.iter().filter(requests).count(), outcome)
+    };
+    let (requests, outcome) = rounds(None);
+    assert!(matches!(outcome, Outcome::Established(_)));
+    let limit = u32::try_from(requests).unwrap() - 1;
+    let (same, outcome) = rounds(Some(limit));
+    assert_eq!(same, requests);
+    assert!(matches!(outcome, Outcome::Established(_)));
+    let limit = limit - 1;
+    let failure = Failure::TooManyRounds {
+        code: FAILED,
+        limit,
+    };
+    assert_eq!(rounds(Some(limit)).1, Outcome::Failed(failure));
+}
+
+#[test]
+fn a_server_gives_up_on_a_flight_that_it_does_not_hold() {
+    let outcome = |limit| {
+        let (station, mut server) = configs(EapMethod::Tls, TlsVersion::Tls13, Chain::RSA_2048);
+        server.limits.flight_octets = Some(limit);
+        run(peers(station, server), 1).1
+    };
+    assert!(matches!(outcome(16_384), Outcome::Established(_)));
+    let limit = 1024;
+    let failure = Failure::FlightTooLong {
+        code: FAILED,
+        limit,
+    };
+    assert_eq!(outcome(limit), Outcome::Failed(failure));
+}
+
+#[test]
 fn a_wrong_password_ends_with_reason_23() {
     for method in [
         EapMethod::Md5,
@@ -249,7 +293,7 @@ fn a_wrong_password_ends_with_reason_23() {
         EapMethod::Ttls,
         EapMethod::Peap,
     ] {
-        let (station, mut server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        let (station, mut server) = configs(method, TlsVersion::Tls12, Chain::P256);
         server.password = b"wrong horse".to_vec();
         let failure = Failure::WrongCredentials { code: FAILED };
         let (_, outcome, _) = run(peers(station, server), 1);
@@ -260,7 +304,7 @@ fn a_wrong_password_ends_with_reason_23() {
 #[test]
 fn a_server_certificate_of_another_root_is_refused_by_the_station() {
     for method in [EapMethod::Tls, EapMethod::Ttls, EapMethod::Peap] {
-        let (station, mut server) = configs(method, TlsVersion::Tls12, ChainKind::Rsa2048);
+        let (station, mut server) = configs(method, TlsVersion::Tls12, Chain::RSA_2048);
         server.credential = Some(Credential::rogue_server());
         let (_, outcome, exchange) = run(peers(station, server), 1);
         let failure = Failure::WrongCertificate { code: FAILED };
@@ -274,7 +318,7 @@ fn a_server_certificate_of_another_root_is_refused_by_the_station() {
 
 #[test]
 fn a_silent_server_is_a_server_timeout() {
-    let (station, server) = configs(EapMethod::Tls, TlsVersion::Tls12, ChainKind::P256);
+    let (station, server) = configs(EapMethod::Tls, TlsVersion::Tls12, Chain::P256);
     let mut peers = peers(station, server);
     peers.pop();
     let failure = Failure::ServerTimeout { code: FAILED };
@@ -289,7 +333,7 @@ proptest! {
         method in prop::sample::select(METHODS.to_vec()), seed: u64,
         schedule in prop::collection::vec(any::<u8>(), 0..40)
     ) {
-        let (station, server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        let (station, server) = configs(method, TlsVersion::Tls12, Chain::P256);
         let (_, exchange) = run_adverse(peers(station, server), seed, &schedule);
         prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
     }
@@ -298,7 +342,7 @@ proptest! {
     fn one_lost_message_is_survived(
         method in prop::sample::select(METHODS.to_vec()), seed: u64, lost in 0_usize..9
     ) {
-        let (station, server) = configs(method, TlsVersion::Tls12, ChainKind::P256);
+        let (station, server) = configs(method, TlsVersion::Tls12, Chain::P256);
         let mut schedule = vec![2; lost];
         schedule.push(0);
         let (outcome, _) = run_adverse(peers(station, server), seed, &schedule);
@@ -312,7 +356,7 @@ proptest! {
         index in 0_usize..12, octet in 0_usize..2000, bit in 0_u8..8
     ) {
         let tls = versions(method)[versions(method).len() - 1];
-        let (station, server) = configs(method, tls, ChainKind::P256);
+        let (station, server) = configs(method, tls, Chain::P256);
         let (_, exchange) = run_flipped(peers(station, server), 3, (index, octet, bit));
         prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
     }

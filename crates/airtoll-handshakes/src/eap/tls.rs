@@ -19,7 +19,9 @@ struct Fragments {
     size: usize,
     outgoing: Vec<u8>,
     sent: usize,
+    /// The message that is joined, or the last one that was.
     incoming: Vec<u8>,
+    joining: bool,
 }
 
 impl Fragments {
@@ -29,6 +31,7 @@ impl Fragments {
             outgoing: Vec::new(),
             sent: 0,
             incoming: Vec::new(),
+            joining: false,
         }
     }
 
@@ -57,10 +60,19 @@ impl Fragments {
         }
     }
 
+    /// Whether the message that is sent or joined is longer than this.
+    fn exceed(&self, octets: u32) -> bool {
+        self.outgoing.len().max(self.incoming.len()) > octets as usize
+    }
+
     /// The whole message, once its last fragment is there.
     fn join(&mut self, fragment: &TlsFragment) -> Option<Vec<u8>> {
+        if !self.joining {
+            self.incoming.clear();
+        }
+        self.joining = fragment.more;
         self.incoming.extend(&fragment.data);
-        (!fragment.more).then(|| std::mem::take(&mut self.incoming))
+        (!fragment.more).then(|| self.incoming.clone())
     }
 }
 
@@ -95,6 +107,7 @@ fn tls_config(config: &EapConfig, server: bool) -> TlsConfig {
         trusted: config.trusted,
         client_certificate: mutual,
         resume: config.resume.clone(),
+        certificate_compression: config.certificate_compression,
     }
 }
 
@@ -145,6 +158,21 @@ impl TlsServerMethod {
             Some(failure) => Step::Reject(EapRepr::end(Code::Failure, identifier), failure),
             None => Step::Accept(EapRepr::end(Code::Success, identifier)),
         }
+    }
+
+    /// The end of a conversation with a flight that this server does not hold.
+    fn too_long(&self, identifier: u8) -> Option<Step> {
+        let limit = self.config.limits.flight_octets?;
+        self.fragments.exceed(limit).then(|| {
+            let end = EapRepr::end(Code::Failure, identifier);
+            Step::Reject(
+                end,
+                Failure::FlightTooLong {
+                    code: FAILED,
+                    limit,
+                },
+            )
+        })
     }
 
     /// Takes a whole flight; gives what to send.
@@ -225,9 +253,12 @@ impl ServerMethod for TlsServerMethod {
         if fragment.is_acknowledgement() && (self.finishing || self.failing.is_some()) {
             return self.end(packet.identifier);
         }
-        let flight = match self.fragments.join(&fragment) {
-            Some(flight) => flight,
-            None => return self.request(identifier, TlsFragment::default()),
+        let flight = self.fragments.join(&fragment);
+        if let Some(end) = self.too_long(packet.identifier) {
+            return end;
+        }
+        let Some(flight) = flight else {
+            return self.request(identifier, TlsFragment::default());
         };
         match self.flight(context, &flight) {
             Ok(answer) if answer.is_empty() && self.finishing => {
@@ -241,6 +272,9 @@ impl ServerMethod for TlsServerMethod {
                 }
                 self.fragments.load(refusal.alert);
             }
+        }
+        if let Some(end) = self.too_long(packet.identifier) {
+            return end;
         }
         let next = self.fragments.next();
         self.request(identifier, next)

@@ -257,12 +257,36 @@ impl Negotiation {
     }
 }
 
+/// Refuses algorithms of FIPS 203 to 205 where no TLS carries them.
+fn tls_fits(policy: &PolicySpec, options: &Options) -> Result<(), SpecError> {
+    let kem = options.tls_group.is_some_and(|group| group.kem().is_some());
+    if !kem && !options.chain.is_post_quantum() {
+        return Ok(());
+    }
+    if policy.link.akm.is_some_and(AkmSuite::is_192_bit) {
+        return Err(SpecError::Unknown {
+            key: "options.chain",
+            value: policy.name.clone(),
+            allowed: "the 192-bit mode knows RSA-3072 and P-384 alone",
+        });
+    }
+    if options.tls == TlsVersion::Tls13 {
+        return Ok(());
+    }
+    Err(SpecError::Unknown {
+        key: "options.tls",
+        value: "1.2".to_owned(),
+        allowed: "ML-KEM, ML-DSA and SLH-DSA need 1.3",
+    })
+}
+
 fn link_between(
     policy: &PolicySpec,
     options: &Options,
     station: MacAddress,
     access_point: MacAddress,
 ) -> Result<Link, SpecError> {
+    tls_fits(policy, options)?;
     let akm = policy.link.akm;
     if let Some(method) = policy.link.eap_method
         && options.tls == TlsVersion::Tls13

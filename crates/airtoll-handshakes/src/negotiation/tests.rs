@@ -50,10 +50,10 @@ const WPA3_192: &str = r#"{"cipher": "gcmp-256", "group_cipher": "gcmp-256",
 #[test]
 fn the_192_bit_mode_has_its_own_suite_curve_and_chains() {
     use crate::operation::{Curve, SignatureAlgorithm, merge};
-    use crate::tls::{ChainKind, TlsVersion};
+    use crate::tls::{Chain, TlsVersion};
     for (chain, strong) in [
-        (ChainKind::Rsa2048, SignatureAlgorithm::Rsa3072),
-        (ChainKind::P256, SignatureAlgorithm::EcdsaP384),
+        (Chain::RSA_2048, SignatureAlgorithm::Rsa3072),
+        (Chain::P256, SignatureAlgorithm::EcdsaP384),
     ] {
         for tls in [TlsVersion::Tls12, TlsVersion::Tls13] {
             let options = Options {

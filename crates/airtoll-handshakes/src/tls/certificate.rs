@@ -1,228 +1,169 @@
-//! Certificate chains and signatures for TLS: real X.509, real RSA (2048 and 3072
-//! bits) and ECDSA (P-256 and P-384).
+//! Certificate chains and signatures for TLS: real X.509, real RSA (2048 and 3072 bits), ECDSA (P-256 and
+//! P-384), ML-DSA and SLH-DSA.
 //!
-//! Takes DER chains (the committed ones of `fixtures`, made by `fixtures/make.sh` with OpenSSL);
-//! gives signatures, and the public key of a chain that ends in a trusted root. Never checks a
-//! validity time, because there is no clock here, and no revocation.
+//! Takes DER chains (the committed ones of `fixtures`, made by `fixtures/make.sh` with OpenSSL, where all
+//! keys are of one classical algorithm; else those of `authority`); gives signatures, and the public
+//! key of a chain that ends in a trusted root. Never checks a validity time, because there is no clock
+//! here, and no revocation.
 
-use p256::ecdsa::signature::{Signer, Verifier};
+use ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
+use p256::ecdsa::signature::{SignatureEncoding, Signer, Verifier};
 use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey};
-use rsa::signature::{RandomizedSigner, SignatureEncoding};
+use rsa::signature::RandomizedSigner;
 use rsa::traits::PublicKeyParts;
 use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey, pkcs1v15, pss};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use sha2::{Sha256, Sha384};
+use slh_dsa::Sha2_128s;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 
+use super::authority::{self, Holder};
+use super::chain::{
+    Chain, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384,
+    RSA_PSS_SHA256, RSA_PSS_SHA384,
+};
 use crate::exchange::Context;
 use crate::operation::{HashAlgorithm, Operation, SignatureAlgorithm};
 
-/// rsa_pkcs1_sha256 (RFC 8446 section 4.2.3).
-pub const RSA_PKCS1_SHA256: u16 = 0x0401;
-/// ecdsa_secp256r1_sha256.
-pub const ECDSA_P256_SHA256: u16 = 0x0403;
-/// rsa_pss_rsae_sha256.
-pub const RSA_PSS_SHA256: u16 = 0x0804;
-
-/// rsa_pkcs1_sha384.
-pub const RSA_PKCS1_SHA384: u16 = 0x0501;
-/// ecdsa_secp384r1_sha384.
-pub const ECDSA_P384_SHA384: u16 = 0x0503;
-/// rsa_pss_rsae_sha384.
-pub const RSA_PSS_SHA384: u16 = 0x0805;
-
-/// The kind of key in a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChainKind {
-    /// RSA with 2048 bits throughout.
-    #[default]
-    Rsa2048,
-    /// ECDSA on P-256 throughout.
-    P256,
-    /// RSA with 3072 bits and SHA-384 throughout.
-    Rsa3072,
-    /// ECDSA on P-384 with SHA-384 throughout.
-    P384,
+/// Committed certificates of one algorithm, and the keys of both leaves.
+struct Fixture {
+    root: &'static [u8],
+    issuing: &'static [u8],
+    server: (&'static [u8], &'static [u8]),
+    client: (&'static [u8], &'static [u8]),
 }
 
-impl ChainKind {
-    /// The signature scheme of this kind in TLS 1.2 or 1.3.
-    #[must_use]
-    pub const fn scheme(self, tls13: bool) -> u16 {
-        match (self, tls13) {
-            (Self::P256, _) => ECDSA_P256_SHA256,
-            (Self::Rsa2048, false) => RSA_PKCS1_SHA256,
-            (Self::Rsa2048, true) => RSA_PSS_SHA256,
-            (Self::P384, _) => ECDSA_P384_SHA384,
-            (Self::Rsa3072, false) => RSA_PKCS1_SHA384,
-            (Self::Rsa3072, true) => RSA_PSS_SHA384,
-        }
-    }
-
-    /// The kind that WPA3-Enterprise's 192-bit mode requires instead (WPA3 specification,
-    /// section 3.5): at least RSA with 3072 bits, or P-384.
-    #[must_use]
-    pub const fn strong(self) -> Self {
-        match self {
-            Self::Rsa2048 | Self::Rsa3072 => Self::Rsa3072,
-            Self::P256 | Self::P384 => Self::P384,
-        }
-    }
-
-    /// The schemes of this kind of root for TLS 1.3 and 1.2, as signature_algorithms lists them.
-    pub const fn schemes(self) -> [u8; 6] {
-        match self {
-            Self::Rsa2048 | Self::P256 => [4, 3, 8, 4, 4, 1],
-            Self::Rsa3072 | Self::P384 => [5, 3, 8, 5, 5, 1],
-        }
-    }
-
-    const fn hash(self) -> HashAlgorithm {
-        match self {
-            Self::Rsa2048 | Self::P256 => HashAlgorithm::Sha256,
-            Self::Rsa3072 | Self::P384 => HashAlgorithm::Sha384,
-        }
-    }
-
-    const fn algorithm(self) -> SignatureAlgorithm {
-        match self {
-            Self::Rsa2048 => SignatureAlgorithm::Rsa2048,
-            Self::P256 => SignatureAlgorithm::EcdsaP256,
-            Self::Rsa3072 => SignatureAlgorithm::Rsa3072,
-            Self::P384 => SignatureAlgorithm::EcdsaP384,
-        }
-    }
-
-    /// The root that both ends trust.
-    #[must_use]
-    pub const fn root(self) -> &'static [u8] {
-        match self {
-            Self::Rsa2048 => include_bytes!("fixtures/rsa-root.der"),
-            Self::P256 => include_bytes!("fixtures/p256-root.der"),
-            Self::Rsa3072 => include_bytes!("fixtures/rsa3072-root.der"),
-            Self::P384 => include_bytes!("fixtures/p384-root.der"),
-        }
+impl Fixture {
+    fn of(chain: Chain) -> Option<Self> {
+        Some(match chain {
+            Chain::RSA_2048 => Self {
+                root: include_bytes!("fixtures/rsa-root.der"),
+                issuing: include_bytes!("fixtures/rsa-issuing.der"),
+                server: (
+                    include_bytes!("fixtures/rsa-server.der"),
+                    include_bytes!("fixtures/rsa-server.key.der"),
+                ),
+                client: (
+                    include_bytes!("fixtures/rsa-client.der"),
+                    include_bytes!("fixtures/rsa-client.key.der"),
+                ),
+            },
+            Chain::P256 => Self {
+                root: include_bytes!("fixtures/p256-root.der"),
+                issuing: include_bytes!("fixtures/p256-issuing.der"),
+                server: (
+                    include_bytes!("fixtures/p256-server.der"),
+                    include_bytes!("fixtures/p256-server.key.der"),
+                ),
+                client: (
+                    include_bytes!("fixtures/p256-client.der"),
+                    include_bytes!("fixtures/p256-client.key.der"),
+                ),
+            },
+            Chain::RSA_3072 => Self {
+                root: include_bytes!("fixtures/rsa3072-root.der"),
+                issuing: include_bytes!("fixtures/rsa3072-issuing.der"),
+                server: (
+                    include_bytes!("fixtures/rsa3072-server.der"),
+                    include_bytes!("fixtures/rsa3072-server.key.der"),
+                ),
+                client: (
+                    include_bytes!("fixtures/rsa3072-client.der"),
+                    include_bytes!("fixtures/rsa3072-client.key.der"),
+                ),
+            },
+            Chain::P384 => Self {
+                root: include_bytes!("fixtures/p384-root.der"),
+                issuing: include_bytes!("fixtures/p384-issuing.der"),
+                server: (
+                    include_bytes!("fixtures/p384-server.der"),
+                    include_bytes!("fixtures/p384-server.key.der"),
+                ),
+                client: (
+                    include_bytes!("fixtures/p384-client.der"),
+                    include_bytes!("fixtures/p384-client.key.der"),
+                ),
+            },
+            _ => return None,
+        })
     }
 }
 
+/// The root of a chain, which both ends trust; empty where it could not be made.
+#[must_use]
+pub fn root(chain: Chain) -> Vec<u8> {
+    match Fixture::of(chain) {
+        Some(fixture) => fixture.root.to_vec(),
+        None => authority::root(chain).unwrap_or_default(),
+    }
+}
+
+/// A private key of a chain.
 #[derive(Clone)]
-enum PrivateKey {
+pub(super) enum PrivateKey {
     Rsa(Box<RsaPrivateKey>),
     P256(p256::ecdsa::SigningKey),
     P384(p384::ecdsa::SigningKey),
+    MlDsa44(Box<ml_dsa::SigningKey<MlDsa44>>),
+    MlDsa65(Box<ml_dsa::SigningKey<MlDsa65>>),
+    MlDsa87(Box<ml_dsa::SigningKey<MlDsa87>>),
+    SlhDsa(Box<slh_dsa::SigningKey<Sha2_128s>>),
 }
 
 /// A chain without its root, and the key of its first certificate.
 #[derive(Clone)]
 pub struct Credential {
-    kind: ChainKind,
+    kind: Chain,
     chain: Vec<Vec<u8>>,
     key: Option<PrivateKey>,
 }
 
 impl Credential {
-    /// The RADIUS server's chain: leaf and issuing CA.
+    /// The RADIUS server's chain.
     #[must_use]
-    pub fn server(kind: ChainKind) -> Self {
-        match kind {
-            ChainKind::Rsa2048 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/rsa-server.der"),
-                    include_bytes!("fixtures/rsa-issuing.der"),
-                ],
-                include_bytes!("fixtures/rsa-server.key.der"),
-            ),
-            ChainKind::P256 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/p256-server.der"),
-                    include_bytes!("fixtures/p256-issuing.der"),
-                ],
-                include_bytes!("fixtures/p256-server.key.der"),
-            ),
-            ChainKind::Rsa3072 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/rsa3072-server.der"),
-                    include_bytes!("fixtures/rsa3072-issuing.der"),
-                ],
-                include_bytes!("fixtures/rsa3072-server.key.der"),
-            ),
-            ChainKind::P384 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/p384-server.der"),
-                    include_bytes!("fixtures/p384-issuing.der"),
-                ],
-                include_bytes!("fixtures/p384-server.key.der"),
-            ),
+    pub fn server(chain: Chain) -> Self {
+        match Fixture::of(chain) {
+            Some(fixture) => {
+                let (own, key) = fixture.server;
+                Self::committed(chain, &[own, fixture.issuing], key)
+            }
+            None => Self::issued(chain, Holder::Server),
         }
     }
 
-    /// The station's chain: leaf and issuing CA.
+    /// The station's chain.
     #[must_use]
-    pub fn client(kind: ChainKind) -> Self {
-        match kind {
-            ChainKind::Rsa2048 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/rsa-client.der"),
-                    include_bytes!("fixtures/rsa-issuing.der"),
-                ],
-                include_bytes!("fixtures/rsa-client.key.der"),
-            ),
-            ChainKind::P256 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/p256-client.der"),
-                    include_bytes!("fixtures/p256-issuing.der"),
-                ],
-                include_bytes!("fixtures/p256-client.key.der"),
-            ),
-            ChainKind::Rsa3072 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/rsa3072-client.der"),
-                    include_bytes!("fixtures/rsa3072-issuing.der"),
-                ],
-                include_bytes!("fixtures/rsa3072-client.key.der"),
-            ),
-            ChainKind::P384 => Self::new(
-                kind,
-                &[
-                    include_bytes!("fixtures/p384-client.der"),
-                    include_bytes!("fixtures/p384-issuing.der"),
-                ],
-                include_bytes!("fixtures/p384-client.key.der"),
-            ),
+    pub fn client(chain: Chain) -> Self {
+        match Fixture::of(chain) {
+            Some(fixture) => {
+                let (own, key) = fixture.client;
+                Self::committed(chain, &[own, fixture.issuing], key)
+            }
+            None => Self::issued(chain, Holder::Client),
         }
     }
 
     /// A server with an untrusted root.
     #[must_use]
     pub fn rogue_server() -> Self {
-        Self::new(
-            ChainKind::Rsa2048,
+        Self::committed(
+            Chain::RSA_2048,
             &[include_bytes!("fixtures/rogue-server.der")],
             include_bytes!("fixtures/rogue-server.key.der"),
         )
     }
 
-    fn new(kind: ChainKind, chain: &[&[u8]], key: &[u8]) -> Self {
-        let key = match kind {
-            ChainKind::Rsa2048 | ChainKind::Rsa3072 => RsaPrivateKey::from_pkcs8_der(key)
-                .ok()
-                .map(|key| PrivateKey::Rsa(Box::new(key))),
-            ChainKind::P256 => p256::ecdsa::SigningKey::from_pkcs8_der(key)
+    fn committed(kind: Chain, chain: &[&[u8]], key: &[u8]) -> Self {
+        let key = match kind.leaf() {
+            SignatureAlgorithm::EcdsaP256 => p256::ecdsa::SigningKey::from_pkcs8_der(key)
                 .ok()
                 .map(PrivateKey::P256),
-            ChainKind::P384 => p384::ecdsa::SigningKey::from_pkcs8_der(key)
+            SignatureAlgorithm::EcdsaP384 => p384::ecdsa::SigningKey::from_pkcs8_der(key)
                 .ok()
                 .map(PrivateKey::P384),
+            _ => RsaPrivateKey::from_pkcs8_der(key)
+                .ok()
+                .map(|key| PrivateKey::Rsa(Box::new(key))),
         };
         Self {
             kind,
@@ -231,9 +172,18 @@ impl Credential {
         }
     }
 
-    /// The kind of the key.
+    fn issued(kind: Chain, holder: Holder) -> Self {
+        let (chain, key) = authority::issue(kind, holder).unzip();
+        Self {
+            kind,
+            chain: chain.unwrap_or_default(),
+            key,
+        }
+    }
+
+    /// The algorithms of its keys.
     #[must_use]
-    pub const fn kind(&self) -> ChainKind {
+    pub const fn kind(&self) -> Chain {
         self.kind
     }
 
@@ -245,13 +195,15 @@ impl Credential {
 
     /// Signs with the scheme of its kind; empty when the key could not be read.
     pub fn sign(&self, context: &mut Context<'_>, tls13: bool, message: &[u8]) -> Vec<u8> {
-        let hash = self.kind.hash();
-        context.record_hash(hash, hash.blocks(message.len()));
+        let hash = self.kind.leaf().hash();
+        if let Some(hash) = hash {
+            context.record_hash(hash, hash.blocks(message.len()));
+        }
         context.record(Operation::Sign {
-            algorithm: self.kind.algorithm(),
+            algorithm: self.kind.leaf(),
             count: 1,
         });
-        let strong = hash == HashAlgorithm::Sha384;
+        let strong = hash == Some(HashAlgorithm::Sha384);
         match (&self.key, tls13, strong) {
             (Some(PrivateKey::Rsa(key)), false, false) => {
                 pkcs1v15::SigningKey::<Sha256>::new((**key).clone())
@@ -281,6 +233,12 @@ impl Credential {
                 let signature: p384::ecdsa::DerSignature = key.sign(message);
                 signature.as_bytes().to_vec()
             }
+            // Both algorithms sign here without fresh randomness, as FIPS 204 section 3.4 and FIPS 205
+            // section 9.2 allow.
+            (Some(PrivateKey::MlDsa44(key)), ..) => key.sign(message).to_vec(),
+            (Some(PrivateKey::MlDsa65(key)), ..) => key.sign(message).to_vec(),
+            (Some(PrivateKey::MlDsa87(key)), ..) => key.sign(message).to_vec(),
+            (Some(PrivateKey::SlhDsa(key)), ..) => key.sign(message).to_vec(),
             (None, ..) => Vec::new(),
         }
     }
@@ -288,7 +246,7 @@ impl Credential {
     /// Undoes [`PublicKey::encrypt`]; `None` when the padding is wrong or the key is not RSA.
     pub fn decrypt(&self, context: &mut Context<'_>, ciphertext: &[u8]) -> Option<Vec<u8>> {
         context.record(Operation::Sign {
-            algorithm: self.kind.algorithm(),
+            algorithm: self.kind.leaf(),
             count: 1,
         });
         match &self.key {
@@ -307,6 +265,14 @@ pub enum PublicKey {
     P256(p256::ecdsa::VerifyingKey),
     /// ECDSA on P-384.
     P384(p384::ecdsa::VerifyingKey),
+    /// ML-DSA-44.
+    MlDsa44(Box<ml_dsa::VerifyingKey<MlDsa44>>),
+    /// ML-DSA-65.
+    MlDsa65(Box<ml_dsa::VerifyingKey<MlDsa65>>),
+    /// ML-DSA-87.
+    MlDsa87(Box<ml_dsa::VerifyingKey<MlDsa87>>),
+    /// SLH-DSA-SHA2-128s.
+    SlhDsa(Box<slh_dsa::VerifyingKey<Sha2_128s>>),
 }
 
 impl PublicKey {
@@ -316,14 +282,26 @@ impl PublicKey {
             .subject_public_key_info()
             .to_der()
             .ok()?;
-        if let Ok(key) = RsaPublicKey::from_public_key_der(&spki) {
-            return Some(Self::Rsa(Box::new(key)));
-        }
-        let p256 = p256::ecdsa::VerifyingKey::from_public_key_der(&spki);
-        p256.map(Self::P256).ok().or_else(|| {
-            let p384 = p384::ecdsa::VerifyingKey::from_public_key_der(&spki);
-            p384.map(Self::P384).ok()
-        })
+        let rsa = RsaPublicKey::from_public_key_der(&spki);
+        let rsa = rsa.map(|key| Self::Rsa(Box::new(key)));
+        let p256 = || p256::ecdsa::VerifyingKey::from_public_key_der(&spki).map(Self::P256);
+        let p384 = || p384::ecdsa::VerifyingKey::from_public_key_der(&spki).map(Self::P384);
+        rsa.ok()
+            .or_else(|| p256().ok())
+            .or_else(|| p384().ok())
+            .or_else(|| Self::post_quantum(&spki))
+    }
+
+    fn post_quantum(spki: &[u8]) -> Option<Self> {
+        let ml44 = ml_dsa::VerifyingKey::from_public_key_der(spki);
+        let ml65 = ml_dsa::VerifyingKey::from_public_key_der(spki);
+        let ml87 = ml_dsa::VerifyingKey::from_public_key_der(spki);
+        let slh = slh_dsa::VerifyingKey::from_public_key_der(spki);
+        let ml44 = ml44.map(|key| Self::MlDsa44(Box::new(key)));
+        let ml65 = ml65.map(|key| Self::MlDsa65(Box::new(key)));
+        let ml87 = ml87.map(|key| Self::MlDsa87(Box::new(key)));
+        let slh = slh.map(|key| Self::SlhDsa(Box::new(key)));
+        ml44.or(ml65).or(ml87).or(slh).ok()
     }
 
     fn algorithm(&self) -> SignatureAlgorithm {
@@ -332,16 +310,10 @@ impl PublicKey {
             Self::Rsa(_) => SignatureAlgorithm::Rsa2048,
             Self::P256(_) => SignatureAlgorithm::EcdsaP256,
             Self::P384(_) => SignatureAlgorithm::EcdsaP384,
-        }
-    }
-
-    /// The scheme that a CA of this key signs certificates with.
-    fn certificate_scheme(&self) -> u16 {
-        match self.algorithm() {
-            SignatureAlgorithm::Rsa2048 => RSA_PKCS1_SHA256,
-            SignatureAlgorithm::Rsa3072 => RSA_PKCS1_SHA384,
-            SignatureAlgorithm::EcdsaP256 => ECDSA_P256_SHA256,
-            SignatureAlgorithm::EcdsaP384 => ECDSA_P384_SHA384,
+            Self::MlDsa44(_) => SignatureAlgorithm::MlDsa44,
+            Self::MlDsa65(_) => SignatureAlgorithm::MlDsa65,
+            Self::MlDsa87(_) => SignatureAlgorithm::MlDsa87,
+            Self::SlhDsa(_) => SignatureAlgorithm::SlhDsaSha2128s,
         }
     }
 
@@ -353,13 +325,12 @@ impl PublicKey {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        let hash = match scheme {
-            RSA_PKCS1_SHA384 | RSA_PSS_SHA384 | ECDSA_P384_SHA384 => HashAlgorithm::Sha384,
-            _ => HashAlgorithm::Sha256,
-        };
-        context.record_hash(hash, hash.blocks(message.len()));
+        let algorithm = self.algorithm();
+        if let Some(hash) = algorithm.hash() {
+            context.record_hash(hash, hash.blocks(message.len()));
+        }
         context.record(Operation::Verify {
-            algorithm: self.algorithm(),
+            algorithm,
             count: 1,
         });
         match (self, scheme) {
@@ -391,6 +362,15 @@ impl PublicKey {
                 p384::ecdsa::DerSignature::from_bytes(signature)
                     .is_ok_and(|signature| key.verify(message, &signature).is_ok())
             }
+            _ if scheme != algorithm.certificate_scheme() => false,
+            (Self::MlDsa44(key), _) => ml_dsa::Signature::try_from(signature)
+                .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
+            (Self::MlDsa65(key), _) => ml_dsa::Signature::try_from(signature)
+                .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
+            (Self::MlDsa87(key), _) => ml_dsa::Signature::try_from(signature)
+                .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
+            (Self::SlhDsa(key), _) => slh_dsa::Signature::try_from(signature)
+                .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
             _ => false,
         }
     }
@@ -403,7 +383,7 @@ impl PublicKey {
         });
         match self {
             Self::Rsa(key) => key.encrypt(context.rng(), Pkcs1v15Encrypt, plaintext).ok(),
-            Self::P256(_) | Self::P384(_) => None,
+            _ => None,
         }
     }
 }
@@ -423,7 +403,7 @@ pub fn verify_chain(
     for pair in certificates.windows(2) {
         let (certificate, issuer) = (&pair[0], &pair[1]);
         let key = PublicKey::of(issuer)?;
-        let scheme = key.certificate_scheme();
+        let scheme = key.algorithm().certificate_scheme();
         let tbs = certificate.tbs_certificate().to_der().ok()?;
         let names = certificate.tbs_certificate().issuer() == issuer.tbs_certificate().subject();
         let signature = certificate.signature().as_bytes()?;
@@ -444,17 +424,31 @@ mod tests {
     fn committed_chains_verify_and_strangers_do_not() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut cx = Context::new(&mut rng);
-        for kind in [
-            ChainKind::Rsa2048,
-            ChainKind::P256,
-            ChainKind::Rsa3072,
-            ChainKind::P384,
-        ] {
+        let mixed = Chain::new(
+            SignatureAlgorithm::MlDsa44,
+            Some(SignatureAlgorithm::MlDsa87),
+            SignatureAlgorithm::Rsa3072,
+        );
+        let short = Chain::new(
+            SignatureAlgorithm::EcdsaP256,
+            None,
+            SignatureAlgorithm::MlDsa65,
+        );
+        let chains = [
+            Chain::RSA_2048,
+            Chain::P256,
+            Chain::RSA_3072,
+            Chain::P384,
+            Chain::uniform(SignatureAlgorithm::MlDsa65),
+            mixed,
+            short,
+        ];
+        for kind in chains {
             for credential in [Credential::server(kind), Credential::client(kind)] {
-                let key = verify_chain(&mut cx, credential.chain(), kind.root()).unwrap();
+                let key = verify_chain(&mut cx, credential.chain(), &root(kind)).unwrap();
                 for tls13 in [false, true] {
                     let mut signature = credential.sign(&mut cx, tls13, b"message");
-                    let scheme = kind.scheme(tls13);
+                    let scheme = kind.leaf().scheme(tls13);
                     assert!(key.verify(&mut cx, scheme, b"message", &signature));
                     let last = signature.len() - 1;
                     signature[last] ^= 1;
@@ -463,6 +457,6 @@ mod tests {
             }
         }
         let rogue = Credential::rogue_server();
-        assert!(verify_chain(&mut cx, rogue.chain(), ChainKind::Rsa2048.root()).is_none());
+        assert!(verify_chain(&mut cx, rogue.chain(), &root(Chain::RSA_2048)).is_none());
     }
 }

@@ -4,7 +4,7 @@
 
 use airtoll_wire::tls::{
     ClientHelloRepr, Extension, ServerHelloRepr, content, emit_handshake, emit_record, extension,
-    handshake,
+    handshake, parse_extensions,
 };
 
 use super::connection::{Connection, Flight, Message, Role};
@@ -80,6 +80,7 @@ impl TlsClient {
             extensions.push((extension::SUPPORTED_VERSIONS, vec![2, 3, 4]));
             extensions.push((extension::PSK_KEY_EXCHANGE_MODES, vec![1, 1]));
             extensions.push((extension::KEY_SHARE, vector16(&entry)));
+            extensions.extend(self.connection.compressions());
             extensions.extend(cookie.map(|cookie| (extension::COOKIE, cookie)));
         } else if let Some(session) = &self.connection.config.resume {
             session_id = session.identifier.clone();
@@ -190,9 +191,15 @@ impl TlsClient {
             handshake::ENCRYPTED_EXTENSIONS => end.transcript.extend(&message.whole),
             handshake::CERTIFICATE_REQUEST => {
                 self.certificate_wanted = true;
+                if end.tls13() {
+                    // Context, then extensions (RFC 8446 section 4.3.2).
+                    let extensions = message.body.get(1..).map(parse_extensions);
+                    end.note_compressions(&extensions.and_then(Result::ok).unwrap_or_default());
+                }
                 end.transcript.extend(&message.whole);
             }
             handshake::CERTIFICATE => end.certificate(context, message)?,
+            handshake::COMPRESSED_CERTIFICATE => end.compressed_certificate(context, message)?,
             handshake::CERTIFICATE_VERIFY => end.certificate_verify(context, message)?,
             handshake::SERVER_KEY_EXCHANGE => {
                 self.server_key_exchange(context, &message.body)?;

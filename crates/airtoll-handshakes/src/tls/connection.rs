@@ -7,20 +7,26 @@
 use std::collections::VecDeque;
 
 use airtoll_wire::tls::{
-    HandshakeView, RecordView, content, emit_certificates, emit_handshake, emit_record, handshake,
-    parse_certificates,
+    Extension, HandshakeView, RecordView, content, emit_certificates, emit_compressed_certificate,
+    emit_handshake, emit_record, extension, handshake, parse_certificates,
+    parse_compressed_certificate,
 };
 
-use super::certificate::{PublicKey, verify_chain};
+use super::certificate::{PublicKey, root, verify_chain};
 use super::key_share::KeyShare;
 use super::schedule::{
     Protection, Secrets13, export13, finished12, finished13, key_block, master_secret, prf,
     signed13,
 };
-use super::{CODE, NamedGroup, Refusal, Session, TlsConfig, TlsVersion, alert, read_signed};
+use super::{
+    CODE, NamedGroup, Refusal, Session, TlsConfig, TlsVersion, alert, compression, read_signed,
+};
 use crate::exchange::Context;
 use crate::failure::Failure;
 use crate::primitives::{equal, written};
+
+/// Octets of plaintext in one record (RFC 8446 section 5.1).
+const FRAGMENT_OCTETS: usize = 1 << 14;
 
 /// Which end this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +86,10 @@ pub struct Connection {
     pub(super) session: Option<Session>,
     done: bool,
     data: Vec<u8>,
+    /// Whether the other end takes compressed certificates.
+    peer_decompresses: bool,
+    /// The start of a handshake message whose rest is in the next record.
+    partial: Vec<u8>,
 }
 
 impl Connection {
@@ -102,6 +112,8 @@ impl Connection {
             session: None,
             done: false,
             data: Vec::new(),
+            peer_decompresses: false,
+            partial: Vec::new(),
         }
     }
 
@@ -173,12 +185,16 @@ impl Connection {
         self.transcript = written(|o| emit_handshake(handshake::MESSAGE_HASH, &hash, o));
     }
 
-    /// A record under the current keys, or a plain one.
+    /// Records under the current keys, or plain ones: as few as hold the octets (RFC 8446 section 5.1).
     pub(super) fn record(&mut self, context: &mut Context<'_>, kind: u8, octets: &[u8]) -> Vec<u8> {
-        match &mut self.write {
-            Some(protection) => protection.seal(context, kind, octets),
-            None => written(|o| emit_record(kind, 0x0303, octets, o)),
+        let mut out = Vec::new();
+        for fragment in octets.chunks(FRAGMENT_OCTETS) {
+            out.extend(match &mut self.write {
+                Some(protection) => protection.seal(context, kind, fragment),
+                None => written(|o| emit_record(kind, 0x0303, fragment, o)),
+            });
         }
+        out
     }
 
     /// Adds a handshake message to the transcript and to a flight.
@@ -223,7 +239,10 @@ impl Connection {
         loop {
             let Some(item) = flight.items.pop_front() else {
                 if flight.records.is_empty() {
-                    return Ok(None);
+                    return match self.partial.is_empty() {
+                        true => Ok(None),
+                        false => Err(self.unexpected(context)),
+                    };
                 }
                 flight.items = self.open(context, &mut flight.records)?;
                 continue;
@@ -264,10 +283,12 @@ impl Connection {
             content::APPLICATION_DATA => Ok([Item::Data(plain)].into()),
             content::HANDSHAKE => {
                 let mut items = VecDeque::new();
-                let mut left = &plain[..];
+                let whole = [std::mem::take(&mut self.partial), plain].concat();
+                let mut left = &whole[..];
                 while !left.is_empty() {
                     let Ok((message, rest)) = HandshakeView::split(left) else {
-                        return Err(self.unexpected(context));
+                        self.partial = left.to_vec();
+                        break;
                     };
                     items.push_back(Item::Handshake(Message {
                         kind: message.message_type(),
@@ -290,12 +311,66 @@ impl Connection {
         }
     }
 
-    /// Adds the Certificate message with our chain to a flight; empty without a credential.
+    /// Adds the Certificate message with our chain to a flight; empty without a credential. It is
+    /// compressed where both ends want it and it becomes shorter.
     pub(super) fn show_certificate(&mut self, flight: &mut Vec<u8>) {
         let credential = self.config.credential.clone();
         let chain = credential.as_ref().map_or(&[][..], |c| c.chain());
         let body = written(|o| emit_certificates(chain, self.tls13(), o));
+        if self.config.certificate_compression && self.peer_decompresses {
+            let compressed = compression::compress(&body);
+            let compressed = written(|o| {
+                emit_compressed_certificate(compression::ZLIB, body.len(), &compressed, o);
+            });
+            if compressed.len() < body.len() {
+                self.handshake(flight, handshake::COMPRESSED_CERTIFICATE, &compressed);
+                return;
+            }
+        }
         self.handshake(flight, handshake::CERTIFICATE, &body);
+    }
+
+    /// Our compress_certificate extension, where we decompress.
+    pub(super) fn compressions(&self) -> Option<Extension> {
+        (self.config.certificate_compression && self.tls13()).then(|| {
+            let [high, low] = compression::ZLIB.to_be_bytes();
+            (extension::COMPRESS_CERTIFICATE, vec![2, high, low])
+        })
+    }
+
+    /// Takes the other end's extensions: whether it decompresses what we compress.
+    pub(super) fn note_compressions(&mut self, extensions: &[Extension]) {
+        let zlib = compression::ZLIB.to_be_bytes();
+        self.peer_decompresses = extensions.iter().any(|(number, data)| {
+            let listed = data.get(1..).unwrap_or_default();
+            *number == extension::COMPRESS_CERTIFICATE
+                && listed.chunks(2).any(|algorithm| algorithm == zlib)
+        });
+    }
+
+    /// Takes the other end's CompressedCertificate (RFC 8879 section 4).
+    pub(super) fn compressed_certificate(
+        &mut self,
+        context: &mut Context<'_>,
+        message: &Message,
+    ) -> Result<(), Refusal> {
+        let body = parse_compressed_certificate(&message.body).ok();
+        let body = body.filter(|_| self.config.certificate_compression);
+        let body = body.and_then(|(algorithm, length, compressed)| {
+            let known = algorithm == compression::ZLIB;
+            known.then(|| compression::decompress(compressed, length))?
+        });
+        let Some(body) = body else {
+            return Err(self.wrong(context, alert::BAD_CERTIFICATE));
+        };
+        self.certificate(
+            context,
+            &Message {
+                kind: handshake::CERTIFICATE,
+                body,
+                whole: message.whole.clone(),
+            },
+        )
     }
 
     /// Takes the other end's Certificate: its chain has to end at the trusted root.
@@ -305,8 +380,8 @@ impl Connection {
         message: &Message,
     ) -> Result<(), Refusal> {
         let chain = parse_certificates(&message.body, self.tls13()).unwrap_or_default();
-        let root = self.config.trusted.root();
-        let Some(key) = verify_chain(context, &chain, root).filter(|_| !chain.is_empty()) else {
+        let root = root(self.config.trusted);
+        let Some(key) = verify_chain(context, &chain, &root).filter(|_| !chain.is_empty()) else {
             let failure = Failure::WrongCertificate { code: CODE };
             return Err(self.refuse(context, alert::UNKNOWN_CA, failure));
         };
@@ -322,7 +397,7 @@ impl Connection {
         };
         let covered = self.covered(context, self.role == Role::Client);
         let signature = credential.sign(context, self.tls13(), &covered);
-        let scheme = credential.kind().scheme(self.tls13());
+        let scheme = credential.kind().leaf().scheme(self.tls13());
         let body = super::signed(scheme, &signature);
         self.handshake(flight, handshake::CERTIFICATE_VERIFY, &body);
     }

@@ -2,12 +2,16 @@
 //!
 //! Takes a [`TlsConfig`] and whole flights of records; gives flights, exported keys and a
 //! session to resume. Suites: AES-GCM with 128 bits and SHA-256 or 256 bits and SHA-384, keys from
-//! ECDHE on P-256, P-384 or X25519 or, in 1.2, RSA key transport; certificates RSA-2048, RSA-3072,
-//! ECDSA P-256 or P-384. Equal seeds give equal octets.
+//! ECDHE on P-256, P-384 or X25519, in 1.3 also ML-KEM with or without a curve or, in 1.2, RSA key
+//! transport; certificates RSA-2048, RSA-3072, ECDSA P-256 or P-384, in 1.3 also ML-DSA and SLH-DSA.
+//! Equal seeds give equal octets.
 //! Never splits a flight: `eap` fragments.
 
+mod authority;
 pub mod certificate;
+mod chain;
 mod client;
+mod compression;
 mod connection;
 mod key_share;
 mod schedule;
@@ -18,7 +22,8 @@ mod suite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use certificate::{ChainKind, Credential};
+pub use certificate::Credential;
+pub use chain::Chain;
 pub use client::TlsClient;
 pub use connection::Connection;
 pub use key_share::NamedGroup;
@@ -57,9 +62,11 @@ pub struct TlsConfig {
     /// The chain to show; a client without one is anonymous.
     pub credential: Option<Credential>,
     /// The root to trust.
-    pub trusted: ChainKind,
+    pub trusted: Chain,
     /// Whether the server asks for a client certificate.
     pub client_certificate: bool,
+    /// Whether this end takes and sends compressed certificates (RFC 8879), in TLS 1.3.
+    pub certificate_compression: bool,
     /// A session to resume; a server without it makes a full handshake.
     pub resume: Option<Session>,
 }
@@ -78,6 +85,7 @@ mod alert {
     pub const UNEXPECTED_MESSAGE: u8 = 10;
     pub const BAD_RECORD_MAC: u8 = 20;
     pub const HANDSHAKE_FAILURE: u8 = 40;
+    pub const BAD_CERTIFICATE: u8 = 42;
     pub const ILLEGAL_PARAMETER: u8 = 47;
     pub const UNKNOWN_CA: u8 = 48;
     pub const DECRYPT_ERROR: u8 = 51;

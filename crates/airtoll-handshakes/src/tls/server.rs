@@ -65,6 +65,7 @@ impl TlsServer {
                 answer.extend(self.client_hello(context, &message.body, &message.whole)?);
             }
             handshake::CERTIFICATE => end.certificate(context, message)?,
+            handshake::COMPRESSED_CERTIFICATE => end.compressed_certificate(context, message)?,
             handshake::CLIENT_KEY_EXCHANGE => {
                 self.client_key_exchange(context, &message.body, &message.whole)?;
             }
@@ -106,7 +107,7 @@ impl TlsServer {
         self.connection.server_random = random.to_vec();
         let groups = self.connection.groups();
         let first = groups.first().copied().unwrap_or(NamedGroup::Secp256r1);
-        self.connection.share = Some(KeyShare::draw(context, first));
+        self.connection.share = Some(KeyShare::draw_answering(context, first));
         if self.connection.tls13() {
             return self.answer13(context, &hello, whole, random);
         }
@@ -158,6 +159,7 @@ impl TlsServer {
             return self.ask_again(context, hello, whole);
         };
         self.asked = None;
+        self.connection.note_compressions(&hello.extensions);
         let psk = self.accepted_psk(context, find(hello, extension::PRE_SHARED_KEY), whole)?;
         self.connection.transcript.extend(whole);
         let entry = [&group.to_be_bytes()[..], &vector16(&own)].concat();
@@ -199,12 +201,13 @@ impl TlsServer {
             .handshake(&mut flight, handshake::ENCRYPTED_EXTENSIONS, &none);
         if !self.connection.resumed {
             if self.connection.config.client_certificate {
-                let schemes = vec![(
+                let mut extensions = vec![(
                     extension::SIGNATURE_ALGORITHMS,
                     vector16(&self.connection.config.trusted.schemes()),
                 )];
+                extensions.extend(self.connection.compressions());
                 let mut body = vec![0];
-                emit_extensions(&schemes, &mut body);
+                emit_extensions(&extensions, &mut body);
                 self.connection
                     .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
             }
@@ -245,10 +248,10 @@ impl TlsServer {
             if let Some(&group) = group.filter(|g| self.asked.is_none_or(|asked| asked == **g)) {
                 let share = match self.connection.share.clone() {
                     Some(share) if share.group() == group => share,
-                    _ => KeyShare::draw(context, group),
+                    _ => KeyShare::draw_answering(context, group),
                 };
-                let own = share.public(context);
-                return Some((number, own, share.agree(context, theirs)?));
+                let (own, shared) = share.answer(context, theirs)?;
+                return Some((number, own, shared));
             }
             entries = rest;
         }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ChainKind, NamedGroup, TlsVersion};
+use super::{Chain, NamedGroup, TlsVersion};
 use crate::operation::HashAlgorithm;
 
 /// How strong the records and the key schedule are.
@@ -42,13 +42,13 @@ impl TlsSuite {
 
     /// The code point for a version and a chain (RFC 5288, RFC 5289, RFC 8446 appendix B.4).
     #[must_use]
-    pub const fn number(self, version: TlsVersion, kind: ChainKind) -> u16 {
+    pub const fn number(self, version: TlsVersion, chain: Chain) -> u16 {
         let strong = matches!(self, Self::Aes256GcmSha384);
-        match (version, kind) {
-            (TlsVersion::Tls13, _) => 0x1301 + strong as u16,
-            (TlsVersion::Tls12Rsa, _) => 0x009c + strong as u16,
-            (TlsVersion::Tls12, ChainKind::Rsa2048 | ChainKind::Rsa3072) => 0xc02f + strong as u16,
-            (TlsVersion::Tls12, ChainKind::P256 | ChainKind::P384) => 0xc02b + strong as u16,
+        match version {
+            TlsVersion::Tls13 => 0x1301 + strong as u16,
+            TlsVersion::Tls12Rsa => 0x009c + strong as u16,
+            TlsVersion::Tls12 if chain.leaf().is_rsa() => 0xc02f + strong as u16,
+            TlsVersion::Tls12 => 0xc02b + strong as u16,
         }
     }
 

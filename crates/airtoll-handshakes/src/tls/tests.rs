@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::exchange::Context;
-use crate::operation::{Curve, Operation, SignatureAlgorithm, merge};
+use crate::operation::{Curve, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-fn configs(version: TlsVersion, kind: ChainKind, mutual: bool) -> (TlsConfig, TlsConfig) {
+fn configs(version: TlsVersion, kind: Chain, mutual: bool) -> (TlsConfig, TlsConfig) {
     let client = TlsConfig {
         version,
         suite: TlsSuite::default(),
@@ -16,6 +16,7 @@ fn configs(version: TlsVersion, kind: ChainKind, mutual: bool) -> (TlsConfig, Tl
         trusted: kind,
         client_certificate: mutual,
         resume: None,
+        certificate_compression: false,
     };
     let server = TlsConfig {
         credential: Some(Credential::server(kind)),
@@ -47,12 +48,12 @@ fn run(client: TlsConfig, server: TlsConfig, cx: &mut Context<'_>) -> (Vec<Vec<u
     (flights, Ok((client, server)))
 }
 
-const VERSIONS: [(TlsVersion, ChainKind); 5] = [
-    (TlsVersion::Tls12, ChainKind::Rsa2048),
-    (TlsVersion::Tls12, ChainKind::P256),
-    (TlsVersion::Tls12Rsa, ChainKind::Rsa2048),
-    (TlsVersion::Tls13, ChainKind::Rsa2048),
-    (TlsVersion::Tls13, ChainKind::P256),
+const VERSIONS: [(TlsVersion, Chain); 5] = [
+    (TlsVersion::Tls12, Chain::RSA_2048),
+    (TlsVersion::Tls12, Chain::P256),
+    (TlsVersion::Tls12Rsa, Chain::RSA_2048),
+    (TlsVersion::Tls13, Chain::RSA_2048),
+    (TlsVersion::Tls13, Chain::P256),
 ];
 
 #[test]
@@ -80,11 +81,11 @@ fn both_ends_export_the_same_keys_and_resume() {
     }
 }
 
-const STRONG: [(TlsVersion, ChainKind); 4] = [
-    (TlsVersion::Tls12, ChainKind::Rsa3072),
-    (TlsVersion::Tls12, ChainKind::P384),
-    (TlsVersion::Tls13, ChainKind::Rsa3072),
-    (TlsVersion::Tls13, ChainKind::P384),
+const STRONG: [(TlsVersion, Chain); 4] = [
+    (TlsVersion::Tls12, Chain::RSA_3072),
+    (TlsVersion::Tls12, Chain::P384),
+    (TlsVersion::Tls13, Chain::RSA_3072),
+    (TlsVersion::Tls13, Chain::P384),
 ];
 
 #[test]
@@ -116,7 +117,7 @@ fn a_server_asks_once_for_a_share_of_a_group_that_it_takes() {
     for resumed in [false, true] {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut cx = Context::new(&mut rng);
-        let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, true);
+        let (mut client, mut server) = configs(TlsVersion::Tls13, Chain::P256, true);
         if resumed {
             let session = Session::drawn(&mut cx, client.version, client.suite);
             client.resume = Some(session.clone());
@@ -153,7 +154,7 @@ fn a_server_asks_once_for_a_share_of_a_group_that_it_takes() {
 fn a_client_gives_no_second_share_twice_and_none_that_it_did_not_offer() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut cx = Context::new(&mut rng);
-    let (mut client, mut server) = configs(TlsVersion::Tls13, ChainKind::P256, false);
+    let (mut client, mut server) = configs(TlsVersion::Tls13, Chain::P256, false);
     client.groups = vec![NamedGroup::X25519, NamedGroup::Secp256r1];
     server.groups = vec![NamedGroup::Secp256r1];
     let mut a = TlsClient::new(client);
@@ -191,7 +192,7 @@ fn application_data_pass_both_ways() {
 fn a_server_that_nobody_trusts_is_refused_with_an_alert() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut cx = Context::new(&mut rng);
-    let (client, mut server) = configs(TlsVersion::Tls12, ChainKind::Rsa2048, true);
+    let (client, mut server) = configs(TlsVersion::Tls12, Chain::RSA_2048, true);
     server.credential = Some(Credential::rogue_server());
     let refusal = run(client, server, &mut cx).1.err().unwrap();
     assert_eq!(refusal.failure, Failure::WrongCertificate { code: CODE });
@@ -202,7 +203,7 @@ fn a_server_that_nobody_trusts_is_refused_with_an_alert() {
 fn mutual_rsa_costs_one_signature_on_each_side() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut cx = Context::new(&mut rng);
-    let (client, server) = configs(TlsVersion::Tls13, ChainKind::Rsa2048, true);
+    let (client, server) = configs(TlsVersion::Tls13, Chain::RSA_2048, true);
     assert!(run(client, server, &mut cx).1.is_ok());
     let signatures =
         merge(&cx.finish().operations)
@@ -227,7 +228,7 @@ proptest! {
     ) {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut cx = Context::new(&mut rng);
-        let (client, server) = configs(version, ChainKind::P256, true);
+        let (client, server) = configs(version, Chain::P256, true);
         let mut client = TlsClient::new(client);
         let mut server = TlsServer::new(server).unwrap();
         let mut flight = client.start(&mut cx);
@@ -255,4 +256,114 @@ proptest! {
             prop_assert_eq!(a, b);
         }
     }
+}
+
+const ML_DSA_44: Chain = Chain::uniform(SignatureAlgorithm::MlDsa44);
+const ML_DSA_87: Chain = Chain::uniform(SignatureAlgorithm::MlDsa87);
+
+#[test]
+fn every_group_with_ml_kem_gives_both_ends_one_secret() {
+    for (group, share, answer, first) in [
+        (
+            NamedGroup::X25519MlKem768,
+            1216,
+            1120,
+            KemAlgorithm::MlKem768,
+        ),
+        (
+            NamedGroup::Secp256r1MlKem768,
+            1249,
+            1153,
+            KemAlgorithm::MlKem768,
+        ),
+        (
+            NamedGroup::Secp384r1MlKem1024,
+            1665,
+            1665,
+            KemAlgorithm::MlKem1024,
+        ),
+        (NamedGroup::MlKem512, 800, 768, KemAlgorithm::MlKem512),
+        (NamedGroup::MlKem768, 1184, 1088, KemAlgorithm::MlKem768),
+        (NamedGroup::MlKem1024, 1568, 1568, KemAlgorithm::MlKem1024),
+    ] {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let ours = key_share::KeyShare::draw(&mut cx, group);
+        let shown = ours.public(&mut cx);
+        assert_eq!(shown.len(), share, "{group:?}");
+        let theirs = key_share::KeyShare::draw_answering(&mut cx, group);
+        let (reply, secret) = theirs.answer(&mut cx, &shown).unwrap();
+        assert_eq!(reply.len(), answer, "{group:?}");
+        assert_eq!(ours.agree(&mut cx, &reply), Some(secret));
+        assert_eq!(theirs.answer(&mut cx, &shown[1..]), None);
+
+        let (mut client, mut server) = configs(TlsVersion::Tls13, Chain::P256, true);
+        client.groups = vec![group];
+        server.groups = vec![group];
+        let (_, ends) = run(client, server, &mut cx);
+        let (client, server) = ends.unwrap();
+        assert!(client.connection.is_done() && server.connection.is_done());
+        let operations = merge(&cx.finish().operations);
+        let steps = |wanted| {
+            let done = |operation: &&Operation| {
+                matches!(operation, Operation::Kem { algorithm, step, .. }
+                    if *algorithm == first && *step == wanted)
+            };
+            operations.iter().filter(done).count()
+        };
+        for step in [KemStep::Keygen, KemStep::Encapsulate, KemStep::Decapsulate] {
+            assert_eq!(steps(step), 1, "{group:?} {step:?}");
+        }
+    }
+}
+
+#[test]
+fn chains_of_ml_dsa_authenticate_both_ends_and_long_ones_take_two_records() {
+    for (chain, long) in [(ML_DSA_44, false), (ML_DSA_87, true)] {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let (client, server) = configs(TlsVersion::Tls13, chain, true);
+        let (flights, ends) = run(client, server, &mut cx);
+        assert!(ends.is_ok_and(|(client, _)| client.connection.is_done()));
+        // Two certificates with key and signature, and the signature of the handshake.
+        assert_eq!(flights[1].len() > 1 << 14, long, "{}", flights[1].len());
+        let records = |mut flight: &[u8]| {
+            let mut count = 0;
+            while let Ok((_, rest)) = airtoll_wire::tls::RecordView::split(flight) {
+                (count, flight) = (count + 1, rest);
+            }
+            assert!(flight.is_empty());
+            count
+        };
+        assert_eq!(records(&flights[1]), if long { 3 } else { 2 });
+    }
+}
+
+#[test]
+fn a_client_that_trusts_another_root_refuses_a_chain_of_ml_dsa() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut cx = Context::new(&mut rng);
+    let (client, _) = configs(TlsVersion::Tls13, ML_DSA_87, false);
+    let (_, server) = configs(TlsVersion::Tls13, ML_DSA_44, false);
+    let (_, ends) = run(client, server, &mut cx);
+    let failure = Failure::WrongCertificate { code: CODE };
+    assert_eq!(ends.err().map(|refusal| refusal.failure), Some(failure));
+}
+
+#[test]
+fn compressed_certificates_are_shorter_where_both_ends_take_them() {
+    let octets = |client_takes: bool, server_takes: bool, mutual: bool| {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        let (mut client, mut server) = configs(TlsVersion::Tls13, Chain::P256, mutual);
+        client.certificate_compression = client_takes;
+        server.certificate_compression = server_takes;
+        let (flights, ends) = run(client, server, &mut cx);
+        assert!(ends.is_ok_and(|(client, _)| client.connection.is_done()));
+        (flights[1].len(), flights[2].len())
+    };
+    let (server, client) = octets(false, false, true);
+    let (packed_server, packed_client) = octets(true, true, true);
+    assert!(packed_server < server && packed_client < client);
+    assert_eq!(octets(true, false, false).0, octets(false, true, false).0);
 }

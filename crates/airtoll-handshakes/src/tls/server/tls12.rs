@@ -57,14 +57,15 @@ impl TlsServer {
             ]
             .concat();
             let signature = credential.sign(context, false, &message);
-            body.extend(signed(credential.kind().scheme(false), &signature));
+            body.extend(signed(credential.kind().leaf().scheme(false), &signature));
             self.connection
                 .handshake(&mut flight, handshake::SERVER_KEY_EXCHANGE, &body);
         }
         if self.connection.config.client_certificate {
             // rsa_sign and ecdsa_sign, two schemes, no named authorities (RFC 5246 section 7.4.4).
-            let [ecdsa, curve, .., pkcs1, rsa] = self.connection.config.trusted.schemes();
-            let body = [2, 1, 64, 0, 4, ecdsa, curve, pkcs1, rsa, 0, 0];
+            let schemes = self.connection.config.trusted.schemes();
+            let (ecdsa, pkcs1) = (&schemes[..2], &schemes[schemes.len() - 2..]);
+            let body = [&[2, 1, 64, 0, 4], ecdsa, pkcs1, &[0, 0]].concat();
             self.connection
                 .handshake(&mut flight, handshake::CERTIFICATE_REQUEST, &body);
         }

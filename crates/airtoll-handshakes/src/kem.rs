@@ -1,0 +1,157 @@
+//! ML-KEM (FIPS 203), counted.
+//!
+//! Takes a parameter set and a random source; gives encapsulation keys, ciphertexts and shared secrets of
+//! 32 octets. Never combines them with a curve: `tls::key_share` and IKEv2 do.
+
+use ml_kem::kem::{Encapsulate, Kem, KeyExport, TryDecapsulate, TryKeyInit};
+use ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, Seed};
+
+use crate::exchange::Context;
+use crate::operation::{KemAlgorithm, KemStep, Operation};
+
+/// Octets of the seed that a decapsulation key is made of (FIPS 203 section 7.1: d, then z).
+const SEED_OCTETS: usize = 64;
+
+impl KemAlgorithm {
+    /// Octets of an encapsulation key (FIPS 203 table 3).
+    #[must_use]
+    pub const fn key_octets(self) -> usize {
+        match self {
+            Self::MlKem512 => 800,
+            Self::MlKem768 => 1184,
+            Self::MlKem1024 => 1568,
+        }
+    }
+
+    /// Octets of a ciphertext (FIPS 203 table 3).
+    #[must_use]
+    pub const fn ciphertext_octets(self) -> usize {
+        match self {
+            Self::MlKem512 => 768,
+            Self::MlKem768 => 1088,
+            Self::MlKem1024 => 1568,
+        }
+    }
+
+    fn record(self, context: &mut Context<'_>, step: KemStep) {
+        context.record(Operation::Kem {
+            algorithm: self,
+            step,
+            count: 1,
+        });
+    }
+
+    /// A shared secret and its ciphertext for the holder of this key; `None` for octets that are no
+    /// encapsulation key (FIPS 203 section 7.2).
+    pub fn encapsulate(self, context: &mut Context<'_>, key: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let agreed = match self {
+            Self::MlKem512 => encapsulate::<MlKem512>(context, key),
+            Self::MlKem768 => encapsulate::<MlKem768>(context, key),
+            Self::MlKem1024 => encapsulate::<MlKem1024>(context, key),
+        };
+        self.record(context, KemStep::Encapsulate);
+        agreed
+    }
+}
+
+fn encapsulate<K>(context: &mut Context<'_>, key: &[u8]) -> Option<(Vec<u8>, Vec<u8>)>
+where
+    K: Kem,
+    K::EncapsulationKey: TryKeyInit,
+{
+    let key = K::EncapsulationKey::new_from_slice(key).ok()?;
+    let (ciphertext, secret) = key.encapsulate_with_rng(context.rng());
+    Some((ciphertext.to_vec(), secret.to_vec()))
+}
+
+/// A decapsulation key, as the seed that it follows from.
+#[derive(Clone)]
+pub struct KemKey {
+    algorithm: KemAlgorithm,
+    seed: [u8; SEED_OCTETS],
+}
+
+impl KemKey {
+    /// A new key.
+    pub fn draw(context: &mut Context<'_>, algorithm: KemAlgorithm) -> Self {
+        algorithm.record(context, KemStep::Keygen);
+        Self {
+            algorithm,
+            seed: context.random(),
+        }
+    }
+
+    /// Its encapsulation key.
+    #[must_use]
+    pub fn public(&self) -> Vec<u8> {
+        let seed = Seed::from(self.seed);
+        match self.algorithm {
+            KemAlgorithm::MlKem512 => public(&DecapsulationKey::<MlKem512>::from_seed(seed)),
+            KemAlgorithm::MlKem768 => public(&DecapsulationKey::<MlKem768>::from_seed(seed)),
+            KemAlgorithm::MlKem1024 => public(&DecapsulationKey::<MlKem1024>::from_seed(seed)),
+        }
+    }
+
+    /// The secret in a ciphertext; `None` for octets of another length. A wrong ciphertext of the right
+    /// length gives another secret (FIPS 203 section 6.3: implicit rejection).
+    pub fn decapsulate(&self, context: &mut Context<'_>, ciphertext: &[u8]) -> Option<Vec<u8>> {
+        self.algorithm.record(context, KemStep::Decapsulate);
+        let seed = Seed::from(self.seed);
+        match self.algorithm {
+            KemAlgorithm::MlKem512 => {
+                secret(&DecapsulationKey::<MlKem512>::from_seed(seed), ciphertext)
+            }
+            KemAlgorithm::MlKem768 => {
+                secret(&DecapsulationKey::<MlKem768>::from_seed(seed), ciphertext)
+            }
+            KemAlgorithm::MlKem1024 => {
+                secret(&DecapsulationKey::<MlKem1024>::from_seed(seed), ciphertext)
+            }
+        }
+    }
+}
+
+fn public<D>(key: &D) -> Vec<u8>
+where
+    D: TryDecapsulate,
+    <D::Kem as Kem>::EncapsulationKey: KeyExport,
+{
+    key.encapsulation_key().to_bytes().to_vec()
+}
+
+fn secret<D: TryDecapsulate>(key: &D, ciphertext: &[u8]) -> Option<Vec<u8>> {
+    let ciphertext = ciphertext.try_into().ok()?;
+    key.try_decapsulate(&ciphertext)
+        .ok()
+        .map(|secret| secret.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn both_ends_share_one_secret_of_the_standard_s_sizes() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut cx = Context::new(&mut rng);
+        for algorithm in [
+            KemAlgorithm::MlKem512,
+            KemAlgorithm::MlKem768,
+            KemAlgorithm::MlKem1024,
+        ] {
+            let key = KemKey::draw(&mut cx, algorithm);
+            let public = key.public();
+            assert_eq!(public.len(), algorithm.key_octets());
+            let (mut ciphertext, secret) = algorithm.encapsulate(&mut cx, &public).unwrap();
+            assert_eq!(ciphertext.len(), algorithm.ciphertext_octets());
+            assert_eq!(key.decapsulate(&mut cx, &ciphertext), Some(secret.clone()));
+            ciphertext[0] ^= 1;
+            let other = key.decapsulate(&mut cx, &ciphertext);
+            assert!(other.is_some_and(|other| other != secret));
+            assert_eq!(key.decapsulate(&mut cx, &ciphertext[1..]), None);
+            assert_eq!(algorithm.encapsulate(&mut cx, &public[1..]), None);
+        }
+    }
+}
