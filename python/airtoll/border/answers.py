@@ -33,16 +33,20 @@ __all__ = [
     "Failure",
     "FailureCountermeasures",
     "FailureElementMismatch",
+    "FailureFlightTooLong",
     "FailureIntegrityFailure",
     "FailureNothingInCommon",
     "FailurePeerTimeout",
     "FailureServerTimeout",
+    "FailureTooManyRounds",
     "FailureWrongCertificate",
     "FailureWrongCredentials",
     "FailureWrongPassphrase",
     "GenerationRow",
     "HashAlgorithm",
     "HeardAgent",
+    "KemAlgorithm",
+    "KemStep",
     "Kinds",
     "LedgerReport",
     "MediumChannelCounts",
@@ -61,6 +65,7 @@ __all__ = [
     "OperationEcScalarMul",
     "OperationFieldPower",
     "OperationHash",
+    "OperationKem",
     "OperationModExp",
     "OperationPbkdf2",
     "OperationRandom",
@@ -259,8 +264,23 @@ HashAlgorithm = Literal["md4", "md5", "sha1", "sha256", "sha384", "sha512", "bla
 #: An elliptic curve.
 Curve = Literal["p-256", "p-384", "p-521", "x25519"]
 
+#: A key-encapsulation mechanism of FIPS 203.
+KemAlgorithm = Literal["ml-kem-512", "ml-kem-768", "ml-kem-1024"]
+
+#: A step of a key-encapsulation mechanism.
+KemStep = Literal["keygen", "encapsulate", "decapsulate"]
+
 #: A signature algorithm with its key size.
-SignatureAlgorithm = Literal["rsa-2048", "ecdsa-p-256", "rsa-3072", "ecdsa-p-384"]
+SignatureAlgorithm = Literal[
+    "rsa-2048",
+    "ecdsa-p-256",
+    "rsa-3072",
+    "ecdsa-p-384",
+    "ml-dsa-44",
+    "ml-dsa-65",
+    "ml-dsa-87",
+    "slh-dsa-sha2-128s",
+]
 
 
 class OperationRandom(TypedDict):
@@ -371,6 +391,21 @@ class OperationFieldPower(TypedDict):
     """How many."""
 
 
+class OperationKem(TypedDict):
+    """Steps of a key-encapsulation mechanism."""
+
+    operation: Literal["kem"]
+
+    algorithm: KemAlgorithm
+    """The parameter set."""
+
+    step: KemStep
+    """Which step."""
+
+    count: int
+    """How many."""
+
+
 class OperationSign(TypedDict):
     """Signatures made, or RSA decryptions."""
 
@@ -407,6 +442,7 @@ Operation = (
     | OperationModExp
     | OperationEcScalarMul
     | OperationFieldPower
+    | OperationKem
     | OperationSign
     | OperationVerify
 )
@@ -591,6 +627,30 @@ class FailureNothingInCommon(TypedDict):
     """Code in the frame that reports it."""
 
 
+class FailureTooManyRounds(TypedDict):
+    """The authentication server gave an EAP conversation up (RFC 9191 section 3)."""
+
+    failure: Literal["too-many-rounds"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+    limit: int
+    """Responses that the server takes after the identity."""
+
+
+class FailureFlightTooLong(TypedDict):
+    """A TLS flight is longer than the authentication server holds."""
+
+    failure: Literal["flight-too-long"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+    limit: int
+    """Octets that the server holds."""
+
+
 #: Why a party gave up.
 Failure = (
     FailureWrongPassphrase
@@ -602,6 +662,8 @@ Failure = (
     | FailurePeerTimeout
     | FailureCountermeasures
     | FailureNothingInCommon
+    | FailureTooManyRounds
+    | FailureFlightTooLong
 )
 
 #: The name of a secret that a handshake gives.

@@ -31,7 +31,6 @@ __all__ = [
     "Beacons",
     "Bss",
     "CaptureOptions",
-    "ChainKind",
     "CipherCost",
     "CipherSuite",
     "CongestionControl",
@@ -39,6 +38,7 @@ __all__ = [
     "CryptoEngine",
     "Discipline",
     "DsssPreamble",
+    "EapLimits",
     "EapMethod",
     "EdcaParameters",
     "Encapsulation",
@@ -119,6 +119,7 @@ __all__ = [
     "Scenario",
     "SecurityAssociation",
     "Shown",
+    "SignatureAlgorithm",
     "StageKind",
     "Standard",
     "StationChallenge",
@@ -1201,20 +1202,74 @@ class TlsVersion(StrEnum):
     """RFC 8446."""
 
 
-class ChainKind(StrEnum):
-    """The kind of key in a chain."""
+class NamedGroup(StrEnum):
+    """A named group (RFC 8446 section 4.2.7)."""
 
-    RSA2048 = "rsa2048"
-    """RSA with 2048 bits throughout."""
+    SECP256R1 = "secp256r1"
+    """NIST P-256."""
 
-    P256 = "p256"
-    """ECDSA on P-256 throughout."""
+    SECP384R1 = "secp384r1"
+    """NIST P-384."""
 
-    RSA3072 = "rsa3072"
-    """RSA with 3072 bits and SHA-384 throughout."""
+    X25519 = "x25519"
+    """Curve25519."""
 
-    P384 = "p384"
-    """ECDSA on P-384 with SHA-384 throughout."""
+    X25519MLKEM768 = "x25519mlkem768"
+    """ML-KEM-768 and X25519 (draft-ietf-tls-ecdhe-mlkem)."""
+
+    SECP256R1MLKEM768 = "secp256r1mlkem768"
+    """P-256 and ML-KEM-768."""
+
+    SECP384R1MLKEM1024 = "secp384r1mlkem1024"
+    """P-384 and ML-KEM-1024."""
+
+    MLKEM512 = "mlkem512"
+    """ML-KEM-512 alone (draft-ietf-tls-mlkem)."""
+
+    MLKEM768 = "mlkem768"
+    """ML-KEM-768 alone."""
+
+    MLKEM1024 = "mlkem1024"
+    """ML-KEM-1024 alone."""
+
+
+class SignatureAlgorithm(StrEnum):
+    """A signature algorithm with its key size."""
+
+    RSA_2048 = "rsa-2048"
+    """RSA with a 2048-bit modulus."""
+
+    ECDSA_P_256 = "ecdsa-p-256"
+    """ECDSA on P-256."""
+
+    RSA_3072 = "rsa-3072"
+    """RSA with a 3072-bit modulus."""
+
+    ECDSA_P_384 = "ecdsa-p-384"
+    """ECDSA on P-384."""
+
+    ML_DSA_44 = "ml-dsa-44"
+    """ML-DSA-44 (FIPS 204)."""
+
+    ML_DSA_65 = "ml-dsa-65"
+    """ML-DSA-65."""
+
+    ML_DSA_87 = "ml-dsa-87"
+    """ML-DSA-87."""
+
+    SLH_DSA_SHA2_128S = "slh-dsa-sha2-128s"
+    """SLH-DSA-SHA2-128s (FIPS 205)."""
+
+
+@frozen(kw_only=True)
+class EapLimits:
+    """What an authentication server stands of one conversation. Each product has its own."""
+
+    rounds: int | None = None
+    """Responses after the identity, one of which follows each request; null without a limit."""
+
+    flight_octets: int | None = None
+    """Octets of one TLS flight, received or sent; null without a limit."""
 
 
 class MobileIp(StrEnum):
@@ -1251,11 +1306,20 @@ class Options:
     tls: TlsVersion = TlsVersion.TLS_VERSION_1_2
     """Which TLS the EAP methods run."""
 
-    chain: ChainKind = ChainKind.RSA2048
-    """Certificates of RSA-2048 or P-256."""
+    tls_group: NamedGroup | None = None
+    """The group of TLS, where it is not the suite's usual one."""
+
+    chain: tuple[SignatureAlgorithm, ...] = ("rsa-2048", "rsa-2048", "rsa-2048")
+    """The signature algorithms of both ends' certificates."""
+
+    certificate_compression: bool = False
+    """Whether certificates are compressed (RFC 8879)."""
 
     fragment_octets: int = 1398
     """Octets of TLS data in one EAP packet."""
+
+    eap_limits: EapLimits = EapLimits()
+    """When the authentication server gives a conversation up."""
 
     cryptobinding: bool = False
     """Whether PEAP's server binds the tunnel to what runs in it."""
@@ -1853,19 +1917,6 @@ class TlsSuite(StrEnum):
     """
 
 
-class NamedGroup(StrEnum):
-    """A named group (RFC 8446 section 4.2.7)."""
-
-    SECP256R1 = "secp256r1"
-    """NIST P-256."""
-
-    SECP384R1 = "secp384r1"
-    """NIST P-384."""
-
-    X25519 = "x25519"
-    """Curve25519."""
-
-
 class Shown(StrEnum):
     """Which certificate a party shows."""
 
@@ -2157,8 +2208,11 @@ class RoleSettingsEap:
     groups: tuple[NamedGroup, ...] = ()
     """Its groups, where they are not the suite's usual ones."""
 
-    chain: ChainKind = ChainKind.RSA2048
+    chain: tuple[SignatureAlgorithm, ...] = ("rsa-2048", "rsa-2048", "rsa-2048")
     """Certificates of both ends."""
+
+    trusted: tuple[SignatureAlgorithm, ...] | None = None
+    """The chain whose root our end trusts, where it is another."""
 
     shown: Shown = Shown.OWN
     """Which of them our end shows."""
@@ -2174,6 +2228,12 @@ class RoleSettingsEap:
 
     fragment_octets: int
     """Octets of TLS data in one EAP packet."""
+
+    limits: EapLimits = EapLimits()
+    """When a server gives the conversation up."""
+
+    certificate_compression: bool = False
+    """Whether certificates are compressed (RFC 8879)."""
 
     cryptobinding: bool = False
     """Whether PEAP's server binds the tunnel to what runs in it."""
