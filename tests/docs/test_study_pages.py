@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,9 +29,11 @@ def test_the_page_of_every_paper_has_a_written_comparison() -> None:
     for name in list_datasets():
         text = (PAGES / f"{name}.md").read_text("utf-8")
         for kind in ("explained", "compared"):
-            start = f"<!-- {kind}: {name} -->\n"
-            body = text.partition(start)[2].partition(f"<!-- end of {kind} -->")[0]
-            assert body.strip(), f"{name}: run tools/study_pages.py {name}"
+            bodies = re.findall(
+                rf"<!-- {kind}: {name}[a-z0-9 -]* -->\n(.*?)<!-- end of {kind} -->", text, re.DOTALL
+            )
+            assert bodies, f"{name}: its page has no section {kind}"
+            assert all(body.strip() for body in bodies), f"{name}: run tools/study_pages.py {name}"
 
 
 def test_the_comparison_of_a_short_study_is_up_to_date() -> None:
