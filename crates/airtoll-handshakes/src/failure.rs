@@ -78,7 +78,7 @@ pub enum Failure {
         code: Code,
     },
     /// The authentication server gave an EAP conversation up (RFC 9191 section 3).
-    #[error("did not authenticate: more than {limit} rounds")]
+    #[error("more than {limit} rounds")]
     TooManyRounds {
         /// Code in the frame that reports it.
         code: Code,
@@ -86,7 +86,7 @@ pub enum Failure {
         limit: u32,
     },
     /// A TLS flight is longer than the authentication server holds.
-    #[error("did not authenticate: a TLS flight of more than {limit} octets")]
+    #[error("a TLS flight of more than {limit} octets")]
     FlightTooLong {
         /// Code in the frame that reports it.
         code: Code,

@@ -146,6 +146,9 @@ METRICS: Final[dict[str, Metric]] = {
         "s", "first to last packet of all that the policy negotiates", MEAN
     ),
     "authentication_messages": Metric("1", "messages of all that the policy negotiates", MEAN),
+    "authentication_octets": Metric(
+        "octet", "octets of these messages: EAPOL PDUs, 802.11 frames, UDP payloads", MEAN
+    ),
     "messages_ieee80211": Metric(
         "1", "authentication and association frames, repetitions included", MEAN
     ),

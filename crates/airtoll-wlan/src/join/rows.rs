@@ -155,6 +155,11 @@ impl Session {
             f64::from(self.timeline.counted),
             "1",
         ));
+        rows.push((
+            "authentication_octets",
+            self.timeline.counted_octets as f64,
+            "octet",
+        ));
         for (metric, protocol) in MESSAGES {
             let count: u32 = self
                 .timeline

@@ -12,6 +12,8 @@ pub(super) struct Timeline {
     pub emitted: Vec<(&'static str, u32, u64)>,
     /// Messages emitted that are neither Open System authentication nor association nor RADIUS.
     pub counted: u32,
+    /// The octets of these, in EAPOL PDUs, management frames and UDP payloads.
+    pub counted_octets: u64,
 }
 
 #[derive(Debug)]
@@ -45,7 +47,10 @@ impl Timeline {
             }
             None => self.emitted.push((protocol, 1, new)),
         }
-        self.counted += u32::from(counts(message, &name));
+        if counts(message, &name) {
+            self.counted += 1;
+            self.counted_octets += new;
+        }
     }
 
     /// A message was seen for the first time.

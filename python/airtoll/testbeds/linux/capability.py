@@ -134,6 +134,8 @@ _SCENARIO: Final = {
     "radius.delay_ms": only(0.0, reason=f"has no effect: {_SERVER}"),
     "radius.loss_ratio": only(0.0, reason=f"has no effect: {_SERVER}"),
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
+    "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
+    "radius.max_flight_bytes": only(None, reason="has no effect: FreeRADIUS has its own limit"),
     "radius.controller": only(None, reason="has no effect: no controller is set up here"),
     "address_resolution": acts("real hosts always resolve addresses"),
 }
