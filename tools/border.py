@@ -264,7 +264,8 @@ from attrs import field, frozen
         if isinstance(value, list):
             if schema.get("items", {}).get("format") == "uint8":
                 return repr(bytes(value))
-            items = ", ".join(repr(one) for one in value)
+            of = schema.get("items", {})
+            items = ", ".join(self.default(of, one) if "$ref" in of else repr(one) for one in value)
             return f"({items},)" if len(value) == 1 else f"({items})"
         if schema["type"] == "number" or "number" in schema["type"]:
             return repr(float(value))

@@ -1,4 +1,4 @@
-"""Post-quantum joins in simulated time: keys, certificates, compression and the limits of servers."""
+"""Post-quantum joins in simulated time: keys, certificates, compression, limits of servers."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def test_a_limit_of_the_server_is_a_failure_with_its_name(
         ("wpa2-psk-ccmp", {"tls_group": "mlkem768"}, "no EAP method with TLS"),
     ],
 )
-def test_what_tls_does_not_carry_is_refused(policy: str, join: dict[str, object], said: str) -> None:
+def test_what_tls_does_not_carry_is_refused(
+    policy: str, join: dict[str, object], said: str
+) -> None:
     skip = Simulator().check(cell(policy, **join))
     assert skip is not None
     assert said in skip.reason

@@ -53,7 +53,11 @@ fn main() {
     }
 }
 
-/// Prints how often a second the work is done.
+/// Prints the name and the rate of this work.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "an example that measures; the library reads no clock"
+)]
 fn print(name: &str, mut work: impl FnMut()) {
     let mut rates: Vec<f64> = (0..RUNS)
         .map(|_| {

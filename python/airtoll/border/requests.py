@@ -1263,7 +1263,7 @@ class SignatureAlgorithm(StrEnum):
 
 @frozen(kw_only=True)
 class EapLimits:
-    """What an authentication server stands of one conversation. Each product has its own."""
+    """Limits of an authentication server for one conversation. Each product has its own."""
 
     rounds: int | None = None
     """Responses after the identity, one of which follows each request; null without a limit."""
@@ -1309,7 +1309,11 @@ class Options:
     tls_group: NamedGroup | None = None
     """The group of TLS, where it is not the suite's usual one."""
 
-    chain: tuple[SignatureAlgorithm, ...] = ("rsa-2048", "rsa-2048", "rsa-2048")
+    chain: tuple[SignatureAlgorithm, ...] = (
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+    )
     """The signature algorithms of both ends' certificates."""
 
     certificate_compression: bool = False
@@ -2208,7 +2212,11 @@ class RoleSettingsEap:
     groups: tuple[NamedGroup, ...] = ()
     """Its groups, where they are not the suite's usual ones."""
 
-    chain: tuple[SignatureAlgorithm, ...] = ("rsa-2048", "rsa-2048", "rsa-2048")
+    chain: tuple[SignatureAlgorithm, ...] = (
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+    )
     """Certificates of both ends."""
 
     trusted: tuple[SignatureAlgorithm, ...] | None = None

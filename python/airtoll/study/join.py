@@ -11,7 +11,6 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from airtoll.study.table import NotNegative, Positive, Table
 
-
 #: Signature algorithm of a certificate's key, as a study writes it -> as the native code does.
 SIGNATURES: Final = {
     "rsa2048": "rsa-2048",
@@ -91,14 +90,14 @@ class Join(Table):
     )
     tls_group: Group | None = Field(
         None,
-        description="group of TLS's key exchange; those with ML-KEM need `tls = \"1.3\"` "
+        description='group of TLS\'s key exchange; those with ML-KEM need `tls = "1.3"` '
         "(draft-ietf-tls-ecdhe-mlkem, draft-ietf-tls-mlkem); default: P-256, in the 192-bit mode "
         "P-384",
     )
     chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known)] = Field(
         "rsa2048",
-        description=f"kind of the certificates: one of {', '.join(SIGNATURES)} for leaf, issuing CA "
-        "and root, or those from leaf to root with or without issuing CA, as a list or joined by "
+        description=f"kind of the certificates: one of {', '.join(SIGNATURES)} for leaf, issuing "
+        "CA and root, or those from leaf to root with or without issuing CA, as a list or joined by "
         '`+`; ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses RSA-3072 instead '
         "of RSA-2048 and P-384 instead of P-256",
     )

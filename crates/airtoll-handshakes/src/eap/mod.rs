@@ -33,7 +33,7 @@ use super::failure::{Code, Failure, reason};
 use super::primitives::written;
 use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
-/// What an authentication server stands of one conversation. Each product has its own.
+/// Limits of an authentication server for one conversation. Each product has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EapLimits {

@@ -81,8 +81,8 @@ impl SignatureAlgorithm {
         }
     }
 
-    /// What WPA3-Enterprise's 192-bit mode requires instead (WPA3 specification, section 3.5): RSA with
-    /// 3072 bits, or P-384.
+    /// The algorithm that WPA3-Enterprise's 192-bit mode requires instead (WPA3 specification, section
+    /// 3.5): RSA with 3072 bits, or P-384.
     const fn strong(self) -> Self {
         match self {
             Self::Rsa2048 => Self::Rsa3072,

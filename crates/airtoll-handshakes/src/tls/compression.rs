@@ -17,7 +17,7 @@ pub(super) fn compress(octets: &[u8]) -> Vec<u8> {
     read.map_or_else(|_| octets.to_vec(), |_| out)
 }
 
-/// What was packed; `None` unless it is whole and has this many octets.
+/// The octets before packing; `None` unless they are whole and as many as this.
 pub(super) fn decompress(octets: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let most = u64::try_from(length).ok()? + 1;
