@@ -97,9 +97,9 @@ class Join(Table):
     chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known)] = Field(
         "rsa2048",
         description=f"kind of the certificates: one of {', '.join(SIGNATURES)} for leaf, issuing "
-        "CA and root, or those from leaf to root with or without issuing CA, as a list or joined by "
-        '`+`; ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses RSA-3072 instead '
-        "of RSA-2048 and P-384 instead of P-256",
+        "CA and root, or those from leaf to root with or without issuing CA, as a list or joined "
+        'by `+`; ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses RSA-3072 '
+        "instead of RSA-2048 and P-384 instead of P-256",
     )
     certificate_compression: bool = Field(
         False,
