@@ -232,10 +232,11 @@ impl TryFrom<Vec<SignatureAlgorithm>> for Chain {
 
     fn try_from(algorithms: Vec<SignatureAlgorithm>) -> Result<Self, String> {
         match algorithms[..] {
+            [one] => Ok(Self::uniform(one)),
             [leaf, root] => Ok(Self::new(leaf, None, root)),
             [leaf, issuing, root] => Ok(Self::new(leaf, Some(issuing), root)),
             _ => Err(format!(
-                "chain: {} algorithms; give leaf and root, or leaf, issuing CA and root",
+                "chain: {} algorithms; give one for all, leaf and root, or leaf, issuing CA and root",
                 algorithms.len()
             )),
         }
@@ -256,7 +257,11 @@ mod tests {
             assert_eq!(chain.issuing().is_none(), short);
             assert_eq!(serde_json::to_string(&chain).unwrap(), list);
         }
-        assert!(serde_json::from_str::<Chain>("[\"rsa-2048\"]").is_err());
+        assert!(serde_json::from_str::<Chain>("[]").is_err());
+        assert_eq!(
+            serde_json::from_str::<Chain>("[\"rsa-2048\"]").ok(),
+            Some(Chain::RSA_2048)
+        );
     }
 
     #[test]
