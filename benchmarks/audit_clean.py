@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from airtoll.analyse.audit.ceiling import ceiling_bps
+from airtoll.analyse.ceiling import ceiling_bps
 from airtoll.observe.datasets import COLUMNS, Dataset, figures_of
 
 Row = dict[str, str]

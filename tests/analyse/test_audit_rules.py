@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from airtoll.analyse.audit import audit
-from airtoll.analyse.audit.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.analyse.audit.granularity import deviation_possible, possible_sums
 from airtoll.analyse.audit.inference import left_out
 from airtoll.analyse.audit.limits import severity_above
+from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.errors import DatasetError
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from airtoll.analyse.audit import audit
-from airtoll.analyse.audit.ceiling import (
+from airtoll.analyse.ceiling import (
     airtime_us,
     burst_ceiling_bps,
     ceiling_bps,

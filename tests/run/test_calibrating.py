@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from airtoll.analyse.audit.ceiling import frame_time_us
+from airtoll.analyse.ceiling import frame_time_us
 from airtoll.errors import ProfileError, UsageError
 from airtoll.profiles.load import load, load_file
 from airtoll.run import run

@@ -46,6 +46,8 @@ CELLS = 6
 #: Bounds until the first trial: processor seconds, and resident octets at the peak.
 MOST_S = 5.0
 MOST_OCTETS = 300 * 10**6
+#: Resident memory of a process that has only imported this module, measured: 83 MB.
+FRESH_OCTETS = 83 * 10**6
 #: Octets of data above which an allocation fails, so that a mutation cannot take the machine.
 _CEILING = 2 * 10**9
 #: Mutations between two lines of the count.
@@ -159,6 +161,7 @@ def problem_of(number):
     """The fault in the treatment of a mutation; None if there is none."""
     text = numbered(number)
     forget_peak()
+    at_rest = peak_octets()
     before = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 2 * MOST_S)
     try:
@@ -167,7 +170,8 @@ def problem_of(number):
         return traceback.format_exc()
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    spent, octets = time.process_time() - before, peak_octets()
+    # The memory of a process that has run other tests is not that of the command.
+    spent, octets = time.process_time() - before, FRESH_OCTETS + peak_octets() - at_rest
     if spent > MOST_S:
         return f"{spent:.1f} s of processor time until the first trial"
     if octets > MOST_OCTETS:

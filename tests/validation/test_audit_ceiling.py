@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.analyse.audit.ceiling import ceiling_bps
+from airtoll.analyse.ceiling import ceiling_bps
 from airtoll.plan import make_plan
 from airtoll.study import parse
 

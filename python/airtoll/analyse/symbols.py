@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from airtoll.analyse.audit.ceiling import airtime_us, symbols
+from airtoll.analyse.ceiling import airtime_us, symbols
 from airtoll.plan import Cell
 from airtoll.study.generations import HIGHEST_MBPS
 

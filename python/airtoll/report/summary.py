@@ -18,6 +18,7 @@ from attrs import define, evolve, field, frozen
 
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.ceiling import ceiling_bps
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
@@ -139,9 +140,6 @@ class RunSummary:
             "senders": settings.clients or len(settings.stations),
         }
         added = policy.octets_per_mpdu + policy.octets_per_msdu
-        # The rules of the audit load a tenth of what a run does without them.
-        from airtoll.analyse.audit.ceiling import ceiling_bps
-
         return ceiling_bps(link, added, load.payload_bytes)
 
     def above_ceiling(self, comparison: Comparison) -> bool:

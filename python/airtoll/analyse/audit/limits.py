@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from airtoll.analyse.audit.ceiling import burst_ceiling_bps, ceiling_bps, shortest_delay_s
 from airtoll.analyse.audit.columns import Column, Figures, describe, matches, setting_map
 from airtoll.analyse.audit.finding import Finding, Severity, shown
+from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps, shortest_delay_s
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from airtoll.analyse.audit.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.analyse.audit.finding import Finding, ordered, shown
 from airtoll.analyse.audit.limits import severity_above
+from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.analyse.estimate import Array
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
