@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import Analysis, Comparison, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.audit import Finding, audit_run
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.quantities import show_overhead
 from airtoll.errors import StorageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_observations, read_trials
+
+if TYPE_CHECKING:
+    from airtoll.analyse.audit import Finding
 
 MANIFEST: Final = "import.json"
 
@@ -96,6 +98,8 @@ def read_imported(folder: Path) -> Imported:
         scenarios = observations["scenario"].unique(maintain_order=True)
         pairs = [Beside(scenario, manifest.get("readings", {})) for scenario in scenarios]
         found = compare(analysis, dataset, pairs)
+    from airtoll.analyse.audit import audit_run
+
     findings = audit_run(folder.name, observations, trials)
     return Imported(folder, manifest, observations, analysis, tuple(found), tuple(findings))
 
