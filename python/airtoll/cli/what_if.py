@@ -21,6 +21,8 @@ from airtoll.testbeds.what_if import what_if
 WhatIfOption = Annotated[
     bool,
     typer.Option(
+        "--what-if/--no-what-if",
+        " /--no-live",
         help="Put the simulator into the page of one run, for changes of payload, stations, rate, "
         "distance, policy and tunnel.",
     ),
