@@ -45,8 +45,8 @@ def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> 
     if given["tls"] == "1.2-rsa":
         lines += ['openssl_ciphers="AES128-GCM-SHA256"']
     if given.get("suite") == "aes256-gcm-sha384" and given["tls"] == "1.2":
-        strong = {"p384": 'openssl_ciphers="SUITEB192"'}
-        lines += [strong.get(given["chain"], 'openssl_ciphers="ECDHE-RSA-AES256-GCM-SHA384"')]
+        strong = {"ecdsa-p-384": 'openssl_ciphers="SUITEB192"'}
+        lines += [strong.get(given["chain"][0], 'openssl_ciphers="ECDHE-RSA-AES256-GCM-SHA384"')]
     path = folder / "eapol_test.conf"
     path.write_text("network={\n" + "\n".join(f"  {line}" for line in lines if line) + "\n}\n")
     return path

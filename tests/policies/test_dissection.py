@@ -29,14 +29,14 @@ RADIUS_PORT, CLIENT_PORT = 1812, 40000
         ("owe-ccmp", {}),
         ("wpa2-ft-psk-ccmp", {}),
         ("wpa2-eap-peap-ccmp", {}),
-        ("8021x-tls+wep-104", {"tls": "1.3", "chain": "p256"}),
+        ("8021x-tls+wep-104", {"tls": "1.3", "chain": ["ecdsa-p-256"]}),
         ("8021x-leap+wep-104", {}),
         ("8021x-md5+wep-104+ipsec-3des-sha1", {"mobile_ip": "foreign"}),
         ("ipsec-aes-gcm", {}),
         ("wireguard", {}),
     ],
 )
-def test_no_message_is_malformed(policy: str, options: dict[str, str], tmp_path: Path) -> None:
+def test_no_message_is_malformed(policy: str, options: dict[str, object], tmp_path: Path) -> None:
     text = border.to_json(resolve(policy).native())
     messages = _native.negotiate(text, 1, json.dumps(options))["messages"]
     air = [_frame(m) for m in messages if m["carrier"] in ("management", "eapol")]
