@@ -51,9 +51,10 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/study_pages.py
+	$(BIN)/python tools/wifi7_pages.py
 	$(BIN)/python tools/tutorial.py
 
-site: build ## the documentation site, in site/; a warning ends the build
+site: build web ## the documentation site, in site/; a warning ends the build
 	$(BIN)/python tools/site.py
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
 
@@ -79,6 +80,7 @@ $(VENV)/.ready: requirements.lock
 system: ## programs that some tests need (apt); without them those tests say why they skip
 	@sh tools/system-packages.sh
 	@sh tools/peers-from-source.sh
+	@sh tools/peers-of-debian-13.sh
 
 guest: build system ## a kernel for the throw-away guest; without one its tests say why they skip
 	-@$(BIN)/airtoll guest build
@@ -118,4 +120,4 @@ mutations: build ## 100,000 mutations of the shipped studies, from where the las
 	$(BIN)/python tests/study/mutations.py --to 100000
 
 clean: ## forget what was built
-	rm -rf $(VENV) target python/airtoll/_native*.so python/airtoll/report/live/simulator.wasm.gz
+	rm -rf $(VENV) target python/airtoll/_native*.so python/airtoll/report/browser/simulator.wasm.gz

@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Environment of what is counted, with a home of its own.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
+
+
 def risen(
     recorded: Mapping[str, int], measured: Mapping[str, int], rise: float = RISE
 ) -> list[str]:
@@ -85,7 +89,6 @@ def instructions(command: list[str], stdin: str = "", folder: Path | None = None
     Raises ``SystemExit`` with the end of its messages where it fails.
     """
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
     home = str(folder or ROOT)
     done = subprocess.run(
         [*valgrind, *command],
@@ -93,7 +96,7 @@ def instructions(command: list[str], stdin: str = "", folder: Path | None = None
         capture_output=True,
         text=True,
         cwd=home,
-        env=environment | {"HOME": home},
+        env=ENVIRONMENT | {"HOME": home},
     )
     count = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or count is None:
@@ -138,7 +141,9 @@ def count_commands() -> dict[str, int]:
     for name, arguments in COMMANDS.items():
         command = [sys.executable, "-m", "airtoll.cli", *arguments]
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+            # In the same environment: the shell's may keep the interpreter from writing bytecode.
+            environment = ENVIRONMENT | {"HOME": folder}
+            subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
             counts[name] = instructions(command, folder=Path(folder))
         print(f"{name:12} {counts[name]:>15,}", flush=True)
     return counts

@@ -51,6 +51,9 @@ class Case:
     # A station waits for longer than its 500 packets last: ns-3's traffic control (10,240 packets)
     # keeps what arrives meanwhile and refills the queue, as airtoll's saturated application does.
     refilled: bool = False
+    # Traffic of ns-3 begins here. Associations compete with it: with a hundred stations that
+    # send, some are not associated after ten seconds.
+    traffic_from_s: float = 0.5
     warm_up_s: float = 1.0
     seeds: int = 5
     duration_s: float = 60.0
@@ -135,6 +138,7 @@ class Case:
             "transport": "tcp" if self.kind == "tcp" else "udp",
             "payload": self.payload,
             "interval": self.interval_s,
+            "trafficFrom": self.traffic_from_s,
             "warmUp": self.warm_up_s if self.kind != "tcp" else 2.0,
             "duration": self.duration_s,
             "run": run,
@@ -257,12 +261,15 @@ def cases() -> list[Case]:
 
     # ns-3 needs up to four seconds for one simulated second of these.
     slow_to_run = {"duration_s": 20.0}
+    # Associations and block ack agreements of many stations.
+    crowd = {"traffic_from_s": 3.0, "warm_up_s": 4.0}
+    # At 1 Mb/s some of a hundred stations are not associated after three seconds, either.
+    slow_crowd = {"traffic_from_s": 10.0, "warm_up_s": 11.0}
     for n in (1, 2, 5, 10, 20, 50, 100):
-        # A hundred associations take longer than the warm-up of the other cases.
-        many = slow_to_run | {"warm_up_s": 2.0} if n == 100 else slow_to_run if n == 50 else {}
+        many = slow_to_run | crowd if n == 100 else slow_to_run if n == 50 else {}
         udp(f"a54-x{n}", "a", stations=n, rate=54, **many)
     for n in (1, 2, 5, 10, 20, 50, 100):
-        many = {"warm_up_s": 2.0} if n == 100 else {}
+        many = slow_crowd if n == 100 else {}
         udp(f"b11-x{n}", "b", stations=n, rate=11, **many)
     for rate in (1, 2, 5.5):
         udp(f"b{rate:g}-x1", "b", rate=rate)
@@ -280,7 +287,8 @@ def cases() -> list[Case]:
     udp("a54-down-x1", "a", rate=54, direction="down")
     udp("a54-down-x5", "a", stations=5, rate=54, direction="down")
     for n in (1, 5, 10, 20):
-        udp(f"n20-mcs7-x{n}", "n", stations=n, mcs=7)
+        many = crowd if n == 20 else {}
+        udp(f"n20-mcs7-x{n}", "n", stations=n, mcs=7, **many)
     udp("n20-mcs7-single-x1", "n", mcs=7, ampdu_max=0)
     udp("n20-mcs0-x1", "n", mcs=0)
     udp("n40-mcs7-short-gi-x1", "n", mcs=7, width=40, guard_ns=400)

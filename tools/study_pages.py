@@ -28,7 +28,8 @@ from airtoll.run import run
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "studies"
 _MARK = re.compile(
-    r"<!-- (explained|compared|ordered): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n", re.DOTALL
+    r"<!-- (explained|compared|ordered|predicted): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n",
+    re.DOTALL,
 )
 #: A comparison with more rows is shown by printed table and quantity.
 _MOST_ROWS = 40
@@ -76,7 +77,12 @@ def written(text: str, dataset: str) -> str:
     def section(found: re.Match[str]) -> str:
         kind, studies = found.group(1), found.group(2)
         summaries = [summary(study) for study in studies.split()]
-        written_by = {"explained": explained, "compared": compared, "ordered": ordered}
+        written_by = {
+            "explained": explained,
+            "compared": compared,
+            "ordered": ordered,
+            "predicted": predicted,
+        }
         body = written_by[kind](summaries, dataset)
         return f"<!-- {kind}: {studies} -->\n{body}<!-- end of {kind} -->\n"
 
@@ -191,6 +197,33 @@ def ordered(summaries: Sequence[RunSummary], dataset: str) -> str:
                 found = "without discovery" if "without" in tcp else "path MTU known"
                 row = (str(mtu), found, udp.removeprefix("udp-"), ", ".join(kept), str(len(kept)))
                 lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def predicted(summaries: Sequence[RunSummary], dataset: str) -> str:
+    """Overheads and CPU shares of all cells by place, in percent, whatever the paper prints."""
+    lines: list[str] = []
+    for summary in summaries:
+        rows: dict[str, dict[str, str]] = {}
+        policies: dict[str, None] = {}
+        for cell in summary.plan.cells:
+            overhead = summary.analysis.overhead(cell.name)
+            cpu = summary.analysis.estimate(cell.name, "cpu_share")
+            place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json)
+            name = policy_name(cell.policy)
+            policies[name] = None
+            shown = "0" if overhead is None else f"{100 * overhead.value:.2f}"
+            if cpu is not None:
+                shown += f" ({100 * cpu.value:.1f})"
+            rows.setdefault(place, {})[name] = shown
+        lines += [
+            "Overhead (and CPU load of the busiest host) in percent:",
+            "",
+            f"| place | {' | '.join(policies)} |",
+            "|---" * (1 + len(policies)) + "|",
+        ]
+        for place, values in rows.items():
+            lines.append(f"| {place} | {' | '.join(values.get(p, '') for p in policies)} |")
     return "\n".join(lines) + "\n"
 
 

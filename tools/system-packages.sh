@@ -2,7 +2,7 @@
 # Install the programs that some tests drive. Takes nothing; needs root and apt for what is missing.
 # Never starts a service: packages that would are told not to.
 set -u
-wanted="chromium:chromium tshark:tshark
+wanted="chromium:chromium tshark:tshark Rscript:r-base-core
 busybox:busybox charon-systemd:charon-systemd eapol_test:eapoltest ethtool:ethtool freeradius:freeradius
 radclient:freeradius-utils hostapd:hostapd iperf3:iperf3 ip:iproute2 ping:iputils-ping irtt:irtt
 iw:iw modprobe:kmod sshd:openssh-server qemu-system-x86_64:qemu-system-x86 swanctl:strongswan-swanctl

@@ -42,6 +42,7 @@ struct Parameters
     std::string transport{"udp"};
     unsigned payload{1472};
     double interval{0.0}; // seconds between datagrams of a flow
+    double trafficFrom{0.5};
     double warmUp{1.0};
     double duration{3.0};
     unsigned run{1};
@@ -284,7 +285,7 @@ Run(const Parameters& p)
         Ipv4Address to = toServer ? serverAddress : interfaces.GetAddress(ends[f].second);
         // Spread over one interval by the golden ratio, as airtoll's scenarios are; the runs differ
         // in their distance from the beacons.
-        double start = 0.5 + p.interval * std::fmod(f * 0.618033988749895, 1.0) + 1e-4 * p.run;
+        double start = p.trafficFrom + p.interval * std::fmod(f * 0.618033988749895, 1.0) + 1e-4 * p.run;
         if (p.transport == "udp")
         {
             UdpServerHelper server(port);
@@ -311,7 +312,7 @@ Run(const Parameters& p)
             bulk.SetAttribute("MaxBytes", UintegerValue(0));
             bulk.SetAttribute("SendSize", UintegerValue(1460));
             ApplicationContainer sending = bulk.Install(source);
-            sending.Start(Seconds(0.5 + 0.001 * f));
+            sending.Start(Seconds(p.trafficFrom + 0.001 * f));
         }
     }
     Ptr<WifiNetDevice> apDevice = DynamicCast<WifiNetDevice>(devices.Get(0));

@@ -77,6 +77,32 @@ def test_intervals_grow_with_the_noise_of_the_fit():
     assert loud.half_width_points > 2.5 * quiet.half_width_points
 
 
+def folded(miss: float) -> list[Overhead]:
+    """Ten readings of 60 us by table, each table with its own miss in points; one held out."""
+    rows = []
+    for number in range(10):
+        value = ALONE.at(60.0) + (miss if number % 5 == 0 else 0.1) * (-1) ** number
+        table = f"a {number // 2}"
+        rows.append(Overhead(f"r{number}", "a", table, "p", "tkip", "tkip", "udp", value, 0, False))
+    return [*rows, reading("two-tkip", "tkip", BESIDE.at(60.0), held_out=True)]
+
+
+def test_intervals_that_miss_the_folds_of_the_fit_are_widened():
+    def card(miss: float):
+        rows = folded(miss)
+        return next(m for m in identify(rows, curves(rows)) if m.name == "card")
+
+    kept, widened = card(0.1), card(6.0)
+    assert kept.widened == 1.0
+    assert widened.widened > 1.1
+    (predicted,) = widened.predicted
+    assert predicted.low < predicted.value < predicted.high
+    # The tenth of eleven ranks of ten folds is their largest miss.
+    few = [r for r in folded(6.0) if r.held_out or r.name in ("r0", "r1", "r2", "r3")]
+    model = next(m for m in identify(few, curves(few)) if m.name == "card")
+    assert model.widened == 1.0, "four readings cannot tell a share of 90 %"
+
+
 def test_another_study_is_predicted_with_the_spread_of_the_costs():
     same = next(m for m in identify(cell(), curves(cell())) if m.name == "card")
     rows = cell(dataset="b")

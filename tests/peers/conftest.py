@@ -9,6 +9,7 @@ import base64
 import contextlib
 import ctypes
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from airtoll import _native
 from airtoll.study.join import SIGNATURES
 from airtoll.testbeds.linux.credentials import USER, Chain
 
@@ -172,7 +174,10 @@ def needs(*programs: str) -> dict[str, str]:
     return {name: path for name, path in found.items() if path}
 
 
-BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "airtoll/peers"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "airtoll"
+BUILT = CACHE / "peers"
+#: Daemons with OpenSSL 3.5, as a root folder for chroot.
+DEBIAN_13 = CACHE / "debian-13"
 
 
 def built(program: str) -> str:
@@ -183,6 +188,23 @@ def built(program: str) -> str:
     return str(path)
 
 
+def debian_13(program: str, folder: Path) -> list[str]:
+    """The start of an argument list that runs a program of Debian 13, which sees ``folder``.
+
+    The mounts live in a mount namespace of the process and end with it.
+    """
+    if not DEBIAN_13.is_dir():
+        pytest.skip("the peers of Debian 13 are not unpacked (make system)")
+    if os.geteuid() != 0:
+        pytest.skip("chroot needs root")
+    mounts = " && ".join(
+        f"mkdir -p '{DEBIAN_13}{place}' && mount --rbind '{place}' '{DEBIAN_13}{place}'"
+        for place in ("/dev", "/proc", str(folder))
+    )
+    enter = f'{mounts} && exec chroot "$0" "$@"'
+    return ["unshare", "--mount", "sh", "-c", enter, str(DEBIAN_13), program]
+
+
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:
     with socket.socket(type=kind) as probe:
         probe.bind(("127.0.0.1", 0))
@@ -191,7 +213,11 @@ def free_port(kind: int = socket.SOCK_DGRAM) -> int:
 
 def pem(name: str) -> str:
     """A committed certificate or key of the handshakes, as PEM."""
-    der = (FIXTURES / f"{name}.der").read_bytes()
+    return armoured(name, (FIXTURES / f"{name}.der").read_bytes())
+
+
+def armoured(name: str, der: bytes) -> str:
+    """A certificate, or a key where its name says so, as PEM."""
     kind = "PRIVATE KEY" if name.endswith(".key") else "CERTIFICATE"
     text = base64.encodebytes(der).decode().replace("\n", "")
     lines = "\n".join(text[at : at + 64] for at in range(0, len(text), 64))
@@ -204,7 +230,7 @@ def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, An
         "handshake": "eap",
         "method": method,
         "tls": tls,
-        "chain": [SIGNATURES[chain]] * 3,
+        "chain": algorithms(chain),
         "identity": USER,
         "password": "correct horse",
         "radius_secret": "radius secret",
@@ -213,6 +239,26 @@ def eap_settings(method: str, tls: str, chain: str, **more: Any) -> dict[str, An
         "access_point": "02:00:00:00:00:02",
         **more,
     }
+
+
+def algorithms(chain: str) -> list[str]:
+    """The signature algorithms of a study's ``join.chain``, from leaf to root."""
+    names = [SIGNATURES[name] for name in chain.split("+")]
+    return names * 3 if len(names) == 1 else names
+
+
+def issued(chain: str) -> Chain:
+    """The certificates of a study's ``join.chain``, for daemons."""
+    texts: dict[str, str] = {}
+    for name, der in _native.test_certificates(json.dumps(algorithms(chain))):
+        texts[name] = texts.get(name, "") + armoured(name, der)
+    return Chain(
+        authority=texts["root"],
+        server=texts["server"],
+        server_key=texts["server.key"],
+        client=texts["client"],
+        client_key=texts["client.key"],
+    )
 
 
 def chain_of(kind: str | Sequence[str]) -> Chain:
@@ -281,6 +327,8 @@ def peers() -> Any:
         Server=Server,
         UdpWire=UdpWire,
         chain_of=chain_of,
+        debian_13=debian_13,
+        issued=issued,
         echo=echo,
         eap_settings=eap_settings,
         free_port=free_port,

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from airtoll.testbeds.linux.credentials import Chain
+
 #: Messages that eapol_test needs more than our own station.
 DIFFERENCES: dict[tuple[str, str, str], int] = {}
 
 
-def network(peers: Any, folder: Path, given: dict[str, Any], more: str = "") -> Path:
-    """The configuration file of a station."""
-    chain = peers.chain_of(given["chain"])
+def network(folder: Path, given: dict[str, Any], chain: Chain, more: str = "") -> Path:
+    """The configuration file of a station with these certificates."""
     for name, text in (
         ("ca.pem", chain.authority),
         ("client.pem", chain.client),
@@ -59,18 +60,24 @@ def authenticate(
     given: dict[str, Any],
     more: str = "",
     again: int = 0,
+    of_debian_13: Chain | None = None,
 ) -> tuple[Any, str]:
     """Our server's side of the conversation, and what eapol_test wrote.
 
-    ``again``: how often the station authenticates anew after the first time.
+    ``again``: how often the station authenticates anew after the first time. ``of_debian_13``: the
+    certificates of the one with OpenSSL 3.5.
     """
-    teap = given["method"] == "teap"
-    program = peers.built("eapol_test") if teap else peers.needs("eapol_test")["eapol_test"]
-    conf = network(peers, folder, given, more)
+    if of_debian_13 is not None:
+        program = peers.debian_13("eapol_test", folder)
+    elif given["method"] == "teap":
+        program = [peers.built("eapol_test")]
+    else:
+        program = [peers.needs("eapol_test")["eapol_test"]]
+    conf = network(folder, given, of_debian_13 or peers.chain_of(given["chain"]), more)
     with socket.socket(type=socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
         port = str(sock.getsockname()[1])
-        argv = [program, "-c", str(conf), "-a", "127.0.0.1", "-p", port, "-s", "radius secret"]
+        argv = [*program, "-c", str(conf), "-a", "127.0.0.1", "-p", port, "-s", "radius secret"]
         argv += ["-t", "10", "-M", given["station"]] + (["-n"] if given["method"] == "md5" else [])
         argv += ["-r", str(again)] if again else []
         daemon = start(argv, "eapol_test")
@@ -222,3 +229,40 @@ def test_our_server_asks_eapol_test_for_another_share(
     assert "MPPE keys OK: 1  mismatch: 0" in text
     hellos = [m for m in talk.messages if bytes.fromhex("cf21ad74e59a6111") in m[3]]
     assert len(hellos) == 1
+
+
+#: Messages more than with our own station: OpenSSL shows a share of X25519, too, so that its
+#: ClientHello does not fit a fragment of 1398 octets.
+SECOND_SHARE = {1024: 0, 1398: 2}
+
+
+@pytest.mark.parametrize("fragment", [1024, 1398])
+@pytest.mark.parametrize(
+    ("method", "chain"),
+    [
+        ("tls", "ml-dsa-44"),
+        ("tls", "ml-dsa-65"),
+        ("tls", "ml-dsa-87"),
+        ("tls", "ml-dsa-44+ml-dsa-44+slh-dsa-sha2-128s"),
+        ("peap", "ml-dsa-87"),
+        ("ttls", "ml-dsa-65"),
+    ],
+)
+def test_eapol_test_with_openssl_3_5_takes_as_many_rounds_as_our_station(
+    peers: Any,
+    start: Callable[..., Any],
+    tmp_path: Path,
+    method: str,
+    chain: str,
+    fragment: int,
+) -> None:
+    # OpenSSL 3.5 shows a share of no other group with ML-KEM, unless it is told to.
+    given = peers.eap_settings(
+        method, "1.3", chain, groups=["x25519mlkem768"], fragment_octets=fragment
+    )
+    talk, text = authenticate(peers, start, tmp_path, given, of_debian_13=peers.issued(chain))
+    assert talk.status("authentication-server") == "established", text[-5000:]
+    assert text.rstrip().endswith("SUCCESS"), text[-5000:]
+    assert "MPPE keys OK: 1  mismatch: 0" in text
+    own = peers.Conversation(given, ["station", "access-point", "authentication-server"]).run()
+    assert talk.count("radius") == own.count("radius") + SECOND_SHARE[fragment]

@@ -17,7 +17,6 @@ from airtoll.testbeds.linux.credentials import Chain, Credentials
 @pytest.fixture
 def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     """Starts a FreeRADIUS with a chain of this kind."""
-    programs = peers.needs("freeradius")
 
     def begin(
         kind: str,
@@ -28,6 +27,8 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
         curve: str = "",
         fragment: int | None = None,
         base: str = "radius",
+        of_debian_13: bool = False,
+        auto_chain: bool = True,
     ) -> Any:
         none = dict.fromkeys((field.name for field in attrs.fields(Credentials)), "")
         credentials = Credentials(
@@ -35,27 +36,35 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
         )
         port = peers.free_port()
         folder = tmp_path / base
+        program = (
+            peers.debian_13("freeradius", folder)
+            if of_debian_13
+            else [peers.needs("freeradius")["freeradius"]]
+        )
         files = configuration.files(
-            str(folder), credentials, shown or peers.chain_of(kind), port=port, network="127.0.0.2"
+            str(folder),
+            credentials,
+            shown or peers.chain_of(kind),
+            port=port,
+            network="127.0.0.2",
+            method=method,
         )
         (folder / "sessions").mkdir(parents=True)
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            text = text.replace(
-                "default_eap_type = md5\n        timer",
-                f"default_eap_type = {method}\n        timer",
-            )
             text = text.replace('tls_max_version = "1.2"', 'tls_max_version = "1.3"')
             text = text.replace('ecdh_curve = ""', f'ecdh_curve = "{curve}"')
             if fragment is not None:
                 text = text.replace("fragment_size = 1024", f"fragment_size = {fragment}")
+            if not auto_chain:
+                text = text.replace("ca_file =", "auto_chain = no\n            ca_file =")
             if remembers:
                 cache = (
                     f'enable = yes\nname = "airtoll"\nlifetime = 1\npersist_dir = {folder}/sessions'
                 )
                 text = text.replace("enable = no\n", f"{cache}\n")
             (folder / name).write_text(text)
-        daemon = start([programs["freeradius"], "-X", "-d", str(folder)], "freeradius")
+        daemon = start([*program, "-X", "-d", str(folder)], "freeradius")
         daemon.wait_for(lambda: "Ready to process requests" in daemon.text())
         return peers.Server(port, daemon)
 
@@ -218,6 +227,105 @@ def test_freeradius_refuses_a_flight_of_more_than_16384_octets(peers: Any, serve
         assert real.status("station") == "failed"
         assert ("greater than the size that we can handle" in freeradius.daemon.text()) == refused
         own = peers.eap_settings(
-            "tls", "1.3", chain, fragment_octets=994, limits={"flight_octets": 16384}
+            "tls", "1.3", chain, fragment_octets=994, limits={"received_flight_octets": 16384}
         )
         assert (peers.Conversation(own, ALL).run().status("station") == "failed") == refused
+
+
+#: Chains that OpenSSL 3.5 takes in TLS: of SLH-DSA it verifies certificates, but has no signatures.
+POST_QUANTUM = [
+    "p256",
+    "ml-dsa-44+ml-dsa-44",
+    "ml-dsa-44+ml-dsa-65",
+    "ml-dsa-44",
+    "ml-dsa-65",
+    "ml-dsa-44+ml-dsa-44+slh-dsa-sha2-128s",
+]
+
+
+#: Messages more than with our own server: its CertificateRequest takes a flight over an edge.
+OVER_AN_EDGE = {("ml-dsa-44+ml-dsa-44", 1024): 2, ("ml-dsa-44+ml-dsa-65", 1024): 2}
+
+
+@pytest.mark.parametrize("fragment", [1024, 1398])
+@pytest.mark.parametrize("chain", POST_QUANTUM)
+def test_freeradius_with_openssl_3_5_takes_as_many_rounds_as_our_server(
+    peers: Any, server: Any, chain: str, fragment: int
+) -> None:
+    # FreeRADIUS takes 30 octets of its fragment for headers.
+    given = peers.eap_settings(
+        "tls", "1.3", chain, groups=["x25519mlkem768"], fragment_octets=fragment - 30
+    )
+    freeradius = server(
+        chain,
+        "tls",
+        peers.issued(chain),
+        curve="X25519MLKEM768",
+        fragment=fragment,
+        of_debian_13=True,
+        auto_chain=False,
+    )
+    real = freeradius.talk(given)
+    own = peers.Conversation(given, ALL).run()
+    assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    assert real.count("radius") == own.count("radius") + OVER_AN_EDGE.get((chain, fragment), 0)
+    # Its CertificateRequest names an authority; its attributes have other lengths.
+    assert real.octets("radius") == pytest.approx(own.octets("radius"), rel=0.03)
+
+
+def test_freeradius_adds_the_root_to_a_chain_without_an_issuing_ca(peers: Any, server: Any) -> None:
+    chain = "ml-dsa-44+ml-dsa-44"
+    given = peers.eap_settings("tls", "1.3", chain, groups=["x25519mlkem768"])
+    sizes = []
+    for auto_chain in (False, True):
+        freeradius = server(
+            chain,
+            "tls",
+            peers.issued(chain),
+            curve="X25519MLKEM768",
+            base=f"auto-chain-{auto_chain}",
+            of_debian_13=True,
+            auto_chain=auto_chain,
+        )
+        real = freeradius.talk(given)
+        assert real.status("station") == "established", freeradius.daemon.text()[-6000:]
+        sizes.append(real.octets("radius"))
+    # A key of 1312 octets and a signature of 2420 (FIPS 204 table 2), names and headers.
+    assert 4000 < sizes[1] - sizes[0] < 6000
+
+
+@pytest.mark.parametrize(("method", "passes"), [("tls", False), ("peap", True), ("ttls", True)])
+def test_freeradius_3_2_7_sends_a_flight_that_it_does_not_take(
+    peers: Any, server: Any, method: str, passes: bool
+) -> None:
+    """A chain of ML-DSA-87 has 19,964 octets: only EAP-TLS has a station show one."""
+    chain = "ml-dsa-87"
+    given = peers.eap_settings(
+        method,
+        "1.3",
+        chain,
+        groups=["x25519mlkem768"],
+        limits={"received_flight_octets": 16384, "sent_flight_octets": 65536},
+    )
+    freeradius = server(
+        chain, method, peers.issued(chain), curve="X25519MLKEM768", of_debian_13=True
+    )
+    real = freeradius.talk(given)
+    own = peers.Conversation(given, ALL).run()
+    text = freeradius.daemon.text()
+    assert (real.status("station") == "established") == passes, text[-6000:]
+    assert (own.status("station") == "established") == passes
+    assert ("TLS reassembled data length" in text) != passes
+    if passes:
+        assert real.count("radius") == own.count("radius") + DIFFERENCES[method, "1.3"]
+    else:
+        assert own.why("authentication-server") == "flight-too-long"
+        numbers = re.findall(r"\((\d+)\) Received Access-Request", text)
+        assert 2 * (max(map(int, numbers)) + 1) == own.count("radius")
+
+
+def test_openssl_3_5_has_no_leaf_of_slh_dsa(peers: Any, server: Any) -> None:
+    chain = "slh-dsa-sha2-128s"
+    with pytest.raises(AssertionError, match="unknown certificate type"):
+        server(chain, "tls", peers.issued(chain), of_debian_13=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from airtoll.testbeds.linux.credentials import Chain
+
 ALL = ["station", "access-point", "authentication-server"]
 #: Messages of a resumed conversation that hostapd needs more than our own server.
 #: In TTLS with TLS 1.3 it drops its next ticket and ends at once.
@@ -21,13 +23,16 @@ USERS = """"{user}" {method} {password}
 def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     """Starts a hostapd without a radio, for its RADIUS server."""
 
-    def begin(given: dict[str, Any], more: str = "") -> Any:
-        program = (
-            peers.built("hostapd")
-            if given["method"] == "teap"
-            else peers.needs("hostapd")["hostapd"]
-        )
-        chain = peers.chain_of(given["chain"])
+    def begin(given: dict[str, Any], more: str = "", of_debian_13: Chain | None = None) -> Any:
+        if of_debian_13 is not None:
+            program = peers.debian_13("hostapd", tmp_path)
+        elif given["method"] == "teap":
+            program = [peers.built("hostapd")]
+        else:
+            program = [peers.needs("hostapd")["hostapd"]]
+        if of_debian_13 is not None:
+            more += f"openssl_ecdh_curves={given['groups'][0]}\n"
+        chain = of_debian_13 or peers.chain_of(given["chain"])
         port = peers.free_port()
         method = given["method"].upper()
         password = '"correct horse"' if method == "MD5" else ""
@@ -47,7 +52,7 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
         }
         for name, text in files.items():
             (tmp_path / name).write_text(text)
-        daemon = start([program, "-dd", "-K", str(tmp_path / "hostapd.conf")], "hostapd")
+        daemon = start([*program, "-dd", "-K", str(tmp_path / "hostapd.conf")], "hostapd")
         daemon.wait_for(lambda: "AP-ENABLED" in daemon.text())
         return peers.Server(port, daemon)
 
@@ -220,3 +225,27 @@ def test_our_station_gives_hostapd_the_share_that_it_asks_for(
     # A hello and its request more than with a server that takes the first share.
     own = peers.Conversation(given, ALL).run()
     assert real.count("eapol") == own.count("eapol") + 2
+
+
+@pytest.mark.parametrize("fragment", [1024, 1398])
+@pytest.mark.parametrize(
+    ("method", "chain", "group"),
+    [
+        ("tls", "ml-dsa-44", "x25519mlkem768"),
+        ("tls", "ml-dsa-65", "secp256r1mlkem768"),
+        ("tls", "ml-dsa-87", "x25519mlkem768"),
+        ("tls", "ml-dsa-44+ml-dsa-44+slh-dsa-sha2-128s", "x25519mlkem768"),
+        ("ttls", "ml-dsa-87", "x25519mlkem768"),
+    ],
+)
+def test_hostapd_with_openssl_3_5_takes_as_many_rounds_as_our_server(
+    peers: Any, server: Any, method: str, chain: str, group: str, fragment: int
+) -> None:
+    given = peers.eap_settings(method, "1.3", chain, groups=[group], fragment_octets=fragment)
+    hostapd = server(given, of_debian_13=peers.issued(chain))
+    real = hostapd.talk(given)
+    own = peers.Conversation(given, ALL).run()
+    assert real.status("station") == "established", hostapd.daemon.text()[-6000:]
+    assert real.secrets("station") == real.secrets("access-point")
+    assert real.count("eapol") == own.count("eapol")
+    assert real.count("radius") == own.count("radius")

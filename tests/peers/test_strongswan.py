@@ -309,7 +309,7 @@ def test_a_tunnel_moves_to_another_address(peers: Any, charon: Charon) -> None:
     assert f"remote endpoint changed from {OURS}[4500] to {MOVED}[4500]" in charon.words()
     assert f"remote '{OURS}' @ {MOVED}[4500]" in charon.swanctl("--list-sas")
     # charon's own ESP cannot move an SA: it asks for a new pair, which only a kernel's would not.
-    assert "activating CHILD_REKEY task" in charon.words()
+    charon.daemon.wait_for(lambda: "activating CHILD_REKEY task" in charon.words())
 
 
 V1 = [

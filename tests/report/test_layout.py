@@ -28,6 +28,8 @@ def shapes(sheet: Sheet, kind):
         (0, 1, 4, ["0.00", "0.25", "0.50", "0.75", "1.00"]),
         (-0.31, 0.2, 3, ["\N{MINUS SIGN}0.2", "0.0", "0.2"]),
         (1000, 5000, 4, ["1000", "2000", "3000", "4000", "5000"]),
+        # One tick would give no scale.
+        (-18.0, 18.9, 3, ["\N{MINUS SIGN}10", "0", "10"]),
         (0.0012, 0.0018, 3, ["0.0012", "0.0014", "0.0016", "0.0018"]),
     ],
 )
@@ -51,6 +53,28 @@ def test_a_point_is_at_its_share_of_the_axes():
     assert middle.x == pytest.approx((low.x + high.x) / 2)
     assert middle.y == pytest.approx(low.y + (high.y - low.y) / 4)
     assert high.y < low.y
+
+
+def test_an_interval_that_the_axis_cuts_ends_in_an_arrow():
+    axes = Axes()
+    axes.plot([-5, 20], [1, 1], "|-", ms=4)
+    axes.plot([-1, 1], [2, 2], "|-", ms=4)
+    axes.set_xlim(-10, 10)
+    axes.set_ylim(0, 3)
+    heads = [
+        s for s in shapes(layout(axes, "", 300, 200), Stroke) if s.closed and len(s.points) == 3
+    ]
+    (head,) = heads
+    tip = head.points[1]
+    assert tip[0] == max(x for x, _ in head.points), "it points outward"
+
+
+def test_an_axis_has_room_for_intervals_but_not_for_an_outlier():
+    few = plate.reach_of([2.9, 0.9, 1.7], [17.6, 3.5, 3.8])
+    assert few == 17.6
+    assert plate.reach_of([1.0], [50.0]) == 8.0
+    assert plate.reach_of([1.0] * 9, [1.2] * 9 + [7.0]) < 1.4
+    assert plate.reach_of([1.0], [-1.0]) == 0.0
 
 
 def test_equal_ratios_are_equal_steps():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
+from airtoll.cli.running import parse_values
 from airtoll.report import FORMATS, write_report
 from airtoll.report.answer import headline
 from airtoll.report.summary import summarise
+from airtoll.report.write import command_of
 from airtoll.run import run
 
 NAMES = {"Open": "open", "WPA2-Personal, CCMP-128": "wpa2-psk-ccmp", "WEP-104": "wep-104"}
@@ -92,3 +95,13 @@ def test_the_dearest_policy_is_named_also_by_a_difference_of_rates(small_study, 
     assert "WPA2-Personal, CCMP-128 costs most throughput, 1.595 ± 0.021 Mb/s on average" in first
     assert "WEP-104 least, 803 ± 22 kb/s (95 % intervals)." in first
     assert "WPA2-Personal, CCMP-128 (" in second
+
+
+def test_the_command_that_repeats_a_run_names_ones_own_file(small_study, fake, tmp_path):
+    place = tmp_path / "my own.toml"
+    place.write_text(small_study().read_text())
+    values = {"traffic.udp.series": True, "grid.policy": ["open", "wpa2-psk-ccmp"]}
+    result = run(place, testbed=fake(), out=tmp_path / "run", jobs=1, values=values)
+    words = shlex.split(command_of(summarise(result.path)))
+    assert words[:3] == ["airtoll", "run", "my own.toml"]
+    assert parse_values([pair for pair in words if "=" in pair]) == values

@@ -10,13 +10,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from airtoll import _native
-from airtoll.report import live
+from airtoll.report import browser as in_pages
 from airtoll.report.playground import LESSONS
 from airtoll.testbeds.lessons import lessons
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(live.module() is None, reason="simulator.wasm.gz is not built: make web"),
+    pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT),
 ]
 
 

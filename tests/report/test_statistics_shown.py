@@ -1,6 +1,7 @@
 """Page, terminal and JSON show the figures by the rule and those of all trials, and both sums."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -8,9 +9,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from airtoll.analyse import Estimate
 from airtoll.cli.app import app
 from airtoll.cli.reporting import print_run
 from airtoll.report import write_report
+from airtoll.report.answer import _told_apart
 from airtoll.report.summary import summarise
 from airtoll.run import open_run, run
 
@@ -88,3 +91,22 @@ def test_the_overhead_of_means_is_next_to_the_decompositions_sum(finished, cell)
     }
     times = {policy: float((1 / values).mean()) for policy, values in rates.items()}
     assert decomposed == pytest.approx(100 * (1 - times["open"] / times["wpa2-psk-ccmp"]), abs=0.02)
+
+
+def test_values_that_cannot_be_told_apart_are_those_whose_intervals_meet():
+    def estimate(value: float, half: float | None, n: int = 3) -> Estimate:
+        low, high = (math.nan, math.nan) if half is None else (value - half, value + half)
+        return Estimate(value, low, high, 0.95, n, "t", "s")
+
+    apart = ", which these trials cannot tell apart"
+    equal = "95 % interval; without one: equal in all trials"
+    for least, most, tail, bounds in (
+        (estimate(1, 0.1), estimate(2, 0.1), "", "95 % intervals"),
+        (estimate(1, 0.6), estimate(2, 0.6), apart, "95 % intervals"),
+        (estimate(1, 0.1), estimate(2, None), "", equal),
+        (estimate(1, 2.0), estimate(2, None), apart, equal),
+        (estimate(1, None), estimate(2, None), "", "equal in all trials"),
+        (estimate(1, 0.1), estimate(2, None, n=1), "", "95 % interval; one trial has none"),
+        (estimate(1, None, n=1), estimate(2, None, n=1), "", "no interval: one trial"),
+    ):
+        assert _told_apart(least, most, 0.95) == (tail, bounds)

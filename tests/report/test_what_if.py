@@ -9,14 +9,15 @@ import pytest
 
 from airtoll import _native
 from airtoll.plan import make_plan
-from airtoll.report import live, write_report
+from airtoll.report import browser as in_pages
+from airtoll.report import write_report
 from airtoll.report.what_if import Choice
 from airtoll.run import run
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario_json
 from airtoll.testbeds.what_if import what_if
 
-BUILT = pytest.mark.skipif(live.module() is None, reason="simulator.wasm is not built: make web")
+BUILT = pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT)
 #: Studies whose first cells differ in PHY, aggregation, cards, joins, tunnels and hand-overs.
 STUDIES = ("quickstart", "tripathi2008", "roaming2026", "mixed-cell", "mccarter2006-authentication")
 
@@ -76,6 +77,7 @@ def slide(page, name: str, value: int) -> None:
 
 
 def throughput(page) -> str:
+    page.wait_for_function("!document.getElementById('what-if').dataset.busy")
     return page.locator('#what-if [data-of="throughput"]').inner_text()
 
 
@@ -106,12 +108,39 @@ def test_a_moved_slider_shows_the_numbers_of_the_native_module(page):
 
 @BUILT
 @pytest.mark.browser
+def test_the_page_answers_while_the_worker_simulates(page):
+    assert len(page.workers) == 1
+    # Many seconds of air: the clock of the page goes on until the answer is there.
+    ticks = page.evaluate(
+        "async () => { let ticks = 0; const clock = setInterval(() => { ticks += 1; }, 5);"
+        " const scenario = { ...window.airtoll.choices[0].scenario, duration_s: 60 };"
+        " await window.airtoll.ask({ scenario, seeds: [1, 2] }); clearInterval(clock);"
+        " return ticks; }"
+    )
+    assert ticks > 3
+
+
+@BUILT
+@pytest.mark.browser
+def test_without_workers_the_panel_simulates_in_the_page(browser, page):
+    tab = browser.new_page()
+    tab.add_init_script("window.Worker = function () { throw new Error('not here'); };")
+    tab.goto(page.url)
+    tab.locator("#what-if summary").click()
+    tab.wait_for_function("window.airtoll !== undefined")
+    tab.wait_for_function("!document.getElementById('what-if').dataset.busy")
+    assert tab.locator('#what-if [data-of="throughput"]').inner_text().endswith("Mbit/s")
+    tab.close()
+
+
+@BUILT
+@pytest.mark.browser
 def test_a_weak_signal_and_an_impossible_number_are_said(page):
     slide(page, "distance", 100)
     assert throughput(page).startswith("0.000 ± ")
     error = page.evaluate(
         "window.airtoll.ask({ scenario: { ...window.airtoll.choices[0].scenario,"
-        " duration_s: -1 }, seeds: [1] }).error"
+        " duration_s: -1 }, seeds: [1] }).then((answer) => answer.error)"
     )
     assert "duration_s" in error
     slide(page, "distance", 5)
@@ -119,7 +148,7 @@ def test_a_weak_signal_and_an_impossible_number_are_said(page):
 
 @BUILT
 def test_the_module_is_small_and_a_page_without_a_panel_has_none(finished_run):
-    assert len(live.embedded()) * 3 / 4 < 2_000_000
+    assert len(in_pages.embedded()) * 3 / 4 < 2_000_000
     page = write_report([finished_run.path]).read_text("utf-8")
     assert 'id="simulator"' not in page
     assert "What if?" not in page
@@ -161,7 +190,7 @@ def test_a_roaming_study_has_no_panel():
 def test_a_checkout_without_the_module_says_how_to_build_it(finished_run, monkeypatch, capsys):
     from airtoll.cli.what_if import panel_of
 
-    monkeypatch.setattr(live, "module", lambda: None)
+    monkeypatch.setattr(in_pages, "module", lambda: None)
     assert panel_of([finished_run.path], wanted=True) is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1

@@ -191,3 +191,65 @@ def test_printed_means_are_fitted_and_a_scenario_is_held_out():
             ["open"],
             **(arguments | {"hold_out": ["three"]}),
         )
+
+
+class Serial(ClosedForms):
+    """A frame takes 300 us, the sender's host 100 and the cipher's time on both hosts."""
+
+    def measure(self, trial, captures=None):
+        cell = trial.cell
+        cost = 0.0
+        for station in cell.settings.stations:
+            profile = load(cell.profile(station.profile))
+            suite = str(cell.security.link.cipher)
+            if suite in profile.cipher and profile.cipher[suite].frame_cycles:
+                cost += 1e6 * profile.seconds(profile.cipher[suite].frame_cycles)
+        time = 400 + cost / len(cell.settings.stations)
+        return Measured(rows=(Row("throughput_bps", 8e6 * 1460 / time, "bit/s"),))
+
+
+def test_overheads_are_fitted_to_several_profiles_at_once():
+    arguments = {
+        "study": "tripathi2008",
+        "testbed": Serial(),
+        "trials": 1,
+        "generations": 12,
+        "metric": "overhead",
+    }
+    profiles = ["p4-3.2ghz-rt61", "pc-1.7ghz-wpc54g"]
+    places = [f"{name}:cipher.tkip.frame_cycles" for name in profiles]
+    fitted = fit_profile("tripathi2008", profiles, places, ["wpa-psk-tkip"], **arguments)
+    seen = [p for p in fitted.calibration.predictions if not p.held_out]
+    assert {p.cell.split("/")[1] for p in fitted.calibration.predictions} >= {"wep-40"}
+    assert all("/open/" not in p.cell for p in fitted.calibration.predictions)
+    printed = {round(100 * p.observed, 2) for p in seen if "profile_set=card" not in p.cell}
+    assert printed >= {9.2, 15.17}, "tables 2 and 3, by the paper's own definition"
+    for p in seen:
+        assert p.predicted.low < p.predicted.value < p.predicted.high
+    # Least squares of x to 9.2 and 15.2 % of 400 us (one client), and of x / 2 to 2.5 and 4.4 %
+    # (two): the second client cannot cost less than nothing.
+    cost = fitted.calibration.parameters[places[0]].value / 3.2e9
+    assert cost == pytest.approx(44.5e-6, rel=0.05)
+    assert set(fitted.profile_texts) == set(profiles)
+    for text in fitted.profile_texts.values():
+        assert 'security = "open"' in text, "an overhead has seen its baseline, too"
+
+
+def test_a_number_of_several_profiles_names_its_own():
+    profiles = ["p4-3.2ghz-rt61", "pc-1.7ghz-wpc54g"]
+    arguments = {"study": "tripathi2008", "testbed": Serial(), "trials": 1}
+    with pytest.raises(UsageError, match=r"say of which profile: p4-3\.2ghz-rt61:host"):
+        fit_profile("tripathi2008", profiles, ["host.rx_packet_cycles"], ["open"], **arguments)
+    with pytest.raises(UsageError, match="name ideal with --fit, too"):
+        fit_profile(
+            "tripathi2008", profiles, ["ideal:host.rx_packet_cycles"], ["open"], **arguments
+        )
+    with pytest.raises(UsageError, match="other than the baseline"):
+        fit_profile(
+            "tripathi2008",
+            profiles[:1],
+            ["host.rx_packet_cycles"],
+            ["open"],
+            metric="overhead",
+            **arguments,
+        )

@@ -15,7 +15,9 @@ import polars as pl
 import pytest
 
 from airtoll.errors import Interrupted, RunError, StorageError
+from airtoll.observe.journal import BROKEN
 from airtoll.run import run
+from airtoll.testbeds.contract import Measured
 
 
 def tables(path: Path) -> tuple[bytes, bytes]:
@@ -180,3 +182,52 @@ def test_full_disk_gives_one_line_and_keeps_the_journal(small_study, tmp_path):
     lines = (tmp_path / "run" / "journal.jsonl").read_bytes()
     assert lines.count(b"\n") > 3
     assert lines.endswith(b"\n")
+
+
+def test_a_trial_whose_testbed_broke_is_tried_again_on_resume(small_study, fake, tmp_path):
+    class Breaking(fake):
+        """Breaks in two trials, as a guest that dies does."""
+
+        broken = 2
+
+        def measure(self, trial, captures=None):
+            if trial.number == 2 and self.broken:
+                self.broken -= 1
+                return Measured(failure=f"{BROKEN}guest: the guest died")
+            return super().measure(trial, captures)
+
+    study = small_study()
+    first = run(study, testbed=Breaking(), out=tmp_path / "run", jobs=1)
+    assert first.totals is not None
+    assert (first.totals.ok, first.totals.failed) == (22, 2)
+    bed = fake()
+    second = run(study, testbed=bed, out=tmp_path / "run", jobs=1, resume=True)
+    assert [(trial, attempt) for _cell, trial, attempt in bed.measured] == [(2, 2), (2, 2)]
+    assert second.totals is not None
+    assert (second.totals.ok, second.totals.failed) == (24, 0)
+    ok = second.trials().filter(status="ok")
+    assert ok.select("cell", "trial").n_unique() == ok.height == 24
+
+
+def test_a_run_that_went_on_in_another_place_says_so(small_study, fake, tmp_path):
+    class Placed(fake):
+        """Knows its guest only once a trial was carried out."""
+
+        place = "kvm"
+
+        def environment(self):
+            return {"fake": "1", **({"accelerator": self.place} if self.measured else {})}
+
+    class Elsewhere(Placed):
+        place = "uml"
+
+    study = small_study()
+    with pytest.raises(Interrupted):
+        run(study, testbed=Placed(interrupt_after=3), out=tmp_path / "run", jobs=1)
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert manifest["environment"]["accelerator"] == "kvm"
+    result = run(study, testbed=Elsewhere(), out=tmp_path / "run", jobs=1, resume=True)
+    assert result.places == ["kvm", "uml"]
+    # A call that measures nothing more adds nothing.
+    again = run(study, testbed=Elsewhere(), out=tmp_path / "run", jobs=1, resume=True)
+    assert again.places == ["kvm", "uml"]

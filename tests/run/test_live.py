@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import threading
@@ -78,7 +79,8 @@ def study(small_study) -> Path:
 
 @pytest.fixture
 def served():
-    with Loopback({"": lambda: Document("text/html", "<p>here</p>")}) as server:
+    server = Loopback({"": lambda: Document("text/html", "<p>here</p>")})
+    with contextlib.closing(server):
         yield server
 
 

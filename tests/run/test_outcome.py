@@ -51,6 +51,7 @@ def test_a_run_whose_trials_all_fail_exits_with_3(tmp_path):
 
 def test_a_study_of_skipped_cells_is_refused_after_the_table(tmp_path):
     arguments = ["check", "quickstart", "--set", 'scenario.home.phy="802.11be"']
+    arguments += ["--set", 'scenario.home.band="6"']
     arguments += [
         "--set",
         'grid.policy=["wpa2-psk-ccmp"]',
@@ -137,13 +138,19 @@ def test_a_cell_without_throughput_has_its_own_verdict(tmp_path):
     assert "nan" not in result.stdout
 
 
+def storm(folder, join):
+    """Two trials in which 30 clients join under a limit of time; the result of the command."""
+    scenario = ["scenario.home.authenticate=true", "scenario.home.clients=30"]
+    policy = ['grid.policy=["wpa2-psk-ccmp"]', 'study.baseline="wpa2-psk-ccmp"']
+    settings = [*scenario, f"scenario.home.join={{{join}}}", *policy]
+    more = [word for setting in settings for word in ("--set", setting)]
+    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "2", "--no-report"]
+    return CliRunner().invoke(app, [*arguments, *SHORT, *more])
+
+
 def test_stations_that_do_not_join_are_the_result_of_a_storm(tmp_path):
     folder = tmp_path / "run"
-    join = ["--set", "scenario.home.authenticate=true", "--set", "scenario.home.clients=30"]
-    join += ["--set", "scenario.home.join={limit_s=0.06}"]
-    policy = ["--set", 'grid.policy=["wpa2-psk-ccmp"]', "--set", 'study.baseline="wpa2-psk-ccmp"']
-    arguments = ["run", "quickstart", "--out", str(folder), "--trials", "2", "--no-report"]
-    result = CliRunner().invoke(app, [*arguments, *SHORT, *join, *policy])
+    result = storm(folder, "limit_s=0.06")
     assert result.exit_code == 0
     assert re.search(r"\d+ of 30 clients joined, on average: WPA2-Personal", result.stdout)
     trials = read_trials(folder)
@@ -152,3 +159,12 @@ def test_stations_that_do_not_join_are_the_result_of_a_storm(tmp_path):
     rows = read_observations(folder).filter(metric="joined_ratio")
     assert rows.height == 2
     assert rows["value"].is_between(0, 1, closed="none").all()
+
+
+def test_a_storm_in_which_no_station_joins_has_the_result_0(tmp_path):
+    folder = tmp_path / "run"
+    result = storm(folder, "limit_s=0.000001, spread_ms=1")
+    assert result.exit_code == 0, result.output
+    assert "0 of 30 clients joined" in result.stdout
+    assert "nan" not in result.stdout
+    assert read_observations(folder).filter(metric="joined_ratio")["value"].to_list() == [0, 0]

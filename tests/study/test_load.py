@@ -106,3 +106,9 @@ def test_a_folder_does_not_hide_a_shipped_study(
     (tmp_path / "quickstart").rmdir()
     (tmp_path / "quickstart").write_text(GOOD)
     assert load("quickstart").path == Path("quickstart")
+
+
+def test_a_factor_of_the_grid_is_set_with_or_without_its_quotes():
+    for key in ("grid.scenario.clients", 'grid."scenario.clients"'):
+        study = with_values(load("quickstart"), {key: [1, 2]}).study
+        assert study.grid["scenario.clients"] == (1, 2)

@@ -13,7 +13,11 @@ import pytest
 @pytest.fixture(scope="module", autouse=True)
 def one_guest_at_a_time(request: pytest.FixtureRequest) -> Iterator[None]:
     """Hold a lock for the time of a module that may start a guest."""
-    if request.module.__name__.rpartition(".")[2] not in ("test_guest", "test_campaign"):
+    if request.module.__name__.rpartition(".")[2] not in (
+        "test_guest",
+        "test_campaign",
+        "test_virtual_time",
+    ):
         yield
         return
     with (Path(tempfile.gettempdir()) / "airtoll-guest-tests.lock").open("w") as lock:

@@ -46,3 +46,12 @@ def test_a_first_join_needs_a_foreign_network() -> None:
     wrong_study = with_values(load("agarwal2005-authentication"), changed).study
     wrong = next(cell for cell in make_plan(wrong_study).cells if cell.scenario == "N5")
     assert "foreign network" in (first_join.why_not(wrong) or "")
+
+
+def test_a_radius_host_of_its_own_is_refused_where_the_agents_are_the_servers() -> None:
+    changed = {"scenario.N5.radius.requests_per_s": 10}
+    study = with_values(load("agarwal2005-authentication"), changed).study
+    cell = next(c for c in make_plan(study).cells if c.scenario == "N5" and c.policy != "open")
+    skip = Simulator().check(cell)
+    assert skip is not None
+    assert "radius.requests_per_s: the agents of two domains are the RADIUS servers" in skip.reason

@@ -82,7 +82,12 @@ def test_resumption_makes_the_chain_irrelevant() -> None:
     ("radius", "join", "said"),
     [
         ({"max_rounds": 50}, {"chain": "slh-dsa-sha2-128s"}, "more than 50 rounds"),
-        ({"max_flight_bytes": 16384}, {"chain": "ml-dsa-87"}, "of more than 16384 octets"),
+        (
+            {"max_received_flight_bytes": 16384},
+            {"chain": "ml-dsa-87"},
+            "of more than 16384 octets",
+        ),
+        ({"max_sent_flight_bytes": 16384}, {"chain": "ml-dsa-87"}, "of more than 16384 octets"),
     ],
 )
 def test_a_limit_of_the_server_is_a_failure_with_its_name(

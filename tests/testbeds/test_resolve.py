@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
 
 from airtoll import _native, border
 from airtoll.plan import Cell, make_plan
@@ -143,6 +144,22 @@ def test_a_profile_gives_its_radio_a_network_card():
     assert costs[border.CipherSuite.TKIP] == 57_000.0
     assert scenario(cell).bss[0].cca_time_us == 4.0
     assert (nic.overlap, nic.meanwhile) == (border.Overlap.SERIAL, border.Meanwhile.NOTHING)
+
+
+def test_a_card_may_take_a_time_that_varies(tmp_path):
+    file = tmp_path / "varying.toml"
+    number = '{ value = 12.5, source = "a trial value" }'
+    file.write_text(
+        'base = "p4-3.2ghz-rt61"\nabout = "a card"\n[card]\noverlap = "serial"\n'
+        f"fetch = {{ frame_us = {number}, random_us = {number} }}\n"
+    )
+    study = load("tripathi2008").study
+    cell = next(c for c in make_plan(study).cells if c.scenario == "single")
+    moved = evolve(cell, profile_names=(("p4-3.2ghz-rt61", str(file)),))
+    nic = next(n.host.nic for n in scenario(moved).nodes if n.name == "A")
+    assert nic is not None
+    (stage,) = nic.stages
+    assert (stage.cost.fixed_ns, stage.random_ns) == (12_500.0, 12_500.0)
 
 
 def test_fitted_cards_name_their_readings_and_leave_two_clients_out():

@@ -15,7 +15,6 @@ _UNTYPED = re.compile(r"(?:dict|Mapping)\[str, Any\]")
 OPTIONS = {
     "capture/observations.py": 2,
     "testbeds/linux/hosts.py": 1,
-    "testbeds/linux/laboratory.py": 1,
     "testbeds/linux/plain.py": 1,
 }
 

@@ -1,6 +1,7 @@
 """The comparison of instruction counts: which entry rose, by how much, and what is not recorded."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -30,3 +31,9 @@ def test_the_gate_has_twelve_cells_and_three_commands():
 def test_a_missing_record_fails_by_name():
     lines = gate.risen({}, dict.fromkeys(gate.CELLS, 1))
     assert len(lines) == 12
+
+
+def test_every_entry_is_recorded():
+    record = json.loads(gate.RECORDED.read_text("utf-8"))
+    assert record["counts"].keys() == gate.CELLS.keys() | gate.COMMANDS.keys()
+    assert record["versions"].keys() == {"valgrind", "rustc", "python", "machine"}

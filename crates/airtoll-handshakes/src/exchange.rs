@@ -105,6 +105,8 @@ pub enum SecretName {
     Gtk,
     /// Integrity group temporal key.
     Igtk,
+    /// Beacon integrity group temporal key.
+    Bigtk,
     /// WEP key, static or handed out by 802.1X.
     WepKey,
     /// EAP master session key.

@@ -77,12 +77,12 @@ pub enum Failure {
         /// Code in the frame that reports it.
         code: Code,
     },
-    /// The authentication server gave an EAP conversation up (RFC 9191 section 3).
+    /// An end of an EAP conversation gave it up (RFC 9191 section 3).
     #[error("more than {limit} rounds")]
     TooManyRounds {
         /// Code in the frame that reports it.
         code: Code,
-        /// Responses that the server takes after the identity.
+        /// Rounds that it takes after the identity.
         limit: u32,
     },
     /// A TLS flight is longer than the authentication server holds.

@@ -123,17 +123,19 @@ impl FtStation {
         let open = |wrapped: &[u8]| wrap::unwrap(derived.ptk.kek(), wrapped).ok();
         let gtk = theirs.and_then(|fte| open(fte.gtk?.get(11..)?));
         let igtk = theirs.and_then(|fte| open(fte.igtk?.get(9..)?));
-        let wanted = self.config.link.group_management().is_some();
+        let bigtk = theirs.and_then(|fte| open(fte.bigtk?.get(9..)?));
+        let link = &self.config.link;
         if let Some(gtk) = gtk
-            && igtk.is_some() == wanted
+            && igtk.is_some() == link.group_management().is_some()
+            && bigtk.is_some() == link.beacon_integrity().is_some()
         {
-            let igtk = igtk.as_ref().map_or(&[][..], |key| &key[..]);
-            self.state = Status::Established(secrets(&derived.ptk, &gtk, igtk));
+            let keys = [&igtk, &bigtk].map(|key| key.as_ref().map_or(&[][..], |key| &key[..]));
+            self.state = Status::Established(secrets(&derived.ptk, &gtk, keys));
         }
     }
 }
 
-fn secrets(ptk: &Ptk, gtk: &[u8], igtk: &[u8]) -> Secrets {
+fn secrets(ptk: &Ptk, gtk: &[u8], [igtk, bigtk]: [&[u8]; 2]) -> Secrets {
     let mut secrets = Secrets::from([
         (SecretName::Kck, ptk.kck().to_vec()),
         (SecretName::Kek, ptk.kek().to_vec()),
@@ -142,6 +144,9 @@ fn secrets(ptk: &Ptk, gtk: &[u8], igtk: &[u8]) -> Secrets {
     ]);
     if !igtk.is_empty() {
         secrets.insert(SecretName::Igtk, igtk.to_vec());
+    }
+    if !bigtk.is_empty() {
+        secrets.insert(SecretName::Bigtk, bigtk.to_vec());
     }
     secrets
 }
@@ -342,6 +347,9 @@ impl FtTarget {
             igtk: link
                 .group_management()
                 .map_or_else(Vec::new, |suite| context.random_octets(suite.key_octets())),
+            bigtk: link
+                .beacon_integrity()
+                .map_or_else(Vec::new, |suite| context.random_octets(suite.key_octets())),
             key_id: 1,
         });
         let kek = derived.ptk.kek();
@@ -355,12 +363,16 @@ impl FtTarget {
         let mut head = vec![keys.key_id, 0, length(&keys.gtk)];
         head.extend([0; 8]);
         let gtk = sealed(&head, &keys.gtk);
-        let igtk = (!keys.igtk.is_empty()).then(|| {
-            let mut head = vec![keys.key_id + 3, 0];
-            head.extend([0; 6]);
-            head.push(length(&keys.igtk));
-            sealed(&head, &keys.igtk)
-        });
+        let mut integrity = |key: &[u8], key_id: u8| {
+            (!key.is_empty()).then(|| {
+                let mut head = vec![key_id, 0];
+                head.extend([0; 6]);
+                head.push(length(key));
+                sealed(&head, key)
+            })
+        };
+        let igtk = integrity(&keys.igtk, keys.key_id + 3);
+        let bigtk = integrity(&keys.bigtk, keys.key_id + 5);
         let octets = self.config.mic().octets();
         let mut own = fte(
             &ZERO[..octets],
@@ -372,13 +384,15 @@ impl FtTarget {
         own.r1kh_id = Some(&ap);
         own.gtk = Some(&gtk);
         own.igtk = igtk.as_deref();
+        own.bigtk = bigtk.as_deref();
         let protect = Some((6, derived.ptk.kck()));
         let mut rest = rate_elements();
         rest.extend(
             self.config
                 .elements(context, derived.r1_name, &own, protect),
         );
-        self.state = Status::Established(secrets(&derived.ptk, &keys.gtk, &keys.igtk));
+        self.state =
+            Status::Established(secrets(&derived.ptk, &keys.gtk, [&keys.igtk, &keys.bigtk]));
         Ok(rest)
     }
 

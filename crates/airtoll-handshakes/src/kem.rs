@@ -128,19 +128,81 @@ fn secret<D: TryDecapsulate>(key: &D, ciphertext: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+
     use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::SeedableRng;
+    use rand_chacha::rand_core::{SeedableRng, TryCryptoRng, TryRng};
+
+    use super::*;
+    use crate::vectors::{cases, octets};
+
+    const VECTORS: &str = include_str!("vectors/ml-kem.json");
+
+    const ALL: [(&str, KemAlgorithm); 3] = [
+        ("ML-KEM-512", KemAlgorithm::MlKem512),
+        ("ML-KEM-768", KemAlgorithm::MlKem768),
+        ("ML-KEM-1024", KemAlgorithm::MlKem1024),
+    ];
+
+    /// Gives these octets, each once.
+    struct Given(VecDeque<u8>);
+
+    impl Given {
+        fn take<const N: usize>(&mut self) -> [u8; N] {
+            std::array::from_fn(|_| self.0.pop_front().unwrap())
+        }
+    }
+
+    impl TryRng for Given {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            Ok(u32::from_le_bytes(self.take()))
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(u64::from_le_bytes(self.take()))
+        }
+
+        fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+            out.fill_with(|| self.0.pop_front().unwrap());
+            Ok(())
+        }
+    }
+
+    impl TryCryptoRng for Given {}
+
+    #[test]
+    fn keys_are_those_of_the_acvp_vectors() {
+        for (name, algorithm) in ALL {
+            for case in cases(VECTORS, "keyGen", name) {
+                let seed = [octets(&case, "d"), octets(&case, "z")].concat();
+                let mut rng = Given(seed.into());
+                let key = KemKey::draw(&mut Context::new(&mut rng), algorithm);
+                assert_eq!(key.public(), octets(&case, "ek"), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn ciphertexts_and_secrets_are_those_of_the_acvp_vectors() {
+        for (name, algorithm) in ALL {
+            for case in cases(VECTORS, "encapsulation", name) {
+                let mut rng = Given(octets(&case, "m").into());
+                let agreed =
+                    algorithm.encapsulate(&mut Context::new(&mut rng), &octets(&case, "ek"));
+                let expected = (octets(&case, "c"), octets(&case, "k"));
+                assert_eq!(agreed, Some(expected), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn both_ends_share_one_secret_of_the_standard_s_sizes() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut cx = Context::new(&mut rng);
-        for algorithm in [
-            KemAlgorithm::MlKem512,
-            KemAlgorithm::MlKem768,
-            KemAlgorithm::MlKem1024,
-        ] {
+        for (_, algorithm) in ALL {
             let key = KemKey::draw(&mut cx, algorithm);
             let public = key.public();
             assert_eq!(public.len(), algorithm.key_octets());

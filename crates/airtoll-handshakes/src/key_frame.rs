@@ -279,11 +279,14 @@ pub(super) fn secrets(
     config: &KeyConfig,
     derived: Option<&Derived>,
     gtk: &[u8],
-    igtk: &[u8],
+    [igtk, bigtk]: [&[u8]; 2],
 ) -> Secrets {
     let mut secrets = Secrets::from([(SecretName::Gtk, gtk.to_vec())]);
     if !igtk.is_empty() {
         secrets.insert(SecretName::Igtk, igtk.to_vec());
+    }
+    if !bigtk.is_empty() {
+        secrets.insert(SecretName::Bigtk, bigtk.to_vec());
     }
     if let Some(derived) = derived {
         secrets.insert(SecretName::Kck, derived.ptk.kck().to_vec());

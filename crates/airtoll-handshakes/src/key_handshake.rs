@@ -27,7 +27,9 @@ pub struct GroupKeys {
     pub gtk: Vec<u8>,
     /// IGTK; empty without management frame protection.
     pub igtk: Vec<u8>,
-    /// Key ID of the GTK, 1 or 2; that of the IGTK is three more.
+    /// BIGTK; empty without beacon protection.
+    pub bigtk: Vec<u8>,
+    /// Key ID of the GTK, 1 or 2; that of the IGTK is three more, that of the BIGTK five.
     pub key_id: u8,
 }
 
@@ -47,6 +49,7 @@ pub struct KeyAuthenticator {
     derived: Option<Derived>,
     gtk: Vec<u8>,
     igtk: Vec<u8>,
+    bigtk: Vec<u8>,
     gtk_id: u8,
     given: bool,
     replay_counter: u64,
@@ -68,6 +71,7 @@ impl KeyAuthenticator {
             derived: None,
             gtk: Vec::new(),
             igtk: Vec::new(),
+            bigtk: Vec::new(),
             gtk_id: 1,
             given: false,
             replay_counter: 0,
@@ -104,6 +108,7 @@ impl KeyAuthenticator {
     pub fn handing_out(mut self, keys: GroupKeys) -> Self {
         self.gtk = keys.gtk;
         self.igtk = keys.igtk;
+        self.bigtk = keys.bigtk;
         self.gtk_id = keys.key_id;
         self.given = true;
         self
@@ -123,6 +128,9 @@ impl KeyAuthenticator {
         self.gtk = context.random_octets(self.config.link.group.key_octets());
         if let Some(cipher) = self.config.link.group_management() {
             self.igtk = context.random_octets(cipher.key_octets());
+        }
+        if let Some(cipher) = self.config.link.beacon_integrity() {
+            self.bigtk = context.random_octets(cipher.key_octets());
         }
     }
 
@@ -211,6 +219,14 @@ impl KeyAuthenticator {
                     key_id: u16::from(self.gtk_id) + 3,
                     ipn: [0; 6],
                     key: &self.igtk,
+                }
+                .emit(out);
+            }
+            if !self.bigtk.is_empty() {
+                KeyData::Bigtk {
+                    key_id: u16::from(self.gtk_id) + 5,
+                    ipn: [0; 6],
+                    key: &self.bigtk,
                 }
                 .emit(out);
             }
@@ -368,7 +384,7 @@ impl Peer for KeyAuthenticator {
                 &self.config,
                 self.derived.as_ref(),
                 &self.gtk,
-                &self.igtk,
+                [&self.igtk, &self.bigtk],
             )),
             _ => Status::Waiting,
         }
@@ -376,7 +392,12 @@ impl Peer for KeyAuthenticator {
 
     fn agreed(&self) -> Secrets {
         if matches!(self.phase, Phase::Group2 | Phase::Done) {
-            secrets(&self.config, self.derived.as_ref(), &self.gtk, &self.igtk)
+            secrets(
+                &self.config,
+                self.derived.as_ref(),
+                &self.gtk,
+                [&self.igtk, &self.bigtk],
+            )
         } else {
             Secrets::new()
         }

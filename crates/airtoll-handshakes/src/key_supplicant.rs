@@ -28,6 +28,7 @@ pub struct KeySupplicant {
     derived: Option<Derived>,
     gtk: Vec<u8>,
     igtk: Vec<u8>,
+    bigtk: Vec<u8>,
     highest_counter: Option<u64>,
     pairwise_done: bool,
     group_done: bool,
@@ -46,6 +47,7 @@ impl KeySupplicant {
             derived: None,
             gtk: Vec::new(),
             igtk: Vec::new(),
+            bigtk: Vec::new(),
             highest_counter: None,
             pairwise_done: false,
             group_done: false,
@@ -183,6 +185,7 @@ impl KeySupplicant {
             match item {
                 KeyData::Gtk { key, .. } => self.gtk = key.to_vec(),
                 KeyData::Igtk { key, .. } => self.igtk = key.to_vec(),
+                KeyData::Bigtk { key, .. } => self.bigtk = key.to_vec(),
                 _ => {}
             }
         }
@@ -265,7 +268,7 @@ impl Peer for KeySupplicant {
                 &self.config,
                 self.derived.as_ref(),
                 &self.gtk,
-                &self.igtk,
+                [&self.igtk, &self.bigtk],
             )),
             None => Status::Waiting,
         }

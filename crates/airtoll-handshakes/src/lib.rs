@@ -39,6 +39,8 @@ mod resend;
 pub mod roles;
 pub mod sae;
 pub mod tls;
+#[cfg(test)]
+mod vectors;
 pub mod wireguard;
 
 pub use describe::describe;
@@ -48,7 +50,7 @@ pub use exchange::{
 };
 pub use failure::{Code, Failure};
 pub use key_handshake::GroupKeys;
-pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition};
+pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition, announced_link};
 pub use operation::{
     Curve, HashAlgorithm, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge,
 };

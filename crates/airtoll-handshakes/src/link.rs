@@ -67,6 +67,8 @@ pub struct Link {
     pub group: CipherSuite,
     /// Protected management frames.
     pub protection: ManagementProtection,
+    /// Whether beacons carry a MIC under a BIGTK, which needs protected management frames.
+    pub beacon_protection: bool,
     /// Whether SAE uses hash-to-element, which the RSN extension element says.
     pub hash_to_element: bool,
     /// Mobility domain, with FT AKMs.
@@ -144,6 +146,12 @@ impl Link {
         })
     }
 
+    /// BIP suite of beacons, when they are protected (802.11-2020, 11.52).
+    #[must_use]
+    pub fn beacon_integrity(&self) -> Option<CipherSuite> {
+        self.group_management().filter(|_| self.beacon_protection)
+    }
+
     /// The whole RSN extension element; empty unless hash-to-element is used.
     #[must_use]
     pub fn extension_element(&self) -> Vec<u8> {
@@ -183,6 +191,7 @@ impl Link {
             gtk: None,
             r0kh_id: Some(&domain.r0_key_holder),
             igtk: None,
+            bigtk: None,
         };
         element(id::FAST_TRANSITION, &written(|out| fte.emit(out)))
     }
@@ -259,6 +268,59 @@ impl Link {
         let frame = self.management(from, subtype::DEAUTHENTICATION, &body);
         context.send(from, other(from), Carrier::Management, frame);
     }
+}
+
+/// Elements that say which links an access point offers, each empty where there is nothing to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// RSN element with the suites of all links.
+    pub rsn: Vec<u8>,
+    /// Mobility domain element.
+    pub mobility: Vec<u8>,
+    /// RSN extension element.
+    pub extension: Vec<u8>,
+    /// Element of WPA version 1.
+    pub wpa: Vec<u8>,
+}
+
+/// The elements of an access point that offers these links together, the preferred one first
+/// (transition modes have two). Protected management frames are required where every link requires
+/// them.
+#[must_use]
+pub fn offered(links: &[Link]) -> Offered {
+    let first = |of: fn(&Link) -> Vec<u8>| links.iter().map(of).find(|e| !e.is_empty());
+    let mut made = Offered {
+        mobility: first(Link::mobility_element).unwrap_or_default(),
+        extension: first(Link::extension_element).unwrap_or_default(),
+        ..Offered::default()
+    };
+    let mut rsn: Option<RsnRepr> = None;
+    for link in links {
+        let whole = link.security_element(&[]);
+        if link.is_wpa1() {
+            made.wpa = whole;
+            continue;
+        }
+        let Some(own) = whole.get(2..).and_then(|body| RsnRepr::parse(body).ok()) else {
+            continue;
+        };
+        let Some(all) = &mut rsn else {
+            rsn = Some(own);
+            continue;
+        };
+        all.pairwise.extend(own.pairwise);
+        all.pairwise.dedup();
+        all.akms.extend(own.akms);
+        all.akms.dedup();
+        let (before, more) = (all.capabilities.unwrap_or(0), own.capabilities.unwrap_or(0));
+        let required = before & more & CAPABILITY_MFPR;
+        all.capabilities = Some((before | more) & !CAPABILITY_MFPR | required);
+        all.group_management = all.group_management.or(own.group_management);
+    }
+    if let Some(all) = rsn {
+        made.rsn = written(|out| all.emit_element(out));
+    }
+    made
 }
 
 /// The other end of the air.

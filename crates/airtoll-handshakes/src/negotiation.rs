@@ -6,6 +6,7 @@
 //! [`Negotiation::run`] without loss or time) carries the messages.
 
 mod plan;
+pub use plan::announced_link;
 mod tunnels;
 
 use airtoll_wire::MacAddress;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::association::{AssociationAccessPoint, AssociationStation};
 use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
 use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
-use super::eap::{EapAuthenticator, EapConfig, EapServer, EapSupplicant};
+use super::eap::{EapAuthenticator, EapConfig, EapLimits, EapServer, EapSupplicant};
 use super::exchange::{Context, Conversation, Emission, Outcome, Peer, SecretName, Secrets};
 use super::fast_transition::{self, FtConfig};
 use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
@@ -380,6 +381,10 @@ impl Negotiation {
         let station = EapConfig {
             password: self.station_passphrase().as_bytes().to_vec(),
             credential: Some(Credential::client(chain)),
+            limits: EapLimits {
+                rounds: self.options.station_rounds,
+                ..EapLimits::default()
+            },
             ..server.clone()
         };
         let secret = RADIUS_SECRET.to_vec();

@@ -277,6 +277,7 @@ mod tests {
             pairwise: CipherSuite::Ccmp128,
             group: CipherSuite::Ccmp128,
             protection: ManagementProtection::Required,
+            beacon_protection: false,
             hash_to_element: false,
             mobility_domain: None,
         }

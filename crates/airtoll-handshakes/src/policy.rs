@@ -164,12 +164,16 @@ pub struct Options {
     pub fragment_octets: usize,
     /// When the authentication server gives a conversation up.
     pub eap_limits: EapLimits,
+    /// Requests after the one for the identity that the station answers; null without a limit.
+    pub station_rounds: Option<u32>,
     /// Whether PEAP's server binds the tunnel to what runs in it.
     pub cryptobinding: bool,
     /// IANA group of SAE and OWE.
     pub group: u16,
     /// SAE with hash-to-element.
     pub hash_to_element: bool,
+    /// Whether the AP protects its beacons (BIGTK); acts with protected management frames.
+    pub beacon_protection: bool,
     /// Whether the AP asks for anti-clogging tokens.
     pub anti_clogging: bool,
     /// Whether the gateway is under load and WireGuard asks for cookies.
@@ -205,9 +209,11 @@ impl Default for Options {
             certificate_compression: false,
             fragment_octets: 1398,
             eap_limits: EapLimits::default(),
+            station_rounds: None,
             cryptobinding: false,
             group: 19,
             hash_to_element: true,
+            beacon_protection: false,
             anti_clogging: false,
             cookies: false,
             ike_group: 0,

@@ -261,7 +261,10 @@ impl RoleSettings {
             },
             remembers: *remembers,
             fragment_octets: *fragment_octets,
-            limits: *limits,
+            limits: match party {
+                Party::AuthenticationServer => *limits,
+                _ => EapLimits::default(),
+            },
             certificate_compression: *certificate_compression,
             cryptobinding: *cryptobinding,
         };
@@ -397,6 +400,7 @@ fn wired_link(station: MacAddress, access_point: MacAddress) -> Link {
         pairwise: CipherSuite::Ccmp128,
         group: CipherSuite::Ccmp128,
         protection: ManagementProtection::Off,
+        beacon_protection: false,
         hash_to_element: false,
         mobility_domain: None,
     }

@@ -178,6 +178,7 @@ fn recording(folder: &str, kind: &Kind80211) -> Recording {
             AkmSuite::Sae | AkmSuite::Owe => ManagementProtection::Required,
             _ => ManagementProtection::Off,
         },
+        beacon_protection: false,
         hash_to_element: false,
         mobility_domain: kind.akm.is_ft().then(|| MobilityDomain {
             identifier: [0x43, 0x74],
@@ -287,6 +288,7 @@ fn our_access_point_asks_as_hostapd_did_and_takes_wpa_supplicant_s_answers() {
         let ours = KeyAuthenticator::new(recording.config).handing_out(GroupKeys {
             gtk: group(SecretName::Gtk),
             igtk: group(SecretName::Igtk),
+            bigtk: Vec::new(),
             key_id: 1,
         });
         let access_point: Vec<Box<dyn Peer>> = vec![Box::new(ours)];

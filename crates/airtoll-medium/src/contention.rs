@@ -62,6 +62,9 @@ pub(crate) struct Contender<F> {
     pub channel: usize,
     pub standing: Standing,
     pub queue: VecDeque<F>,
+    /// One entry for each frame at the head of the queue that the present PPDU holds: whether its
+    /// receiver has got it.
+    pub batch: Vec<bool>,
     /// Slots left to count.
     slots: u32,
     cw: u32,
@@ -110,6 +113,7 @@ impl<F> Contender<F> {
             channel: usize::MAX,
             standing: Standing::Resting,
             queue: VecDeque::new(),
+            batch: Vec::new(),
             slots: 0,
             cw: 0,
             rules: Rules::of(class, &TimingSet::OFDM, false),

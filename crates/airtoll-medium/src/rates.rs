@@ -73,7 +73,8 @@ pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
         let streams = (index >> 4) + 1;
         TxVector::of_mcs(Generation::Ac, index & 15, streams, width, gi, Band::Ghz5).ok()
     } else if has(flag::MCS) {
-        TxVector::of_mcs(Generation::N, index, 1, width, gi, band).ok()
+        // The streams follow from an HT MCS.
+        TxVector::of_mcs(Generation::N, index, 1 + (index >> 3), width, gi, band).ok()
     } else {
         None
     };
@@ -83,6 +84,30 @@ pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
         preamble
     };
     fast.unwrap_or_else(|| legacy(usize::from(index), band, preamble))
+}
+
+/// The name of a step's rate: Mb/s of a legacy rate ("5.5"), or MCS, streams, width and guard
+/// interval ("MCS 7, 1 streams, 20 MHz, 800 ns").
+#[must_use]
+pub fn name(step: Step, frequency_mhz: u32) -> String {
+    let has = |bit: u16| step.flags & bit != 0;
+    let index = step.index.max(0).cast_unsigned();
+    let (mcs, streams) = if has(flag::VHT_MCS) {
+        (index & 15, (index >> 4) + 1)
+    } else if has(flag::MCS) {
+        (index & 7, (index >> 3) + 1)
+    } else {
+        let vector = vector(step, frequency_mhz, Preamble::Long);
+        return (vector.bit_rate().0 as f64 / 1e6).to_string();
+    };
+    let width = [
+        (flag::WIDTH_160, 160),
+        (flag::WIDTH_80, 80),
+        (flag::WIDTH_40, 40),
+    ];
+    let mhz = width.iter().find(|(bit, _)| has(*bit)).map_or(20, |w| w.1);
+    let ns = if has(flag::SHORT_GI) { 400 } else { 800 };
+    format!("MCS {mcs}, {streams} streams, {mhz} MHz, {ns} ns")
 }
 
 /// The index by which receivers are told of a rate: legacy rates only.
@@ -137,8 +162,14 @@ mod tests {
             assert_eq!(mbps(index as i8, 0, 5_180), *rate);
         }
         assert_eq!(mbps(7, flag::MCS, 5_180), 65.0);
+        assert_eq!(mbps(15, flag::MCS, 5_180), 130.0);
         assert_eq!(mbps(0x19, flag::VHT_MCS | flag::WIDTH_80, 5_180), 780.0);
         assert_eq!(mbps(-1, 0, 2_412), 1.0);
+        assert_eq!(name(step(2, 0), 2_412), "5.5");
+        let fast = step(0x19, flag::VHT_MCS | flag::WIDTH_80 | flag::SHORT_GI);
+        assert_eq!(name(fast, 5_180), "MCS 9, 2 streams, 80 MHz, 400 ns");
+        let fast = step(12, flag::MCS);
+        assert_eq!(name(fast, 5_180), "MCS 4, 2 streams, 20 MHz, 800 ns");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! forget; times are seconds. A frame dropped at a full queue is a drop here, whatever mac80211
 //! is told.
 
+use std::collections::BTreeMap;
+
 use airtoll_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +16,8 @@ use serde::Serialize;
 pub struct RadioCounts {
     /// Its name.
     pub name: String,
+    /// Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`).
+    pub data_attempts: BTreeMap<String, u64>,
     /// Frames that mac80211 gave.
     pub frames: u64,
     /// Of them: sent, and acknowledged or needing no acknowledgement.

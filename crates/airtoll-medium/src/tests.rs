@@ -8,7 +8,7 @@ use airtoll_units::{Db, Dbm, Duration, Instant};
 use airtoll_wlan::analytic::{CollisionTime, Exchange, bianchi, saturated_bps};
 use proptest::prelude::*;
 
-use crate::rates::Step;
+use crate::rates::{Step, flag};
 use crate::{Happening, Medium, Offer, STEPS, Settings};
 
 fn settings(radios: usize, rest: &str) -> Settings {
@@ -126,6 +126,121 @@ fn under_edca_the_closed_form_holds_too() {
         .under_edca(&TimingSet::ERP, 3);
     let ratio = done as f64 / 60.0 * exchange.mean_cycle_s();
     assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
+}
+
+#[test]
+fn aggregates_have_the_throughput_of_the_closed_form() {
+    let (ht, vht) = (flag::MCS, flag::VHT_MCS | flag::WIDTH_80);
+    for (standard, index, flags) in [
+        ("802.11n", 7, ht),
+        ("802.11n", 7, ht | flag::WIDTH_40 | flag::SHORT_GI),
+        ("802.11ac", 9, vht),
+        ("802.11ac", 0x19, vht),
+    ] {
+        let rules = settings(
+            2,
+            &format!(r#","standard":"{standard}","queue_frames":150"#),
+        );
+        let v = crate::rates::vector(
+            Step {
+                index,
+                count: 1,
+                flags,
+            },
+            5_180,
+            Preamble::Long,
+        );
+        let basic = rules.basic_rates();
+        let timing = rules.timing(5_180);
+        let limits = airtoll_phy::ampdu_limits(&v).unwrap();
+        let exchange = Exchange::aggregate(&v, basic, &timing, 1_538, limits.octets, 64)
+            .under_edca(&timing, 3);
+        let done = numbered(rules, index, flags, 1_534, 10);
+        let ratio = done as f64 / 10.0 * exchange.mean_cycle_s() / f64::from(exchange.msdus);
+        assert!(
+            (ratio - 1.0).abs() < 0.01,
+            "{standard} {index:x} {flags:x}: {ratio}"
+        );
+    }
+}
+
+/// Numbered frames from one radio to another whose queue never runs short; gives acknowledged ones.
+fn numbered(settings: Settings, index: i8, flags: u16, octets: usize, seconds: u64) -> u64 {
+    let mut medium = Medium::new(settings, Instant::ZERO);
+    let end = Instant::ZERO + Duration::from_secs(seconds);
+    let mut next_number = 0u16;
+    let mut next = |at: Instant, medium: &mut Medium| {
+        let mut octets = frame(1, Some(0), true, octets);
+        octets[22..24].copy_from_slice(&(next_number << 4).to_le_bytes());
+        next_number = (next_number + 1) & 0x0fff;
+        let mut offer = offer(1, octets, index, 7, u64::from(next_number));
+        offer.frequency_mhz = 5_180;
+        offer.chain[0].flags = flags;
+        medium.offer(at, offer);
+    };
+    for _ in 0..130 {
+        next(Instant::ZERO, &mut medium);
+    }
+    let mut done = 0;
+    while let Some(at) = medium.next_at().filter(|at| *at <= end) {
+        medium.advance(at);
+        while let Some((at, happening)) = medium.take() {
+            if let Happening::Report { acknowledged, .. } = happening {
+                done += u64::from(acknowledged);
+                next(at, &mut medium);
+            }
+        }
+    }
+    done
+}
+
+#[test]
+fn a_lost_part_of_an_aggregate_is_sent_again_and_nothing_comes_twice() {
+    let mut medium = Medium::new(
+        settings(
+            2,
+            r#","standard":"802.11n","noise_figure_db":7,"levels":[{"radios":["r0","r1"],
+            "points":[{"dbm":-75}]}],"queue_frames":100"#,
+        ),
+        Instant::ZERO,
+    );
+    let count = 90u16;
+    for number in 0..count {
+        let mut octets = frame(1, Some(0), true, 1_534);
+        octets[22..24].copy_from_slice(&(number << 4).to_le_bytes());
+        let mut offer = offer(1, octets, 7, 30, u64::from(number));
+        offer.chain[0].flags = flag::MCS;
+        medium.offer(Instant::ZERO, offer);
+    }
+    medium.advance(Instant::ZERO + Duration::from_secs(5));
+    let (mut delivered, mut reported, mut repeated) = (Vec::new(), Vec::new(), 0);
+    while let Some((_, happening)) = medium.take() {
+        match happening {
+            Happening::Delivery { octets, .. } => {
+                delivered.push(u16::from_le_bytes([octets[22], octets[23]]) >> 4);
+                repeated += u32::from(octets[1] & 0x08 != 0);
+            }
+            Happening::Report {
+                ticket,
+                acknowledged,
+                ..
+            } => {
+                assert!(acknowledged);
+                reported.push(ticket);
+            }
+        }
+    }
+    assert!(repeated > 0, "the level must cost some frames");
+    reported.sort_unstable();
+    assert_eq!(reported, (0..u64::from(count)).collect::<Vec<_>>());
+    delivered.sort_unstable();
+    assert_eq!(delivered, (0..count).collect::<Vec<_>>());
+    let rates = &medium.counts().radios[1].data_attempts;
+    assert_eq!(rates.len(), 1);
+    assert_eq!(
+        rates["MCS 7, 1 streams, 20 MHz, 800 ns"],
+        medium.counts().radios[1].attempts
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use airtoll_border::Negotiated;
 use airtoll_handshakes::published::compare;
+use airtoll_handshakes::tls::{Chain, Credential, certificate};
 use airtoll_handshakes::{Options, PolicySpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -36,10 +37,34 @@ fn compare_message_counts(py: Python<'_>, seed: u64) -> PyResult<Py<PyAny>> {
     answer(py, &counts)
 }
 
+/// The test PKI of a chain, whose keys protect nothing: `(name, DER)` of `root`, then of `server`, `server.key`,
+/// `client` and `client.key`, a leaf before its issuing CA under one name. The argument is the JSON list
+/// of algorithms from leaf to root. Raises `ValueError` for a list that no chain has.
+#[pyfunction]
+fn test_certificates(py: Python<'_>, chain_json: &str) -> PyResult<Vec<(&'static str, Vec<u8>)>> {
+    let chain: Chain = serde_json::from_str(chain_json)
+        .map_err(|error| PyValueError::new_err(format!("chain: {error}")))?;
+    py.detach(|| issued(chain))
+        .ok_or_else(|| PyValueError::new_err("chain: a key has no encoding"))
+}
+
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(negotiate, module)?)?;
-    module.add_function(wrap_pyfunction!(compare_message_counts, module)?)
+    module.add_function(wrap_pyfunction!(compare_message_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(test_certificates, module)?)
+}
+
+fn issued(chain: Chain) -> Option<Vec<(&'static str, Vec<u8>)>> {
+    let mut out = vec![("root", certificate::root(chain))];
+    for (name, key, credential) in [
+        ("server", "server.key", Credential::server(chain)),
+        ("client", "client.key", Credential::client(chain)),
+    ] {
+        out.extend(credential.chain().iter().map(|der| (name, der.clone())));
+        out.push((key, credential.key_der()?));
+    }
+    Some(out)
 }
 
 fn run(policy_json: &str, seed: u64, options_json: &str) -> Result<Negotiated, String> {

@@ -28,6 +28,15 @@ pub enum KeyData<'a> {
         /// The key.
         key: &'a [u8],
     },
+    /// Beacon integrity key.
+    Bigtk {
+        /// Key identifier, 6 or 7.
+        key_id: u16,
+        /// Packet number, least significant octet first.
+        ipn: [u8; 6],
+        /// The key.
+        key: &'a [u8],
+    },
     /// A MAC address.
     Mac(MacAddress),
     /// PMKID.
@@ -62,6 +71,11 @@ impl<'a> KeyData<'a> {
                 ipn: cursor.array()?,
                 key: cursor.rest(),
             },
+            14 => Self::Bigtk {
+                key_id: cursor.u16_le()?,
+                ipn: cursor.array()?,
+                key: cursor.rest(),
+            },
             13 => Self::Oci(cursor.rest()),
             _ => Self::Element(element),
         })
@@ -85,6 +99,7 @@ impl<'a> KeyData<'a> {
                 key,
             } => kde(1, &[&[key_id & 3 | u8::from(transmit) << 2, 0], key]),
             Self::Igtk { key_id, ipn, key } => kde(9, &[&key_id.to_le_bytes(), &ipn, key]),
+            Self::Bigtk { key_id, ipn, key } => kde(14, &[&key_id.to_le_bytes(), &ipn, key]),
             Self::Mac(address) => kde(3, &[&address.0]),
             Self::Pmkid(pmkid) => kde(4, &[pmkid]),
             Self::Oci(oci) => kde(13, &[oci]),
@@ -121,6 +136,7 @@ mod tests {
                 KeyData::Element(Element { id: 48, body: &[1, 0] }),
                 KeyData::Gtk { key_id, transmit, key: &key },
                 KeyData::Igtk { key_id: 4, ipn, key: &key },
+                KeyData::Bigtk { key_id: 6, ipn, key: &key },
                 KeyData::Mac(MacAddress(mac)),
                 KeyData::Pmkid(&pmkid),
                 KeyData::Oci(&[1, 2, 3]),

@@ -15,6 +15,8 @@ use airtoll_engine::{EventQueue, Streams};
 use airtoll_phy::{self as phy, BasicRates, TimingSet};
 use airtoll_units::{Duration, Instant};
 
+use crate::address;
+use crate::announce::Announcement;
 use crate::context::Context;
 use crate::device::{Device, Nic};
 use crate::event::Event;
@@ -155,7 +157,8 @@ impl Builder<'_> {
             if at != first {
                 lower.mac.share_nic(at, first);
             } else if let Some(nic) = &node.host.nic {
-                lower.mac.set_nic(at, Nic::new(nic));
+                let draws = self.streams.named(&format!("card/{name}"));
+                lower.mac.set_nic(at, Nic::new(nic, draws));
             }
         }
         for node in &self.scenario.nodes {
@@ -295,13 +298,16 @@ impl Builder<'_> {
             .rate_mbps
             .and_then(|mbps| mac::legacy(bss, mbps))
             .unwrap_or_else(|| self.phys[at].basic.lowest(mac::band(bss)));
+        let bssid = address::mac(self.radios.node_of(ap));
+        let announcement = Announcement::of(self.scenario, bss, bssid);
+        let octets = announcement.beacon_octets();
         let plan = BeaconPlan {
             contender,
             interval: Duration::from_secs_f64(beacons.interval_us / 1e6),
-            length: phy::airtime(&vector, beacons.octets),
+            length: phy::airtime(&vector, octets),
             vector,
-            octets: beacons.octets,
-            ssids: u32::from(beacons.ssids.max(1)),
+            octets,
+            ssids: announcement.beacons(),
             waiting: 0,
         };
         self.world.stack.lower.mac.set_beacon(ap, plan);

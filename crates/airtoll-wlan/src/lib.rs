@@ -10,6 +10,7 @@ pub mod scenario;
 pub mod transport;
 
 mod address;
+mod announce;
 mod application;
 mod build;
 mod context;

@@ -72,6 +72,8 @@ struct Node {
     discipline: Discipline,
     /// The rate that its cipher forbids, where it does: (forbidden, used), bit/s.
     forbidden_rate: Option<(u64, u64)>,
+    /// End of the last A-MPDU of several MPDUs that it received.
+    aggregate_ended: Option<Instant>,
 }
 
 /// The frame that ends the reservation of a TXOP.
@@ -161,6 +163,7 @@ impl Mac {
             stopped: false,
             discipline,
             forbidden_rate: None,
+            aggregate_ended: None,
         })
     }
 

@@ -20,7 +20,7 @@ mod signal;
 mod tests;
 mod tunnel;
 
-pub(crate) use recorder::{Recorder, supported_rates};
+pub(crate) use recorder::Recorder;
 
 use airtoll_security::CipherSuite;
 use airtoll_units::Instant;
@@ -110,6 +110,15 @@ pub enum Key {
     },
     /// An integrity group temporal key.
     Igtk {
+        /// Key ID.
+        index: String,
+        /// The key.
+        key: String,
+        /// The BSS that has the key.
+        bssid: String,
+    },
+    /// A beacon integrity group temporal key.
+    Bigtk {
         /// Key ID.
         index: String,
         /// The key.

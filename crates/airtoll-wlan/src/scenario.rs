@@ -21,8 +21,8 @@ pub use crate::application::parameters::*;
 pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
 pub use association::{Association, Reassociation};
 pub use bss::{
-    Aggregation, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate, Standard,
-    TxopProtection,
+    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate,
+    Standard, TxopProtection,
 };
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};

@@ -215,7 +215,7 @@ def overall(advices: Sequence[Advice]) -> Option | None:
 def rules_named(word: str) -> str:
     """The name of a rule set. Raises UsageError."""
     if word not in RULE_SETS:
-        raise UsageError(f"rules {word!r}: allowed are {', '.join(RULE_SETS)}")
+        raise UsageError(f"--rules {word}: allowed are {', '.join(RULE_SETS)}")
     return word
 
 
@@ -224,13 +224,13 @@ def credentials_named(word: str) -> Credentials:
     for known in CREDENTIALS:
         if word == known:
             return known
-    raise UsageError(f"credentials {word!r}: allowed are {', '.join(CREDENTIALS)}")
+    raise UsageError(f"--credentials {word}: allowed are {', '.join(CREDENTIALS)}")
 
 
 def service_named(word: str) -> str:
     """The catalogue's service of a word of the command line. Raises UsageError."""
     if word not in SERVICES:
-        raise UsageError(f"need {word!r}: allowed are {', '.join(SERVICES)}")
+        raise UsageError(f"--need {word}: allowed are {', '.join(SERVICES)}")
     return SERVICES[word]
 
 

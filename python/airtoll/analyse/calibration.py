@@ -5,9 +5,10 @@ metric's means, and which cells are held out; gives fitted parameters with boots
 predictions of the held-out cells with intervals. A held-out cell is never fitted.
 Never runs a testbed by itself: ``predict`` does.
 
-Least squares on relative residuals (observed / predicted - 1), weighted by the standard error of
-the observed mean plus ``model_error``. The model error of the predictions is estimated from the
-fit; only a fit without degrees of freedom takes ``model_error`` for it.
+Least squares on relative residuals (predicted / observed - 1), weighted by the standard error of
+the observed mean and the model error. The model error is the part of the residuals that noise does
+not explain: the fit starts with ``model_error`` and is repeated with its own estimate. Only a fit
+without degrees of freedom keeps ``model_error``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ from airtoll.errors import EnvironmentProblem, UsageError
 _REACH = (100.0, 20_000.0)
 _POPULATION = 10
 _GENERATIONS = 20
+#: Fits with a model error that the fit before has left.
+_REPEATS = 3
+#: Relative error below which a weight grows no further, so that exact readings have a weight.
+_LEAST_ERROR = 1e-5
 
 Predict = Callable[[Mapping[str, float], Sequence[str]], Sequence[float]]
 
@@ -136,35 +141,40 @@ def calibrate(
     cells = [cell.cell for cell in observed]
     target = np.array([cell.mean for cell in observed])
     noise = np.array([cell.relative_error for cell in observed])
-    weight = 1 / np.sqrt(noise**2 + model_error**2)
 
     def model(theta: Array, wanted: Sequence[str]) -> Array:
         values = dict(zip(names, (theta * scale).tolist(), strict=True))
         return np.asarray(predict(values, wanted), dtype=np.float64)
 
-    def residuals(theta: Array) -> Array:
-        return np.asarray((model(theta, cells) / target - 1) * weight)
+    def weighted(error: float) -> tuple[Array, Callable[[Array], Array]]:
+        # A cell that is known far better than the model is good for does not decide the fit alone.
+        found = 1 / np.sqrt(noise**2 + max(error, _LEAST_ERROR) ** 2)
+        return found, lambda theta: np.asarray((model(theta, cells) / target - 1) * found)
 
-    start = _search(residuals, parameters, scale, rng, generations)
-    fit = _optimisers().least_squares(
-        residuals,
-        start,
-        bounds=(
-            np.array([p.low for p in parameters]) / scale,
-            np.array([p.high for p in parameters]) / scale,
-        ),
-        x_scale="jac",
-        diff_step=0.05,
-    )
-    theta, jacobian = fit.x, fit.jac
+    spare = max(len(observed) - len(names), 0)
+    error = model_error
+    theta = _search(weighted(error)[1], parameters, scale, rng, generations)
+    for _ in range(_REPEATS if spare else 1):
+        weight, residuals = weighted(error)
+        fit = _optimisers().least_squares(
+            residuals,
+            theta,
+            bounds=(
+                np.array([p.low for p in parameters]) / scale,
+                np.array([p.high for p in parameters]) / scale,
+            ),
+            x_scale="jac",
+            diff_step=0.05,
+        )
+        theta, jacobian = fit.x, fit.jac
+        if spare:
+            left = residuals(theta) / weight
+            excess = float(np.sum(left**2)) / spare - float(np.mean(noise**2))
+            error = math.sqrt(max(excess, 0.0))
     if np.linalg.matrix_rank(jacobian) < len(names):
         raise UsageError(
             f"the readings do not determine {', '.join(names)}: fit fewer, or give more cells"
         )
-    left = residuals(theta) / weight
-    spare = max(len(observed) - len(names), 0)
-    excess = float(np.sum(left**2)) / spare - float(np.mean(noise**2)) if spare else 0.0
-    error = math.sqrt(max(excess, 0.0)) if spare else model_error
     draws = _draws(
         observed, theta, jacobian, weight, residuals, error, rng, resamples, parameters, scale
     )
@@ -285,7 +295,8 @@ def _predictions(
         moved[i] += 0.05 * max(abs(theta[i]), 0.05)
         gradient[:, i] = (model(moved, names) - centre) / (moved[i] - theta[i])
     covariance = np.atleast_2d(np.cov(draws, rowvar=False))
-    quantile = float(t_quantile(level, max(spare, 2)))
+    # Without degrees of freedom the model error is an assumption, not an estimate.
+    quantile = float(t_quantile(level, spare or 2))
     found = []
     for index, (cell, out) in enumerate(cells):
         variance = float(gradient[index] @ covariance @ gradient[index])

@@ -13,6 +13,12 @@ The posterior of all of these is computed on a grid: costs and log noise are uni
 the spread is half-Cauchy (Gelman, Bayesian Analysis 1, 2006, section 3.2). A held-out reading is
 predicted from its group where the fit has seen that, and else from the cipher: so a fit that is
 carried to another study has wider intervals. Averages over the posterior need no smooth curves.
+
+Intervals are checked on the readings of the fit: each fold of them (a data set where the fit has
+several, else a printed table) is predicted by a fit to the others. The error over the half-width
+has a quantile that would have covered the wanted share of the folds (normalised split conformal
+prediction: Lei et al., JASA 113, 2018, section 5.2). Where it exceeds one, it widens all intervals.
+That covers held-out readings only as far as they resemble the folds.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.analyse.estimate import Array
 from airtoll.analyse.ranks import kendall
@@ -106,6 +112,18 @@ class Predicted:
         """Whether the reading lies in the interval."""
         return self.low <= self.reading.value <= self.high
 
+    @property
+    def miss(self) -> float:
+        """The error over the half-width on its side."""
+        value = self.reading.value
+        side = self.high - self.value if value > self.value else self.value - self.low
+        return abs(value - self.value) / side
+
+    def widened(self, factor: float) -> Predicted:
+        """The prediction with both sides of its interval longer by a factor."""
+        low = self.value - factor * (self.value - self.low)
+        return evolve(self, low=low, high=self.value + factor * (self.high - self.value))
+
 
 @frozen
 class Model:
@@ -114,7 +132,8 @@ class Model:
     ``fitted``: cost by group ("tkip udp"). ``noise_points`` and ``spread_us``: posterior means of
     the two standard deviations. ``log_evidence``: logarithm of the marginal likelihood of the
     readings of the fit. ``key_lengths``: whether the key lengths of a cipher have costs of their
-    own, which the evidence decides.
+    own, which the evidence decides. ``widened``: factor on the half-widths that the folds of the
+    fit demand; 1 where they demand none, or are too few to tell.
     """
 
     name: str
@@ -124,6 +143,7 @@ class Model:
     log_evidence: float
     key_lengths: bool
     predicted: tuple[Predicted, ...]
+    widened: float = 1.0
 
     @property
     def at_limit(self) -> tuple[str, ...]:
@@ -189,8 +209,30 @@ def _fit(
     if shared.costs.size > 1 and {r.suite for r in unseen} <= suites:
         apart = _Posterior(curves, seen, key_lengths=True)
         if apart.log_evidence > shared.log_evidence:
-            return apart.model(name, unseen)
-    return shared.model(name, unseen)
+            shared = apart
+    return shared.model(name, unseen, _widening(curves, seen, shared.key_lengths))
+
+
+def _widening(curves: Mapping[str, Curve], seen: Sequence[Overhead], key_lengths: bool) -> float:
+    """Factor by which intervals of a fit to part of the readings miss the rest."""
+    datasets = {r.dataset for r in seen}
+    fold_of = {r.name: r.dataset if len(datasets) > 1 else r.table for r in seen}
+    misses = []
+    for fold in sorted(set(fold_of.values())):
+        rest = [r for r in seen if fold_of[r.name] != fold]
+        known = {r.suite if key_lengths else r.cipher for r in rest}
+        out = [
+            r
+            for r in seen
+            if fold_of[r.name] == fold and (r.suite if key_lengths else r.cipher) in known
+        ]
+        if rest and out:
+            posterior = _Posterior(curves, rest, key_lengths=key_lengths)
+            misses += [posterior.predict(r).miss for r in out]
+    rank = math.ceil((len(misses) + 1) * _LEVEL)
+    if rank > len(misses):
+        return 1.0
+    return max(1.0, sorted(misses)[rank - 1])
 
 
 class _Posterior:
@@ -199,7 +241,7 @@ class _Posterior:
     def __init__(
         self, curves: Mapping[str, Curve], seen: Sequence[Overhead], *, key_lengths: bool
     ) -> None:
-        self._curves, self._key_lengths = curves, key_lengths
+        self._curves, self.key_lengths = curves, key_lengths
         most = max(curves[r.name].costs_us[-1] for r in seen)
         self.costs = np.linspace(0.0, most, _STEPS + 1 if most else 1)
         self._kernels = _kernels(self.costs)
@@ -231,8 +273,8 @@ class _Posterior:
         self._weight = weight / total
         self.log_evidence = scale + math.log(total)
 
-    def model(self, name: str, unseen: Sequence[Overhead]) -> Model:
-        """The fitted mechanism with its predictions."""
+    def model(self, name: str, unseen: Sequence[Overhead], widened: float) -> Model:
+        """The fitted mechanism with its predictions, their intervals longer by a factor."""
         fitted = {}
         if self.costs.size > 1:
             for key in sorted(self._groups):
@@ -240,11 +282,20 @@ class _Posterior:
                 fitted[_name(key, self._groups)] = self._cost(marginal)
         noise = float(self._weight.sum(axis=1) @ _NOISE)
         spread = float(self._weight.sum(axis=0) @ _SPREAD)
-        predicted = tuple(self._predict(reading) for reading in unseen)
-        return Model(name, fitted, noise, spread, self.log_evidence, self._key_lengths, predicted)
+        predicted = tuple(self.predict(reading).widened(widened) for reading in unseen)
+        return Model(
+            name,
+            fitted,
+            noise,
+            spread,
+            self.log_evidence,
+            self.key_lengths,
+            predicted,
+            widened,
+        )
 
     def _key(self, reading: Overhead) -> tuple[str, str, str]:
-        cipher = reading.suite if self._key_lengths else reading.cipher
+        cipher = reading.suite if self.key_lengths else reading.cipher
         return cipher, reading.dataset, reading.transport
 
     def _group(self, key: tuple[str, str, str]) -> Array:
@@ -268,7 +319,8 @@ class _Posterior:
         near = marginal[self.costs > 0.95 * self.costs[-1]].sum()
         return Cost(float(marginal @ self.costs), low, high, bool(near > 0.5))
 
-    def _predict(self, reading: Overhead) -> Predicted:
+    def predict(self, reading: Overhead) -> Predicted:
+        """A reading that the fit has not seen."""
         joint = self._group(self._key(reading))
         means = _at(self._curves[reading.name], self.costs)
         deviations = np.sqrt(_NOISE**2 + reading.error**2 + _ROUNDING**2)

@@ -628,7 +628,7 @@ class FailureNothingInCommon(TypedDict):
 
 
 class FailureTooManyRounds(TypedDict):
-    """The authentication server gave an EAP conversation up (RFC 9191 section 3)."""
+    """An end of an EAP conversation gave it up (RFC 9191 section 3)."""
 
     failure: Literal["too-many-rounds"]
 
@@ -636,7 +636,7 @@ class FailureTooManyRounds(TypedDict):
     """Code in the frame that reports it."""
 
     limit: int
-    """Responses that the server takes after the identity."""
+    """Rounds that it takes after the identity."""
 
 
 class FailureFlightTooLong(TypedDict):
@@ -675,6 +675,7 @@ SecretName = Literal[
     "tk",
     "gtk",
     "igtk",
+    "bigtk",
     "wep-key",
     "msk",
     "pmk-r0",
@@ -1669,6 +1670,9 @@ class MediumRadioCounts(TypedDict):
 
     name: str
     """Its name."""
+
+    data_attempts: dict[str, int]
+    """Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`)."""
 
     frames: int
     """Frames that mac80211 gave."""

@@ -12,6 +12,8 @@ from typing import Any
 
 from attrs import AttrsInstance, fields, has
 
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+
 
 def to_json(request: AttrsInstance) -> str:
     """The canonical JSON of a request."""
@@ -41,8 +43,9 @@ def _plain(value: object, known: dict[int, dict[str, Any]]) -> Any:
     found = {}
     for name, always, default in _fields(kind):
         one = getattr(value, name)
-        if always or one != default:
-            found[name] = _plain(one, known)
+        if always or (one is not default and one != default):
+            # Most fields are numbers and names: they need no call.
+            found[name] = one if type(one) in _AS_IT_IS else _plain(one, known)
     known[id(value)] = found
     return found
 

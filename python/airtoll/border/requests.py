@@ -24,6 +24,7 @@ __all__ = [
     "AirSettingsOwe",
     "AirSettingsSae",
     "AkmSuite",
+    "Announced",
     "Arrivals",
     "Association",
     "AuthenticationAlgorithm",
@@ -398,6 +399,197 @@ class Aggregation:
     """Block-ack window, MPDUs; null: 64 (n, ac), 256 (ax), 1024 (be)."""
 
 
+class CipherSuite(StrEnum):
+    """A cipher suite of IEEE 802.11, or none."""
+
+    OPEN = "open"
+    """No cipher."""
+
+    WEP_40 = "wep-40"
+    """WEP with a 40-bit key."""
+
+    WEP_104 = "wep-104"
+    """WEP with a 104-bit key."""
+
+    TKIP = "tkip"
+    """Temporal Key Integrity Protocol. The key is 16 octets of encryption key and two Michael
+    keys of 8.
+    """
+
+    CCMP_128 = "ccmp-128"
+    """AES-128 in CCM with an 8-octet MIC."""
+
+    CCMP_256 = "ccmp-256"
+    """AES-256 in CCM with a 16-octet MIC."""
+
+    GCMP_128 = "gcmp-128"
+    """AES-128 in GCM with a 16-octet MIC."""
+
+    GCMP_256 = "gcmp-256"
+    """AES-256 in GCM with a 16-octet MIC."""
+
+    BIP_CMAC_128 = "bip-cmac-128"
+    """AES-128-CMAC truncated to 64 bits, for group-addressed management frames."""
+
+    BIP_CMAC_256 = "bip-cmac-256"
+    """AES-256-CMAC, 128 bits, for group-addressed management frames."""
+
+    BIP_GMAC_128 = "bip-gmac-128"
+    """AES-128-GMAC, for group-addressed management frames."""
+
+    BIP_GMAC_256 = "bip-gmac-256"
+    """AES-256-GMAC, for group-addressed management frames."""
+
+
+class AkmSuite(StrEnum):
+    """An AKM suite."""
+
+    WPA_802_1X = "wpa-802.1x"
+    """WPA version 1 with 802.1X, 00-50-F2:1."""
+
+    WPA_PSK = "wpa-psk"
+    """WPA version 1 with a pre-shared key, 00-50-F2:2."""
+
+    AKM_SUITE_802_1X = "802.1x"
+    """802.1X, 00-0F-AC:1."""
+
+    PSK = "psk"
+    """Pre-shared key, 00-0F-AC:2."""
+
+    FT_802_1X = "ft-802.1x"
+    """Fast transition with 802.1X, 00-0F-AC:3."""
+
+    FT_PSK = "ft-psk"
+    """Fast transition with a pre-shared key, 00-0F-AC:4."""
+
+    AKM_SUITE_802_1X_SHA256 = "802.1x-sha256"
+    """802.1X with SHA-256, 00-0F-AC:5."""
+
+    PSK_SHA256 = "psk-sha256"
+    """Pre-shared key with SHA-256, 00-0F-AC:6."""
+
+    SAE = "sae"
+    """Simultaneous authentication of equals, 00-0F-AC:8."""
+
+    FT_SAE = "ft-sae"
+    """Fast transition with SAE, 00-0F-AC:9."""
+
+    AKM_SUITE_802_1X_SUITE_B = "802.1x-suite-b"
+    """Suite B 802.1X, SHA-256, 00-0F-AC:11. No policy names it."""
+
+    AKM_SUITE_802_1X_SUITE_B_192 = "802.1x-suite-b-192"
+    """Suite B 802.1X at 192 bits (CNSA), SHA-384, 00-0F-AC:12."""
+
+    FT_802_1X_SHA384 = "ft-802.1x-sha384"
+    """Fast transition with 802.1X and SHA-384, 00-0F-AC:13."""
+
+    OWE = "owe"
+    """Opportunistic wireless encryption (RFC 8110), 00-0F-AC:18."""
+
+    SAE_EXT_KEY = "sae-ext-key"
+    """SAE with a group-dependent hash, 00-0F-AC:24."""
+
+    FT_SAE_EXT_KEY = "ft-sae-ext-key"
+    """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
+
+
+class EapMethod(StrEnum):
+    """An EAP method."""
+
+    MD5 = "md5"
+    """MD5-Challenge (RFC 3748 section 5.4): gives no key."""
+
+    LEAP = "leap"
+    """LEAP (Cisco)."""
+
+    TLS = "tls"
+    """EAP-TLS (RFC 5216, RFC 9190)."""
+
+    TTLS = "ttls"
+    """EAP-TTLS (RFC 5281) with PAP inside."""
+
+    PEAP = "peap"
+    """PEAPv0 (draft-kamath-pppext-peapv0, MS-PEAP) with EAP-MSCHAPv2 inside."""
+
+    TEAP = "teap"
+    """EAP-TEAP version 1 (RFC 7170, RFC 9930) with EAP-MSCHAPv2 inside."""
+
+
+class AuthenticationAlgorithm(StrEnum):
+    """The 802.11 authentication algorithm of a first association (802.11-2020, 9.4.1.1)."""
+
+    OPEN = "open"
+    """Open System."""
+
+    SHARED_KEY = "shared-key"
+    """Shared Key, with the WEP key."""
+
+    SAE = "sae"
+    """Simultaneous authentication of equals."""
+
+    FT = "ft"
+    """Fast BSS transition; the first association in a mobility domain authenticates with Open
+    System.
+    """
+
+
+class ManagementProtection(StrEnum):
+    """Protected management frames (802.11-2020, 12.6.3)."""
+
+    OFF = "off"
+    """Neither side can."""
+
+    OPTIONAL = "optional"
+    """Both can."""
+
+    REQUIRED = "required"
+    """Both must."""
+
+
+@frozen(kw_only=True)
+class LinkSpec:
+    """The link of a policy."""
+
+    cipher: CipherSuite
+    """Pairwise cipher."""
+
+    group_cipher: CipherSuite
+    """Group cipher."""
+
+    akm: AkmSuite | None = None
+    """AKM suite; null without link keys."""
+
+    eap_method: EapMethod | None = None
+    """EAP method; null without 802.1X."""
+
+    authentication: AuthenticationAlgorithm = AuthenticationAlgorithm.OPEN
+    """802.11 authentication algorithm."""
+
+    pmf: ManagementProtection = ManagementProtection.OFF
+    """Protected management frames."""
+
+    dynamic_wep: bool = False
+    """Whether 802.1X hands out WEP keys."""
+
+
+@frozen(kw_only=True)
+class Announced:
+    """Security that an access point announces in beacons, probe and association responses."""
+
+    links: tuple[LinkSpec, ...]
+    """Links that one RSN element offers together, the preferred one first; in transition modes
+    two. Those of WPA version 1 are in its own element.
+    """
+
+    overriding: tuple[LinkSpec, ...] = ()
+    """Links in RSN elements that override the first one for stations that know of them, at most
+    two (Wi-Fi Alliance, WPA3 Specification, RSN overriding).
+    """
+
+    beacon_protection: bool = False
+    """Beacons carry a MIC (BIGTK), where management frames are protected."""
+
+
 @frozen(kw_only=True)
 class Beacons:
     """Beacons of an access point."""
@@ -405,8 +597,16 @@ class Beacons:
     interval_us: float = 102400.0
     """Interval, us (100 time units are 102,400 us)."""
 
-    octets: int = 120
-    """Length of the beacon MPDU with FCS, octets."""
+    octets: int | None = None
+    """Length of the beacon MPDU with FCS, octets; null: that of its elements."""
+
+    multiple_bssid: bool = False
+    """The SSIDs after the first are profiles in the beacon of the first (Multiple BSSID
+    elements) and have no beacons of their own.
+    """
+
+    reported: int = 0
+    """BSSs of the same device in other bands that the beacon reports (Reduced Neighbor Report)."""
 
     rate_mbps: float | None = None
     """Rate of the beacon, Mb/s; null: the lowest basic rate."""
@@ -504,6 +704,11 @@ class Bss:
     aggregation: Aggregation = Aggregation()
     """A-MPDU and A-MSDU (n and later)."""
 
+    security: Announced | None = None
+    """Security that the AP announces; null: that of the first station that joins in this BSS,
+    else none but the privacy of its cipher.
+    """
+
     beacons: Beacons | None = None
     """Beacons of the AP; null: none."""
 
@@ -539,48 +744,6 @@ class Role(StrEnum):
 
     WIRED = "wired"
     """Host or switch on the wire; forwards between its links."""
-
-
-class CipherSuite(StrEnum):
-    """A cipher suite of IEEE 802.11, or none."""
-
-    OPEN = "open"
-    """No cipher."""
-
-    WEP_40 = "wep-40"
-    """WEP with a 40-bit key."""
-
-    WEP_104 = "wep-104"
-    """WEP with a 104-bit key."""
-
-    TKIP = "tkip"
-    """Temporal Key Integrity Protocol. The key is 16 octets of encryption key and two Michael
-    keys of 8.
-    """
-
-    CCMP_128 = "ccmp-128"
-    """AES-128 in CCM with an 8-octet MIC."""
-
-    CCMP_256 = "ccmp-256"
-    """AES-256 in CCM with a 16-octet MIC."""
-
-    GCMP_128 = "gcmp-128"
-    """AES-128 in GCM with a 16-octet MIC."""
-
-    GCMP_256 = "gcmp-256"
-    """AES-256 in GCM with a 16-octet MIC."""
-
-    BIP_CMAC_128 = "bip-cmac-128"
-    """AES-128-CMAC truncated to 64 bits, for group-addressed management frames."""
-
-    BIP_CMAC_256 = "bip-cmac-256"
-    """AES-256-CMAC, 128 bits, for group-addressed management frames."""
-
-    BIP_GMAC_128 = "bip-gmac-128"
-    """AES-128-GMAC, for group-addressed management frames."""
-
-    BIP_GMAC_256 = "bip-gmac-256"
-    """AES-256-GMAC, for group-addressed management frames."""
 
 
 class TunnelSuite(StrEnum):
@@ -785,6 +948,11 @@ class NicStage:
 
     cost: Cost
     """Time per MPDU and per octet of MSDU (LLC/SNAP header and IP packet) in it."""
+
+    random_ns: float = 0.0
+    """Mean of a further time per MPDU that is drawn for each from an exponential distribution,
+    ns.
+    """
 
 
 class Overlap(StrEnum):
@@ -1020,137 +1188,6 @@ class WiredLink:
     """Packets that may wait in each direction."""
 
 
-class AkmSuite(StrEnum):
-    """An AKM suite."""
-
-    WPA_802_1X = "wpa-802.1x"
-    """WPA version 1 with 802.1X, 00-50-F2:1."""
-
-    WPA_PSK = "wpa-psk"
-    """WPA version 1 with a pre-shared key, 00-50-F2:2."""
-
-    AKM_SUITE_802_1X = "802.1x"
-    """802.1X, 00-0F-AC:1."""
-
-    PSK = "psk"
-    """Pre-shared key, 00-0F-AC:2."""
-
-    FT_802_1X = "ft-802.1x"
-    """Fast transition with 802.1X, 00-0F-AC:3."""
-
-    FT_PSK = "ft-psk"
-    """Fast transition with a pre-shared key, 00-0F-AC:4."""
-
-    AKM_SUITE_802_1X_SHA256 = "802.1x-sha256"
-    """802.1X with SHA-256, 00-0F-AC:5."""
-
-    PSK_SHA256 = "psk-sha256"
-    """Pre-shared key with SHA-256, 00-0F-AC:6."""
-
-    SAE = "sae"
-    """Simultaneous authentication of equals, 00-0F-AC:8."""
-
-    FT_SAE = "ft-sae"
-    """Fast transition with SAE, 00-0F-AC:9."""
-
-    AKM_SUITE_802_1X_SUITE_B = "802.1x-suite-b"
-    """Suite B 802.1X, SHA-256, 00-0F-AC:11. No policy names it."""
-
-    AKM_SUITE_802_1X_SUITE_B_192 = "802.1x-suite-b-192"
-    """Suite B 802.1X at 192 bits (CNSA), SHA-384, 00-0F-AC:12."""
-
-    FT_802_1X_SHA384 = "ft-802.1x-sha384"
-    """Fast transition with 802.1X and SHA-384, 00-0F-AC:13."""
-
-    OWE = "owe"
-    """Opportunistic wireless encryption (RFC 8110), 00-0F-AC:18."""
-
-    SAE_EXT_KEY = "sae-ext-key"
-    """SAE with a group-dependent hash, 00-0F-AC:24."""
-
-    FT_SAE_EXT_KEY = "ft-sae-ext-key"
-    """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
-
-
-class EapMethod(StrEnum):
-    """An EAP method."""
-
-    MD5 = "md5"
-    """MD5-Challenge (RFC 3748 section 5.4): gives no key."""
-
-    LEAP = "leap"
-    """LEAP (Cisco)."""
-
-    TLS = "tls"
-    """EAP-TLS (RFC 5216, RFC 9190)."""
-
-    TTLS = "ttls"
-    """EAP-TTLS (RFC 5281) with PAP inside."""
-
-    PEAP = "peap"
-    """PEAPv0 (draft-kamath-pppext-peapv0, MS-PEAP) with EAP-MSCHAPv2 inside."""
-
-    TEAP = "teap"
-    """EAP-TEAP version 1 (RFC 7170, RFC 9930) with EAP-MSCHAPv2 inside."""
-
-
-class AuthenticationAlgorithm(StrEnum):
-    """The 802.11 authentication algorithm of a first association (802.11-2020, 9.4.1.1)."""
-
-    OPEN = "open"
-    """Open System."""
-
-    SHARED_KEY = "shared-key"
-    """Shared Key, with the WEP key."""
-
-    SAE = "sae"
-    """Simultaneous authentication of equals."""
-
-    FT = "ft"
-    """Fast BSS transition; the first association in a mobility domain authenticates with Open
-    System.
-    """
-
-
-class ManagementProtection(StrEnum):
-    """Protected management frames (802.11-2020, 12.6.3)."""
-
-    OFF = "off"
-    """Neither side can."""
-
-    OPTIONAL = "optional"
-    """Both can."""
-
-    REQUIRED = "required"
-    """Both must."""
-
-
-@frozen(kw_only=True)
-class LinkSpec:
-    """The link of a policy."""
-
-    cipher: CipherSuite
-    """Pairwise cipher."""
-
-    group_cipher: CipherSuite
-    """Group cipher."""
-
-    akm: AkmSuite | None = None
-    """AKM suite; null without link keys."""
-
-    eap_method: EapMethod | None = None
-    """EAP method; null without 802.1X."""
-
-    authentication: AuthenticationAlgorithm = AuthenticationAlgorithm.OPEN
-    """802.11 authentication algorithm."""
-
-    pmf: ManagementProtection = ManagementProtection.OFF
-    """Protected management frames."""
-
-    dynamic_wep: bool = False
-    """Whether 802.1X hands out WEP keys."""
-
-
 class KeyExchange(StrEnum):
     """The protocol that agrees on the keys of a tunnel."""
 
@@ -1263,13 +1300,18 @@ class SignatureAlgorithm(StrEnum):
 
 @frozen(kw_only=True)
 class EapLimits:
-    """Limits of an authentication server for one conversation. Each product has its own."""
+    """Limits of one end for one conversation. Each product has its own."""
 
     rounds: int | None = None
-    """Responses after the identity, one of which follows each request; null without a limit."""
+    """Responses after the identity that a server takes, or requests after it that a station
+    answers; null without a limit.
+    """
 
-    flight_octets: int | None = None
-    """Octets of one TLS flight, received or sent; null without a limit."""
+    received_flight_octets: int | None = None
+    """Octets of one TLS flight that it receives; null without a limit."""
+
+    sent_flight_octets: int | None = None
+    """Octets of one TLS flight that it sends; null without a limit."""
 
 
 class MobileIp(StrEnum):
@@ -1325,6 +1367,9 @@ class Options:
     eap_limits: EapLimits = EapLimits()
     """When the authentication server gives a conversation up."""
 
+    station_rounds: int | None = None
+    """Requests after the one for the identity that the station answers; null without a limit."""
+
     cryptobinding: bool = False
     """Whether PEAP's server binds the tunnel to what runs in it."""
 
@@ -1333,6 +1378,9 @@ class Options:
 
     hash_to_element: bool = True
     """SAE with hash-to-element."""
+
+    beacon_protection: bool = False
+    """Whether the AP protects its beacons (BIGTK); acts with protected management frames."""
 
     anti_clogging: bool = False
     """Whether the AP asks for anti-clogging tokens."""

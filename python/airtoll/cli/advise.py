@@ -65,6 +65,14 @@ CANDIDATES = (
     "wireguard",
 )
 
+#: Word of `--limit` -> the option that it stands for.
+LIMITS = {
+    "throughput": "--min-throughput",
+    "overhead": "--max-overhead",
+    "delay": "--max-delay",
+    "negotiation": "--max-negotiation",
+    "handover": "--max-handover",
+}
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -81,6 +89,10 @@ def advise_command(
     max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
     max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None,
     max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help=f"One of the limits above as NAME=VALUE; repeat. {', '.join(LIMITS)}."),
+    ] = None,
     credential: Annotated[
         str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
     ] = "",
@@ -108,7 +120,7 @@ def advise_command(
     profile: Annotated[
         str | None, typer.Option(help="Device profile for every station and the AP.")
     ] = None,
-    trials: Annotated[int, typer.Option(help="Trials per cell when it has to run.")] = 5,
+    trials: Annotated[int, typer.Option(min=1, help="Trials per cell when it has to run.")] = 5,
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
@@ -118,6 +130,16 @@ def advise_command(
     """Rank policies by needs and limits; a broken one is never recommended."""
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
+    limits = _limits(
+        limit or [],
+        dict(
+            zip(
+                LIMITS.values(),
+                (min_throughput, max_overhead, max_delay, max_negotiation, max_handover),
+                strict=True,
+            )
+        ),
+    )
     needs = Needs(
         services=tuple(service_named(w) for w in _listed(need)),
         credentials=tuple(credentials_named(w) for w in _listed(credential)),
@@ -127,11 +149,11 @@ def advise_command(
         rules=tuple(rules_named(w) for w in _listed(rules)),
         baseline_allowed=any(resolve(name).is_baseline for name in policy or []),
         margin=_share(margin, "--margin") or 0.0,
-        min_throughput_bps=_rate(min_throughput),
-        max_overhead=_share(max_overhead),
-        max_delay_s=_time(max_delay, "--max-delay"),
-        max_negotiation_s=_time(max_negotiation, "--max-negotiation"),
-        max_handover_s=_time(max_handover, "--max-handover"),
+        min_throughput_bps=_rate(limits["--min-throughput"]),
+        max_overhead=_share(limits["--max-overhead"], "--max-overhead"),
+        max_delay_s=_time(limits["--max-delay"], "--max-delay"),
+        max_negotiation_s=_time(limits["--max-negotiation"], "--max-negotiation"),
+        max_handover_s=_time(limits["--max-handover"], "--max-handover"),
     )
     policy = [resolve(name).name for name in policy or []]
     if run_folder is None:
@@ -158,6 +180,22 @@ def advise_command(
         emit_json(_plain(run_folder, analysis, advices, choices))
         return
     _print(run_folder, analysis, advices, choices)
+
+
+def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The limits by option, those of ``--limit`` included. Raises ``UsageError``."""
+    limits = dict(given)
+    for word in words:
+        name, equals, value = word.partition("=")
+        option = LIMITS.get(name.strip())
+        if option is None or not equals:
+            raise UsageError(
+                f"--limit {word}: write NAME=VALUE, e.g. overhead=5%; names are {', '.join(LIMITS)}"
+            )
+        if limits[option] is not None:
+            raise UsageError(f"--limit {word}: {name.strip()} has two limits; give one")
+        limits[option] = value
+    return limits
 
 
 def _listed(text: str) -> list[str]:
@@ -336,8 +374,15 @@ def _answer(advices: Sequence[Advice]) -> str:
     )
     words = f"Answer for {where}: {sure}{name}, {reason}"
     if costs:
-        worst, cell = max(costs, key=lambda cost: abs(cost[0].value))
-        words += f"; {cost_in_words(worst)} of throughput at most ({cell})"
+        # A cost that was measured says more than one that may be nothing.
+        sure_costs = [cost for cost in costs if cost_in_words(cost[0]).startswith("it costs")]
+        worst, cell = max(sure_costs or costs, key=lambda cost: abs(cost[0].value))
+        text = cost_in_words(worst)
+        words += (
+            f"; {text} of throughput at most ({cell})"
+            if sure_costs
+            else f"; {text} in throughput ({cell})"
+        )
     return words + "."
 
 
@@ -474,7 +519,7 @@ def _time(text: str | None, option: str) -> float | None:
     return _positive(match, _TIMES, option, text, "50ms, 1.5s")
 
 
-def _share(text: str | None, option: str = "--max-overhead") -> float | None:
+def _share(text: str | None, option: str) -> float | None:
     if text is None:
         return None
     match = re.fullmatch(r"([0-9.]+)\s*(%?)", text.strip())

@@ -6,6 +6,8 @@ when the command is named: most of the time of a short command is that of import
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from attrs import frozen
 from typer.core import TyperCommand, TyperGroup
 
 from airtoll import __version__
+from airtoll.cli import usage
 
 
 @frozen
@@ -71,7 +74,7 @@ COMMANDS: Final = {
     "calibrate": Lazy(
         "calibrate",
         "calibrate_command",
-        "Fit a device profile to some policies' readings and predict the others.",
+        "Fit device profiles to some policies' readings and predict the others.",
     ),
     "identify": Lazy(
         "identify",
@@ -130,6 +133,28 @@ class _Commands(TyperGroup):
         for name, lazy in COMMANDS.items():
             self.commands[name] = TyperCommand(name, help=lazy.summary)
 
+    def main(self, args: Any = None, *positional: Any, **values: Any) -> Any:
+        """Runs the command that the words name; an error of their syntax is one line, exit code 2.
+
+        Completion asks typer, which answers the shell and ends.
+        """
+        words = sys.argv[1:] if args is None else list(args)
+        if any(name.startswith("_") and name.endswith("AIRTOLL_COMPLETE") for name in os.environ):
+            return super().main(args, *positional, **values)
+        try:
+            with self.make_context("airtoll", list(words)) as context:
+                self.invoke(context)
+        except usage.ParserError as error:
+            text = usage.help_of(error) or usage.line(error, words, _named(words))
+            typer.echo(text, err=True)
+            raise SystemExit(2) from None
+        except typer.Exit as end:
+            raise SystemExit(end.exit_code) from None
+        except typer.Abort:
+            typer.echo("airtoll: no answer was given", err=True)
+            raise SystemExit(1) from None
+        raise SystemExit(0)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The named command, loaded; typer's own method for its errors."""
         name, command, rest = super().resolve_command(ctx, args)
@@ -146,6 +171,19 @@ def loaded(name: str) -> Any:
     else:
         alone.command(name)(found)
     return typer.main.get_group(alone).commands[name]
+
+
+def _named(words: list[str]) -> str:
+    """The command that the words name, in full: ``airtoll capture report``."""
+    name = "airtoll"
+    group: Any = None
+    for word in words:
+        commands = COMMANDS if group is None else getattr(group, "commands", {})
+        if word not in commands:
+            break
+        group = loaded(word) if group is None else commands[word]
+        name += f" {word}"
+    return name
 
 
 app = typer.Typer(

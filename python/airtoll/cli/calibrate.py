@@ -1,7 +1,7 @@
-"""``airtoll calibrate RUN|DATASET --fit PROFILE``: a device profile from readings.
+"""``airtoll calibrate RUN|DATASET --fit PROFILE``: device profiles from readings.
 
-Takes readings, a profile and the numbers to fit; gives their values with intervals, predictions of
-the held-out cells, and a profile file that names the readings of the fit.
+Takes readings, profiles and the numbers to fit; gives their values with intervals, predictions of
+the held-out cells, and profile files that name the readings of the fit.
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ def calibrate_command(
         str,
         typer.Argument(help="A run folder, or a data set (with --study).", metavar="RUN|DATASET"),
     ],
-    fit: Annotated[str, typer.Option(help="Profile to fit.")],
+    fit: Annotated[list[str], typer.Option(help="Profile to fit; repeat.")],
     parameter: Annotated[
-        list[str], typer.Option(help="Number to fit, e.g. host.tx_packet_cycles; repeat.")
+        list[str],
+        typer.Option(
+            help="Number to fit, e.g. host.tx_packet_cycles; repeat. With several profiles "
+            "PROFILE:NUMBER."
+        ),
     ],
     see: Annotated[list[str], typer.Option(help="Policy whose readings the fit may see; repeat.")],
     study: Annotated[
@@ -39,16 +43,19 @@ def calibrate_command(
     hold_out: Annotated[
         list[str] | None, typer.Option(help="Scenario that is predicted only; repeat.")
     ] = None,
-    metric: Annotated[str, typer.Option(help="Metric to fit.")] = "throughput_bps",
+    metric: Annotated[
+        str, typer.Option(help="Metric to fit; overhead: throughput against the baseline.")
+    ] = "throughput_bps",
     on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",
     trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
     file: Annotated[
-        Path | None, typer.Option("--out", help="Profile file to write (TOML).")
+        Path | None,
+        typer.Option("--out", help="Profile file to write (TOML); several profiles: a folder."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit a device profile to some policies' readings and predict the others."""
+    """Fit device profiles to some policies' readings and predict the others."""
     if file is not None and file.exists():
         raise UsageError(f"{file}: exists already; name another file with --out")
     fitted = fit_profile(
@@ -65,15 +72,24 @@ def calibrate_command(
         seed=seed,
     )
     if file is not None:
-        try:
-            file.write_text(fitted.profile_text, "utf-8")
-        except OSError as error:
-            raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
-        err().print(f"wrote {file}")
+        for place, text in _files(file, fitted).items():
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, "utf-8")
+            except OSError as error:
+                raise StorageError(f"{place}: cannot be written: {error.strerror}") from error
+            err().print(f"wrote {place}")
     if json:
         emit_json(_plain(fitted))
     else:
         _print(fitted)
+
+
+def _files(wanted: Path, fitted: Fitted) -> dict[Path, str]:
+    """The profiles by file: the wanted one, or in a folder one by the name of each profile."""
+    if len(fitted.profile_texts) == 1:
+        return {wanted: fitted.profile_text}
+    return {wanted / f"{name}-fitted.toml": text for name, text in fitted.profile_texts.items()}
 
 
 def _print(fitted: Fitted) -> None:
@@ -93,8 +109,8 @@ def _print(fitted: Fitted) -> None:
         numbers = (p.predicted.value, p.predicted.low, p.predicted.high, p.observed)
         view.add_row(
             p.cell,
-            *(show_value(v, p.predicted.unit) for v in numbers),
-            f"{100 * p.relative_error:+.2f} %",
+            *(_shown(v, fitted.metric, p.predicted.unit) for v in numbers),
+            _error(p, fitted.metric),
             "yes" if p.inside else "no",
             "held out" if p.held_out else "fitted",
         )
@@ -104,14 +120,26 @@ def _print(fitted: Fitted) -> None:
         console.print(
             f"held out: {inside} of {len(outcome.held_out)} "
             f"({100 * outcome.coverage:.0f} %, the goal is {100 * _GOAL:.0f} %) inside their 95 % "
-            "prediction interval; mean error "
-            f"{100 * _mean_error(outcome.held_out):.2f} %; model error "
-            f"{100 * outcome.model_error:.2f} %"
+            f"prediction interval; mean error {_mean_error(outcome.held_out, fitted.metric)}; "
+            f"model error {100 * outcome.model_error:.2f} %"
         )
 
 
-def _mean_error(predictions: Sequence[Prediction]) -> float:
-    return sum(abs(p.relative_error) for p in predictions) / len(predictions)
+def _shown(value: float, metric: str, unit: str) -> str:
+    return f"{100 * value:.2f} %" if metric == "overhead" else show_value(value, unit)
+
+
+def _error(p: Prediction, metric: str) -> str:
+    if metric == "overhead":
+        return f"{100 * (p.predicted.value - p.observed):+.2f} points"
+    return f"{100 * p.relative_error:+.2f} %"
+
+
+def _mean_error(predictions: Sequence[Prediction], metric: str) -> str:
+    if metric == "overhead":
+        errors = [abs(p.predicted.value - p.observed) for p in predictions]
+        return f"{100 * sum(errors) / len(errors):.2f} points"
+    return f"{100 * sum(abs(p.relative_error) for p in predictions) / len(predictions):.2f} %"
 
 
 def _plain(fitted: Fitted) -> dict[str, Any]:
@@ -123,7 +151,7 @@ def _plain(fitted: Fitted) -> dict[str, Any]:
                 "cell": p.cell,
                 "predicted": p.predicted.to_json(),
                 "observed": p.observed,
-                "relative_error": p.relative_error,
+                "relative_error": p.relative_error if p.observed else None,
                 "inside": p.inside,
                 "held_out": p.held_out,
             }
@@ -132,5 +160,6 @@ def _plain(fitted: Fitted) -> dict[str, Any]:
         "model_error": outcome.model_error,
         "coverage": outcome.coverage,
         "seen": [dict(reading) for reading in fitted.seen],
-        "profile": fitted.profile_text,
+        "metric": fitted.metric,
+        "profiles": dict(fitted.profile_texts),
     }

@@ -21,6 +21,7 @@ from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
 from airtoll.policies import Policy, aliases, catalogue, resolve
+from airtoll.policies.gates import why_not_at_6ghz, why_not_eht
 from airtoll.policies.model import SERVICE_NAMES
 from airtoll.profiles import load as load_profile
 from airtoll.profiles import shipped as shipped_profiles
@@ -125,6 +126,8 @@ def policies_show(
         ("octets per MPDU", str(policy.octets_per_mpdu)),
         ("octets per MSDU", str(policy.octets_per_msdu)),
         ("HT, VHT and HE rates", "allowed" if policy.ht_allowed else "forbidden"),
+        ("EHT and multi-link", why_not_eht(policy) or "allowed"),
+        ("6 GHz", why_not_at_6ghz(policy) or "allowed"),
     ]
     for key, value in [*facts, *summary_rows(negotiation), *variant_rows(row["variants"])]:
         view.add_row(key, value)
@@ -265,6 +268,8 @@ def _policy_row(policy: Policy) -> dict[str, Any]:
     row["octets_per_mpdu"] = policy.octets_per_mpdu
     row["octets_per_msdu"] = policy.octets_per_msdu
     row["ht_allowed"] = policy.ht_allowed
+    row["eht_refusal"] = why_not_eht(policy)
+    row["6ghz_refusal"] = why_not_at_6ghz(policy)
     return row
 
 

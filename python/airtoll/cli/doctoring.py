@@ -44,12 +44,22 @@ def doctor(
         str | None,
         typer.Option("--host", help="With --radio: a router over SSH, e.g. root@192.168.1.1."),
     ] = None,
+    lab: Annotated[
+        Path | None,
+        typer.Option("--lab", help="Check the hosts of a laboratory instead."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Check this machine: Python, native module, data, disk, optional tools."""
     if host is not None and not radio:
         raise UsageError("--host goes with --radio")
-    if radio:
+    if lab is not None and (radio or on != "simulator"):
+        raise UsageError(
+            "--lab looks at the hosts of a laboratory alone: leave --on and --radio out"
+        )
+    if lab is not None:
+        checks = _laboratory(lab)
+    elif radio:
         checks = _radios(host)
     else:
         checks = [_python(), _native(), *_data(), _disk(), *_optional()]
@@ -128,6 +138,17 @@ def _medium() -> Check:
     if os.environ.get("AIRTOLL_MEDIUM") == "none":
         return Check(name, "note", "AIRTOLL_MEDIUM says none", "unset AIRTOLL_MEDIUM")
     return Check(name, "note", "not found", "make build")
+
+
+def _laboratory(path: Path) -> list[Check]:
+    """Checks of the hosts of a laboratory."""
+    import asyncio
+
+    from airtoll.testbeds.linux.inspection import inspect
+    from airtoll.testbeds.linux.lab import load
+
+    found = asyncio.run(inspect(load(path)))
+    return [Check(f"{one.host}: {one.about}", one.state, one.found, one.mend) for one in found]
 
 
 def _radios(address: str | None) -> list[Check]:

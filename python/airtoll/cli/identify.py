@@ -40,6 +40,9 @@ def identify_command(
         bool,
         typer.Option(help="Predict each data set by a fit to all the others, instead of --see."),
     ] = False,
+    mechanism: Annotated[
+        list[str] | None, typer.Option(help="Only this mechanism; repeat. Default: all.")
+    ] = None,
     html: Annotated[
         bool, typer.Option("--html", help="Print a page, with experiments for a laboratory.")
     ] = False,
@@ -64,7 +67,9 @@ def identify_command(
         seen[owner or dataset].append(scenario)
     subjects = [Subject(name, studies[name], tuple(own)) for name, own in seen.items()]
     if leave_one_out:
-        each = leave_each_out(subjects, settings=settings, trials=trials, seed=seed)
+        each = leave_each_out(
+            subjects, settings=settings, trials=trials, seed=seed, mechanisms=mechanism or ()
+        )
         if json:
             emit_json({name: plain(one) for name, one in each.items()})
         else:
@@ -72,7 +77,14 @@ def identify_command(
                 out().print(f"{name} left out:")
                 _print(one)
         return
-    found = identify_device(subjects, settings=settings, trials=trials, seed=seed, experiments=html)
+    found = identify_device(
+        subjects,
+        settings=settings,
+        trials=trials,
+        seed=seed,
+        experiments=html,
+        mechanisms=mechanism or (),
+    )
     if html:
         sys.stdout.write(identified_page(plain(found), f"Which device explains {dataset}"))
     elif json:
@@ -103,6 +115,7 @@ def plain(found: Identified) -> dict[str, Any]:
                 "spread_us": model.spread_us,
                 "log_evidence": model.log_evidence,
                 "key_lengths": model.key_lengths,
+                "widened": model.widened,
                 "held_out": {
                     "n": len(model.predicted),
                     "rms_points": model.rms_points,

@@ -43,8 +43,10 @@ def plan_command(
         str,
         typer.Option("--detect", help="Difference to detect, as a share of the baseline, e.g. 1%."),
     ],
-    power: Annotated[float, typer.Option(help="Probability of detecting it.", min=0.5)] = 0.8,
-    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5)] = 0.95,
+    power: Annotated[
+        float, typer.Option(help="Probability of detecting it.", min=0.5, max=0.9999)
+    ] = 0.8,
+    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95,
     pilot: Annotated[
         Path | None, typer.Option("--pilot", help="Run folder to take the spread from.")
     ] = None,
@@ -52,7 +54,7 @@ def plan_command(
     json: JsonOption = False,
 ) -> None:
     """Compute the trials per cell that detect a given difference against the baseline."""
-    share = fraction(detect)
+    share = fraction(detect, "--detect")
     file = prepare(study)
     frame = _pilot(study, on) if pilot is None else _estimates(pilot, str(pilot))
     rows = []

@@ -7,6 +7,7 @@ Never holds logic that ``airtoll.run`` lacks.
 from __future__ import annotations
 
 import json as jsonlib
+import signal
 import time
 import tomllib
 from collections import Counter
@@ -31,7 +32,7 @@ from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
 from airtoll.report import page_of, write_report
-from airtoll.run import CellCheck
+from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
@@ -93,7 +94,10 @@ def run(
         typer.Option("--seed", min=0, help="Seed of the run; default: 1, with --resume the run's."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Parallel trials; default: all cores.")
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Parallel trials; default: all cores."
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     as_printed: AsPrintedOption = False,
@@ -144,6 +148,8 @@ def run(
     if not live and (live_port is not None or live_wait):
         raise UsageError("--live-port and --live-wait go with --live")
     console = err()
+    # The end that a system asks for is one by Ctrl-C: what was started is stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as open_:
         page = _live_page(open_, live_port) if live else None
         with View(on) as view:
@@ -162,7 +168,9 @@ def run(
                 captures=captures,
                 executor=executor,
                 scheduler=scheduler,
-                until_precision=None if until_precision is None else fraction(until_precision),
+                until_precision=None
+                if until_precision is None
+                else fraction(until_precision, "--until-precision"),
                 most_trials=most_trials,
                 progress=_each(view.advance, page.advance if page else None),
                 started=_each(view.start, page.start if page else None),
@@ -179,6 +187,8 @@ def run(
                 if count:
                     parts.append(f"{count} {word}")
             console.print(", ".join(parts))
+        if several := result.places:
+            console.print(f"trials in {len(several)} places: {'; '.join(several)}")
         written = None
         if report:
             with console.status("writing the report"):
@@ -336,12 +346,12 @@ def parse_values(pairs: list[str]) -> dict[str, Any]:
     return values
 
 
-def fraction(text: str) -> float:
-    """``0.5%`` or ``0.005`` as a fraction."""
+def fraction(text: str, option: str) -> float:
+    """``0.5%`` or ``0.005`` as a fraction. Raises ``UsageError``, which names the option."""
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         value = 0.0
     if not 0 < value < 1:
-        raise UsageError(f"{text}: write a share such as 0.5% or 0.005")
+        raise UsageError(f"{option} {text}: write a share such as 0.5% or 0.005")
     return value

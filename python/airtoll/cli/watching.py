@@ -28,7 +28,7 @@ from airtoll.cli.running import (
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_trials
 from airtoll.plan import DEFAULT_SEED
-from airtoll.run import Run
+from airtoll.run import MOST_JOBS, Run
 from airtoll.run.outcome import refuse_no_result
 from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
@@ -49,7 +49,7 @@ def watch(
     ] = None,
     trials: Annotated[int | None, typer.Option("--trials", min=1)] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1)] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS)] = None,
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -58,7 +58,7 @@ def watch(
     Each round interleaves the policies with the baseline in the study's order. After Ctrl-C the
     same command continues with the next round.
     """
-    rhythm, length = seconds(every), seconds(for_)
+    rhythm, length = seconds(every, "--every"), seconds(for_, "--for")
     rounds = max(1, int(length // rhythm) if rhythm else 1)
     console = err()
 
@@ -117,9 +117,9 @@ def encryption(rounds: Sequence[Path]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def seconds(text: str) -> float:
+def seconds(text: str, option: str) -> float:
     """``90s``, ``15m``, ``24h``, ``2d`` in seconds. Raises ``UsageError``."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
     if match is None:
-        raise UsageError(f"{text}: write a length such as 90s, 15m, 24h or 2d")
+        raise UsageError(f"{option} {text}: write a length such as 90s, 15m, 24h or 2d")
     return float(match[1]) * _UNITS[match[2]]

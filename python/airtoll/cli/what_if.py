@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from airtoll.cli.output import err
-from airtoll.report import live
+from airtoll.report import browser
 from airtoll.report.imported import is_imported
 from airtoll.report.what_if import Panel
 from airtoll.run import open_run
@@ -34,7 +34,7 @@ def panel_of(runs: Sequence[Path], *, wanted: bool) -> Panel | None:
     if not wanted or len(runs) != 1 or is_imported(runs[0]):
         return None
     plan = open_run(runs[0]).folder.plan()
-    if live.module() is None:
-        err().print(live.NOT_BUILT, soft_wrap=True)
+    if browser.module() is None:
+        err().print(browser.NOT_BUILT, soft_wrap=True)
         return None
     return what_if(plan)

@@ -268,20 +268,42 @@ def _band(frame: _Frame, band: Band) -> list[Shape]:
     return [Stroke(around, closed=True, fill=band.color, alpha=band.alpha)] if around else []
 
 
+#: Markers that end an interval.
+_CAPS = ("|", "_")
+
+
 def _line(frame: _Frame, line: Line) -> list[Shape]:
     points = [(frame.x(x), frame.y(y)) for x, y in zip(line.xs, line.ys, strict=True)]
     shapes: list[Shape] = []
     if line.ls != "none":
         dash = (line.lw, 1.65 * line.lw) if line.ls == ":" else None
+        runs = _inside(frame, points)
         shapes += [
             Stroke(tuple(run), stroke=line.color, width=line.lw, alpha=line.alpha, dash=dash)
-            for run in _inside(frame, points)
+            for run in runs
         ]
+        if line.marker in _CAPS:
+            shapes += [
+                _arrow(line, tip, before)
+                for run in runs
+                for tip, before in ((run[0], run[1]), (run[-1], run[-2]))
+                if tip not in points
+            ]
     if line.marker:
         for x, y in points:
             if frame.holds(x, y):
                 shapes += _marker(line, x, y)
     return shapes
+
+
+def _arrow(line: Line, tip: tuple[float, float], before: tuple[float, float]) -> Stroke:
+    """The head at the end of an interval that the axis cuts."""
+    size, angle = 1.2 * line.ms, math.atan2(before[1] - tip[1], before[0] - tip[0])
+    sides = [
+        (tip[0] + size * math.cos(angle + turn), tip[1] + size * math.sin(angle + turn))
+        for turn in (0.45, -0.45)
+    ]
+    return Stroke((sides[0], tip, sides[1]), True, line.color, 0.0, line.color, line.alpha)
 
 
 def _inside(

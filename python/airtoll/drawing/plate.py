@@ -104,6 +104,19 @@ def end_of(values: Sequence[float]) -> float:
     return 1.1 * bulk if len(known) >= 8 and bulk > 0 and high > 3 * bulk else high
 
 
+#: Intervals reach this many times as far as the values before an axis cuts them.
+_REACH = 8.0
+
+
+def reach_of(values: Sequence[float], ends: Sequence[float]) -> float:
+    """How far an axis goes from zero on one side: all values and the ends of their intervals.
+
+    An outlier among the ends is cut off as one among the values is.
+    """
+    known = [end for end in ends if end > 0]
+    return min(end_of(known), _REACH * end_of(values)) if known else 0.0
+
+
 @frozen
 class Developed:
     """A picture, drawn: its panels for the page, and its files' contents by name.

@@ -9,14 +9,21 @@ _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def linear(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """At most ``most`` + 1 round values from ``low`` to ``high``, with their texts."""
+    """Round values from ``low`` to ``high``, with their texts: ``most`` + 1 of them, or two."""
     span = high - low
     if not (span > 0 and math.isfinite(span)):
         return [(low, f"{low:g}")]
     rough = span / max(1, most)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(s * power for s in _STEPS if s * power >= rough * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    steps = [s * power / 10 for s in _STEPS[:-1]] + [s * power for s in _STEPS]
+    at = next(n for n, step in enumerate(steps) if step >= rough * (1 - 1e-9))
+    while True:
+        step = steps[at]
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        # One tick gives no scale: the next smaller step.
+        if last > first or at == 0:
+            break
+        at -= 1
     places = _places(step)
     return [(n * step, _written(n * step, places)) for n in range(first, last + 1)]
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -214,6 +214,37 @@ def free_place(base: Path) -> Path:
         number += 1
         place = base.with_name(f"{base.name}-{number}")
     return place
+
+
+#: Keys of an environment that say on which machine and clock trials run.
+_PLACE: Final = ("linux", "accelerator", "guest_time", "kernel", "air")
+
+
+def note_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
+    """Record the environment as it is once the testbed has opened.
+
+    A run that went on in another place keeps every earlier environment as well.
+    """
+    manifest = folder.manifest()
+    held = manifest["environment"]
+    if all(environment.get(key) == value for key, value in held.items()):
+        folder.update(environment=dict(environment))
+    elif any(key not in environment for key in held):
+        return  # the testbed never opened: what an earlier part of the run recorded holds
+    else:
+        earlier = [*manifest.get("earlier_environments", []), held]
+        folder.update(environment=dict(environment), earlier_environments=earlier)
+
+
+def places(folder: RunFolder) -> list[str]:
+    """Where the trials of a run were carried out, in words, if in more than one place."""
+    manifest = folder.manifest()
+    found: list[str] = []
+    for environment in (*manifest.get("earlier_environments", []), manifest["environment"]):
+        words = ", ".join(environment[key] for key in _PLACE if key in environment)
+        if words and words not in found:
+            found.append(words)
+    return found if len(found) > 1 else []
 
 
 def finish(folder: RunFolder, state: str) -> None:

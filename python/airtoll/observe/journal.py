@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from attrs import frozen
 
@@ -27,6 +28,10 @@ SketchTuple = tuple[str, str | None, str | None, tuple[int, ...], tuple[int, ...
 RowTuple = tuple[str, str | None, str | None, int | None, float, str]
 
 _SYNC_INTERVAL_S = 0.05
+
+
+#: Begins the reason of a failed attempt whose testbed broke: nothing is known about the policy.
+BROKEN: Final = "the testbed broke: "
 
 
 @frozen
@@ -47,6 +52,11 @@ class Record:
     def key(self) -> tuple[str, int, int]:
         """The identity of the attempt."""
         return (self.cell, self.trial, self.attempt)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the testbed failed, not the trial: a resumed run tries again."""
+        return self.status == "failed" and (self.reason or "").startswith(BROKEN)
 
 
 class Journal:

@@ -14,8 +14,9 @@ import json
 import random
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.policies import Policy, resolve
@@ -25,6 +26,7 @@ DEFAULT_SEED = 1
 #: Most trials of a run. More take hours and gigabytes.
 MOST_TRIALS = 500_000
 
+_Table = TypeVar("_Table", Scenario, Traffic)
 _AXES = ("scenario", "policy", "traffic")
 
 
@@ -130,6 +132,7 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
     than ``MOST_TRIALS`` trials.
     """
     factors = [key for key in study.grid if key not in _AXES]
+    tables: dict[Any, Scenario | Traffic] = {}
     cells = []
     for scenario, policy, traffic in itertools.product(*(study.grid[axis] for axis in _AXES)):
         for levels in itertools.product(*(study.grid[key] for key in factors)):
@@ -137,7 +140,9 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
             named.update(zip(factors, levels, strict=True))
             if any(_matches(table, named) for table in study.exclude):
                 continue
-            cells.append(_cell(study, str(scenario), str(policy), str(traffic), factors, levels))
+            cells.append(
+                _cell(study, str(scenario), str(policy), str(traffic), factors, levels, tables)
+            )
     if not cells:
         raise StudyError(f"{study.study.name}: exclude: leaves no cell of the grid")
     count = repetitions or study.trials.repetitions
@@ -168,26 +173,44 @@ def _cell(
     traffic: str,
     factors: list[str],
     levels: tuple[Level, ...],
+    tables: dict[Any, Scenario | Traffic],
 ) -> Cell:
-    cell = Cell(
+    """One cell of the grid. ``tables`` keeps scenarios and traffics with their levels applied."""
+    own = tuple(sorted(zip(factors, levels, strict=True)))
+    names: tuple[tuple[str, str], ...] = ()
+    for key, level in own:
+        if key == "profile_set":
+            names = tuple(sorted(study.profile_set[str(level)].items()))
+    return Cell(
         scenario=scenario,
         policy=policy,
         traffic=traffic,
-        factors=tuple(sorted(zip(factors, levels, strict=True))),
-        settings=study.scenario[scenario],
-        load=study.traffic[traffic],
+        factors=own,
+        settings=_leveled(study.scenario[scenario], "scenario", scenario, own, tables),
+        load=_leveled(study.traffic[traffic], "traffic", traffic, own, tables),
+        profile_names=names,
     )
-    for key, level in cell.factors:
-        table, _, name = key.partition(".")
-        if key == "profile_set":
-            cell = evolve(cell, profile_names=tuple(sorted(study.profile_set[str(level)].items())))
-        elif table == "scenario":
-            merged = with_level(cell.settings.model_dump(exclude_unset=True), name, level)
-            cell = evolve(cell, settings=Scenario.model_validate(merged))
-        else:
-            merged = with_level(cell.load.model_dump(exclude_unset=True), name, level)
-            cell = evolve(cell, load=Traffic.model_validate(merged))
-    return cell
+
+
+def _leveled(
+    table: _Table,
+    axis: str,
+    name: str,
+    factors: tuple[tuple[str, Level], ...],
+    known: dict[Any, Scenario | Traffic],
+) -> _Table:
+    """A scenario or traffic with its factor levels; cells with equal levels share one object."""
+    own = tuple((key, level) for key, level in factors if key.startswith(f"{axis}."))
+    # 1, 1.0 and true are equal, and different levels.
+    place = (axis, name, own, tuple(type(level) for _, level in own))
+    found = known.get(place)
+    if found is None:
+        found = table
+        for key, level in own:
+            merged = with_level(found.model_dump(exclude_unset=True), key.partition(".")[2], level)
+            found = type(table).model_validate(merged)
+        known[place] = found
+    return cast(_Table, found)
 
 
 def _text(value: Level) -> str:

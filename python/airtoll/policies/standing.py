@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from airtoll.policies.gates import why_not_at_6ghz, why_not_eht
 from airtoll.policies.model import Generation, Link, Policy, Reference, Tunnel
 
 Credentials = Literal["none", "shared", "personal", "certificates"]
@@ -93,15 +94,8 @@ def requires_pmf(policy: Policy) -> bool:
 
 
 def allowed_at_6ghz(policy: Policy) -> bool:
-    """Whether the link may be used at 6 GHz: WPA3 or OWE with PMF, no transition mode.
-
-    Source: Wi-Fi Alliance, WPA3 Specification.
-    """
-    return (
-        policy.link.generation in (Generation.WPA3, Generation.OWE)
-        and requires_pmf(policy)
-        and policy.link.transition is None
-    )
+    """Whether the link may be used at 6 GHz (``gates``)."""
+    return why_not_at_6ghz(policy) is None
 
 
 def strength(policy: Policy) -> tuple[int, ...]:
@@ -133,20 +127,6 @@ class RuleSet:
     breaks: Callable[[Policy], str | None]
 
 
-def _wifi7(policy: Policy) -> str | None:
-    link = policy.link
-    if link.generation not in (Generation.WPA3, Generation.OWE):
-        return "Wi-Fi 7 links take WPA3 or OWE alone"
-    if link.transition is not None or not requires_pmf(policy):
-        return "transition modes fall back to Wi-Fi 6"
-    if link.cipher != "gcmp-256":
-        return "the pairwise cipher must be GCMP-256"
-    personal = link.generation is Generation.WPA3 and link.eap_method is None
-    if personal and not (link.akm is not None and link.akm.requires_hash_to_element):
-        return "SAE must be AKM 24 or 25 (group-dependent hash)"
-    return None
-
-
 def _pci_dss(policy: Policy) -> str | None:
     if policy.broken:
         return f"no strong cryptography: {policy.broken[0].what}"
@@ -170,7 +150,7 @@ RULE_SETS: Final[dict[str, RuleSet]] = {
     "wpa3-wifi7": RuleSet(
         "WPA3 for Wi-Fi 7",
         "Wi-Fi Alliance, WPA3 Specification; IEEE 802.11be-2024",
-        _wifi7,
+        why_not_eht,
     ),
     "pci-dss-4": RuleSet(
         "PCI DSS 4",

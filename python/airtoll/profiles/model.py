@@ -100,10 +100,14 @@ class Radio(_Table):
 
 
 class CardCost(_Table):
-    """Time of a network card for one frame: ``frame_us`` plus ``octet_ns`` for each octet."""
+    """Time of a network card for one frame: ``frame_us`` plus ``octet_ns`` for each octet.
+
+    ``random_us``: mean of a further time that is drawn for each frame (exponential distribution).
+    """
 
     frame_us: Number
     octet_ns: Number | None = None
+    random_us: Number | None = None
 
 
 class Card(_Table):

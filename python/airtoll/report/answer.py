@@ -347,14 +347,33 @@ def _sentence(summary: RunSummary, quantity: str) -> str:
         f"{shown(quantity, r.estimate)} with {_named(summary, r.cell, without)}"
         for r in (best, worst)
     ]
-    level = f"{100 * summary.analysis.level:.0f} %"
-    bounds = f"{level} intervals" if least.estimate.has_interval else "no interval: one trial"
-    if not least.estimate.has_interval and least.estimate.n > 1:
-        bounds = "equal in all trials"
-    apart = least.estimate.high < most.estimate.low or not least.estimate.has_interval
-    tail = "" if apart else ", which these trials cannot tell apart"
+    tail, bounds = _told_apart(least.estimate, most.estimate, summary.analysis.level)
     average = "" if swept else _over_places(summary, quantity, found)
     return f"{start}{words} is {ends[0]}, and {ends[1]}{tail} ({bounds}).{average}"
+
+
+def _told_apart(least: Estimate, most: Estimate, level: float) -> tuple[str, str]:
+    """The words for two values that cannot be told apart, if they cannot, and for their intervals.
+
+    A value that is equal in all trials has no interval, and a single trial has none either.
+    """
+    both = (least, most)
+    known = f"{100 * level:.0f} % interval"
+    single = [one for one in both if not one.has_interval and one.n < 2]
+    if len(single) == 2:
+        return "", "no interval: one trial"
+    if single:
+        return "", f"{known}; one trial has none"
+    if not any(one.has_interval for one in both):
+        return "", "equal in all trials"
+    high, low = (
+        least.high if least.has_interval else least.value,
+        most.low if most.has_interval else most.value,
+    )
+    tail = "" if high < low else ", which these trials cannot tell apart"
+    if all(one.has_interval for one in both):
+        return tail, f"{known}s"
+    return tail, f"{known}; without one: equal in all trials"
 
 
 def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -> str:

@@ -42,6 +42,7 @@ _PHRASES: Final = {
     "handover.method": "{}",
     "handover.scan.mode": "{} scan",
     "join.chain": "{} certificates",
+    "radius.requests_per_s": "{} RADIUS requests/s",
     "transfer_bytes": "file of {}",
 }
 #: Switches: field -> words for true and for false.
@@ -208,7 +209,9 @@ def _split(key: str) -> tuple[str, str]:
     kept = parts[-1:] if len(parts) != 2 or parts[0] in ("handover", "join") else parts
     words = " ".join(kept).split("_")
     unit = ""
-    if len(words) > 1 and words[-1] in _UNITS:
+    if words[-2:] == ["per", "s"]:
+        words[-1] = "second"
+    elif len(words) > 1 and words[-1] in _UNITS:
         unit = _UNITS[words.pop()]
     elif words[-1] == "ratio":
         words.pop()

@@ -13,7 +13,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from airtoll.observe.journal import storage_error
-from airtoll.report import live
+from airtoll.report import browser
 from airtoll.report.html import page
 
 #: anchor -> title, question, task, explanation to check against the figure
@@ -93,11 +93,11 @@ def render(scenarios: Scenarios) -> str:
             "lessons": LESSONS,
             "rates": [words for words, _ in scenarios.rates],
             "handovers": [words for words, _ in scenarios.handovers],
-            "data": Markup(json.dumps(data, sort_keys=True).replace("<", "\\u003c")),
-            "module": live.embedded(),
+            "data": browser.in_script(data),
+            "module": browser.embedded(),
             "script": Markup(
                 "".join(
-                    live.script(name) for name in ("simulator.js", "changed.js", "playground.js")
+                    browser.script(name) for name in ("simulator.js", "changed.js", "playground.js")
                 )
             ),
         },

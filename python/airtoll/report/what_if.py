@@ -11,30 +11,27 @@ from typing import Any, Final
 from attrs import frozen
 from markupsafe import Markup
 
-from airtoll.report import live
+from airtoll.analyse.decomposition import REMAINDER
+from airtoll.analyse.student import t_quantile
+from airtoll.report import browser
+from airtoll.report.parts import SHORT
 
 #: A change is simulated in this many trials of this length, seconds; the warm-up comes on top.
 TRIALS: Final = 4
 TRIAL_S: Final = 0.2
 WARM_UP_S: Final = 0.05
-#: 97.5 % quantile of Student's t with ``TRIALS - 1`` degrees of freedom.
-_STUDENT: Final = 3.182446
 
-#: ledger part -> its name in the panel
-_PARTS: Final = {
+#: Parts that the panel shows whole have other names than their differences between two policies.
+_WHOLE: Final = {
     "airtime_payload_s": "payload",
-    "airtime_security_s": "security octets",
     "airtime_ip_transport_s": "IP and transport headers",
     "airtime_mac_phy_s": "MAC headers, preambles, padding",
-    "airtime_ack_s": "acknowledgements",
-    "airtime_contention_s": "medium access",
-    "airtime_card_s": "waiting for the card",
-    "airtime_retry_s": "retries, collisions",
-    "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "beacons, management",
-    "crypto_exposed_s": "crypto not hidden",
-    "airtime_idle_s": "hosts, wires (idle)",
 }
+#: ledger part and its name in the panel
+_PARTS: Final = [
+    (part, _WHOLE.get(part, words)) for part, words in SHORT.items() if part != REMAINDER
+]
 
 
 @frozen
@@ -71,13 +68,13 @@ class Panel:
 
 def values(panel: Panel | None) -> dict[str, Any]:
     """The values of the template; without a panel or a module there is none."""
-    if panel is None or live.module() is None:
+    if panel is None or browser.module() is None:
         return {"what_if": None}
     data = {
         "trials": TRIALS,
         "trial_s": TRIAL_S,
-        "student": _STUDENT,
-        "parts": list(_PARTS.items()),
+        "student": float(t_quantile(0.95, TRIALS - 1)),
+        "parts": _PARTS,
         "policies": dict(panel.policies),
         "rates": [json.loads(rate) for _, rate in panel.rates],
         "path_loss": json.loads(panel.path_loss),
@@ -94,16 +91,11 @@ def values(panel: Panel | None) -> dict[str, Any]:
     return {
         "what_if": {
             "panel": panel,
-            "data": _in_script(data),
-            "module": live.embedded(),
-            "simulator": Markup(live.script("simulator.js") + live.script("changed.js")),
-            "script": Markup(live.script("what_if.js")),
+            "data": browser.in_script(data),
+            "module": browser.embedded(),
+            "simulator": Markup(browser.script("simulator.js") + browser.script("changed.js")),
+            "script": Markup(browser.script("what_if.js")),
             "trials": TRIALS,
             "trial_ms": round(TRIAL_S * 1000),
         }
     }
-
-
-def _in_script(data: object) -> Markup:
-    """JSON that cannot end the script element around it."""
-    return Markup(json.dumps(data, sort_keys=True).replace("<", "\\u003c"))

@@ -5,8 +5,12 @@ Takes run folders and a form; gives the file. Writes nothing outside the run fol
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.observe.journal import storage_error
@@ -17,6 +21,7 @@ from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.what_if import Panel
+from airtoll.study import shipped
 
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
 
@@ -46,7 +51,7 @@ def page_of(run: Path) -> str:
 def command_of(summary: RunSummary) -> str:
     """The command that repeats a run."""
     manifest = summary.manifest
-    parts = ["airtoll", "run", manifest["study"]["name"]]
+    parts = ["airtoll", "run", _study_named(manifest["study"])]
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
     parts += ["--seed", str(manifest["seed"]), "--trials", str(manifest["repetitions"])]
@@ -55,8 +60,17 @@ def command_of(summary: RunSummary) -> str:
         parts.append("--as-printed")
     for key, value in manifest["study"]["values"].items():
         if key not in printed:
-            parts += ["--set", f"{key}={value}"]
-    return " ".join(parts)
+            # JSON of a number, a text, a truth value or a list is TOML, too.
+            parts += ["--set", f"{key}={json.dumps(value)}"]
+    return shlex.join(parts)
+
+
+def _study_named(study: dict[str, Any]) -> str:
+    """The name of a shipped study, or the file of another one."""
+    own = shipped().get(study["name"])
+    if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
+        return str(study["name"])
+    return str(study["path"])
 
 
 def _page(

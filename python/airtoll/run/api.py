@@ -33,7 +33,7 @@ from airtoll.observe.schema import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.run.cluster import Cluster, captures_refused
-from airtoll.run.execute import Progress, Totals, execute, skips
+from airtoll.run.execute import Progress, Totals, execute
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
@@ -44,6 +44,8 @@ from airtoll.testbeds.registry import capability, make
 RUNS = Path("runs")
 #: Most trials at once; each has a thread of its own.
 MOST_JOBS = 512
+#: Where trials run.
+EXECUTORS = ("local", "dask")
 
 
 @frozen
@@ -65,6 +67,11 @@ class Run:
     def trials(self) -> pl.DataFrame:
         """The status of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
         return read_trials(self.path)
+
+    @property
+    def places(self) -> list[str]:
+        """Where the trials were carried out, if in more than one place: a run that was resumed."""
+        return folders.places(self.folder)
 
     def to_pandas(self) -> Any:
         """The measured values as a ``pandas.DataFrame``; needs ``airtoll[notebook]``.
@@ -129,6 +136,8 @@ def run(
         raise UsageError(
             f"--most-trials {most}: a wanted precision needs at least {LEAST_TRIALS} trials"
         )
+    if executor not in EXECUTORS:
+        raise UsageError(f"--executor {executor}: choose {' or '.join(EXECUTORS)}")
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
     bed = testbed or make(on, vm=vm, on_phase=on_phase)
@@ -171,6 +180,7 @@ def run(
                 "continues"
             ) from error
         finally:
+            folders.note_environment(folder, bed.environment())
             if state == "finished":
                 if on_phase:
                     on_phase("writing the tables")
@@ -220,16 +230,13 @@ def check(
     bed = testbed or make(on, vm=vm)
     try:
         _refuse_trials(file.study, bed)
-        skipped = {cell.name: skip for cell, skip in skips(plan, bed)}
-        return plan, [
-            CellCheck(
-                cell,
-                skipped.get(cell.name),
-                bed.expected_s(cell),
-                None if cell.name in skipped else bed.warning(cell),
-            )
-            for cell in plan.cells
-        ]
+        # Cell by cell: a testbed remembers the scenario of the last few cells alone.
+        checked = []
+        for cell in plan.cells:
+            skip = bed.check(cell)
+            warning = None if skip else bed.warning(cell)
+            checked.append(CellCheck(cell, skip, bed.expected_s(cell), warning))
+        return plan, checked
     finally:
         bed.close()
 
@@ -318,8 +325,6 @@ def _workers(
 ) -> Workers | None:
     if executor == "local":
         return None
-    if executor != "dask":
-        raise UsageError(f"--executor {executor}: choose local or dask")
     captures_refused(captures)
     return Cluster(bed.name, scheduler, jobs)
 

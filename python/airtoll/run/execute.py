@@ -145,6 +145,10 @@ class _Run:
             if lane is None:
                 continue
             started.add(record.cell)
+            if record.broken:
+                place = (record.cell, record.trial)
+                attempts[place] = max(attempts.get(place, 0), record.attempt)
+                continue
             self.counts[record.status] += 1
             if record.status == "skipped":
                 settled.update(

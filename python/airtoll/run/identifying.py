@@ -37,26 +37,39 @@ _COSTS_US: Final = tuple(8.0 * step for step in range(16))
 _SECONDS = 3.0
 #: Ratio at which a receiver takes the stronger of two frames, dB.
 _CAPTURE_DB = 6.0
+#: Rates of DSSS and of OFDM at 20 MHz, Mb/s (IEEE 802.11-2020 clauses 16.2.3 and 17.1.1).
+_DSSS_RATES: Final = (1.0, 2.0, 5.5, 11.0)
+_OFDM_RATES: Final = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 #: Overhead below which a setting cannot be told from the readings: relative error of throughput.
 _RESOLUTION = 0.005
 
 
-def _nic(overlap: border.Overlap, meanwhile: border.Meanwhile, cost_us: float) -> border.Nic:
-    cost = border.Cost(fixed_ns=cost_us * 1e3)
-    stage = border.NicStage(stage=border.StageKind.ENCRYPTION, cost=cost)
-    return border.Nic(stages=(stage,), overlap=overlap, meanwhile=meanwhile)
+def _card(
+    overlap: border.Overlap,
+    meanwhile: border.Meanwhile,
+    *roles: border.Role,
+    random: float = 0.0,
+    stations: int | None = None,
+) -> Change:
+    """Cards of all nodes of some roles, or of the first ``stations`` of them.
 
+    ``random``: share of the time per frame that is drawn for each frame.
+    """
 
-def _card(overlap: border.Overlap, meanwhile: border.Meanwhile, *roles: border.Role) -> Change:
     def change(resolved: border.Scenario, cost_us: float) -> border.Scenario:
-        made = _nic(overlap, meanwhile, cost_us)
+        stage = border.NicStage(
+            stage=border.StageKind.ENCRYPTION,
+            cost=border.Cost(fixed_ns=(1 - random) * cost_us * 1e3),
+            random_ns=random * cost_us * 1e3,
+        )
 
         def with_card(host: border.Host) -> border.Host:
             # Stages that the setting gives to every cipher stay.
             known = () if host.nic is None else host.nic.stages
-            return evolve(host, nic=evolve(made, stages=(*known, *made.stages)))
+            nic = border.Nic(stages=(*known, stage), overlap=overlap, meanwhile=meanwhile)
+            return evolve(host, nic=nic)
 
-        return _with_hosts(resolved, roles, with_card)
+        return _with_hosts(resolved, roles, with_card, stations)
 
     return change
 
@@ -65,9 +78,11 @@ def _with_hosts(
     resolved: border.Scenario,
     roles: Sequence[border.Role],
     change: Callable[[border.Host], border.Host],
+    most: int | None = None,
 ) -> border.Scenario:
+    names = [node.name for node in resolved.nodes if node.role in roles][:most]
     nodes = tuple(
-        evolve(node, host=change(node.host)) if node.role in roles else node
+        evolve(node, host=change(node.host)) if node.name in names else node
         for node in resolved.nodes
     )
     return evolve(resolved, nodes=nodes)
@@ -96,6 +111,8 @@ MECHANISMS: Final[Mapping[str, Change]] = {
         _SERIAL, border.Meanwhile.INTERFRAME_SPACE, _STATION
     ),
     "serial, back-off meanwhile": _card(_SERIAL, border.Meanwhile.BACK_OFF, _STATION),
+    "serial, times vary": _card(_SERIAL, border.Meanwhile.NOTHING, _STATION, random=1.0),
+    "serial, first station alone": _card(_SERIAL, border.Meanwhile.NOTHING, _STATION, stations=1),
     "card of the access point": _card(_SERIAL, border.Meanwhile.NOTHING, _AP),
     "serial, station and access point": _card(_SERIAL, border.Meanwhile.NOTHING, _STATION, _AP),
     "CPU of the station": _cpu,
@@ -167,6 +184,52 @@ def _short(resolved: border.Scenario) -> border.Scenario:
     return evolve(resolved, bss=tuple(evolve(b, preamble=short) for b in resolved.bss))
 
 
+def _window(kbytes: int) -> Setting:
+    def limited(flow: border.Flow) -> border.Flow:
+        if not isinstance(flow.transport, border.TransportTcp):
+            return flow
+        return evolve(flow, transport=evolve(flow.transport, window_octets=1024 * kbytes))
+
+    return lambda s: evolve(s, flows=tuple(limited(flow) for flow in s.flows))
+
+
+def _queue(packets: int) -> Setting:
+    return lambda s: evolve(
+        s, nodes=tuple(evolve(n, queue=evolve(n.queue, packets=packets)) for n in s.nodes)
+    )
+
+
+def _long_slots(resolved: border.Scenario) -> border.Scenario:
+    return evolve(resolved, bss=tuple(evolve(b, short_slot=False) for b in resolved.bss))
+
+
+def _datagrams(octets: int) -> Setting:
+    """UDP datagrams of another length; the octets of a transfer stay."""
+
+    def shorter(flow: border.Flow) -> border.Flow:
+        known = (border.PatternSaturated, border.PatternTransfer, border.PatternPaced)
+        if not isinstance(flow.transport, border.TransportUdp):
+            return flow
+        if not isinstance(flow.pattern, known):
+            return flow
+        return evolve(flow, pattern=evolve(flow.pattern, payload_octets=octets))
+
+    return lambda s: evolve(s, flows=tuple(shorter(flow) for flow in s.flows))
+
+
+def _next_rate(resolved: border.Scenario) -> border.Scenario:
+    """The next lower rate of the generation, where a rate is fixed and has a lower one."""
+
+    def lower(bss: border.Bss) -> border.Bss:
+        if not isinstance(bss.rate, border.RateFixed):
+            return bss
+        known = _DSSS_RATES if bss.standard == border.Standard.STANDARD_802_11B else _OFDM_RATES
+        below = [rate for rate in known if rate < bss.rate.mbps]
+        return evolve(bss, rate=evolve(bss.rate, mbps=below[-1])) if below else bss
+
+    return evolve(resolved, bss=tuple(lower(b) for b in resolved.bss))
+
+
 #: Settings that a study may leave unstated: name -> (change, free numbers).
 SETTINGS: Final[Mapping[str, tuple[Setting, int]]] = {
     "as the study says": (lambda resolved: resolved, 0),
@@ -183,6 +246,12 @@ SETTINGS: Final[Mapping[str, tuple[Setting, int]]] = {
     "300 us per frame in the station's card": (_fetching(300.0), 1),
     "RTS before every frame": (_rts, 1),
     "short preamble": (_short, 1),
+    "long slots": (_long_slots, 1),
+    "TCP window of 8 KB": (_window(8), 1),
+    "TCP window of 16 KB": (_window(16), 1),
+    "queues of 20 packets": (_queue(20), 1),
+    "datagrams of 1024 octets": (_datagrams(1024), 1),
+    "next lower link rate": (_next_rate, 1),
 }
 
 
@@ -240,12 +309,17 @@ class _Reading:
 
 
 def leave_one_out(
-    subjects: Sequence[Subject], *, settings: str = "stated", trials: int = 4, seed: int = 1
+    subjects: Sequence[Subject],
+    *,
+    settings: str = "stated",
+    trials: int = 4,
+    seed: int = 1,
+    mechanisms: Sequence[str] = (),
 ) -> dict[str, Identified]:
     """Each data set predicted by a fit to all scenarios of the others, by its name."""
     if len(subjects) < 2:
         raise UsageError("to leave a study out, name at least two data sets (--predict)")
-    known = _Known(subjects, settings, trials, seed)
+    known = _Known(subjects, settings, trials, seed, mechanisms)
     names = [subject.dataset for subject in subjects]
     return {name: known.identified(partial(_is_of, name)) for name in names}
 
@@ -261,13 +335,15 @@ def identify_device(
     trials: int = 4,
     seed: int = 1,
     experiments: bool = False,
+    mechanisms: Sequence[str] = (),
 ) -> Identified:
     """Fit every mechanism to the scenarios of the fit; predict all other overheads.
 
     ``settings``: ``stated``, or ``open`` for those that the open readings choose.
     ``experiments``: also predict the overheads of experiments that tell mechanisms apart.
+    ``mechanisms``: names of the mechanisms to compare; all where empty.
     """
-    known = _Known(subjects, settings, trials, seed)
+    known = _Known(subjects, settings, trials, seed, mechanisms)
     held_out = {r.name for r in known.readings if r.held_out}
     found = known.identified(lambda reading: reading.name in held_out)
     return evolve(found, experiments=known.experiments(found.models)) if experiments else found
@@ -276,7 +352,18 @@ def identify_device(
 class _Known:
     """Readings, settings and curves of some data sets, computed once for several fits."""
 
-    def __init__(self, subjects: Sequence[Subject], settings: str, trials: int, seed: int) -> None:
+    def __init__(
+        self,
+        subjects: Sequence[Subject],
+        settings: str,
+        trials: int,
+        seed: int,
+        mechanisms: Sequence[str],
+    ) -> None:
+        for name in mechanisms:
+            if name not in MECHANISMS:
+                known = ", ".join(MECHANISMS)
+                raise UsageError(f"mechanism: allowed are {known}; got {name!r}")
         if settings not in ("stated", "open"):
             raise UsageError(f"settings: allowed are stated and open, got {settings!r}")
         self._simulate = _Simulation(trials, seed)
@@ -296,7 +383,9 @@ class _Known:
             if r.cell.policy != "open" and (r.dataset, r.table) in bases
         ]
         self._overheads = [_overhead(secured, base) for secured, base in self._pairs]
-        self._curves = {name: self._curve(name, change) for name, change in MECHANISMS.items()}
+        self._curves = {
+            name: self._curve(name, MECHANISMS[name]) for name in mechanisms or MECHANISMS
+        }
 
     def identified(self, is_held_out: Callable[[Overhead], bool]) -> Identified:
         """The models of a fit to all overheads that are not held out."""
@@ -442,11 +531,13 @@ class _Simulation:
 
 def _readings(subject: Subject) -> list[_Reading]:
     dataset = load_dataset(subject.dataset)
-    plan = make_plan(load(subject.study).study)
+    study = load(subject.study).study
+    plan = make_plan(study)
     figures = dataset.figures.filter(pl.col("metric") == _printed(dataset.meta))
-    definition = dataset.meta["overhead"]["definition"]
+    # A paper that prints no overheads defines none.
+    definition = dataset.meta["overhead"].get("definition", study.study.overhead)
     found: dict[str, _Reading] = {}
-    for entry in load(subject.study).study.compare:
+    for entry in study.compare:
         if entry.dataset != subject.dataset or entry.metric != "throughput_bps":
             continue
         if entry.statistic != "mean":
@@ -457,9 +548,9 @@ def _readings(subject: Subject) -> list[_Reading]:
         for column, value in entry.readings.items():
             rows = rows.filter(pl.col(column) == str(value))
         for cell in plan.cells:
-            if cell.scenario != entry.cells.get("scenario"):
+            if cell.scenario != entry.cells.get("scenario", cell.scenario):
                 continue
-            if cell.traffic != entry.cells.get("traffic"):
+            if cell.traffic != entry.cells.get("traffic", cell.traffic):
                 continue
             name = f"{subject.dataset}: {cell.scenario}/{cell.policy}/{cell.traffic}"
             own = rows.filter(policy=cell.policy)

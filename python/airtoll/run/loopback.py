@@ -12,8 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -81,19 +80,6 @@ class Loopback:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-    def __enter__(self) -> Self:
-        """Take the server."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop answering."""
-        self.close()
 
     def answer(self, host: str | None, path: str) -> Document | HTTPStatus:
         """The document of a request, or the status that refuses it."""

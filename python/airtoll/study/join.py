@@ -73,10 +73,15 @@ class Radius(Table):
         description="EAP responses after the identity that the server takes (FreeRADIUS 3.2: 50, "
         "mem.c; hostapd 2.10: 99, `max_auth_rounds` 100 with the identity); default: no limit",
     )
-    max_flight_bytes: Annotated[int, Field(ge=64)] | None = Field(
+    max_received_flight_bytes: Annotated[int, Field(ge=64)] | None = Field(
         None,
-        description="octets of one TLS flight that the server holds (FreeRADIUS before 3.2.3: "
-        "16384, `MAX_RECORD_SIZE`); default: no limit",
+        description="octets of one TLS flight that the server takes from a station "
+        "(FreeRADIUS 3.2.1 to 3.2.10: 16384, eapcommon.c); default: no limit",
+    )
+    max_sent_flight_bytes: Annotated[int, Field(ge=64)] | None = Field(
+        None,
+        description="octets of one TLS flight that the server sends (`MAX_RECORD_SIZE` of "
+        "FreeRADIUS 3.2.1: 16384, of 3.2.7: 65536); default: no limit",
     )
 
 
@@ -109,6 +114,11 @@ class Join(Table):
         1398,
         description="octets of TLS data in one EAP packet (wpa_supplicant: 1398; FreeRADIUS: "
         "1024 minus header)",
+    )
+    max_rounds: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="EAP requests after the one for the identity that a station answers "
+        "(wpa_supplicant 2.10: 99, `EAP_MAX_AUTH_ROUNDS` 100 with the identity); default: no limit",
     )
     cached_pmk: bool = Field(
         False, description="the PMK of an earlier association is still cached (PMKSA caching)"

@@ -337,6 +337,9 @@ def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> None:
                 f"{path}: {shown(key)}: there is no {parts[0]} {shown(parts[1])}; "
                 f"defined: {', '.join(defined)}"
             )
+    if parts[0] == "grid" and len(parts) > 1:
+        # A factor of the grid is one key with dots, which a shell hands over without its quotes.
+        parts = ["grid", key.partition(".")[2].replace('"', "")]
     place: Any = data
     for part in parts[:-1]:
         place = place.setdefault(part, {})

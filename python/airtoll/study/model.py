@@ -210,6 +210,15 @@ class Scenario(Table):
     phy: Phy = Field("802.11a", description="PHY standard")
     rate_mbps: Positive | None = Field(None, description="data rate b/a/g, Mb/s; default: highest")
     mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(None, description="MCS index n/ac/ax/be")
+    band: Literal["2.4", "5", "6"] | None = Field(
+        None, description="frequency band, GHz; default: 2.4 for b and g, 6 at 320 MHz, else 5"
+    )
+    security_gates: Literal["apply", "ignore"] = Field(
+        "apply",
+        description="apply: a policy below the requirements of the band or of Wi-Fi 7 is refused "
+        "or falls back as devices do (reference/gates.md); ignore: every policy uses the PHY, "
+        "which separates the cost of a cipher from that of a fallback",
+    )
     width_mhz: Literal[20, 40, 80, 160, 320] = Field(20, description="channel width, MHz")
     guard_interval_ns: Literal[400, 800, 1600, 3200] | None = Field(
         None, description="guard interval, ns; default: 800"
@@ -222,7 +231,28 @@ class Scenario(Table):
     )
     beacons: bool = Field(True, description="whether the AP sends beacons")
     beacon_interval_tu: Count = Field(100, description="beacon interval, time units of 1024 us")
-    ssids: Count = Field(1, description="SSIDs, each with its own beacons")
+    ssids: Annotated[int, Field(ge=1, le=32)] = Field(
+        1, description="SSIDs; each has beacons of its own unless `multiple_bssid` is set"
+    )
+    multiple_bssid: bool | None = Field(
+        None,
+        description="one beacon for all SSIDs (Multiple BSSID elements); default: at 6 GHz alone",
+    )
+    reported_bsss: Annotated[int, Field(ge=0, le=12)] = Field(
+        0,
+        description="BSSs of the same access point in other bands that its beacons report "
+        "(Reduced Neighbor Report)",
+    )
+    beacon_octets: Annotated[int, Field(ge=60, le=2304)] | None = Field(
+        None,
+        description="length of a beacon with FCS, octets; default: that of its elements, which "
+        "follow from PHY, band and policy",
+    )
+    beacon_protection: bool | None = Field(
+        None,
+        description="beacons carry a MIC (BIGTK) where management frames are protected; default: "
+        "with 802.11be alone",
+    )
     ampdu_max_octets: Annotated[int, Field(ge=0)] | None = Field(
         None, description="A-MPDU limit, octets; 0 = off; default: the standard's limit"
     )
@@ -340,6 +370,9 @@ class Scenario(Table):
     @model_validator(mode="after")
     def _access(self) -> Scenario:
         own = GENERATIONS[self.phy]
+        bands = [one["band"].removesuffix("ghz") for one in own["bands"]]
+        if self.band is not None and self.band not in bands:
+            raise ValueError(f"band of {self.phy} is {' or '.join(bands)} (GHz)")
         if self.basic_rates_mbps is not None:
             known = own["rates_mbps"] or GENERATIONS["802.11a"]["rates_mbps"]
             for rate in self.basic_rates_mbps:

@@ -11,7 +11,7 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, joining, loads, roaming
+from airtoll.testbeds import bridging, gating, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
@@ -26,7 +26,8 @@ class Analytic:
         """``None`` if the cell has a closed form."""
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
         problem = (
-            bridging.why_not(cell)
+            gating.why_not(cell)
+            or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
             or roaming.why_not(cell, policies[0])
@@ -41,7 +42,8 @@ class Analytic:
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
-        """No warnings."""
+        """Fallbacks of the cell's security."""
+        return "; ".join(gating.notes(cell)) or None
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
@@ -53,7 +55,7 @@ class Analytic:
             columns = _native.analytic(scenario_json(trial.cell))
         except ValueError as error:
             raise TestbedError(f"analytic: {trial.cell.name}: {error}") from error
-        return Measured(rows=tuple(rows_of(columns)))
+        return Measured(rows=tuple(rows_of(columns)), caveats=gating.notes(trial.cell))
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""

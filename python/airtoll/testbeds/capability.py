@@ -9,7 +9,7 @@ ranges of values are in the types of ``study``, and the consistency of a cell in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import get_args
 
 from attrs import frozen
@@ -126,10 +126,9 @@ class Capability:
             if feature.asked(cell):
                 count = cell.settings.clients or len(cell.settings.stations)
                 return feature.reason.format(policy=cell.policy, count=count)
-        for path, value, default in values_of(cell):
-            entry = self.fields.get(path)
-            if entry is None or (entry.values is None and not entry.medium):
-                continue
+        limited = self._limited
+        for path, value, default in values_of(cell, limited):
+            entry = self.fields[path]
             if not self._used(path, cell):
                 continue
             key = path.removeprefix("scenario.").removeprefix("traffic.")
@@ -150,6 +149,13 @@ class Capability:
             f"{key} has no effect in a laboratory: radios are where they are"
             for key in sorted(changed)
         ]
+
+    @cached_property
+    def _limited(self) -> frozenset[str]:
+        """Paths of the fields of which some values are not carried out."""
+        return frozenset(
+            path for path, entry in self.fields.items() if entry.values is not None or entry.medium
+        )
 
     def _used(self, path: str, cell: Cell) -> bool:
         return all(used(cell) for table, used in self.where.items() if path.startswith(f"{table}."))
@@ -186,28 +192,49 @@ def _table(annotation: object) -> type[BaseModel] | None:
     return next((table for table in found if table is not None), None)
 
 
-def values_of(cell: Cell) -> Iterator[tuple[str, object, object]]:
-    """Dotted path, value and default of every field of a cell; tables without default too."""
-    yield from _values("scenario", cell.settings)
-    yield from _values("traffic", cell.load)
+def values_of(
+    cell: Cell, wanted: frozenset[str] | None = None
+) -> Iterator[tuple[str, object, object]]:
+    """Dotted path, value and default of every field of a cell; tables without default too.
+
+    With ``wanted``, of the fields at these paths only.
+    """
+    yield from _values("scenario", cell.settings, wanted)
+    yield from _values("traffic", cell.load, wanted)
 
 
-def _values(at: str, table: BaseModel) -> Iterator[tuple[str, object, object]]:
-    for name, default in _defaults(type(table)):
+def _values(
+    at: str, table: BaseModel, wanted: frozenset[str] | None = None
+) -> Iterator[tuple[str, object, object]]:
+    for name, path, default, asked, tables in _fields(at, type(table), wanted):
         value = getattr(table, name)
-        yield f"{at}.{name}", value, default
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, BaseModel):
-                yield from _values(f"{at}.{name}", one)
+        if asked:
+            yield path, value, default
+        if tables:
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, BaseModel):
+                    yield from _values(path, one, wanted)
 
 
 @cache
-def _defaults(table: type[BaseModel]) -> tuple[tuple[str, object], ...]:
-    """Name and default of each field; ``None`` for a field without default."""
-    return tuple(
-        (name, None if field.is_required() else field.get_default(call_default_factory=True))
-        for name, field in table.model_fields.items()
-    )
+def _fields(
+    at: str, table: type[BaseModel], wanted: frozenset[str] | None
+) -> tuple[tuple[str, str, object, bool, bool], ...]:
+    """Name, path, default (``None`` without one), whether it is wanted, whether it holds tables.
+
+    Fields of which neither they nor a table below them are wanted are left out.
+    """
+    found = []
+    for name, field in table.model_fields.items():
+        path = f"{at}.{name}"
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        asked = wanted is None or path in wanted
+        tables = _table(field.annotation) is not None and (
+            wanted is None or any(one.startswith(f"{path}.") for one in wanted)
+        )
+        if asked or tables:
+            found.append((name, path, default, asked, tables))
+    return tuple(found)
 
 
 def _shown(value: object) -> str:

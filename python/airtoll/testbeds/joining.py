@@ -13,11 +13,21 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import SIGNATURES, Join
+from airtoll.study.join import SIGNATURES, Join, Radius
+from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
 
 RADIUS = "radius"
+#: Fields of ``radius`` that describe a host and a wire of its own.
+_RADIUS_HOST = (
+    "profile",
+    "rate_mbps",
+    "delay_ms",
+    "loss_ratio",
+    "requests_per_s",
+    "controller",
+)
 CONTROLLER = "controller"
 #: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
 _REQUESTS = 16_384
@@ -44,6 +54,11 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
     if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
         return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
+    if cell.settings.topology in DOMAINS:
+        radius, default = cell.settings.radius, Radius()
+        for name in _RADIUS_HOST:
+            if getattr(radius, name) != getattr(default, name):
+                return f"radius.{name}: the agents of two domains are the RADIUS servers (server)"
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
     problem = _no_agents(cell)
@@ -207,8 +222,12 @@ def _options(cell: Cell) -> border.Options:
         certificate_compression=join.certificate_compression,
         fragment_octets=join.eap_fragment_bytes,
         eap_limits=border.EapLimits(
-            rounds=radius.max_rounds, flight_octets=radius.max_flight_bytes
+            rounds=radius.max_rounds,
+            received_flight_octets=radius.max_received_flight_bytes,
+            sent_flight_octets=radius.max_sent_flight_bytes,
         ),
+        beacon_protection=gating.protects_beacons(cell.settings),
+        station_rounds=join.max_rounds,
         cached_pmk=join.cached_pmk,
         tls_resumption=join.tls_resumption,
         anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,

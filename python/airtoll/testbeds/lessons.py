@@ -16,11 +16,10 @@ from airtoll.report.names import policy_name
 from airtoll.report.playground import Scenarios
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario
-from airtoll.testbeds.what_if import path_loss_of, rates_of
+from airtoll.testbeds.what_if import POLICIES, path_loss_of, rates_of
 
 #: Study and traffic of the network that most lessons change.
 _NETWORK: Final = ("quickstart", "udp")
-_POLICIES: Final = ("open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
 #: Study and traffic of the hand-overs.
 _ROAMING: Final = ("roaming2026", "call")
 
@@ -29,7 +28,7 @@ def lessons() -> Scenarios:
     """The scenarios of all lessons."""
     study, traffic = _NETWORK
     cell = next(c for c in make_plan(load(study).study).cells if c.traffic == traffic)
-    cells = [evolve(cell, policy=name) for name in _POLICIES]
+    cells = [evolve(cell, policy=name) for name in POLICIES]
     return Scenarios(
         network=tuple((policy_name(one.policy), _resolved(one)) for one in cells),
         rates=rates_of(cell),

@@ -7,6 +7,7 @@ The simulator and the closed forms both read this scenario, so that their answer
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from attrs import evolve
 
@@ -15,7 +16,8 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel, resolve
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import HIGHEST_MBPS
+from airtoll.study.generations import HIGHEST_MBPS, band_of
+from airtoll.testbeds import gating
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.joining import Parties, joining
@@ -33,7 +35,8 @@ BSS = "cell"
 #: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
 CCA_US = 4.0
 #: Lifetime of an MSDU where neither study nor profile states it, ms: dot11EDCATableMSDULifetime,
-#: whose default is 500 TU (IEEE Std 802.11-2020, annex C), taken as milliseconds, as ns-3 does.
+#: whose default is 500 TU (IEEE Std 802.11-2020, annex C), taken as milliseconds, as ns-3.44 does
+#: (MaxDelay of WifiMacQueue).
 MSDU_LIFETIME_MS = 500.0
 
 _STREAM_WRITE_OCTETS = 8192
@@ -44,8 +47,8 @@ _CONGESTION_CONTROLS = {
     "newreno": border.CongestionControl.NEW_RENO,
     "cubic": border.CongestionControl.CUBIC,
 }
-#: Free-space loss at one metre, dB (Friis, 2437 MHz and 5180 MHz).
-_REFERENCE_DB = {"2.4": 40.2, "5": 46.7}
+#: Free-space loss at one metre, dB (Friis, 2437 MHz, 5180 MHz and 5955 MHz).
+_REFERENCE_DB = {"2.4ghz": 40.2, "5ghz": 46.7, "6ghz": 47.9}
 
 
 def scenario_json(cell: Cell) -> str:
@@ -58,6 +61,7 @@ def scenario(cell: Cell) -> border.Scenario:
 
     Raises ``ProfileError`` for an unknown profile.
     """
+    cell = gating.as_carried_out(cell)
     settings, load_ = cell.settings, cell.load
     if settings.topology in DOMAINS:
         return _two_domains(cell)
@@ -104,7 +108,7 @@ def scenario(cell: Cell) -> border.Scenario:
         warm_up_s=load_.warm_up_s,
         series=load_.series,
         radio=_radio(settings, stations),
-        bss=(_bss(settings),),
+        bss=(_bss(cell),),
         nodes=tuple(nodes),
         links=tuple(links),
         flows=tuple(_flows(settings, load_, stations)),
@@ -139,7 +143,7 @@ def _two_domains(cell: Cell) -> border.Scenario:
     policy = station_policy(cell, station)
     parts = assemble(
         domains,
-        bss=_bss(settings),
+        bss=_bss(cell),
         station=_station_node(cell, station, mobile),
         access_point=_ap_node(cell, ap),
         server=_server_node(cell, server),
@@ -184,21 +188,26 @@ def _two_domains(cell: Cell) -> border.Scenario:
 
 def station_list(settings: Scenario) -> list[Station]:
     """The stations of a scenario, the last one repeated up to ``clients``."""
-    named = list(settings.stations)
+    return list(_stations(settings))
+
+
+@lru_cache(maxsize=64)
+def _stations(settings: Scenario) -> tuple[Station, ...]:
+    named = settings.stations
     count = settings.clients or len(named)
     if count <= len(named):
         return named[:count]
     last = named[-1]
-    extra = [
+    extra = (
         last.model_copy(update={"name": f"{last.name}{number}"})
         for number in range(2, count - len(named) + 2)
-    ]
-    return named + extra
+    )
+    return (*named, *extra)
 
 
 def station_policy(cell: Cell, station: Station) -> Policy:
     """The policy of one station: its own in a mixed cell, else the cell's."""
-    return resolve(station.policy) if station.policy else cell.security
+    return gating.policy_of(cell, station)
 
 
 def _burst(settings: Scenario, own_us: float | None, profile: Profile) -> float:
@@ -207,11 +216,20 @@ def _burst(settings: Scenario, own_us: float | None, profile: Profile) -> float:
     return max(settings.frame_bursting_us, profile.radio.frame_burst_us.value)
 
 
-def _bss(settings: Scenario) -> border.Bss:
-    beacons = border.Beacons(interval_us=settings.beacon_interval_tu * 1024.0, ssids=settings.ssids)
+def _bss(cell: Cell) -> border.Bss:
+    settings = cell.settings
+    multiple = settings.multiple_bssid
+    beacons = border.Beacons(
+        interval_us=settings.beacon_interval_tu * 1024.0,
+        ssids=settings.ssids,
+        multiple_bssid=band_of(settings) == "6ghz" if multiple is None else multiple,
+        reported=settings.reported_bsss,
+        octets=settings.beacon_octets,
+    )
     bss = border.Bss(
         name=BSS,
         standard=border.Standard(settings.phy),
+        band=None if settings.band is None else border.Band(f"{settings.band}ghz"),
         width_mhz=settings.width_mhz,
         preamble=border.DsssPreamble(settings.preamble or "long"),
         protection=border.Protection(settings.protection.replace("-", "_")),
@@ -222,6 +240,7 @@ def _bss(settings: Scenario) -> border.Bss:
             amsdu_max_octets=settings.amsdu_max_octets,
             window=settings.block_ack_window,
         ),
+        security=announced(cell),
         beacons=beacons if settings.beacons else None,
         rts_threshold_octets=settings.rts_threshold_octets,
         fragmentation_threshold_octets=settings.fragmentation_threshold_octets,
@@ -236,6 +255,17 @@ def _bss(settings: Scenario) -> border.Bss:
     if settings.guard_interval_ns is None:
         return bss
     return evolve(bss, guard_interval_ns=settings.guard_interval_ns)
+
+
+def announced(cell: Cell) -> border.Announced:
+    """The security that the access point announces: in transition modes that of two policies."""
+    policy = cell.security
+    links = [policy.native().link]
+    if policy.link.transition is not None:
+        links.append(resolve(policy.link.transition).native().link)
+    return border.Announced(
+        links=tuple(links), beacon_protection=gating.protects_beacons(cell.settings)
+    )
 
 
 def _edca(given: Edca | None) -> _Categories | None:
@@ -277,7 +307,10 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         edca_parameters=_edca(station.edca_parameters),
     )
     if station.phy is not None and station.phy != settings.phy:
+        own = settings.model_copy(update={"phy": station.phy})
         rate = _rate(settings, station.phy, station.rate_mbps)
+        if station.mcs is not None or station.streams is not None:
+            rate = _station_mcs(own, station)
         return evolve(node, standard=border.Standard(station.phy), rate=rate)
     if station.mcs is not None or station.streams is not None:
         return evolve(node, rate=_station_mcs(settings, station))
@@ -377,19 +410,25 @@ def _with_card(host: border.Host, profile: Profile) -> border.Host:
     if card is None:
         return host
     stages = [
-        border.NicStage(stage=border.StageKind.ENCRYPTION, cost=_card_cost(cost), cipher=cipher)
-        for cipher, cost in card.cipher.items()
+        _stage(border.StageKind.ENCRYPTION, cost, cipher) for cipher, cost in card.cipher.items()
     ]
     if card.fetch is not None:
-        stages.append(border.NicStage(stage=border.StageKind.FETCH, cost=_card_cost(card.fetch)))
+        stages.append(_stage(border.StageKind.FETCH, card.fetch, None))
     nic = border.Nic(stages=tuple(stages), overlap=card.overlap, meanwhile=card.meanwhile)
     return evolve(host, nic=nic)
 
 
-def _card_cost(cost: CardCost) -> border.Cost:
-    return border.Cost(
-        fixed_ns=cost.frame_us.value * 1e3,
-        per_octet_ns=cost.octet_ns.value if cost.octet_ns else 0.0,
+def _stage(
+    kind: border.StageKind, cost: CardCost, cipher: border.CipherSuite | None
+) -> border.NicStage:
+    return border.NicStage(
+        stage=kind,
+        cost=border.Cost(
+            fixed_ns=cost.frame_us.value * 1e3,
+            per_octet_ns=cost.octet_ns.value if cost.octet_ns else 0.0,
+        ),
+        cipher=cipher,
+        random_ns=cost.random_us.value * 1e3 if cost.random_us else 0.0,
     )
 
 
@@ -453,7 +492,7 @@ def _loss_db(settings: Scenario, station: Station) -> float | None:
 
 def reference_db(settings: Scenario) -> float:
     """Path loss at one metre in the band of the PHY, dB."""
-    return _REFERENCE_DB["2.4" if settings.phy in ("802.11b", "802.11g") else "5"]
+    return _REFERENCE_DB[band_of(settings)]
 
 
 def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:

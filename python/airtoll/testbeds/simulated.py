@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from airtoll.plan import Cell
-from airtoll.policies import Cipher
-from airtoll.testbeds.capability import Capability, Feature, acts
-from airtoll.testbeds.resolve import station_list, station_policy
+from airtoll.testbeds.capability import Capability, acts
 
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
@@ -27,12 +24,13 @@ _EDCA: Final = {
     for category in ("background", "best_effort", "video", "voice")
 }
 _FIELDS: Final = _EDCA | {
-    "scenario": "about topology phy rate_mbps mcs width_mhz guard_interval_ns streams rate_control "
-    "preamble protection beacons beacon_interval_tu ssids ampdu_max_octets amsdu_max_octets "
-    "rts_threshold_octets fragmentation_threshold_octets cw_min cw_max retry_limit "
-    "frame_bursting_us edca txop_protection block_ack_window basic_rates_mbps slot_time_us "
-    "queue_packets mtu_octets queue_max_delay_ms queue_type airtime_fairness clients rssi_dbm "
-    "hidden authenticate address_resolution",
+    "scenario": "about topology phy band security_gates rate_mbps mcs width_mhz "
+    "guard_interval_ns streams rate_control preamble protection beacons beacon_interval_tu ssids "
+    "multiple_bssid reported_bsss beacon_octets beacon_protection "
+    "ampdu_max_octets amsdu_max_octets rts_threshold_octets fragmentation_threshold_octets "
+    "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window "
+    "basic_rates_mbps slot_time_us queue_packets mtu_octets queue_max_delay_ms queue_type "
+    "airtime_fairness clients rssi_dbm hidden authenticate address_resolution",
     "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
     "bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
@@ -43,9 +41,9 @@ _FIELDS: Final = _EDCA | {
     "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
     "capture_db",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller "
-    "max_rounds max_flight_bytes",
-    "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes cached_pmk "
-    "tls_resumption anti_clogging anti_clogging_threshold "
+    "max_rounds max_received_flight_bytes max_sent_flight_bytes",
+    "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
+    "cached_pmk tls_resumption anti_clogging anti_clogging_threshold "
     "cookies cookie_threshold cryptobinding mobile_ip first_at_home advertisement_s "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
@@ -59,24 +57,10 @@ _FIELDS: Final = _EDCA | {
 }
 
 
-def _without_gcmp_256(cell: Cell) -> bool:
-    """Wi-Fi 7 takes GCMP-256 alone (IEEE Std 802.11be-2024, 12.12)."""
-    if cell.settings.phy != "802.11be":
-        return False
-    policies = (station_policy(cell, station) for station in station_list(cell.settings))
-    return any(policy.link.cipher not in (Cipher.NONE, Cipher.GCMP_256) for policy in policies)
-
-
 CAPABILITY: Final = Capability(
     fields={
         f"{table}.{name}": acts() for table, names in _FIELDS.items() for name in names.split()
     },
     where={},
-    features=(
-        Feature(
-            "phy = 802.11be with a cipher other than GCMP-256",
-            _without_gcmp_256,
-            "802.11be stations use GCMP-256; {policy} does not",
-        ),
-    ),
+    features=(),
 )

@@ -15,7 +15,8 @@ from attrs import evolve
 from airtoll import _native, border
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, first_join, joining, loads, roaming
+from airtoll.study.join import Join
+from airtoll.testbeds import bridging, first_join, gating, joining, loads, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -58,6 +59,7 @@ class Simulator:
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
         problem = (
             CAPABILITY.why_not(cell)
+            or gating.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or roaming.why_not(cell, policies[0])
@@ -73,7 +75,12 @@ class Simulator:
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
-        """The first station whose level is too low for its fixed rate."""
+        """Fallbacks of its security, and the first station whose level is too low for its rate."""
+        said = list(gating.notes(cell))
+        weak = self._weak(cell)
+        return "; ".join([*said, weak] if weak else said) or None
+
+    def _weak(self, cell: Cell) -> str | None:
         weak = _native.weak_links(_json_of(cell))
         if not weak:
             return None
@@ -121,7 +128,7 @@ class Simulator:
             rows=tuple(_finished(rows, trial.cell)),
             sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
-            caveats=(caveat,) if caveat else (),
+            caveats=(*gating.notes(trial.cell), *([caveat] if caveat else [])),
             files=() if own is None else tuple(sorted(own.iterdir())),
         )
 
@@ -174,12 +181,18 @@ def _join_s(cell: Cell) -> float:
 
 
 def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
-    """The caveat of a trial in which some stations joined and others failed.
+    """The caveat of a trial in which stations failed to join, where their number is its result.
 
-    The number of joined stations is then the result of the trial. ``None`` if no station joined.
+    ``None`` where the trial failed instead: under a fault of the study, and where no station joined
+    though the study neither spreads their starts nor limits their time. One that does asks how
+    many join.
     """
-    joined = next((row.value for row in rows if row.metric == "stations_joined"), 0.0)
-    if not joined or cell.settings.join.fault != "none":
+    joined = next((row.value for row in rows if row.metric == "stations_joined"), None)
+    join = cell.settings.join
+    if joined is None or join.fault != "none":
+        return None
+    asks = join.spread_ms > 0 or join.limit_s != Join.model_fields["limit_s"].default
+    if not joined and not asks:
         return None
     return (
         f"{joined:.0f} of {len(station_list(cell.settings))} stations joined, so no traffic was "

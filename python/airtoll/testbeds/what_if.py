@@ -21,7 +21,7 @@ from airtoll.testbeds.resolve import reference_db, scenario
 from airtoll.testbeds.simulator import Simulator
 
 #: Policies and tunnels that every panel offers beside the study's own.
-_POLICIES: Final = ("open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
+POLICIES: Final = ("open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
 _TUNNELS: Final = ("", "wireguard", "ipsec-aes-gcm")
 _MOST_POLICIES: Final = 10
 _MOST_TUNNELS: Final = 6
@@ -40,7 +40,7 @@ def what_if(plan: Plan) -> Panel | None:
         return None
     own, own_tunnel = _parts(cell.policy)
     given = [_parts(one.policy) for one in plan.cells]
-    policies = _offered([own, *_POLICIES, *(p for p, _ in given)], _MOST_POLICIES)
+    policies = _offered([own, *POLICIES, *(p for p, _ in given)], _MOST_POLICIES)
     tunnels = _offered([*_TUNNELS, own_tunnel, *(t for _, t in given)], _MOST_TUNNELS)
     flows, stations = start.flows, [n for n in start.nodes if n.role is border.Role.STATION]
     names = {station.name for station in stations}

@@ -192,6 +192,20 @@ def test_a_package_that_is_no_source_is_refused(
     assert uml_kernel.find() is None
 
 
+def _break_out(guest: contract.Guest, victim: Path) -> None:
+    """Try as the guest's root to reach a file of the host past the read-only mount."""
+    for place in ("/host", "/", "/share/.."):
+        script = (
+            f"mkdir -p /mnt/out && mount -t hostfs -o {place} none /mnt/out || exit 3; "
+            f"for at in /mnt/out /mnt/out/host; do echo changed > $at{victim}; "
+            f"chmod 777 $at{victim}; rm -f $at{victim}; touch $at/tmp/airtoll-was-here; "
+            "echo changed > $at/proc/sys/kernel/hostname; done; umount /mnt/out"
+        )
+        assert guest.run(["sh", "-c", script]).status != 3, "hostfs must be there to be tried"
+    assert not Path("/tmp/airtoll-was-here").exists()
+    assert "changed" not in Path("/proc/sys/kernel/hostname").read_text()
+
+
 @pytest.mark.guest
 @every_driver
 def test_guest_runs_calls_reports_and_leaves_nothing(tmp_path: Path, driver: str) -> None:
@@ -206,6 +220,9 @@ def test_guest_runs_calls_reports_and_leaves_nothing(tmp_path: Path, driver: str
         before = victim.read_bytes()
         guest.run(["sh", "-c", f"echo changed > {victim}"])
         assert victim.read_bytes() == before
+        if driver == "uml":
+            _break_out(guest, victim)
+            assert victim.read_bytes() == before
         guest.run(["sh", "-c", "echo kept > /run/airtoll-share/note"])
         # More than any buffer on the way, and every octet value: both ways.
         data = bytes(range(256)) * 2048

@@ -107,7 +107,7 @@ def test_eap_tls_through_freeradius(testbed: Linux, tmp_path: Path) -> None:
     state = negotiated(tmp_path)
     assert state["selectedMethod"] == "13 (EAP-TLS)"
     assert state["eap_tls_version"] == "TLSv1.2"
-    assert values["authentication_messages"] >= 21
+    assert values["authentication_messages"] >= 19  # the method is offered first: no NAK
     assert values["negotiation_time_s"] > values["eap_time_s"] > values["key_handshake_time_s"] > 0
     assert (tmp_path / "wire.pcap").stat().st_size > 2000  # RADIUS on the wire
 

@@ -7,7 +7,14 @@ import functools
 import pytest
 
 from airtoll.policies import catalogue, resolve
-from airtoll.testbeds.linux import credentials, freeradius, hostapd, strongswan, wpa_supplicant
+from airtoll.testbeds.linux import (
+    cables,
+    credentials,
+    freeradius,
+    hostapd,
+    strongswan,
+    wpa_supplicant,
+)
 from airtoll.testbeds.linux.capability import CAPABILITY
 from airtoll.testbeds.linux.credentials import Credentials
 
@@ -94,11 +101,10 @@ def test_a_fixed_rate_is_the_only_one_offered() -> None:
     assert "hw_mode=b\n" in text
 
 
-def test_wep_and_tkip_keep_to_legacy_rates() -> None:
-    radio = hostapd.Radio("wlan0", phy="802.11n")
-    for name, fast in (("wep-104", False), ("wpa-psk-tkip", False), ("wpa2-psk-ccmp", True)):
-        text = hostapd.configuration(resolve(name), secret(), radio, "/r/ctl")
-        assert ("ieee80211n=1" in text) is fast
+def test_an_access_point_announces_its_country() -> None:
+    radio = hostapd.Radio("wlan0", country="DE")
+    text = hostapd.configuration(resolve("open"), secret(), radio, "/r/ctl")
+    assert "country_code=DE\nieee80211d=1\n" in text
 
 
 def test_credentials_are_fresh_and_survive_the_journey() -> None:
@@ -171,8 +177,12 @@ def test_a_host_may_be_the_end_of_several_tunnels() -> None:
 
 
 def test_radius_folder_names_only_the_run() -> None:
-    files = freeradius.files("/r", secret(), secret().rsa, port=1812, network="10.77.0.0/24")
+    files = freeradius.files(
+        "/r", secret(), secret().rsa, port=1812, network="10.77.0.0/24", method="peap"
+    )
     text = files["radiusd.conf"]
+    # Another first offer would cost a NAK in every join.
+    assert "    eap {\n        default_eap_type = peap\n" in text
     assert "/etc" not in "".join(files.values())
     assert f"secret = {secret().radius_secret}" in text
     # FreeRADIUS takes no block on a single line.
@@ -194,3 +204,10 @@ def test_only_an_access_point_of_bridges_takes_four_addresses() -> None:
         return text.splitlines()
 
     assert set(lines(four=True)) - set(lines(four=False)) == {"wds_sta=1"}
+
+
+def test_a_cable_has_the_rate_of_an_ethernet() -> None:
+    cable = cables.Cable(100e6, 5e-6, 1000)
+    assert " ".join(cables.arguments(cable, "sw0")) == (
+        "tc qdisc replace dev sw0 root netem limit 1000 delay 5.000us rate 100000000bit 24"
+    )

@@ -57,6 +57,12 @@ def test_hosts_and_roles(tmp_path: Path) -> None:
     [
         ('ip = "192.168.1.10"', 'ip = "server"', "host.server.ip: is no IP address"),
         ('role = "server"', 'role = "sever"', "host.server.role: input should be"),
+        ('"wlan0"', '"wlan0\\nssid=x"', "host.ap.interface: string should match"),
+        ('"wlan0"', '"../x"', "host.ap.interface: string should match"),
+        ('"wlan0"', "'$(reboot)'", "host.ap.interface: string should match"),
+        ('"root@192.168.1.1"', '"-oProxyCommand=x"', "host.ap.address: string should match"),
+        ('"root@192.168.1.1"', '"ap;reboot"', "host.ap.address: string should match"),
+        ("[host.ap]", '[host."a p"]', "string should match"),
         ('interface = "wlan0"\n', "", "host.ap: needs the interface of its radio"),
         ('address = "local"\n', "", "host.server: needs an address"),
         ("channel = 36", "chanel = 36", "lab.chanel: extra inputs"),

@@ -139,8 +139,8 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         ),
         (
             "open",
-            {"scenario": "wired = { rate_mbps = 10 }"},
-            "wired.rate_mbps = 10.0: has no effect",
+            {"scenario": 'topology = "n1"\nwired = { rate_mbps = 10 }'},
+            "scenario.wired: the cables of this testbed are not given this value",
         ),
         ("open", {"scenario": "beacons = false"}, "hostapd always sends beacons"),
         (

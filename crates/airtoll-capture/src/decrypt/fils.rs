@@ -105,7 +105,7 @@ impl Keyring {
         for item in key_data::iterate(kdes.unwrap_or(&[])) {
             match item {
                 KeyData::Gtk { key_id, key, .. } => self.add_gtk(bssid, key_id, key, None),
-                KeyData::Igtk { key, .. } => self.add_igtk(bssid, key),
+                KeyData::Igtk { key, .. } | KeyData::Bigtk { key, .. } => self.add_igtk(bssid, key),
                 _ => {}
             }
         }

@@ -86,8 +86,10 @@ impl Keyring {
                         };
                         self.add_gtk(bssid, key_id, &key, choice.group);
                     }
-                    if let Some(key) = fte.igtk.and_then(|igtk| unwrap_ft_igtk(ptk.kek(), igtk)) {
-                        self.add_igtk(bssid, &key);
+                    for wrapped in [fte.igtk, fte.bigtk].into_iter().flatten() {
+                        if let Some(key) = unwrap_ft_igtk(ptk.kek(), wrapped) {
+                            self.add_igtk(bssid, &key);
+                        }
                     }
                     let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version_of(choice)) else {
                         continue;

@@ -349,7 +349,9 @@ impl Keyring {
                 KeyData::Gtk { key_id, key, .. } => {
                     self.add_gtk(authenticator, key_id, key, proven.group);
                 }
-                KeyData::Igtk { key, .. } => self.add_igtk(authenticator, key),
+                KeyData::Igtk { key, .. } | KeyData::Bigtk { key, .. } => {
+                    self.add_igtk(authenticator, key)
+                }
                 _ => {}
             }
         }

@@ -33,14 +33,17 @@ use super::failure::{Code, Failure, reason};
 use super::primitives::written;
 use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
-/// Limits of an authentication server for one conversation. Each product has its own.
+/// Limits of one end for one conversation. Each product has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EapLimits {
-    /// Responses after the identity, one of which follows each request; null without a limit.
+    /// Responses after the identity that a server takes, or requests after it that a station answers; null
+    /// without a limit.
     pub rounds: Option<u32>,
-    /// Octets of one TLS flight, received or sent; null without a limit.
-    pub flight_octets: Option<u32>,
+    /// Octets of one TLS flight that it receives; null without a limit.
+    pub received_flight_octets: Option<u32>,
+    /// Octets of one TLS flight that it sends; null without a limit.
+    pub sent_flight_octets: Option<u32>,
 }
 
 /// Settings of one end of an EAP conversation.

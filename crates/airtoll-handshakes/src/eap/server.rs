@@ -257,6 +257,7 @@ impl EapServer {
                 gtk: key.clone(),
                 key_id: 0,
                 igtk: Vec::new(),
+                bigtk: Vec::new(),
             };
             let mut giver = WepKeyGiver::new(msk.clone(), key.len())
                 .handing_out(broadcast)

@@ -27,6 +27,8 @@ pub struct EapSupplicant {
     last: Option<(u8, Vec<u8>, Vec<u8>)>,
     starts: u8,
     waited: u8,
+    /// Requests of this conversation after the one for the identity.
+    rounds: u32,
     succeeded: bool,
     failure: Option<Failure>,
 }
@@ -41,6 +43,7 @@ impl EapSupplicant {
             last: None,
             starts: 0,
             waited: 0,
+            rounds: 0,
             succeeded: false,
             failure: None,
         }
@@ -70,8 +73,20 @@ impl EapSupplicant {
             Self::send(context, answer.clone());
             return;
         }
+        if packet.code == Code::Request {
+            self.rounds += 1;
+        }
+        let limit = self.config.limits.rounds;
+        if let Some(limit) = limit.filter(|limit| self.rounds > *limit) {
+            self.failure = Some(Failure::TooManyRounds {
+                code: FAILED,
+                limit,
+            });
+            return;
+        }
         let answer = match &packet.body {
             Some((method::IDENTITY, _)) => {
+                self.rounds = 0;
                 // A new conversation: what an earlier one agreed on is void.
                 if self.config.remembers && self.succeeded {
                     self.config.resume = self.method.session();

@@ -32,6 +32,7 @@ fn link() -> Link {
         pairwise: CipherSuite::Ccmp128,
         group: CipherSuite::Ccmp128,
         protection: ManagementProtection::Off,
+        beacon_protection: false,
         hash_to_element: false,
         mobility_domain: None,
     }
@@ -270,19 +271,51 @@ fn a_server_gives_up_after_its_limit_of_rounds() {
 }
 
 #[test]
-fn a_server_gives_up_on_a_flight_that_it_does_not_hold() {
+fn a_station_gives_up_after_its_limit_of_rounds() {
     let outcome = |limit| {
-        let (station, mut server) = configs(EapMethod::Tls, TlsVersion::Tls13, Chain::RSA_2048);
-        server.limits.flight_octets = Some(limit);
-        run(peers(station, server), 1).1
+        let (mut station, server) = configs(EapMethod::Tls, TlsVersion::Tls13, Chain::RSA_2048);
+        station.limits.rounds = Some(limit);
+        run(peers(station, server), 1)
     };
-    assert!(matches!(outcome(16_384), Outcome::Established(_)));
-    let limit = 1024;
-    let failure = Failure::FlightTooLong {
+    let (log, ..) = outcome(99);
+    let requests =
+        |e: &&Emission| e.message.carrier == Carrier::Eapol && e.message.from == Party::AccessPoint;
+    // All but the request for the identity and Success.
+    let rounds = u32::try_from(log.iter().filter(requests).count()).unwrap() - 2;
+    assert!(matches!(outcome(rounds).1, Outcome::Established(_)));
+    let limit = rounds - 1;
+    let failure = Failure::TooManyRounds {
         code: FAILED,
         limit,
     };
-    assert_eq!(outcome(limit), Outcome::Failed(failure));
+    assert_eq!(outcome(limit).1, Outcome::Failed(failure));
+}
+
+#[test]
+fn a_server_gives_up_on_a_flight_that_it_does_not_hold() {
+    let outcome = |method, received, sent| {
+        let (station, mut server) = configs(method, TlsVersion::Tls13, Chain::RSA_2048);
+        server.limits.received_flight_octets = received;
+        server.limits.sent_flight_octets = sent;
+        run(peers(station, server), 1).1
+    };
+    let large = Some(16_384);
+    let joined = outcome(EapMethod::Tls, large, large);
+    assert!(matches!(joined, Outcome::Established(_)));
+    // In PEAP the station shows no chain.
+    let joined = outcome(EapMethod::Peap, Some(1024), None);
+    assert!(matches!(joined, Outcome::Established(_)));
+    for (method, received, sent) in [
+        (EapMethod::Tls, Some(1024), None),
+        (EapMethod::Tls, None, Some(1024)),
+        (EapMethod::Peap, None, Some(1024)),
+    ] {
+        let failure = Failure::FlightTooLong {
+            code: FAILED,
+            limit: 1024,
+        };
+        assert_eq!(outcome(method, received, sent), Outcome::Failed(failure));
+    }
 }
 
 #[test]

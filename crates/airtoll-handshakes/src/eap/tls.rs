@@ -60,9 +60,10 @@ impl Fragments {
         }
     }
 
-    /// Whether the message that is sent or joined is longer than this.
-    fn exceed(&self, octets: u32) -> bool {
-        self.outgoing.len().max(self.incoming.len()) > octets as usize
+    /// Octets of the message that is joined: as its first fragment declares them, or as many as are there.
+    fn incoming_octets(&self, fragment: &TlsFragment) -> usize {
+        let declared = fragment.total.map_or(0, |total| total as usize);
+        declared.max(self.incoming.len())
     }
 
     /// The whole message, once its last fragment is there.
@@ -161,18 +162,14 @@ impl TlsServerMethod {
     }
 
     /// The end of a conversation with a flight that this server does not hold.
-    fn too_long(&self, identifier: u8) -> Option<Step> {
-        let limit = self.config.limits.flight_octets?;
-        self.fragments.exceed(limit).then(|| {
-            let end = EapRepr::end(Code::Failure, identifier);
-            Step::Reject(
-                end,
-                Failure::FlightTooLong {
-                    code: FAILED,
-                    limit,
-                },
-            )
-        })
+    fn too_long(identifier: u8, octets: usize, limit: Option<u32>) -> Option<Step> {
+        let limit = limit.filter(|limit| octets > *limit as usize)?;
+        let end = EapRepr::end(Code::Failure, identifier);
+        let failure = Failure::FlightTooLong {
+            code: FAILED,
+            limit,
+        };
+        Some(Step::Reject(end, failure))
     }
 
     /// Takes a whole flight; gives what to send.
@@ -254,7 +251,9 @@ impl ServerMethod for TlsServerMethod {
             return self.end(packet.identifier);
         }
         let flight = self.fragments.join(&fragment);
-        if let Some(end) = self.too_long(packet.identifier) {
+        let limit = self.config.limits.received_flight_octets;
+        let octets = self.fragments.incoming_octets(&fragment);
+        if let Some(end) = Self::too_long(packet.identifier, octets, limit) {
             return end;
         }
         let Some(flight) = flight else {
@@ -273,7 +272,9 @@ impl ServerMethod for TlsServerMethod {
                 self.fragments.load(refusal.alert);
             }
         }
-        if let Some(end) = self.too_long(packet.identifier) {
+        let limit = self.config.limits.sent_flight_octets;
+        let octets = self.fragments.outgoing.len();
+        if let Some(end) = Self::too_long(packet.identifier, octets, limit) {
             return end;
         }
         let next = self.fragments.next();

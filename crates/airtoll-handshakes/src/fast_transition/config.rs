@@ -168,5 +168,6 @@ pub(super) fn fte<'a>(
         gtk: None,
         r0kh_id: Some(r0_key_holder),
         igtk: None,
+        bigtk: None,
     }
 }

@@ -21,6 +21,7 @@ fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
             pairwise: CipherSuite::Ccmp128,
             group: CipherSuite::Ccmp128,
             protection: ManagementProtection::Off,
+            beacon_protection: false,
             hash_to_element: false,
             mobility_domain: Some(MobilityDomain {
                 identifier: [0xa1, 0xb2],

@@ -26,6 +26,7 @@ fn config(akm: AkmSuite, pairwise: CipherSuite) -> KeyConfig {
         } else {
             ManagementProtection::Off
         },
+        beacon_protection: false,
         hash_to_element: akm.is_sae(),
         mobility_domain: akm.is_ft().then(|| MobilityDomain {
             identifier: [0xa1, 0xb2],

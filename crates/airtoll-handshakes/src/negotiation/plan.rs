@@ -9,7 +9,7 @@ use rand_core::CryptoRng;
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
 use crate::link::{Link, MobilityDomain};
-use crate::policy::{MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+use crate::policy::{LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 
@@ -280,6 +280,24 @@ fn tls_fits(policy: &PolicySpec, options: &Options) -> Result<(), SpecError> {
     })
 }
 
+/// The link that an access point announces for a policy, without its stations.
+///
+/// # Errors
+/// [`SpecError`] as in [`Negotiation::new`].
+pub fn announced_link(policy: &LinkSpec, options: &Options) -> Result<Link, SpecError> {
+    let policy = PolicySpec {
+        name: String::new(),
+        link: policy.clone(),
+        tunnels: Vec::new(),
+    };
+    link_between(
+        &policy,
+        options,
+        MacAddress::default(),
+        MacAddress::default(),
+    )
+}
+
 fn link_between(
     policy: &PolicySpec,
     options: &Options,
@@ -314,6 +332,7 @@ fn link_between(
         pairwise: policy.link.cipher,
         group: policy.link.group_cipher,
         protection: policy.link.pmf,
+        beacon_protection: options.beacon_protection,
         hash_to_element: sae && options.hash_to_element,
         mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
             identifier: [0xa1, 0xb2],

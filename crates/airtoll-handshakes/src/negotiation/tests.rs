@@ -184,6 +184,7 @@ fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
         let keys = GroupKeys {
             gtk: vec![3; octets],
             igtk: if pmf == "off" { vec![] } else { vec![4; 16] },
+            bigtk: vec![],
             key_id: 2,
         };
         let renewal = GroupRenewal {
@@ -204,6 +205,7 @@ fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
         keys: GroupKeys {
             gtk: vec![3; 13],
             igtk: vec![],
+            bigtk: vec![],
             key_id: 1,
         },
         replay_counter: 0,

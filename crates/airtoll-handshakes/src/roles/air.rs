@@ -64,6 +64,7 @@ impl LinkSettings {
             pairwise: self.pairwise,
             group: self.group,
             protection: self.protection,
+            beacon_protection: false,
             hash_to_element: self.hash_to_element,
             mobility_domain: self.mobility_domain.clone(),
         })

@@ -8,7 +8,7 @@
 
 use ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
 use p256::ecdsa::signature::{SignatureEncoding, Signer, Verifier};
-use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey};
+use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey};
 use rsa::signature::RandomizedSigner;
 use rsa::traits::PublicKeyParts;
 use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey, pkcs1v15, pss};
@@ -179,6 +179,22 @@ impl Credential {
             chain: chain.unwrap_or_default(),
             key,
         }
+    }
+
+    /// The private key as PKCS#8 (RFC 5958; RFC 9881 section 6 for ML-DSA, RFC 9909 for SLH-DSA), so that a
+    /// daemon can have the same credential. The test PKI protects nothing.
+    #[must_use]
+    pub fn key_der(&self) -> Option<Vec<u8>> {
+        let document = match self.key.as_ref()? {
+            PrivateKey::Rsa(key) => key.to_pkcs8_der(),
+            PrivateKey::P256(key) => key.to_pkcs8_der(),
+            PrivateKey::P384(key) => key.to_pkcs8_der(),
+            PrivateKey::MlDsa44(key) => key.to_pkcs8_der(),
+            PrivateKey::MlDsa65(key) => key.to_pkcs8_der(),
+            PrivateKey::MlDsa87(key) => key.to_pkcs8_der(),
+            PrivateKey::SlhDsa(key) => key.to_pkcs8_der(),
+        };
+        Some(document.ok()?.as_bytes().to_vec())
     }
 
     /// The algorithms of its keys.
@@ -416,9 +432,42 @@ pub fn verify_chain(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use ml_dsa::{EncodedVerifyingKey, Keypair, MlDsaParams, Seed};
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
+
+    use super::*;
+    use crate::vectors::{cases, octets};
+
+    const VECTORS: &str = include_str!("../vectors/ml-dsa.json");
+
+    /// Checks the vectors of one parameter set.
+    fn check<P>(name: &str)
+    where
+        P: MlDsaParams,
+    {
+        for case in cases(VECTORS, "keyGen", name) {
+            let seed = Seed::try_from(octets(&case, "seed").as_slice()).unwrap();
+            let key = ml_dsa::SigningKey::<P>::from_seed(&seed).verifying_key();
+            assert_eq!(key.encode().to_vec(), octets(&case, "pk"), "{name}");
+        }
+        for case in cases(VECTORS, "sigVer", name) {
+            let key = octets(&case, "pk");
+            let key = EncodedVerifyingKey::<P>::try_from(key.as_slice()).unwrap();
+            let key = ml_dsa::VerifyingKey::<P>::decode(&key);
+            let signature = ml_dsa::Signature::<P>::try_from(octets(&case, "signature").as_slice());
+            let passes =
+                signature.is_ok_and(|it| key.verify_internal(&octets(&case, "message"), &it));
+            assert_eq!(passes, case["passes"], "{name}: {}", case["reason"]);
+        }
+    }
+
+    #[test]
+    fn keys_and_signatures_are_those_of_the_acvp_vectors() {
+        check::<MlDsa44>("ML-DSA-44");
+        check::<MlDsa65>("ML-DSA-65");
+        check::<MlDsa87>("ML-DSA-87");
+    }
 
     #[test]
     fn committed_chains_verify_and_strangers_do_not() {

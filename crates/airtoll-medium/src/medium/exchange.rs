@@ -6,17 +6,20 @@
 use std::sync::Arc;
 
 use airtoll_phy::{
-    ACK_OCTETS, CTS_OCTETS, FCS_OCTETS, RTS_OCTETS, TimingSet, TxVector, ack_timeout, airtime,
-    ampdu_octets, control_response,
+    ACK_OCTETS, CTS_OCTETS, FCS_OCTETS, PPDU_MAX_TIME, RTS_OCTETS, TimingSet, TxVector,
+    ack_timeout, airtime, ampdu_limits, block_ack_octets, control_response,
 };
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 
-use super::waiting::{Waiting, repeated};
+use super::waiting::{WINDOW, Waiting, repeated};
 use super::{Channel, Happening, Medium, STEPS};
 use crate::contention::{Class, Ear};
 use crate::rates::{self, Step, flag};
 use crate::statistics::Presence;
+
+/// MPDU delimiter (9.7.1).
+const DELIMITER_OCTETS: u32 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -53,10 +56,10 @@ pub(super) enum Event {
 /// Lengths that follow from a frame and the rate of its attempt.
 pub(super) struct Lengths {
     vector: TxVector,
-    octets: u32,
     data: Duration,
     response: TxVector,
     ack: Duration,
+    ack_octets: u32,
     guard: TxVector,
     cts: Duration,
     rts: Duration,
@@ -117,11 +120,20 @@ impl Medium {
             } else {
                 Part::Data
             };
-            let radio = self.contenders[id].radio;
-            let counts = &mut self.counts[radio];
-            counts.attempts += 1;
-            counts.retries += u64::from(self.contenders[id].queue[0].attempts > 0);
-            self.contenders[id].queue[0].note(step);
+            let count = self.fitting(id, step);
+            let frequency_mhz = self.contenders[id].queue[0].frequency_mhz;
+            let rate = rates::name(step, frequency_mhz);
+            let contender = &mut self.contenders[id];
+            contender.batch = vec![false; count];
+            let counts = &mut self.counts[contender.radio];
+            for frame in contender.queue.iter_mut().take(count) {
+                counts.attempts += 1;
+                if frame.is_unicast_data() {
+                    *counts.data_attempts.entry(rate.clone()).or_default() += 1;
+                }
+                counts.retries += u64::from(frame.attempts > 0);
+                frame.note(step);
+            }
             self.transmit(id, part);
         }
     }
@@ -139,15 +151,41 @@ impl Medium {
         frame.last_step()
     }
 
+    /// How many frames from the head of the queue one PPDU takes. mac80211 hands over frames without
+    /// saying whether a block ack agreement holds: with HT and VHT rates it does.
+    fn fitting(&self, id: usize, step: Step) -> usize {
+        let queue = &self.contenders[id].queue;
+        let first = &queue[0];
+        let vector = rates::vector(step, first.frequency_mhz, self.settings.preamble());
+        let Some(limits) = ampdu_limits(&vector).filter(|_| first.aggregates()) else {
+            return 1;
+        };
+        let (mut count, mut octets) = (0, 0);
+        for frame in queue.iter().take(usize::from(WINDOW)) {
+            let with = with_subframe(octets, frame);
+            let fits = with <= limits.octets && airtime(&vector, with) <= PPDU_MAX_TIME;
+            if count > 0 && !(frame.joins(first) && fits) {
+                break;
+            }
+            (count, octets) = (count + 1, with);
+        }
+        count
+    }
+
     fn lengths(&self, id: usize, step: Step) -> Lengths {
         let contender = &self.contenders[id];
         let frame = &contender.queue[0];
         let vector = rates::vector(step, frame.frequency_mhz, self.settings.preamble());
-        let octets = frame.octets.len() as u32 + FCS_OCTETS;
-        let psdu = if vector.always_ampdu() {
-            ampdu_octets(octets, 1)
+        let count = contender.batch.len().max(1);
+        let psdu = if count > 1 || vector.always_ampdu() {
+            contender.queue.iter().take(count).fold(0, with_subframe)
         } else {
-            octets
+            frame.octets.len() as u32 + FCS_OCTETS
+        };
+        let ack_octets = if count > 1 {
+            block_ack_octets(u32::from(WINDOW))
+        } else {
+            ACK_OCTETS
         };
         let basic = self.settings.basic_rates();
         let response = control_response(&vector, basic);
@@ -166,9 +204,9 @@ impl Medium {
             response
         };
         Lengths {
-            octets,
             data: airtime(&vector, psdu),
-            ack: airtime(&response, ACK_OCTETS),
+            ack: airtime(&response, ack_octets),
+            ack_octets,
             cts: airtime(&guard, CTS_OCTETS),
             rts: airtime(&guard, RTS_OCTETS),
             timing: self.channels[contender.channel].timing,
@@ -309,7 +347,7 @@ impl Medium {
                 }
             }
             Part::Ack => {
-                if self.arrives(&t, sender, &l.response, ACK_OCTETS) {
+                if self.arrives(&t, sender, &l.response, l.ack_octets) {
                     self.succeeded(t.contender, now);
                 } else {
                     self.failed(t.contender, now);
@@ -326,8 +364,9 @@ impl Medium {
         };
         if !unicast {
             for to in (0..self.radios.len()).filter(|to| *to != t.radio) {
-                if t.ears & 1 << to != 0 && self.arrives(t, to, &l.vector, l.octets) {
-                    self.deliver_head(t, to, step);
+                let octets = self.mpdu_octets(t.contender, 0);
+                if t.ears & 1 << to != 0 && self.arrives(t, to, &l.vector, octets) {
+                    self.deliver_nth(t, 0, to, step);
                 }
             }
             self.succeeded(t.contender, now);
@@ -339,10 +378,16 @@ impl Medium {
         {
             self.counts[t.radio].collisions += 1;
         }
-        let arrived = target.is_some_and(|to| self.arrives(t, to, &l.vector, l.octets));
-        if let (true, Some(to)) = (arrived, target) {
-            self.deliver_head(t, to, step);
+        for nth in 0..self.contenders[t.contender].batch.len() {
+            let octets = self.mpdu_octets(t.contender, nth);
+            if let Some(to) = target
+                && self.arrives(t, to, &l.vector, octets)
+            {
+                self.deliver_nth(t, nth, to, step);
+                self.contenders[t.contender].batch[nth] = true;
+            }
         }
+        let arrived = self.contenders[t.contender].batch.contains(&true);
         if no_ack {
             self.succeeded(t.contender, now);
         } else if arrived {
@@ -355,6 +400,10 @@ impl Medium {
         } else {
             self.time_out(t.contender, ack_timeout(&l.timing, &l.response));
         }
+    }
+
+    fn mpdu_octets(&self, contender: usize, nth: usize) -> u32 {
+        self.contenders[contender].queue[nth].octets.len() as u32 + FCS_OCTETS
     }
 
     fn go_on(&mut self, contender: usize, part: Part, after: Duration) {
@@ -426,10 +475,10 @@ impl Medium {
         self.listener(frame.receiver?, frame.frequency_mhz)
     }
 
-    fn deliver_head(&mut self, t: &Transmission, to: usize, step: Step) {
+    fn deliver_nth(&mut self, t: &Transmission, nth: usize, to: usize, step: Step) {
         let now = self.events.now();
         let contender = &self.contenders[t.contender];
-        let frame = &contender.queue[0];
+        let frame = &contender.queue[nth];
         let octets = if frame.attempts > 1 {
             repeated(&frame.octets)
         } else {
@@ -479,29 +528,54 @@ impl Medium {
     fn succeeded(&mut self, id: usize, now: Instant) {
         let radio = self.contenders[id].radio;
         let target = self.target(id);
-        let frame = self.contenders[id].queue.pop_front();
-        let frame = frame.expect("an exchange has a frame");
-        let counts = &mut self.counts[radio];
-        counts.sent += 1;
-        counts.octets += frame.octets.len() as u64 + u64::from(FCS_OCTETS);
-        let acknowledged = frame.receiver.is_some() && !frame.no_ack;
         let signal = target.map_or(0, |to| self.signal(now, to, radio));
         self.contenders[id].narrow();
-        self.report(now, radio, frame.ticket, acknowledged, frame.tried, signal);
+        let mut nth = 0;
+        for arrived in std::mem::take(&mut self.contenders[id].batch) {
+            let frame = &self.contenders[id].queue[nth];
+            let answered = frame.receiver.is_some() && !frame.no_ack;
+            if answered && !arrived {
+                nth += usize::from(!self.missed(id, nth, now));
+                continue;
+            }
+            let frame = self.contenders[id].queue.remove(nth);
+            let frame = frame.expect("the PPDU has this frame");
+            let counts = &mut self.counts[radio];
+            counts.sent += 1;
+            counts.octets += frame.octets.len() as u64 + u64::from(FCS_OCTETS);
+            self.report(now, radio, frame.ticket, answered, frame.tried, signal);
+        }
         self.attend(id, now, false);
     }
 
-    fn failed(&mut self, id: usize, now: Instant) {
-        let radio = self.contenders[id].radio;
+    /// One frame of the last attempt was not acknowledged: it waits for the next, or is given up
+    /// (true).
+    fn missed(&mut self, id: usize, nth: usize, now: Instant) -> bool {
         let contender = &mut self.contenders[id];
-        let frame = &contender.queue[0];
+        let frame = &contender.queue[nth];
         if frame.attempts < frame.allowed() {
-            contender.widen();
+            return false;
+        }
+        let frame = contender.queue.remove(nth).expect("it has this frame");
+        let radio = contender.radio;
+        self.counts[radio].given_up += 1;
+        self.report(now, radio, frame.ticket, false, frame.tried, 0);
+        true
+    }
+
+    fn failed(&mut self, id: usize, now: Instant) {
+        let count = std::mem::take(&mut self.contenders[id].batch).len();
+        // The window follows the first frame.
+        let (mut first_given_up, mut nth) = (false, 0);
+        for each in 0..count {
+            let given_up = self.missed(id, nth, now);
+            first_given_up |= each == 0 && given_up;
+            nth += usize::from(!given_up);
+        }
+        if first_given_up {
+            self.contenders[id].narrow();
         } else {
-            let frame = contender.queue.pop_front().expect("it has a frame");
-            contender.narrow();
-            self.counts[radio].given_up += 1;
-            self.report(now, radio, frame.ticket, false, frame.tried, 0);
+            self.contenders[id].widen();
         }
         self.attend(id, now, false);
     }
@@ -563,4 +637,10 @@ impl Medium {
         };
         self.happened.push_back((now, report));
     }
+}
+
+/// Octets of an A-MPDU of `octets` octets with one more frame in it (9.7.1): the padding of the
+/// last subframe, a delimiter, and the frame with its FCS.
+fn with_subframe(octets: u32, frame: &Waiting) -> u32 {
+    octets.next_multiple_of(4) + DELIMITER_OCTETS + frame.octets.len() as u32 + FCS_OCTETS
 }

@@ -8,6 +8,10 @@ use airtoll_wire::ieee80211::frame::FrameControl;
 use super::STEPS;
 use crate::rates::Step;
 
+/// Most sequence numbers between the first and the last frame of an A-MPDU: the window of a block
+/// ack agreement as mac80211 makes it.
+pub(super) const WINDOW: u16 = 64;
+
 /// A frame in a queue.
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -30,6 +34,27 @@ impl Waiting {
         }
         let steps = self.chain.iter().take_while(|step| step.index >= 0);
         steps.map(|step| u32::from(step.count)).sum::<u32>().max(1)
+    }
+
+    /// Whether it is data with a payload for one receiver.
+    pub fn is_unicast_data(&self) -> bool {
+        self.receiver.is_some() && self.octets[0] & 0x4c == 0x08
+    }
+
+    /// Whether it may travel in an A-MPDU: QoS data with a payload, to one receiver that answers.
+    pub fn aggregates(&self) -> bool {
+        let control = FrameControl(u16::from_le_bytes([self.octets[0], self.octets[1]]));
+        let carries = control.0 & 0x00cc == 0x0088;
+        carries && self.receiver.is_some() && !self.no_ack && self.octets.len() >= 26
+    }
+
+    /// Whether it may travel in one A-MPDU with `first`, which does.
+    pub fn joins(&self, first: &Self) -> bool {
+        let sequence = |octets: &[u8]| u16::from_le_bytes([octets[22], octets[23]]) >> 4;
+        self.aggregates()
+            && (self.receiver, self.frequency_mhz) == (first.receiver, first.frequency_mhz)
+            && self.octets[24] & 0x0f == first.octets[24] & 0x0f
+            && (sequence(&self.octets).wrapping_sub(sequence(&first.octets)) & 0x0fff) < WINDOW
     }
 
     /// Books an attempt at a rate.

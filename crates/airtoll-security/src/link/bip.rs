@@ -16,6 +16,9 @@ use crate::suite::CipherSuite;
 /// Element ID of the Management MIC element (MME, 9.4.2.54).
 pub const ELEMENT_ID: u8 = 76;
 
+/// First octet of the Frame Control of a beacon.
+const BEACON: u8 = 0x80;
+
 /// An integrity group temporal key.
 pub struct BipKey {
     suite: CipherSuite,
@@ -164,7 +167,18 @@ impl BipKey {
         let header = Header::parse(frame)?.length();
         let mic = self.suite.mic_octets();
         let body = &frame[header..frame.len() - mic];
-        let parts: [&[u8]; 3] = [aad, body, &[0; 16][..mic]];
+        // The Timestamp of a beacon counts as zero (12.5.4.5), since the radio writes it last.
+        let timestamp = if frame[0] == BEACON {
+            body.len().min(8)
+        } else {
+            0
+        };
+        let parts: [&[u8]; 4] = [
+            aad,
+            &[0; 8][..timestamp],
+            &body[timestamp..],
+            &[0; 16][..mic],
+        ];
         match &self.mac {
             BipMac::Cmac128(mac) => Ok(run_cmac(mac.as_ref().clone(), &parts)),
             BipMac::Cmac256(mac) => Ok(run_cmac(mac.as_ref().clone(), &parts)),

@@ -11,8 +11,14 @@ pub mod id {
     pub const SUPPORTED_RATES: u8 = 1;
     /// DSSS parameter set: the channel.
     pub const DSSS_PARAMETER: u8 = 3;
+    /// Traffic indication map.
+    pub const TRAFFIC_INDICATION: u8 = 5;
+    /// Country.
+    pub const COUNTRY: u8 = 7;
     /// Challenge text of shared-key authentication.
     pub const CHALLENGE_TEXT: u8 = 16;
+    /// ERP information.
+    pub const ERP: u8 = 42;
     /// HT capabilities.
     pub const HT_CAPABILITIES: u8 = 45;
     /// RSN.
@@ -25,10 +31,24 @@ pub mod id {
     pub const FAST_TRANSITION: u8 = 55;
     /// HT operation.
     pub const HT_OPERATION: u8 = 61;
+    /// Multiple BSSID.
+    pub const MULTIPLE_BSSID: u8 = 71;
     /// Management MIC of group-addressed protected management frames.
     pub const MANAGEMENT_MIC: u8 = 76;
+    /// Capability of a nontransmitted BSSID.
+    pub const NONTRANSMITTED_CAPABILITY: u8 = 83;
+    /// Index of a nontransmitted BSSID.
+    pub const MULTIPLE_BSSID_INDEX: u8 = 85;
+    /// Extended capabilities.
+    pub const EXTENDED_CAPABILITIES: u8 = 127;
     /// VHT capabilities.
     pub const VHT_CAPABILITIES: u8 = 191;
+    /// VHT operation.
+    pub const VHT_OPERATION: u8 = 192;
+    /// Transmit power envelope.
+    pub const TRANSMIT_POWER_ENVELOPE: u8 = 195;
+    /// Reduced neighbor report.
+    pub const REDUCED_NEIGHBOR_REPORT: u8 = 201;
     /// Vendor specific.
     pub const VENDOR: u8 = 221;
     /// RSN extension.
@@ -45,10 +65,20 @@ pub mod extension {
     pub const PASSWORD_IDENTIFIER: u8 = 33;
     /// HE capabilities.
     pub const HE_CAPABILITIES: u8 = 35;
+    /// HE operation.
+    pub const HE_OPERATION: u8 = 36;
+    /// MU EDCA parameter set.
+    pub const MU_EDCA: u8 = 38;
+    /// HE capabilities of the 6 GHz band.
+    pub const HE_6GHZ_CAPABILITIES: u8 = 59;
     /// Groups of SAE that an access point refused.
     pub const REJECTED_GROUPS: u8 = 92;
     /// Container of SAE's anti-clogging token.
     pub const ANTI_CLOGGING_TOKEN: u8 = 93;
+    /// EHT operation.
+    pub const EHT_OPERATION: u8 = 106;
+    /// Multi-link.
+    pub const MULTI_LINK: u8 = 107;
     /// EHT capabilities.
     pub const EHT_CAPABILITIES: u8 = 108;
 }

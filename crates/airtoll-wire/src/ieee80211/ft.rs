@@ -54,6 +54,8 @@ pub struct FteRepr<'a> {
     pub r0kh_id: Option<&'a [u8]>,
     /// Subelement 4: wrapped IGTK with key ID, IPN and length.
     pub igtk: Option<&'a [u8]>,
+    /// Subelement 6: wrapped BIGTK with key ID, BIPN and length.
+    pub bigtk: Option<&'a [u8]>,
 }
 
 impl<'a> FteRepr<'a> {
@@ -74,6 +76,7 @@ impl<'a> FteRepr<'a> {
             gtk: subelements.find_id(2),
             r0kh_id: subelements.find_id(3),
             igtk: subelements.find_id(4),
+            bigtk: subelements.find_id(6),
         })
     }
 
@@ -88,6 +91,7 @@ impl<'a> FteRepr<'a> {
             (2, self.gtk),
             (3, self.r0kh_id),
             (4, self.igtk),
+            (6, self.bigtk),
         ];
         for (id, body) in subelements {
             if let Some(body) = body {
@@ -119,7 +123,7 @@ mod tests {
             let repr = FteRepr {
                 mic_control, mic: &mic[..mic_len], anonce: &anonce, snonce: &snonce,
                 r1kh_id: r1kh.as_ref().map(|id| &id[..]), gtk: gtk.as_deref(),
-                r0kh_id: r0kh.as_deref(), igtk: None,
+                r0kh_id: r0kh.as_deref(), igtk: None, bigtk: gtk.as_deref(),
             };
             let mut body = Vec::new();
             repr.emit(&mut body);

@@ -1,6 +1,7 @@
 //! IEEE 802.11: headers, management bodies, elements, suites, security headers, A-MSDUs.
 
 pub mod amsdu;
+pub mod capability;
 pub mod control;
 pub mod element;
 pub mod frame;

@@ -184,6 +184,34 @@ impl RsnRepr {
     }
 }
 
+/// OUI of the Wi-Fi Alliance.
+const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
+
+/// Appends the RSNE Override element (number 0) or RSNE Override 2 element (number 1) with the body
+/// of this whole RSN element, for stations that know of RSN overriding.
+///
+/// Which stations use which element: hostapd's `rsn_override_key_mgmt` and `rsn_override_key_mgmt_2`.
+/// No published list of the vendor types was at hand; lengths do not depend on them.
+pub fn emit_override(element: &[u8], number: u8, out: &mut Vec<u8>) {
+    emit_vendor(0x29 + number.min(1), element, out);
+}
+
+/// Appends the RSNXE Override element with the body of this whole RSN extension element.
+pub fn emit_extension_override(element: &[u8], out: &mut Vec<u8>) {
+    emit_vendor(0x2b, element, out);
+}
+
+fn emit_vendor(kind: u8, element: &[u8], out: &mut Vec<u8>) {
+    let mut body = OUI_WFA.to_vec();
+    body.push(kind);
+    body.extend_from_slice(element.get(2..).unwrap_or(&[]));
+    super::element::Element {
+        id: super::element::id::VENDOR,
+        body: &body,
+    }
+    .emit(out);
+}
+
 /// RSN extension capabilities: the first 16 bits (table 9-365; the low nibble is the length).
 pub fn parse_rsnxe(body: &[u8]) -> Result<u16> {
     match body {

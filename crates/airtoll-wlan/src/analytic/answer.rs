@@ -8,11 +8,14 @@
 
 use core::fmt;
 
+use airtoll_wire::MacAddress;
+
 use super::bianchi::{CollisionTime, bianchi};
 use super::link::{band, legacy};
 use super::maximum::beacon_share;
 use super::path::Path;
-use crate::scenario::{Bss, Scenario, Standard};
+use crate::announce::Announcement;
+use crate::scenario::{Scenario, Standard};
 
 /// The throughput of one flow, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +160,7 @@ fn answer_all(scenario: &Scenario) -> Result<Answers, Cannot> {
         .iter()
         .map(|flow| Path::of(scenario, flow))
         .collect::<Result<Vec<_>, _>>()?;
-    let free = 1.0 - beacons(&scenario.bss[0], paths[0].exchange.space);
+    let free = 1.0 - beacons(scenario, paths[0].exchange.space);
     if paths.iter().any(|p| p.tcp.is_some()) {
         let [path] = paths.as_slice() else {
             return Err(Cannot::SharedTcp);
@@ -266,7 +269,8 @@ fn exactly(bps: f64, method: Method) -> Result<Throughput, Cannot> {
     })
 }
 
-fn beacons(bss: &Bss, space: airtoll_units::Duration) -> f64 {
+fn beacons(scenario: &Scenario, space: airtoll_units::Duration) -> f64 {
+    let bss = &scenario.bss[0];
     let Some(beacons) = &bss.beacons else {
         return 0.0;
     };
@@ -280,11 +284,12 @@ fn beacons(bss: &Bss, space: airtoll_units::Duration) -> f64 {
             .unwrap_or(6.0)
     };
     let rate = beacons.rate_mbps.unwrap_or(lowest);
+    let announcement = Announcement::of(scenario, bss, MacAddress::default());
     legacy(rate, band, airtoll_phy::Preamble::Long).map_or(0.0, |v| {
         beacon_share(
             &v,
-            beacons.octets,
-            u32::from(beacons.ssids),
+            announcement.beacon_octets(),
+            announcement.beacons(),
             space,
             beacons.interval_us * 1e-6,
         )

@@ -122,7 +122,9 @@ impl Path {
             let sender = if downlink { access_point } else { station };
             let msdu = sizes[0] + airtoll_phy::LLC_SNAP_OCTETS;
             let rate = link.data.bit_rate().0;
-            Some(cycle_s(&exchange, sender, msdu, rate))
+            let cycle = cycle_s(&exchange, sender, msdu, rate);
+            let random = Cannot::Option("nodes[].host.nic.stages[].random_ns");
+            Some(cycle.ok_or(random)?)
         } else {
             None
         };

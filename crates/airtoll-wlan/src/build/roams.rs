@@ -6,10 +6,11 @@ use airtoll_units::Duration;
 
 use super::joins::{self, Source, Terms, access_point_of};
 use super::signalling;
+use crate::address;
+use crate::announce::{Announcement, supported_rates};
 use crate::event::Event;
 use crate::id::{NodeId, SessionId, TunnelId};
 use crate::net::{Takes, TunnelEnd};
-use crate::record::supported_rates;
 use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
 use crate::scenario::{Handover, HandoverMethod, Scan, ScenarioError};
 use crate::world::World;
@@ -124,7 +125,10 @@ fn scanning(
     let channel = medium.channel_of(radio);
     let difs = medium.sifs(channel) + medium.slot(channel) * 2;
     let vector = *world.stack.lower.mac.mode(mode).vector();
-    Scanning::new(plan, link, vector, difs, supported_rates(&scenario.bss[at]))
+    let bss = &scenario.bss[at];
+    let (_, access_point) = world.join.ends_of(session);
+    let answer = Announcement::of(scenario, bss, address::mac(access_point)).probe_response();
+    Scanning::new(plan, link, vector, difs, (supported_rates(bss), answer))
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.

@@ -4,6 +4,7 @@
 //! the instant at which they are ready for the radio. `mac` decides what that means for
 //! contention.
 
+use airtoll_engine::Stream;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
@@ -25,28 +26,45 @@ pub(crate) struct Work {
     pub airtime: Duration,
 }
 
+/// Time of a stage for a frame of one cipher, or for any frame.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    cipher: Option<CipherSuite>,
+    price: Price,
+    /// Mean of the exponentially distributed part.
+    random_ns: f64,
+}
+
 /// The network card of a node.
 #[derive(Debug)]
 pub(crate) struct Nic {
     overlap: Overlap,
     meanwhile: Meanwhile,
-    /// By stage: the cipher that an entry is for, and its price.
-    prices: [Vec<(Option<CipherSuite>, Price)>; STAGES],
+    /// By stage: its entries.
+    prices: [Vec<Entry>; STAGES],
+    /// Draws of random times.
+    stream: Stream,
     /// When each stage is done with its last frame.
     free_at: [Instant; STAGES],
 }
 
 impl Nic {
     /// A card at rest.
-    pub fn new(model: &scenario::Nic) -> Self {
+    pub fn new(model: &scenario::Nic, stream: Stream) -> Self {
         let prices = StageKind::ALL.map(|kind| {
             let own = model.stages.iter().filter(|s| s.stage == kind);
-            own.map(|s| (s.cipher, s.cost.into())).collect()
+            own.map(|s| Entry {
+                cipher: s.cipher,
+                price: s.cost.into(),
+                random_ns: s.random_ns,
+            })
+            .collect()
         });
         Self {
             overlap: model.overlap,
             meanwhile: model.meanwhile,
             prices,
+            stream,
             free_at: [Instant::ZERO; STAGES],
         }
     }
@@ -84,17 +102,29 @@ impl Nic {
     }
 
     /// Time of each stage: its fixed part and the part that grows with the length.
-    fn costs(&self, work: &Work) -> [(Duration, Duration); STAGES] {
-        std::array::from_fn(|stage| {
+    fn costs(&mut self, work: &Work) -> [(Duration, Duration); STAGES] {
+        let stream = &mut self.stream;
+        self.prices.each_ref().map(|entries| {
             let mut cost = (Duration::ZERO, Duration::ZERO);
-            for (cipher, price) in &self.prices[stage] {
-                if cipher.is_none_or(|c| c == work.cipher) {
-                    let fixed = price.of(0);
+            for entry in entries {
+                if entry.cipher.is_none_or(|c| c == work.cipher) {
+                    let fixed = entry.price.of(0);
                     cost.0 += fixed * u64::from(work.mpdus);
-                    cost.1 += price.of(work.octets).saturating_sub(fixed);
+                    if entry.random_ns > 0.0 {
+                        cost.0 += random(stream, entry.random_ns, work.mpdus);
+                    }
+                    cost.1 += entry.price.of(work.octets).saturating_sub(fixed);
                 }
             }
             cost
         })
     }
+}
+
+/// The sum of `count` exponentially distributed times.
+fn random(stream: &mut Stream, mean_ns: f64, count: u32) -> Duration {
+    let drawn: f64 = (0..count)
+        .map(|_| -mean_ns * libm::log1p(-stream.unit()))
+        .sum();
+    Duration::from_nanos(libm::round(drawn) as u64)
 }

@@ -6,6 +6,7 @@
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::GroupKeys;
+use airtoll_handshakes::link::Link;
 use airtoll_security::CipherSuite;
 
 use super::{Join, Purpose, Session};
@@ -45,22 +46,46 @@ pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<Ci
         .find(|suite| ciphers.contains(suite))
 }
 
+/// The suites of the keys that a station gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Suites {
+    group: CipherSuite,
+    management: Option<CipherSuite>,
+    beacons: Option<CipherSuite>,
+}
+
+impl Suites {
+    pub fn of(link: &Link) -> Self {
+        Self {
+            group: link.group,
+            management: link.group_management(),
+            beacons: link.beacon_integrity(),
+        }
+    }
+}
+
 /// The keys of a round; message 3 and fast transitions hand out those of round 0 first.
 pub(super) fn draw(
     streams: &Streams,
     access_point: NodeId,
     round: u32,
-    (group, management): (CipherSuite, Option<CipherSuite>),
+    Suites {
+        group,
+        management,
+        beacons,
+    }: Suites,
 ) -> GroupKeys {
-    let key = |suite: CipherSuite| {
-        let name = format!("group-keys/{access_point}/{round}/{}", suite.name());
+    let named = |use_: &str, suite: CipherSuite| {
+        let name = format!("{use_}/{access_point}/{round}/{}", suite.name());
         let mut key = vec![0; suite.key_octets()];
         streams.named(&name).into_generator().fill_bytes(&mut key);
         key
     };
+    let key = |suite| named("group-keys", suite);
     GroupKeys {
         gtk: key(group),
         igtk: management.map_or_else(Vec::new, key),
+        bigtk: beacons.map_or_else(Vec::new, |suite| named("beacon-keys", suite)),
         key_id: if round % 2 == 1 { 2 } else { 1 },
     }
 }
@@ -74,8 +99,7 @@ impl Join {
         if link.group == CipherSuite::Open {
             return None;
         }
-        let suites = (link.group, link.group_management());
-        let mut keys = draw(streams, access_point, round, suites);
+        let mut keys = draw(streams, access_point, round, Suites::of(link));
         // Stations with a static WEP key have no other group key.
         let shared = || {
             let mut sessions = self.sessions.iter();
@@ -101,6 +125,12 @@ impl Join {
         let round = self.renewals.rounds(access_point);
         let keys = self.keys_for(first, round)?;
         Some((self.link_of(first).group, keys))
+    }
+
+    /// The cipher of the access point's beacons, where they are protected.
+    pub fn beacon_integrity(&self, access_point: NodeId) -> Option<CipherSuite> {
+        let first = self.first_with_keys(access_point)?;
+        self.link_of(first).beacon_integrity()
     }
 
     /// The cipher of the access point's management frames to groups, where they are protected.

@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 
 use airtoll_handshakes::{GroupKeys, GroupRenewal, Operation};
-use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
+use super::group_keys::Suites;
 use super::{Action, Join, JoinRow, Outbox, Purpose, Session, Then, group_keys};
 use crate::event::JoinEvent;
 use crate::id::{NodeId, RenewalId, SessionId, Table};
@@ -144,13 +144,13 @@ impl Join {
             .filter(|id| self.is_in(*id, access_point))
             .collect();
         // One key per group cipher: stations of a mixed cell may have agreed on different ones.
-        let mut keys: HashMap<(CipherSuite, Option<CipherSuite>), GroupKeys> = HashMap::new();
+        let mut keys: HashMap<Suites, GroupKeys> = HashMap::new();
         for id in stations {
             let link = self.link_of(id);
-            let suites = (link.group, link.group_management());
+            let suites = Suites::of(link);
             let given = keys.entry(suites).or_insert_with(|| {
                 let keys = group_keys::draw(&streams, access_point, round, suites);
-                let octets = (keys.gtk.len() + keys.igtk.len()) as u64;
+                let octets = (keys.gtk.len() + keys.igtk.len() + keys.bigtk.len()) as u64;
                 out.push(Action::WorkOnCpu {
                     node: access_point,
                     operations: vec![Operation::Random { octets }],

@@ -56,10 +56,7 @@ impl Join {
             Standing::Joined(at) => Some(at),
             _ => None,
         };
-        let (Some(first), Some(last)) = (
-            initial.iter().map(|s| s.started).min(),
-            initial.iter().map(joined).max().flatten(),
-        ) else {
+        let Some(first) = initial.iter().map(|s| s.started).min() else {
             return rows;
         };
         let count = initial.iter().filter(|s| joined(s).is_some()).count();
@@ -67,10 +64,10 @@ impl Join {
             rows.push(("stations_joined", count as f64, "1"));
             rows.push(("joined_ratio", count as f64 / initial.len() as f64, "1"));
         }
-        if count < initial.len() {
-            return rows;
+        let all: Option<Vec<_>> = initial.iter().map(joined).collect();
+        if let Some(last) = all.and_then(|times| times.into_iter().max()) {
+            rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
         }
-        rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
         rows
     }
 

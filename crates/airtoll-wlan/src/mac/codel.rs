@@ -12,6 +12,8 @@ pub(crate) struct Codel {
     count: u32,
     last_count: u32,
     dropping: bool,
+    /// A packet was dropped, and the packet behind it decides whether the next drop is scheduled.
+    advances: bool,
 }
 
 /// Acceptable standing delay (RFC 8289 section 4.2).
@@ -29,6 +31,7 @@ impl Codel {
             count: 0,
             last_count: 0,
             dropping: false,
+            advances: false,
         }
     }
 
@@ -49,15 +52,19 @@ impl Codel {
             false
         };
         if self.dropping {
+            let advances = std::mem::take(&mut self.advances);
             if !ripe {
                 self.dropping = false;
                 return false;
+            }
+            if advances {
+                self.drop_next += self.control_law();
             }
             if now < self.drop_next {
                 return false;
             }
             self.count += 1;
-            self.drop_next += self.control_law();
+            self.advances = true;
             return true;
         }
         if !ripe {
@@ -71,6 +78,13 @@ impl Codel {
         self.last_count = self.count;
         self.drop_next = now + self.control_law();
         true
+    }
+
+    /// A packet was wanted from the queue, and it was empty: the episode is over.
+    pub fn emptied(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+        self.advances = false;
     }
 
     fn control_law(&self) -> Duration {

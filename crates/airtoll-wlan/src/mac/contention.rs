@@ -553,6 +553,9 @@ impl Mac {
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.
         let answers = medium.engaged_until(contender.node) > now;
+        // MPDUs of an A-MPDU are complete one after another. All are handed up at its end, but the frames that
+        // they cause were queued while it was still on the air.
+        let amid_aggregate = answers && self.nodes[contender.node].aggregate_ended == Some(now);
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;
         let domain = &mut self.domains[contender.channel];
@@ -576,7 +579,7 @@ impl Mac {
             contender.key = 0;
         }
         let group = &mut class.groups[contender.kind as usize];
-        let busy = class.active > 0 || (class.reference > now && !answers);
+        let busy = class.active > 0 || amid_aggregate || (class.reference > now && !answers);
         let start = class.reference + kind.aifs;
         let left = contender.key.saturating_sub(group.base);
         let counted_down = left == 0 || (class.active == 0 && start + slot * left <= now);

@@ -490,6 +490,7 @@ impl Mac {
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
+        let mut mpdus = 0_u32;
         for mpdu in &mut link.window {
             if !mpdu.in_flight {
                 if mpdu.acknowledged {
@@ -512,6 +513,7 @@ impl Mac {
                 medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
             });
             any |= arrives;
+            mpdus += 1;
             let framing = if aggregate {
                 phy::subframe_octets(mpdu.octets) - mpdu.octets
             } else {
@@ -554,6 +556,9 @@ impl Mac {
         cx.observe(Observation::Receives { node, length });
         let sender = self.contenders[id].node;
         self.expect(cx, medium, id, Gap::Response, &[peer, sender], true);
+        if aggregate && mpdus > 1 {
+            self.nodes[peer].aggregate_ended = Some(now);
+        }
         self.deliver_in_sequence(cx, number);
     }
 

@@ -4,7 +4,8 @@
 //! turn. Parameters and order of service are those of Linux 6.1: `fq_tin_enqueue`, `fq_tin_dequeue`,
 //! `fq_flow_drop` and `fq_init` in `include/net/fq_impl.h`, `ieee80211_txq_setup_flows` in
 //! `net/mac80211/tx.c`. They differ from those of RFC 8290 section 5.2 in the quantum (1514 octets
-//! there), in the target (5 ms there) and in the limit. Does not serve receivers in turn:
+//! there), in the target (5 ms there) and in the limit, and in that a new queue that becomes empty while there
+//! is no old one is forgotten. `rfc8290` holds the text of the RFC beside this. Does not serve receivers in turn:
 //! `scheduling` does.
 
 use std::collections::VecDeque;
@@ -128,6 +129,7 @@ impl FlowQueues {
                 self.served = at;
                 return Some((first.packet, sojourn));
             }
+            flow.codel.emptied();
             list.pop_front();
             // A flow that ends as a new one waits for the others once, so that it cannot begin
             // again before their turn (RFC 8290 section 4.2).
@@ -206,6 +208,9 @@ fn mix(key: u64) -> u64 {
     let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     key ^ (key >> 31)
 }
+
+#[cfg(test)]
+mod rfc8290;
 
 #[cfg(test)]
 mod tests {

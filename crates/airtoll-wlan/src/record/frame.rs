@@ -5,18 +5,11 @@
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::ControlRepr;
 use airtoll_wire::ieee80211::amsdu::{self, Subframe};
-use airtoll_wire::ieee80211::element::{Element, id};
-use airtoll_wire::ieee80211::frame::{
-    FrameControl, HeaderRepr, Kind, control_subtype, management_subtype,
-};
-use airtoll_wire::ieee80211::management::ManagementRepr;
+use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, control_subtype};
 use airtoll_wire::llc::SnapRepr;
 
 use super::cipher::LinkCipher;
 
-/// Capability information: ESS, privacy (9.4.1.4).
-const ESS: u16 = 1;
-pub(super) const PRIVACY: u16 = 0x10;
 /// QoS Control: A-MSDU present.
 const AMSDU: u16 = 0x80;
 /// Retry, in the second octet of Frame Control.
@@ -249,119 +242,9 @@ fn two_address_head(
     out.extend_from_slice(&from.0);
 }
 
-/// Contents of a beacon.
-#[derive(Debug, Clone)]
-pub(crate) struct Network {
-    /// Network name.
-    pub ssid: Vec<u8>,
-    /// RSN, WPA and further elements, whole.
-    pub elements: Vec<u8>,
-    /// Data frames are encrypted.
-    pub privacy: bool,
-}
-
-/// A beacon of `octets` octets with FCS: elements that do not fit are left out, and a
-/// vendor-specific element fills the rest.
-pub(super) struct Beacon<'a> {
-    pub bssid: MacAddress,
-    pub sequence: u32,
-    pub time_us: u64,
-    pub interval_tu: u16,
-    pub channel: u8,
-    /// Supported rates in 500 kb/s, basic ones with bit 7.
-    pub rates: &'a [u8],
-    pub octets: usize,
-}
-
-impl Beacon<'_> {
-    /// The frame, without FCS.
-    pub fn compose(&self, network: &Network) -> Vec<u8> {
-        // Header 24, fixed fields 12, FCS 4.
-        let room = self.octets.saturating_sub(40);
-        let mut elements = Vec::new();
-        let mut add = |id: u8, body: &[u8], room: usize| {
-            if elements.len() + 2 + body.len() <= room {
-                Element { id, body }.emit(&mut elements);
-            }
-        };
-        add(id::SSID, &network.ssid, room);
-        let (first, further) = self.rates.split_at(self.rates.len().min(8));
-        add(id::SUPPORTED_RATES, first, room);
-        add(id::DSSS_PARAMETER, &[self.channel], room);
-        // Traffic indication map: every beacon is a DTIM, no station sleeps.
-        add(5, &[0, 1, 0, 0], room);
-        if !further.is_empty() {
-            add(id::EXTENDED_RATES, further, room);
-        }
-        if elements.len() + network.elements.len() <= room {
-            elements.extend_from_slice(&network.elements);
-        }
-        while room > elements.len() {
-            let left = room - elements.len();
-            // Two octets that no element fits into stay unsent; three are the shortest name.
-            if left < 5 {
-                break;
-            }
-            let body = (left - 2).min(255);
-            // No element may be left with a rest that is too short for the next one.
-            let body = if (1..5).contains(&(left - 2 - body)) {
-                body - 5
-            } else {
-                body
-            };
-            let mut filling = vec![0; body];
-            // The first octet of a locally administered OUI has bit 1 set.
-            filling[..3].copy_from_slice(&[0x02, 0, 0]);
-            Element {
-                id: id::VENDOR,
-                body: &filling,
-            }
-            .emit(&mut elements);
-        }
-        let mut out = Vec::with_capacity(self.octets);
-        HeaderRepr {
-            control: FrameControl::new(Kind::Management, management_subtype::BEACON),
-            duration: 0,
-            address1: MacAddress([0xff; 6]),
-            address2: self.bssid,
-            address3: self.bssid,
-            sequence_control: (self.sequence << 4) as u16,
-            address4: None,
-            qos_control: None,
-            ht_control: None,
-        }
-        .emit(&mut out);
-        let capability = ESS | if network.privacy { PRIVACY } else { 0 };
-        ManagementRepr::Beacon(self.time_us, self.interval_tu, capability, &elements)
-            .emit(&mut out);
-        out
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn beacons_have_the_length_that_the_scenario_gives() {
-        let network = Network {
-            ssid: b"airtoll".to_vec(),
-            elements: vec![48, 2, 1, 0],
-            privacy: true,
-        };
-        for octets in [90, 91, 120, 300, 360, 700] {
-            let beacon = Beacon {
-                bssid: MacAddress([2, 0, 0, 0, 0, 1]),
-                sequence: 5,
-                time_us: 1,
-                interval_tu: 100,
-                channel: 36,
-                rates: &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c],
-                octets,
-            };
-            assert_eq!(beacon.compose(&network).len() + 4, octets);
-        }
-    }
 
     #[test]
     fn bitmaps_have_a_bit_for_every_number() {

@@ -106,6 +106,10 @@ impl Recorder {
     pub fn group_keys(&mut self, view: &View<'_>, access_point: NodeId) {
         if let Some((suite, keys)) = view.join.group_keys(access_point) {
             self.install_group(access_point, suite, (keys.key_id, &keys.gtk));
+            if let Some(suite) = view.join.beacon_integrity(access_point) {
+                let key_id = u16::from(keys.key_id) + 5;
+                self.install_beacon_key((access_point, 0), suite, (key_id, &keys.bigtk));
+            }
             let management = view.join.group_management(access_point);
             let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
                 return;
@@ -120,6 +124,44 @@ impl Recorder {
                 self.integrity
                     .insert(RadioId::first_of(access_point), groups);
             }
+        }
+    }
+
+    /// Keys of protected beacons. Those of networks whose stations join come with their handshakes.
+    pub(super) fn draw_beacon_keys(
+        &mut self,
+        scenario: &Scenario,
+        view: &View<'_>,
+        streams: &Streams,
+    ) {
+        for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
+            let radio = RadioId::first_of(node);
+            let Some((suite, networks)) = self.protected_beacons(radio) else {
+                continue;
+            };
+            let joins = view.join.group_keys(node).is_some();
+            for number in u32::from(joins)..networks {
+                let name = format!("beacon-key/{}/{number}", access_point.name);
+                let key = draw(&mut streams.named(&name), suite.key_octets());
+                self.install_beacon_key((node, number), suite, (6, &key));
+            }
+        }
+    }
+
+    fn install_beacon_key(
+        &mut self,
+        (access_point, number): (NodeId, u32),
+        suite: CipherSuite,
+        (key_id, key): (u16, &[u8]),
+    ) {
+        self.sink.key(&Key::Bigtk {
+            index: key_id.to_string(),
+            key: hex(key),
+            bssid: address::bssid(access_point, number).to_string(),
+        });
+        if let Some(integrity) = GroupIntegrity::new(suite, key, key_id) {
+            let at = (RadioId::first_of(access_point), number);
+            self.beacon_integrity.insert(at, integrity);
         }
     }
 

@@ -4,6 +4,7 @@ use airtoll_phy::{self as phy, Band, GuardInterval, TxVector};
 use airtoll_units::Instant;
 use airtoll_wire::radiotap::{self, FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
 
+use crate::announce;
 use crate::mac;
 use crate::scenario::Bss;
 
@@ -24,31 +25,18 @@ const GHZ_5: u16 = 0x0100;
 const SHORT_PREAMBLE_US: u64 = 96;
 
 impl Frequency {
-    /// The channel of a BSS. Channel numbers of a scenario only tell channels apart: number 0 is
-    /// channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
+    /// The channel of a BSS.
     pub fn of(bss: &Bss) -> Self {
         let band = mac::band(bss);
         let dsss = bss.standard.descriptor().ofdm_rates.is_empty();
-        let step = bss.width_mhz.max(20) * (bss.channel % 8) as u16;
-        let (first, flags) = match band {
-            Band::Ghz2_4 => (2_412, GHZ_2 | if dsss { CCK } else { OFDM }),
-            Band::Ghz6 => (5_955, OFDM),
-            Band::Ghz5 => (5_180, GHZ_5 | OFDM),
+        let flags = match band {
+            Band::Ghz2_4 => GHZ_2 | if dsss { CCK } else { OFDM },
+            Band::Ghz6 => OFDM,
+            Band::Ghz5 => GHZ_5 | OFDM,
         };
-        let mhz = if band == Band::Ghz2_4 {
-            2_412 + 25 * (bss.channel % 3) as u16
-        } else {
-            first + step
-        };
-        Self { mhz, flags }
-    }
-
-    /// Its number in the band (IEEE 802.11-2020, 15.4.4.3 and 17.3.8.4.2).
-    pub const fn number(self) -> u8 {
-        match self.mhz {
-            ..5_000 => ((self.mhz - 2_407) / 5) as u8,
-            5_000..5_950 => ((self.mhz - 5_000) / 5) as u8,
-            _ => ((self.mhz - 5_950) / 5) as u8,
+        Self {
+            mhz: announce::channel_mhz(bss),
+            flags,
         }
     }
 }

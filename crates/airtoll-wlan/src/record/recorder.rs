@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::Negotiation;
 use airtoll_phy::{TxVector, subframe_octets};
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
@@ -14,19 +13,20 @@ use airtoll_wire::ethernet::EthernetRepr;
 
 use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
-use super::frame::{self, Beacon, DataFrame, Msdu, Network, PRIVACY};
+use super::frame::{self, DataFrame, Msdu};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, packet, resolving, signal};
 use crate::address;
+use crate::announce::Announcement;
 use crate::id::{
     ChannelId, ContenderId, LinkId, NodeId, PacketId, RadioId, Table, TunnelId, WireId,
 };
-use crate::mac::{self, Mpdu};
+use crate::mac::Mpdu;
 use crate::medium::{FrameKind, Transmission};
 use crate::net::ETHERNET_MINIMUM;
 use crate::packet::{Carries, Packet, Tunnelled};
-use crate::scenario::{Bss, Role, Scenario};
+use crate::scenario::{Role, Scenario};
 
 /// Composes the frames and packets of a trial and gives them to a sink.
 pub(crate) struct Recorder {
@@ -41,6 +41,8 @@ pub(crate) struct Recorder {
     pub(super) ciphers: HashMap<(RadioId, Option<RadioId>), LinkCipher>,
     /// By access point.
     pub(super) integrity: HashMap<RadioId, GroupIntegrity>,
+    /// By access point and number of its network.
+    pub(super) beacon_integrity: HashMap<(RadioId, u32), GroupIntegrity>,
     /// By node and number of its tunnel.
     pub(super) tunnels: HashMap<(NodeId, TunnelId), TunnelDirection>,
     /// Tunnels that a station has agreed on.
@@ -59,10 +61,9 @@ struct Composed {
     sent: usize,
 }
 
-/// Contents of the beacons of an access point.
+/// An access point's beacons.
 struct Cell {
-    network: Network,
-    rates: Vec<u8>,
+    announcement: Announcement,
     beacons: u32,
 }
 
@@ -78,8 +79,6 @@ struct Heard {
 const TIDS: [u8; 4] = [1, 0, 5, 6];
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// Network name where nothing else is agreed on.
-const SSID: &[u8] = b"airtoll";
 
 impl Recorder {
     /// A recorder for the view of `scenario`. Draws keys for all links and tunnels that are there
@@ -97,6 +96,7 @@ impl Recorder {
             links: view.mac().links().iter().map(|_| VecDeque::new()).collect(),
             ciphers: HashMap::new(),
             integrity: HashMap::new(),
+            beacon_integrity: HashMap::new(),
             tunnels: HashMap::new(),
             agreed_tunnels: HashMap::new(),
             cells: BTreeMap::new(),
@@ -122,6 +122,7 @@ impl Recorder {
             }
         }
         recorder.add_cells(scenario, view);
+        recorder.draw_beacon_keys(scenario, view, streams);
         recorder.draw_link_keys(scenario, view, streams);
         recorder.draw_tunnel_keys(view, streams);
         recorder
@@ -137,32 +138,18 @@ impl Recorder {
                 continue;
             };
             let own = RadioId::first_of(node);
-            let mut stations = view.mac().first_links(own);
-            let first = stations.find_map(|l| view.join.negotiation(view.mac().link(l).peer()));
-            let network = match first.map(Negotiation::link) {
-                Some(link) => Network {
-                    ssid: link.ssid.clone(),
-                    elements: [
-                        link.security_element(&[]),
-                        link.mobility_element(),
-                        link.extension_element(),
-                    ]
-                    .concat(),
-                    privacy: link.capability() & PRIVACY != 0,
-                },
-                None => Network {
-                    ssid: SSID.to_vec(),
-                    elements: Vec::new(),
-                    privacy: access_point.cipher != CipherSuite::Open,
-                },
-            };
             let cell = Cell {
-                network,
-                rates: supported_rates(bss),
+                announcement: Announcement::of(scenario, bss, address::mac(node)),
                 beacons: 0,
             };
             self.cells.insert(own, cell);
         }
+    }
+
+    /// BIP suite and number of an access point's protected beacons.
+    pub(super) fn protected_beacons(&self, access_point: RadioId) -> Option<(CipherSuite, u32)> {
+        let announcement = &self.cells.get(&access_point)?.announcement;
+        Some((announcement.integrity()?, announcement.beacons()))
     }
 
     /// A transmission ended.
@@ -240,7 +227,7 @@ impl Recorder {
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
             FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
-            FrameKind::Beacon => self.beacon(view, t, channel, &mut out),
+            FrameKind::Beacon => self.beacon(view, t, &mut out),
             FrameKind::CfEnd => frame::cf_end(ends.1, &mut out),
             FrameKind::Data | FrameKind::Group => {}
         }
@@ -255,29 +242,20 @@ impl Recorder {
         self.sink.packet(self.air[channel].0, at, out);
     }
 
-    fn beacon(&mut self, view: &View<'_>, t: &Transmission, channel: ChannelId, out: &mut Vec<u8>) {
+    fn beacon(&mut self, view: &View<'_>, t: &Transmission, out: &mut Vec<u8>) {
         let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get_mut(&t.node))
         else {
             return;
         };
         cell.beacons += 1;
         let number = (plan.ssids - plan.waiting % plan.ssids) % plan.ssids;
-        let mut network = cell.network.clone();
-        if number > 0 {
-            network
-                .ssid
-                .extend_from_slice(format!("-{number}").as_bytes());
-        }
-        let beacon = Beacon {
-            bssid: address::bssid(view.medium().host_of(t.node), number),
-            sequence: cell.beacons,
-            time_us: t.start.as_nanos() / 1_000,
-            interval_tu: (plan.interval.as_nanos() / 1_024_000) as u16,
-            channel: self.air[channel].1.number(),
-            rates: &cell.rates,
-            octets: plan.octets as usize,
+        let time_us = t.start.as_nanos() / 1_000;
+        let beacon = cell.announcement.beacon(number, cell.beacons, time_us);
+        let beacon = match self.beacon_integrity.get_mut(&(t.node, number)) {
+            Some(integrity) => integrity.protect(beacon),
+            None => beacon,
         };
-        out.extend_from_slice(&beacon.compose(&network));
+        out.extend_from_slice(&beacon);
     }
 
     fn data(
@@ -537,20 +515,4 @@ fn response(
 
 fn microseconds(span: Duration) -> u16 {
     span.as_nanos().div_ceil(1_000).min(32_767) as u16
-}
-
-/// Supported rates of a BSS in 500 kb/s, the basic ones with bit 7 (IEEE 802.11-2020, 9.4.2.3).
-pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
-    let basic = match &bss.basic_rates_mbps {
-        Some(_) => mac::basic_rates(bss, false),
-        None => bss.standard.descriptor().basic_rates,
-    };
-    bss.standard
-        .descriptor()
-        .announced_rates()
-        .map(|rate| {
-            let units = (rate.hundred_kbps() / 5) as u8;
-            units | if basic.contains(rate) { 0x80 } else { 0 }
-        })
-        .collect()
 }

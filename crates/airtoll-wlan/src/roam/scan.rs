@@ -34,6 +34,8 @@ pub(crate) struct Scanning {
     difs: Duration,
     /// Supported rates of that BSS in 500 kb/s.
     rates: Vec<u8>,
+    /// Elements of its probe responses.
+    answer: Vec<u8>,
     /// Start of the present stay on that channel.
     since: Option<Instant>,
     heard: bool,
@@ -43,12 +45,12 @@ pub(crate) struct Scanning {
 
 impl Scanning {
     /// Scans by a plan: probe requests go by `link` with `vector`.
-    pub const fn new(
+    pub fn new(
         plan: Scan,
         link: LinkId,
         vector: TxVector,
         difs: Duration,
-        rates: Vec<u8>,
+        (rates, answer): (Vec<u8>, Vec<u8>),
     ) -> Self {
         Self {
             plan,
@@ -56,6 +58,7 @@ impl Scanning {
             vector,
             difs,
             rates,
+            answer,
             since: None,
             heard: false,
             extended: false,
@@ -184,16 +187,10 @@ impl Roam {
         }
         let plan = &self.handovers[id].plan;
         let link = turn.join.link_of(plan.session);
-        let elements = [
-            self.announced(id, turn.join),
-            link.security_element(&[]),
-            link.mobility_element(),
-            link.extension_element(),
-        ]
-        .concat();
+        let elements = plan.scanning.as_ref().map_or(&[][..], |s| &s.answer);
         let (_, access_point) = turn.join.ends_of(plan.session);
         let now_us = turn.now.as_nanos() / 1_000;
-        let body = ManagementRepr::Beacon(now_us, INTERVAL_TU, link.capability(), &elements);
+        let body = ManagementRepr::Beacon(now_us, INTERVAL_TU, link.capability(), elements);
         let (station, own) = (address::mac(plan.station), address::mac(access_point));
         let addresses = (station, own, own);
         let message = Message {

@@ -1,5 +1,6 @@
 //! A basic service set: PHY, access rules, rates, aggregation, beacons.
 
+use airtoll_handshakes::LinkSpec;
 pub use airtoll_phy::{Band, Generation as Standard, Preamble as DsssPreamble};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,10 @@ pub struct Bss {
     /// A-MPDU and A-MSDU (n and later).
     #[serde(default)]
     pub aggregation: Aggregation,
+    /// Security that the AP announces; null: that of the first station that joins in this BSS,
+    /// else none but the privacy of its cipher.
+    #[serde(default)]
+    pub security: Option<Announced>,
     /// Beacons of the AP; null: none.
     #[serde(default)]
     pub beacons: Option<Beacons>,
@@ -97,6 +102,22 @@ pub struct Bss {
     /// one Deauthentication frame to every station, s; null: never. The stations have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
+}
+
+/// Security that an access point announces in beacons, probe and association responses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Announced {
+    /// Links that one RSN element offers together, the preferred one first; in transition modes two.
+    /// Those of WPA version 1 are in its own element.
+    pub links: Vec<LinkSpec>,
+    /// Links in RSN elements that override the first one for stations that know of them, at most
+    /// two (Wi-Fi Alliance, WPA3 Specification, RSN overriding).
+    #[serde(default)]
+    pub overriding: Vec<LinkSpec>,
+    /// Beacons carry a MIC (BIGTK), where management frames are protected.
+    #[serde(default)]
+    pub beacon_protection: bool,
 }
 
 /// Protection of OFDM frames against stations that hear only DSSS.
@@ -194,9 +215,16 @@ pub struct Beacons {
     /// Interval, us (100 time units are 102,400 us).
     #[serde(default = "beacon_interval")]
     pub interval_us: f64,
-    /// Length of the beacon MPDU with FCS, octets.
-    #[serde(default = "beacon_octets")]
-    pub octets: u32,
+    /// Length of the beacon MPDU with FCS, octets; null: that of its elements.
+    #[serde(default)]
+    pub octets: Option<u32>,
+    /// The SSIDs after the first are profiles in the beacon of the first (Multiple BSSID elements)
+    /// and have no beacons of their own.
+    #[serde(default)]
+    pub multiple_bssid: bool,
+    /// BSSs of the same device in other bands that the beacon reports (Reduced Neighbor Report).
+    #[serde(default)]
+    pub reported: u8,
     /// Rate of the beacon, Mb/s; null: the lowest basic rate.
     #[serde(default)]
     pub rate_mbps: Option<f64>,
@@ -206,6 +234,20 @@ pub struct Beacons {
     /// Instant of the first beacon, us.
     #[serde(default)]
     pub offset_us: f64,
+}
+
+impl Default for Beacons {
+    fn default() -> Self {
+        Self {
+            interval_us: beacon_interval(),
+            octets: None,
+            multiple_bssid: false,
+            reported: 0,
+            rate_mbps: None,
+            ssids: 1,
+            offset_us: 0.0,
+        }
+    }
 }
 
 fn width() -> u16 {
@@ -230,8 +272,4 @@ fn one() -> u8 {
 
 fn beacon_interval() -> f64 {
     102_400.0
-}
-
-fn beacon_octets() -> u32 {
-    120
 }

@@ -167,6 +167,7 @@ impl Scenario {
             }
             for (i, stage) in nic.stages.iter().enumerate() {
                 check_cost(&format!("{at}.stages[{i}].cost"), &stage.cost)?;
+                not_negative(&format!("{at}.stages[{i}].random_ns"), stage.random_ns)?;
             }
         }
         if node.cipher.is_group_management() {

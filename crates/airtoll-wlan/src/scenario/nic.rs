@@ -30,6 +30,9 @@ pub struct NicStage {
     pub cipher: Option<CipherSuite>,
     /// Time per MPDU and per octet of MSDU (LLC/SNAP header and IP packet) in it.
     pub cost: Cost,
+    /// Mean of a further time per MPDU that is drawn for each from an exponential distribution, ns.
+    #[serde(default)]
+    pub random_ns: f64,
 }
 
 /// Stages of a network card, in the order in which a frame passes them.

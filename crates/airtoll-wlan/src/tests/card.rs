@@ -79,6 +79,47 @@ fn back_off_hides_a_serial_card_in_the_mean() {
     );
 }
 
+/// A lone sender whose card takes `fixed_us` and an exponentially distributed time.
+fn varying(meanwhile: &str, fixed_us: f64, random_us: f64) -> Scenario {
+    let mut scenario = lone("serial", meanwhile, fixed_us, 0.0);
+    let nic = scenario.nodes[0].host.nic.as_mut().expect("a card");
+    nic.stages[0].random_ns = random_us * 1e3;
+    scenario
+}
+
+#[test]
+fn a_time_that_varies_costs_its_mean_where_nothing_hides_it() {
+    assert_cycle(&varying("nothing", 10.0, 40.0), CYCLE_US + 50.0);
+    // An exponentially distributed time exceeds 24 us by 40 us exp(-24 / 40) in the mean.
+    let beyond = 40.0 * f64::exp(-24.0 / 40.0);
+    let varied = varying("interframe_space", 10.0, 40.0);
+    assert_cycle(&varied, CYCLE_US + beyond);
+    let left = |u: f64| 60.0 * f64::exp(-(34.0 + 9.0 * u - 10.0) / 60.0);
+    let beyond = (0..16).map(|u| left(f64::from(u))).sum::<f64>() / 16.0;
+    assert_cycle(&varying("back_off", 10.0, 60.0), CYCLE_US + beyond);
+}
+
+#[test]
+fn draws_of_a_card_shift_no_other_draw() {
+    // One microsecond is hidden by the interframe space, whatever is drawn.
+    let rows = |scenario: &Scenario| {
+        let mut rows = simulate(scenario, 5).rows;
+        rows.retain(|r| r.metric != "airtime_card_s");
+        rows
+    };
+    let plain = lone("serial", "interframe_space", 0.0, 0.0);
+    assert_eq!(rows(&varying("interframe_space", 0.0, 1.0)), rows(&plain));
+}
+
+#[test]
+fn closed_forms_refuse_two_random_times_by_name() {
+    let mut scenario = varying("nothing", 10.0, 40.0);
+    let nic = scenario.nodes[0].host.nic.as_mut().expect("a card");
+    nic.stages.push(nic.stages[0]);
+    let answer = format!("{:?}", analytic(&scenario)[0].throughput);
+    assert!(answer.contains("random_ns"), "{answer}");
+}
+
 #[test]
 fn a_pipelined_card_costs_nothing_until_it_is_slower_than_the_air() {
     assert_cycle(&lone("pipelined", "nothing", 300.0, 0.0), CYCLE_US);

@@ -4,6 +4,7 @@ Takes a summary; gives pictures, each of one question. Never analyses.
 
     answer.py      the first answer to the study's question
     cost.py        overhead and throughput by policy, sweeps
+    jitter.py      jitter by traffic and policy
     why.py         waterfalls from the ledger, the staircase of symbols
     agreement.py   printed against ours
     spread.py      trials, course of a trial, authentication, hand-overs
@@ -13,6 +14,7 @@ from airtoll.drawing import Picture
 from airtoll.report.figures.agreement import agreement
 from airtoll.report.figures.answer import answer
 from airtoll.report.figures.cost import pictures as cost_pictures
+from airtoll.report.figures.jitter import jitter
 from airtoll.report.figures.spread import authentication, handovers, time_series, trial_dots
 from airtoll.report.figures.why import staircase, waterfalls
 from airtoll.report.summary import RunSummary
@@ -23,6 +25,7 @@ def pictures(summary: RunSummary) -> list[Picture]:
     makers = (
         answer,
         cost_pictures,
+        jitter,
         agreement,
         waterfalls,
         staircase,

@@ -24,6 +24,7 @@ from airtoll.drawing.plate import (
     left_out,
     legend_below,
     new_plate,
+    reach_of,
 )
 from airtoll.plan import Cell
 from airtoll.report.answer import (
@@ -83,6 +84,9 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         draw = partial(_map, summary, quantity)
         how = "One number per cell, darker for more; point at it for its interval."
     end = end_of([abs(value.estimate.value) for value in values])
+    if draw.func is not _map:
+        ends = [value.estimate for value in values if value.estimate.has_interval]
+        end = max(end, reach_of([end], [e for one in ends for e in (abs(one.value), one.high)]))
     factor, unit = scale(quantity, values)
     most = max(len({place.row for place in part}) for _, part in panels)
     columns = max(len({place.column for place in part}) for _, part in panels)

@@ -24,11 +24,11 @@ from airtoll.drawing.plate import (
     Panel,
     Picture,
     Plate,
-    end_of,
     label,
     left_out,
     legend_below,
     new_plate,
+    reach_of,
 )
 from airtoll.report.answer import OVERHEAD, quantities, readings, swept_factor
 from airtoll.report.names import axis_name, level_name, policy_name
@@ -64,7 +64,9 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
     level = f"{100 * summary.analysis.level:.0f} %"
     if groups and not swept:
         shown = groups[:MOST_PANELS]
-        end = end_of([v for _, part in shown for v in part["value"]])
+        values = [v for _, part in shown for v in part["value"]]
+        ends = [v for _, part in shown for v in part["high"].drop_nulls()]
+        end = reach_of(values, [*values, *ends])
         yield Picture(
             "throughput",
             "throughput",
@@ -154,9 +156,7 @@ def _limits(summary: RunSummary, parts: Iterable[pl.DataFrame]) -> tuple[float, 
             if printed is not None:
                 highs.append(factor * printed.published.value)
                 lows.append(factor * printed.published.value)
-    end = end_of(values)
-    # Intervals and printed marks may reach twice as far as the values; the axis cuts the rest.
-    low, high = max(min(lows), -2 * end), min(max(highs), 2 * end)
+    low, high = -reach_of(values, [-low for low in lows]), reach_of(values, highs)
     room = 0.04 * (high - low)
     return (low - room if low < 0 else 0.0), high + room
 

@@ -1,9 +1,11 @@
 """The agent in the guest: it carries out the host's requests over a serial port.
 
 Requests and answers are JSON lines on the virtio-serial port named ``airtoll.agent``, or on the
-serial line that AIRTOLL_PORT names. The agent runs in the guest only, with the standard library
-only. When the host closes its end, the agent powers the guest off, so that no guest outlives its
-owner. ``data`` is base64. Every answer carries the ``id`` of its request.
+serial line that AIRTOLL_PORT names. With AIRTOLL_ERRAND there is no line: the agent carries out the
+one request of ``request.json`` in that folder, writes ``answer.json`` and powers off. A guest in
+virtual time needs this, as its clock waits for no line. The agent runs in the guest only, with the
+standard library only. When the host closes its end, the agent powers the guest off, so that
+no guest outlives its owner. ``data`` is base64. Every answer carries the ``id`` of its request.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Literal, NotRequired, TypedDict, final
 
 PORT_NAME = "airtoll.agent"
 PORT_VARIABLE = "AIRTOLL_PORT"
+ERRAND_VARIABLE = "AIRTOLL_ERRAND"
 
 
 @final
@@ -267,6 +270,22 @@ class Agent:
         self._say(Result(id=request["id"], result=result))
 
 
+def errand(folder: Path) -> None:
+    """Carry out the request of a folder and leave the answer there, complete or not at all."""
+    request: Call = json.loads((folder / "request.json").read_text())
+    answer: Result | Refusal
+    try:
+        module, _, name = request["function"].partition(":")
+        value = getattr(importlib.import_module(module), name)(request["argument"])
+        answer = Result(id=request["id"], result=value)
+    except Exception as error:  # every failure is an answer to the host
+        problem = Problem(message=str(error), trace=traceback.format_exc())
+        answer = Refusal(id=request["id"], error=problem)
+    fresh = folder / "answer.new"
+    fresh.write_text(json.dumps(answer))
+    fresh.rename(folder / "answer.json")
+
+
 def port(name: str = PORT_NAME, limit_s: float = 20.0) -> int:
     """Open the virtio-serial port of this name; there is no udev in the guest to link it."""
     give_up = time.monotonic() + limit_s
@@ -298,6 +317,10 @@ def main() -> None:
     # A hang in the guest can be looked into from outside: kill -USR1 1, then the console log.
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     try:
+        folder = os.environ.pop(ERRAND_VARIABLE, None)
+        if folder is not None:
+            errand(Path(folder))
+            return
         device = os.environ.pop(PORT_VARIABLE, None)
         Agent(port() if device is None else line(device)).serve()
     finally:

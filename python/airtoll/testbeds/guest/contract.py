@@ -126,13 +126,17 @@ class Guest(abc.ABC):
     ) -> None:
         self.stop()
 
-    def _start(self) -> None:
+    def _prepare(self) -> Path:
+        """A folder for the machine, with the owner's name for :func:`clean`."""
         clean()
         self.share.mkdir(parents=True, exist_ok=True)
         # A socket path may have 107 octets at most, and a share can lie deep.
         self._folder = Path(tempfile.mkdtemp(prefix="guest-", dir=_running_folder()))
-        (self._folder / "owner").write_text(_identity(os.getpid()))
-        self._socket = self._launch(self._folder, self.share / "console.log")
+        (self._folder / "owner").write_text(identity(os.getpid()))
+        return self._folder
+
+    def _start(self) -> None:
+        self._socket = self._launch(self._prepare(), self.share / "console.log")
         self._stream = self._socket.makefile("rb")
         self._socket.settimeout(self.boot_limit_s)
         try:
@@ -161,7 +165,7 @@ class Guest(abc.ABC):
                 start_new_session=True,
                 **options,
             )
-        (self._folder / "machine.pid").write_text(_identity(self._process.pid))
+        (self._folder / "machine.pid").write_text(identity(self._process.pid))
         return self._process
 
     def _last_words(self) -> str:
@@ -319,12 +323,12 @@ def clean() -> list[str]:
     ended: list[str] = []
     for folder in _running_folder().glob("guest-*"):
         owner = folder / "owner"
-        if owner.exists() and _alive(owner.read_text()):
+        if owner.exists() and alive(owner.read_text()):
             continue
         pid_file = folder / "machine.pid"
-        if pid_file.exists() and _alive(identity := pid_file.read_text()):
+        if pid_file.exists() and alive(machine := pid_file.read_text()):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(identity.split()[0]), signal.SIGKILL)
+                os.kill(int(machine.split()[0]), signal.SIGKILL)
         elif not owner.exists() and time.time() - folder.stat().st_mtime < 5:
             continue  # another airtoll is just starting it
         shutil.rmtree(folder, ignore_errors=True)
@@ -332,11 +336,11 @@ def clean() -> list[str]:
     return ended
 
 
-def start_script(console: str, port: str | None = None) -> str:
-    """The script of a guest's first shell: it starts the agent on a port, with errors to a console.
+def start_script(console: str, **variables: str) -> str:
+    """The script of a guest's first shell: it starts the agent, with errors to a console.
 
-    ``console``: a device of the guest. ``port``: a serial line of the guest; None: the
-    virtio-serial port of the agent's name.
+    ``console``: a device of the guest. ``variables``: of the agent's environment; without one it
+    serves the virtio-serial port of its name.
     """
     package_root = Path(airtoll.__file__).resolve().parent.parent
     agent_file = Path(agent.__file__).resolve()
@@ -346,9 +350,8 @@ def start_script(console: str, port: str | None = None) -> str:
         "PYTHONPATH": str(package_root),
         "PYTHONDONTWRITEBYTECODE": "1",
         "AIRTOLL_GUEST": "1",
+        **variables,
     }
-    if port is not None:
-        exports[agent.PORT_VARIABLE] = port
     lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
     # -P: the agent's own folder must not come before the standard library.
     command = f"exec {shlex.quote(sys.executable)} -P {shlex.quote(str(agent_file))}"
@@ -368,15 +371,16 @@ def _running_folder() -> Path:
     return folder
 
 
-def _identity(pid: int) -> str:
+def identity(pid: int) -> str:
+    """A process, told apart from later ones with its number."""
     return f"{pid} {psutil.Process(pid).create_time()}"
 
 
-def _alive(identity: str) -> bool:
+def alive(process_of: str) -> bool:
     """Whether this process is running: its pid alone may belong to another process by now."""
-    pid, created = identity.split()
     try:
+        pid, created = process_of.split()
         process = psutil.Process(int(pid))
         return process.create_time() == float(created) and process.status() != "zombie"
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError):
         return False

@@ -60,6 +60,23 @@ def make(share: Path, driver: str | None = None, *, dilated: bool = False) -> Gu
     return guest
 
 
+def has_virtual_time(driver: str | None = None) -> bool:
+    """Whether trials run in guests with virtual time: where User-Mode-Linux is asked for, or
+    nothing is and its kernel is built and boots.
+
+    Raises ``EnvironmentProblem`` where it is asked for and not built.
+    """
+    asked = check_name(driver)
+    if asked is None:
+        built = uml_kernel.find()
+        return built is not None and uml.works(built)
+    if asked == "uml" and uml_kernel.find() is None:
+        raise EnvironmentProblem(
+            "guest: no User-Mode-Linux kernel in the cache: airtoll guest build --driver uml"
+        )
+    return asked == "uml"
+
+
 def is_emulated() -> bool:
     """Whether the guest chosen by default has an emulated CPU: ten times slower than the others."""
     asked = check_name(None)

@@ -26,19 +26,21 @@ MODULES: Final = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console
 #: 9p tags and the port's name, shared with the QEMU driver.
 ROOT_TAG: Final = "airtoll_root"
 SHARE_TAG: Final = "airtoll_share"
-#: In a User-Mode-Linux guest's folder on the host: a link to its share.
-SHARE_LINK: Final = "share"
 
 _P9: Final = "trans=virtio,version=9p2000.L,msize=512000"
-#: Driver -> how it mounts the host's files on /host, and its share. $folder: airtoll.folder.
+#: Driver -> how it mounts the host's files on /host, its share, and its kernel's modules.
+#: $modules: airtoll.modules; paths of hostfs are those of the sandbox.
 _MOUNTS: Final = {
     "qemu": (
         f"mount -t 9p -o {_P9},ro,cache=loose {ROOT_TAG} /host",
         f"mount -t 9p -o {_P9},cache=none {SHARE_TAG} .{SHARE_IN_GUEST}",
+        "ln -s $modules lib/modules/$(uname -r)",
     ),
     "uml": (
-        "mount -t hostfs -o ro,/ none /host",
-        f"mount -t hostfs -o $folder/{SHARE_LINK} none .{SHARE_IN_GUEST}",
+        "mount -t hostfs -o ro,/host none /host",
+        f"mount -t hostfs -o /share none .{SHARE_IN_GUEST}",
+        "mkdir lib/modules/$(uname -r); mount -t hostfs -o ro,/kernel/lib/modules/$(uname -r) "
+        "none lib/modules/$(uname -r)",
     ),
 }
 
@@ -47,11 +49,11 @@ _INIT: Final = """#!/bin/busybox sh
 export PATH=/bin
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+exec >/dev/console 2>&1
 case " $(cat /proc/cmdline) " in *" airtoll.probe "*) poweroff -f;; esac
 for m in $(cat /modules/order); do insmod /modules/$m || echo "airtoll: insmod $m failed"; done
 for word in $(cat /proc/cmdline); do case $word in
   airtoll.modules=*) modules=${word#*=};;
-  airtoll.folder=*) folder=${word#*=};;
 esac; done
 mkdir -p /host /layer /new
 @ROOT@ || { echo "airtoll: cannot mount the host's files"; poweroff -f; }
@@ -64,7 +66,8 @@ mkdir -p dev/pts dev/shm run/lock run/netns .@SHARE@
 mount -t devpts devpts dev/pts; mount -t tmpfs tmpfs dev/shm
 mount -t debugfs debugfs sys/kernel/debug; mount -t cgroup2 cgroup2 sys/fs/cgroup
 ln -sf /proc/self/fd dev/fd; ln -sf fd/0 dev/stdin; ln -sf fd/1 dev/stdout; ln -sf fd/2 dev/stderr
-mkdir -p lib/modules; mount -t tmpfs tmpfs lib/modules; ln -s $modules lib/modules/$(uname -r)
+mkdir -p lib/modules; mount -t tmpfs tmpfs lib/modules
+@MODULES@
 @SHARE_MOUNT@
 hostname airtoll-guest
 exec switch_root /new /bin/sh @SHARE@/start.sh
@@ -118,8 +121,9 @@ def _kept(folder: Path, driver: str, kernel: Kernel | None) -> Path:
 
 
 def _init(driver: str) -> bytes:
-    root, share = _MOUNTS[driver]
+    root, share, modules = _MOUNTS[driver]
     text = _INIT.replace("@ROOT@", root).replace("@SHARE_MOUNT@", share)
+    text = text.replace("@MODULES@", modules)
     return text.replace("@SHARE@", SHARE_IN_GUEST).encode()
 
 

@@ -1,31 +1,36 @@
-"""User-Mode-Linux driver: a kernel that is a program of the host, with the host's speed and time.
+"""User-Mode-Linux driver: a kernel that is a program of the host, with the host's speed.
 
-Takes a built kernel and a share folder; gives a running :class:`Uml`. Never needs root, a virtual
-machine monitor or KVM: it needs ptrace(2), which some containers forbid.
+Takes a built kernel and a share folder; gives a running :class:`Uml` in the host's time, or an
+:class:`Errand` in virtual time. Never needs root, a virtual machine monitor or KVM: it needs
+ptrace(2) and a mount namespace, which some containers forbid.
 
 Guest processes are processes of this host that the kernel traces; they die with it. Its files are
-the host's (hostfs), with the rights of the user who started it.
+the host's (hostfs), in a :mod:`sandbox` that lets it write to its share alone.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
+import json
 import socket
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.guest import initramfs, uml_kernel
-from airtoll.testbeds.guest.contract import Guest, start_script
+from airtoll.testbeds.guest import agent, initramfs, sandbox, uml_kernel
+from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, GuestError, start_script
 from airtoll.testbeds.guest.probe import PROBE_WORD, ends_in_time, remembered
 
 #: It boots in about a second; a loaded machine takes several times that.
 BOOT_LIMIT_S: Final = 60.0
 PROBE_LIMIT_S: Final = 20.0
 ACCELERATOR: Final = "uml"
+VIRTUAL: Final = "uml-virtual-time"
 _NAME: Final = "machine"
+#: When every guest in virtual time begins, Unix s: 2024-01-01T00:00:00Z.
+_EPOCH_S: Final = 1_704_067_200
 
 
 class Uml(Guest):
@@ -59,21 +64,87 @@ class Uml(Guest):
         )
 
     def _launch(self, folder: Path, console: Path) -> socket.socket:
-        (self.share / "start.sh").write_text(start_script("/dev/console", "/dev/ttyS0"))
-        # The kernel's command line ends a word at a space; a share may have some in its name.
-        (folder / initramfs.SHARE_LINK).symlink_to(self.share.resolve())
+        script = start_script("/dev/console", **{agent.PORT_VARIABLE: "/dev/ttyS0"})
+        (self.share / "start.sh").write_text(script)
         ours, theirs = socket.socketpair()
         with theirs, console.open("wb") as out:
-            argv = _command(
-                self._kernel,
-                self._archive,
-                memory_mib=self._memory_mib,
-                folder=folder,
-                line=theirs.fileno(),
-            )
-            environment = {**os.environ, "TMPDIR": memory_folder(self._memory_mib)}
-            self._spawn(argv, out, pass_fds=(theirs.fileno(),), env=environment)
+            line = theirs.fileno()
+            argv = self._command(folder, f"ssl0=fd:{line}", "random.trust_cpu=on")
+            self._spawn(argv, out, pass_fds=(line,))
         return ours
+
+    def _command(self, folder: Path, *words: str, mortal: bool = False) -> list[str]:
+        return _command(
+            self._kernel,
+            self._archive,
+            *words,
+            memory_mib=self._memory_mib,
+            base=folder,
+            share=self.share,
+            mortal=mortal,
+        )
+
+
+class Errand(Uml):
+    """A guest that carries out one request in virtual time, and is gone.
+
+    Its clock moves only when every process in it waits, and then jumps to the next timer. Its CPU
+    takes no time but 256 ns for a look at the clock, its randomness follows from a seed, and
+    nothing reaches it from outside: the same request with the same seed takes the same course,
+    however busy the host is.
+    """
+
+    accelerator = VIRTUAL
+
+    @property
+    def clock(self) -> str:
+        """The clock and the CPU that times in this guest refer to, for the run's record."""
+        return (
+            "virtual time from 2024-01-01, in which the CPU takes no time; each trial has a guest"
+        )
+
+    def carry_out(self, function: str, argument: object, *, seed: int, limit_s: float) -> object:
+        """Call ``package.module:function`` of airtoll in the guest with one JSON value.
+
+        ``limit_s`` is of the host's time. Raises :class:`GuestError` with the error's own message,
+        or when the guest dies or takes longer.
+        """
+        folder = self._prepare()
+        try:
+            return self._answer(folder, function, argument, seed, limit_s)
+        finally:
+            self.stop()
+
+    def _answer(
+        self, folder: Path, function: str, argument: object, seed: int, limit_s: float
+    ) -> object:
+        request = agent.Call(id=1, op="call", function=function, argument=argument)
+        (self.share / "request.json").write_text(json.dumps(request))
+        variables = {agent.ERRAND_VARIABLE: SHARE_IN_GUEST, "PYTHONHASHSEED": "0"}
+        (self.share / "start.sh").write_text(start_script("/dev/console", **variables))
+        words = ("time-travel=inf-cpu", f"time-travel-start={_EPOCH_S * 10**9}")
+        environment = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            uml_kernel.SEED_VARIABLE: str(seed % 2**64),
+        }
+        with (self.share / "console.log").open("wb") as out:
+            command = self._command(folder, *words, mortal=True)
+            process = self._spawn(command, out, env=environment)
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            raise GuestError(
+                f"guest: no end after {limit_s:.0f} s of the host's time: {self._last_words()}"
+            ) from None
+        path = self.share / "answer.json"
+        if not path.exists():
+            raise GuestError(f"guest: the guest died: {self._last_words()}")
+        answer: agent.Result | agent.Refusal = json.loads(path.read_text())
+        if "error" in answer:
+            failure = GuestError(answer["error"]["message"])
+            failure.add_note(answer["error"].get("trace", ""))
+            raise failure
+        return answer["result"]
 
 
 def works(found: uml_kernel.UmlKernel, *, remember: bool = True) -> bool:
@@ -84,37 +155,40 @@ def works(found: uml_kernel.UmlKernel, *, remember: bool = True) -> bool:
 
     def probe() -> bool:
         with tempfile.TemporaryDirectory(prefix="airtoll-uml-") as scratch:
+            base, share = Path(scratch) / "base", Path(scratch) / "share"
+            base.mkdir()
+            share.mkdir()
             archive = initramfs.for_uml(found.root)
-            argv = _command(found, archive, memory_mib=64, folder=Path(scratch), line=None)
-            environment = {**os.environ, "TMPDIR": memory_folder(64)}
-            return ends_in_time([*argv, PROBE_WORD], PROBE_LIMIT_S, environment)
+            argv = _command(found, archive, PROBE_WORD, memory_mib=64, base=base, share=share)
+            return ends_in_time(argv, PROBE_LIMIT_S)
 
     return remembered("uml", found.root.name, probe, remember=remember)
 
 
-def memory_folder(memory_mib: int) -> str:
-    """Where the guest's memory, a file that is executed, may lie: in memory if possible."""
-    memory = Path("/dev/shm")
-    if memory.is_dir() and os.access(memory, os.W_OK):
-        executable = not os.statvfs(memory).f_flag & os.ST_NOEXEC
-        if executable and shutil.disk_usage(memory).free > memory_mib << 20:
-            return str(memory)
-    return tempfile.gettempdir()
-
-
 def _command(
-    found: uml_kernel.UmlKernel, archive: Path, *, memory_mib: int, folder: Path, line: int | None
+    found: uml_kernel.UmlKernel,
+    archive: Path,
+    *words: str,
+    memory_mib: int,
+    base: Path,
+    share: Path,
+    mortal: bool = False,
 ) -> list[str]:
+    layout = sandbox.Layout(
+        base=str(base),
+        kernel=str(found.root),
+        share=str(share.resolve()),
+        memory_mib=memory_mib,
+        mortal=mortal,
+    )
     return [
-        # A kernel that panics aborts, and its core would be as large as the guest's memory.
-        *("sh", "-c", 'ulimit -c 0; exec "$0" "$@"'),
-        str(found.program),
+        *(sys.executable, "-I", "-S", str(Path(sandbox.__file__).resolve()), json.dumps(layout)),
+        f"/kernel/{found.program.name}",
         f"mem={memory_mib}M",
-        f"initrd={archive}",
+        f"initrd=/kernel/{archive.name}",
         # Its control socket and pid file: in a folder that goes with the guest.
-        *(f"uml_dir={folder}/", f"umid={_NAME}"),
+        *("uml_dir=/scratch/", f"umid={_NAME}"),
         *("con=null", "con0=null,fd:1", "ssl=null"),
-        *([] if line is None else [f"ssl0=fd:{line}"]),
-        *("console=tty0", "quiet", "loglevel=4", "random.trust_cpu=on"),
-        *(f"airtoll.modules={found.modules}", f"airtoll.folder={folder}"),
+        *("console=tty0", "quiet", "loglevel=4"),
+        *words,
     ]

@@ -53,12 +53,68 @@ class Edit:
     unless: str | None = None
 
 
+#: The host's environment variable with the seed of a guest; without it the guest's randomness is
+#: the host's.
+SEED_VARIABLE: Final = "AIRTOLL_SEED"
+
+#: Octets of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+_SEEDED: Final = """static unsigned long long state;
+	static int seeded = -1;
+	unsigned char *out = buf;
+	size_t done;
+
+	if (seeded < 0) {
+		const char *seed = getenv("AIRTOLL_SEED");
+
+		seeded = seed != NULL;
+		if (seed)
+			state = strtoull(seed, NULL, 10);
+	}
+	if (!seeded)
+		return getrandom(buf, len, flags);
+	for (done = 0; done < len; done++) {
+		unsigned long long mixed = state += 0x9e3779b97f4a7c15ULL;
+
+		mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
+		mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+		out[done] = mixed ^ (mixed >> 31);
+	}
+	return len;"""
+
+#: RDTSC (0F 31) and RDTSCP (0F 01 F9) of a program that may not read the host's counter.
+_TIME_STAMP: Final = """static bool airtoll_time_stamp(struct uml_pt_regs *regs)
+{
+	unsigned char code[3];
+	int length = 2;
+	u64 now;
+
+	if (copy_from_user(code, (void __user *) UPT_IP(regs), sizeof(code)))
+		return false;
+	if (code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9)
+		length = 3;
+	else if (code[0] != 0x0f || code[1] != 0x31)
+		return false;
+	now = ktime_get_ns();
+	regs->gp[HOST_AX] = (u32) now;
+	regs->gp[HOST_DX] = now >> 32;
+	if (length == 3)
+		regs->gp[HOST_CX] = 0;
+	UPT_IP(regs) += length;
+	return true;
+}
+
+"""
+
 #: Kernels before 6.13 keep the floating-point state of a process in a buffer of 2696 octets, and
 #: hand it to ptrace, which takes the whole XSAVE area or nothing. With AMX that is 11008 octets
 #: (Intel SDM vol. 1, section 13.5), so every process would die of EFAULT.
 #:
 #: A kernel that is killed lets go of the processes that it traces. They would run on, on the host
 #: and untraced, unless they die with it (ptrace(2), PTRACE_O_EXITKILL).
+#:
+#: With the variable ``SEED_VARIABLE`` the kernel's randomness follows from the seed in it, and a
+#: program that reads the processor's time stamp counter reads the guest's clock: the host's counter
+#: would differ from run to run (OpenSSL adds it to its generator's input).
 #:
 #: A serial line whose reader is a while behind (4096 octets) takes its descriptor out of the poll
 #: set and never puts it back: the line is dead. Not reading for that while is enough: the reader,
@@ -98,6 +154,37 @@ EDITS: Final = (
         r"if \(!line->throttled\)\s*chan_interrupt\(line, line->read_irq\);",
         "unsigned long flags;\n\n\tlocal_irq_save(flags);\n\tif (!line->throttled)\n"
         "\t\tchan_interrupt(line, line->read_irq);\n\tlocal_irq_restore(flags);",
+    ),
+    Edit(
+        "arch/um/os-Linux/util.c",
+        r"return getrandom\(buf, len, flags\);",
+        _SEEDED,
+    ),
+    Edit(
+        "arch/um/os-Linux/skas/process.c",
+        r"ptrace\(PTRACE_TRACEME, 0, 0, 0\);",
+        'ptrace(PTRACE_TRACEME, 0, 0, 0);\n\tif (getenv("AIRTOLL_SEED"))\n'
+        "\t\tprctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);",
+    ),
+    Edit(
+        "arch/um/os-Linux/skas/process.c",
+        r"#include <sys/wait\.h>",
+        "#include <sys/wait.h>\n#include <sys/prctl.h>",
+    ),
+    Edit(
+        "arch/um/kernel/trap.c",
+        r"#include <linux/uaccess\.h>",
+        "#include <linux/uaccess.h>\n#include <linux/ktime.h>\n#include <linux/timekeeping.h>",
+    ),
+    Edit(
+        "arch/um/kernel/trap.c",
+        r"(?=/\*\*\n \* segv_handler\(\))",
+        _TIME_STAMP,
+    ),
+    Edit(
+        "arch/um/kernel/trap.c",
+        r"(if \(UPT_IS_USER\(regs\) && !SEGV_IS_FIXABLE\(fi\)\) \{)",
+        r"\1\n\t\tif (airtoll_time_stamp(regs))\n\t\t\treturn;",
     ),
 )
 

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Cipher
-from airtoll.testbeds.linux import by_hand, hostapd, keylog, leap, wpa_supplicant
+from airtoll.testbeds.linux import by_hand, hostapd, keylog, leap, rates, wpa_supplicant
 from airtoll.testbeds.linux.control import ControlError
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.progress import Progress
@@ -85,9 +85,11 @@ async def access_points(progress: Progress) -> None:
                 phy=job.phy,
                 channel=channel(progress, node),
                 rate_mbps=job.rate_mbps,
+                mcs_lines=tuple(rates.access_point(job, policy)),
                 bridge=stack.bridge(node),
                 beacon_interval_tu=job.beacon_interval_tu,
                 four_address=bool(job.bridges),
+                country=stack.country,
             ),
             f"{stack.folder}/hostapd-{node}",
             radius=address,
@@ -98,6 +100,9 @@ async def access_points(progress: Progress) -> None:
         progress.access_points.append(
             await hostapd.AccessPoint.start(host, stack.folder, radio.interface, text)
         )
+        await rates.fix(host, radio.interface, job, policy)
+        if stack.virtual:
+            await rates.pin(stack.root, radio.phy, job, policy)
 
 
 async def _leap(progress: Progress, host: Host, interface: str) -> Process:
@@ -158,6 +163,8 @@ async def station(progress: Progress, name: str) -> None:
         text = text.replace(
             "network={\n", f"network={{\n\t{word}={stack.radios[heard[0]].address}\n"
         )
+    if stack.virtual:
+        await rates.pin(stack.root, radio.phy, progress.job, progress.policy)
     started = time.monotonic()
     running = await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
     progress.stations[name] = running
@@ -166,6 +173,7 @@ async def station(progress: Progress, name: str) -> None:
     except ControlError as error:
         raise await _explained(progress, heard[0], error) from error
     progress.conditions.connect_wall_s[name] = round(time.monotonic() - started, 3)
+    await rates.fix(host, radio.interface, progress.job, progress.policy)
     registered = await progress.layout.attach(name)
     if registered is not None:
         progress.conditions.registrations += (registered,)

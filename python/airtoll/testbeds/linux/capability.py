@@ -28,7 +28,7 @@ from airtoll.testbeds.linux import freeradius, leap
 from airtoll.testbeds.resolve import station_list
 
 MAX_STATIONS: Final = 2
-PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n")
+PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n", "802.11ac")
 #: A study's faults of the join, and their names in a job.
 FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 #: Octets of a query and an answer of `linux/dns.py`.
@@ -39,6 +39,7 @@ _MAC = "neither mac80211 nor the medium is given this value"
 _WIRE = "the cables of this testbed are not given this value"
 _SERVER = "the RADIUS server and its cable are not given this value"
 _DAEMON = "no daemon of this testbed is given this setting"
+_FLIGHTS = "has no effect: FreeRADIUS has its own limits"
 _PROFILE = "the real device replaces the profile"
 
 
@@ -50,11 +51,13 @@ _SCENARIO: Final = {
     "about": acts(),
     "topology": acts(),
     "phy": only(*PHYS, reason=f"is not set up here; use {', '.join(PHYS)}"),
+    "band": only(None, reason="has no effect: hostapd takes the band of the PHY"),
+    "security_gates": only("apply", reason="has no effect: real devices apply the gates"),
     "rate_mbps": acts("the AP offers this rate alone; without it mac80211 controls the rate"),
-    **{
-        name: _default(Scenario, name, f"has no effect: {_MAC}")
-        for name in ("mcs", "width_mhz", "guard_interval_ns", "streams")
-    },
+    "mcs": acts("the one rate of data frames; checked in what the medium carried"),
+    "width_mhz": only(20, 40, 80, reason="has no effect: hostapd is set up for 20, 40 and 80 MHz"),
+    "guard_interval_ns": acts(),
+    "streams": acts(),
     "rate_control": only(
         "fixed", reason="has no effect: mac80211 has its own rate control (Minstrel HT)"
     ),
@@ -64,6 +67,10 @@ _SCENARIO: Final = {
         for name in (
             "protection",
             "ssids",
+            "multiple_bssid",
+            "reported_bsss",
+            "beacon_octets",
+            "beacon_protection",
             "ampdu_max_octets",
             "amsdu_max_octets",
             "rts_threshold_octets",
@@ -113,10 +120,7 @@ _SCENARIO: Final = {
     "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
-    **{
-        f"wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
-        for name, field in WiredLink.model_fields.items()
-    },
+    **{f"wired.{name}": acts() for name in WiredLink.model_fields},
     "bridge.host.profile": acts(_PROFILE),
     **{
         f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
@@ -135,7 +139,8 @@ _SCENARIO: Final = {
     "radius.loss_ratio": only(0.0, reason=f"has no effect: {_SERVER}"),
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
-    "radius.max_flight_bytes": only(None, reason="has no effect: FreeRADIUS has its own limit"),
+    "radius.max_received_flight_bytes": only(None, reason=_FLIGHTS),
+    "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.controller": only(None, reason="has no effect: no controller is set up here"),
     "address_resolution": acts("real hosts always resolve addresses"),
 }
@@ -282,6 +287,11 @@ _POLICIES: Final = (
 )
 _LABORATORY: Final = (
     Feature(
+        "cables of a stated rate or delay",
+        lambda cell: cell.settings.wired != WiredLink(),
+        "scenario.wired: the cables of a laboratory are as they are",
+    ),
+    Feature(
         "two domains",
         lambda cell: _in_domains(cell),
         "two domains are set up between namespaces only",
@@ -368,6 +378,11 @@ CAPABILITY: Final = Capability(
             "an IKEv1 tunnel with IPv6",
             _ikev1_ipv6,
             "an IKEv1 tunnel carries one address family here, IPv4",
+        ),
+        Feature(
+            "cables of two domains",
+            lambda cell: _in_domains(cell) and cell.settings.wired != WiredLink(),
+            f"scenario.wired: {_WIRE} in two domains",
         ),
         Feature(
             "two domains with IPv6",

@@ -40,12 +40,12 @@ class Channel(TypedDict, total=False):
 class Verdict:
     """Whether a throughput is the radio's.
 
-    ``air_bps``: measured over the air; ``ceiling_bps``: over the same medium without airtime;
-    ``refusal``: why it is none, or None.
+    ``air_bps``: measured over the air; ``ceiling_bps``: over the same medium without airtime, None
+    where the CPU takes no time; ``refusal``: why it is none, or None.
     """
 
     air_bps: float
-    ceiling_bps: float
+    ceiling_bps: float | None
     refusal: str | None
 
 

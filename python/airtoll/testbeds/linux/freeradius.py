@@ -63,6 +63,8 @@ class Server:
     process: Process
     port: int
     folder: str
+    #: The EAP method that it offers first.
+    method: str
 
     async def answers(self, secret: str, limit_s: float = 3.0) -> bool:
         """Whether it answers a Status-Server request within the limit."""
@@ -97,21 +99,25 @@ async def start(
     name: str,
     port: int,
     network: str,
+    method: str,
     limit_s: float = 120.0,
 ) -> Server:
     """Write a configuration folder and start the server on ``port`` for clients of ``network``.
 
+    ``method``: the EAP method that it offers first, as a site configures the one that it uses.
+
     Raises :class:`RadiusError` with the server's last words when it does not answer in time.
     """
     base = f"{folder}/radius-{name}"
-    for file, text in files(base, credentials, chain, port=port, network=network).items():
+    texts = files(base, credentials, chain, port=port, network=network, method=method)
+    for file, text in texts.items():
         await host.put(f"{base}/{file}", text)
     log = f"{base}/start.log"
     # -f stays in the foreground: the pid is the server's own, and it ends with its owner.
     process = await host.start(
         ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base], log=log
     )
-    server = Server(host, process, port, base)
+    server = Server(host, process, port, base, method)
     loop = asyncio.get_running_loop()
     give_up = loop.time() + limit_s
     while process.running and loop.time() < give_up:
@@ -122,7 +128,7 @@ async def start(
 
 
 def files(
-    base: str, credentials: Credentials, chain: Chain, *, port: int, network: str
+    base: str, credentials: Credentials, chain: Chain, *, port: int, network: str, method: str
 ) -> dict[str, str]:
     """File name -> text of the configuration folder."""
     return {
@@ -136,12 +142,12 @@ def files(
         "server.pem": chain.server,
         "server.key": chain.server_key,
         "users": (f'{USER} Cleartext-Password := "{credentials.password}"\n'),
-        "radiusd.conf": _radiusd(base, credentials.radius_secret, port, network),
+        "radiusd.conf": _radiusd(base, credentials.radius_secret, port, network, method),
     }
 
 
 # Blocks stand on lines of their own: FreeRADIUS rejects `name { key = value }` on one line.
-def _radiusd(base: str, secret: str, port: int, network: str) -> str:
+def _radiusd(base: str, secret: str, port: int, network: str, method: str) -> str:
     return f"""prefix = /usr
 libdir = /usr/lib/freeradius
 raddbdir = {base}
@@ -188,7 +194,7 @@ modules {{
         filename = {base}/users
     }}
     eap {{
-        default_eap_type = md5
+        default_eap_type = {method}
         timer_expire = 60
         ignore_unknown_eap_types = no
         max_sessions = 1024

@@ -54,16 +54,19 @@ _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
 class Radio:
     """Settings of the AP's radio.
 
-    ``rate_mbps``: one fixed legacy rate, or None. ``four_address``: stations may bridge.
+    ``rate_mbps``: one fixed legacy rate, or None. ``mcs_lines``: settings of HT and VHT.
+    ``four_address``: stations may bridge. ``country``: the regulatory domain that it announces.
     """
 
     interface: str
     phy: str = "802.11g"
     channel: int = 1
     rate_mbps: float | None = None
+    mcs_lines: tuple[str, ...] = ()
     bridge: str | None = None
     beacon_interval_tu: int = 100
     four_address: bool = False
+    country: str | None = None
 
 
 @frozen
@@ -101,12 +104,13 @@ def configuration(
         f"hw_mode={'a' if radio.channel > 14 else _MODES.get(radio.phy, 'g')}",
         f"nas_identifier={identifier}",
     ]
+    if radio.country is not None:
+        lines += [f"country_code={radio.country}", "ieee80211d=1"]
     if radio.bridge:
         lines.append(f"bridge={radio.bridge}")
     if radio.four_address:
         lines.append("wds_sta=1")
-    if radio.phy == "802.11n" and policy.ht_allowed:
-        lines += ["ieee80211n=1", "wmm_enabled=1"]
+    lines += radio.mcs_lines
     if radio.rate_mbps is not None:
         rate = round(radio.rate_mbps * 10)
         lines += [f"supported_rates={rate}", f"basic_rates={rate}"]

@@ -13,7 +13,7 @@ import contextlib
 import os
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -23,6 +23,8 @@ from airtoll.errors import EnvironmentProblem, TestbedError
 
 #: Every process carries it, so that what a killed airtoll left can be found (see ``cleanup``).
 RUN_VARIABLE: Final = "AIRTOLL_RUN"
+#: Options of asyncssh's connection, by name.
+SshOptions = Mapping[str, Any]
 #: How long a daemon may take to end. An emulated CPU that is shared takes its time: SAE alone is
 #: seconds of elliptic curves, during which no signal is looked at.
 GRACE_S: Final = 30.0
@@ -156,6 +158,17 @@ class Host(abc.ABC):
                 await self._started.pop().stop()
 
     @abc.abstractmethod
+    async def hold(
+        self, argv: Sequence[str], limit_s: float = 30.0
+    ) -> Callable[[], Awaitable[None]]:
+        """Start a program that works until its standard input ends; gives what ends it.
+
+        It has said "ready" when this returns. Its input ends with this process, too, however that
+        ends, and it has no mark by which ``cleanup`` would end it. Raises :class:`HostError` when
+        it does not get ready.
+        """
+
+    @abc.abstractmethod
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
         """Write a file, and its folder where that is missing."""
 
@@ -241,6 +254,28 @@ class LocalHost(Host):
                 raise EnvironmentProblem(f"{self.name}: {argv[0]} is not installed") from None
         return _LocalProcess(process)
 
+    async def hold(
+        self, argv: Sequence[str], limit_s: float = 30.0
+    ) -> Callable[[], Awaitable[None]]:
+        """Start a program that works until its standard input ends; gives what ends it."""
+        process = await asyncio.create_subprocess_exec(
+            *self._prefixed(tuple(argv)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        await _ready(self.name, argv, process.stdout.readline(), limit_s)
+        given = process.stdin
+
+        async def release() -> None:
+            given.close()
+            await asyncio.wait_for(process.wait(), limit_s)
+
+        return release
+
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
         """Write a file, and its folder where that is missing."""
         target = Path(path)
@@ -288,7 +323,7 @@ class SshHost(Host):
     """
 
     def __init__(
-        self, name: str, run_id: str, address: str, options: Mapping[str, Any] | None = None
+        self, name: str, run_id: str, address: str, options: SshOptions | None = None
     ) -> None:
         super().__init__(name, run_id)
         user, _, host = address.rpartition("@")
@@ -364,6 +399,21 @@ class SshHost(Host):
             raise HostError(f"{self.name}: {argv[0]} did not start")
         return _SshProcess(self, channel, int(pid))
 
+    async def hold(
+        self, argv: Sequence[str], limit_s: float = 30.0
+    ) -> Callable[[], Awaitable[None]]:
+        """Start a program that works until its standard input ends; gives what ends it."""
+        if self._connection is None:
+            raise HostError(f"{self.name}: not connected")
+        channel = await self._connection.create_process(shlex.join(argv))
+        await _ready(self.name, argv, channel.stdout.readline(), limit_s)
+
+        async def release() -> None:
+            channel.stdin.write_eof()
+            await asyncio.wait_for(channel.wait(), limit_s)
+
+        return release
+
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
         """Write a file, and its folder where that is missing."""
         octets = data.encode() if isinstance(data, str) else data
@@ -412,3 +462,15 @@ class _SshProcess(Process):
 def _short(argv: Sequence[str]) -> str:
     line = shlex.join(argv)
     return line if len(line) <= 120 else line[:117] + "..."
+
+
+async def _ready(
+    who: str, argv: Sequence[str], line: Awaitable[bytes | str], limit_s: float
+) -> None:
+    try:
+        said = await asyncio.wait_for(line, limit_s)
+    except TimeoutError:
+        said = "nothing"
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    if text.strip() != "ready":
+        raise HostError(f"{who}: `{_short(argv)}` said {text.strip() or 'nothing'}, not ready")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import attrs
 from attrs import field, frozen
 
+from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.plain import read
 
@@ -63,6 +64,7 @@ class Job:
     ``hidden``: stations that never sense one another; ``queue_frames``: frames that wait per radio
     and access category; ``noise_figure_db`` of receivers; ``carrier_sense_dbm``: power that makes
     the medium busy; ``seed`` of back-offs and losses. None: as the medium has it by default.
+    ``cable``: between access points and server; None: one that takes no time.
     """
 
     name: str
@@ -71,6 +73,10 @@ class Job:
     phy: str = "802.11g"
     channel: int = 1
     rate_mbps: float | None = None
+    mcs: int | None = None
+    streams: int = 1
+    width_mhz: int = 20
+    guard_interval_ns: int = 800
     beacon_interval_tu: int = 100
     station_to_station: bool = False
     flow: Flow | None = Flow()
@@ -93,6 +99,7 @@ class Job:
     noise_figure_db: float | None = None
     carrier_sense_dbm: float | None = None
     seed: int = 0
+    cable: Cable | None = None
 
     @property
     def between_stations(self) -> bool:

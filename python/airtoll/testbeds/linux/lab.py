@@ -26,11 +26,15 @@ from __future__ import annotations
 import ipaddress
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from airtoll.errors import UsageError
+
+#: Names that reach configuration files, and a shell on other hosts.
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+_ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
 
@@ -43,15 +47,25 @@ class LabHost(_Table):
     """One host. ``address``: "local", host, or user@host; ``port`` is that of its sshd."""
 
     role: Role
-    address: str | None = None
+    address: str | None = Field(None, pattern=_ADDRESS)
     port: int = Field(22, ge=1, le=65535)
-    interface: str | None = Field(None, max_length=15)
+    interface: str | None = Field(None, max_length=15, pattern=_NAME)
     ip: str
-    bridge: str | None = Field(None, max_length=15)
-    monitor: str | None = Field(None, max_length=15)
+    bridge: str | None = Field(None, max_length=15, pattern=_NAME)
+    monitor: str | None = Field(None, max_length=15, pattern=_NAME)
     known_hosts: str | None = None
     identity: str | None = None
     by: Literal["airtoll", "hand"] = "airtoll"
+
+    @property
+    def ssh_options(self) -> dict[str, object]:
+        """Options of asyncssh's connection to this host."""
+        options: dict[str, object] = {"port": self.port}
+        if self.identity:
+            options["client_keys"] = [self.identity]
+        if self.known_hosts:
+            options["known_hosts"] = self.known_hosts
+        return options
 
     @field_validator("ip")
     @classmethod
@@ -91,7 +105,7 @@ class Lab(_Table):
     """A laboratory: at least one access point, one station and one server."""
 
     lab: LabTable
-    host: dict[str, LabHost]
+    host: dict[Annotated[str, Field(pattern=_NAME, max_length=63)], LabHost]
 
     @model_validator(mode="after")
     def _complete(self) -> Lab:

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import cleanup, conditions, radios
+from airtoll.testbeds.linux import borrowed, cleanup, conditions, radios
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
+from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost, SshOptions
 from airtoll.testbeds.linux.lab import Lab, LabHost
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
@@ -59,14 +58,17 @@ class Laboratory(Stack):
         credentials: Credentials,
         results: Path,
         lab: Lab,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
+        options: Mapping[str, SshOptions] | None = None,
         prompts: Prompts | None = None,
     ) -> None:
         super().__init__(run_id, credentials, results)
         self._lab = lab
+        self.country = lab.lab.country
         self._options = options or {}
         self.prompts = prompts
         self._described: dict[str, LabHost] = {}
+        #: Each gives back what a host's settings were.
+        self._borrowed: list[Callable[[], Awaitable[None]]] = []
 
     async def _build(self) -> None:
         names = {"srv": self._lab.of("server")[0]}
@@ -85,24 +87,27 @@ class Laboratory(Stack):
             await host.run(["mkdir", "-p", self.folder])
             if described.interface is not None and node != "srv":
                 self.radios[node] = await radios.physical(host, described.interface)
+                country = self._lab.lab.country
+                self._borrowed.append(await borrowed.borrow(host, described.interface, country))
                 with contextlib.suppress(HostError):  # not every driver surveys
                     self.surveyed[node] = await conditions.survey(host, described.interface)
 
     def _host(self, node: str, name: str, described: LabHost) -> Host:
         if described.address == "local":
             return LocalHost(node, self.run_id)
-        options: dict[str, object] = {"port": described.port}
-        if described.identity:
-            options["client_keys"] = [described.identity]
-        if described.known_hosts:
-            options["known_hosts"] = described.known_hosts
         assert described.address is not None
         return SshHost(
-            node, self.run_id, described.address, {**options, **self._options.get(name, {})}
+            node,
+            self.run_id,
+            described.address,
+            {**described.ssh_options, **self._options.get(name, {})},
         )
 
     async def close(self) -> None:
-        """Stop everything that this run started, on every host."""
+        """Stop everything that this run started, on every host, and give back what it changed."""
+        while self._borrowed:
+            with contextlib.suppress(TestbedError, TimeoutError, OSError):
+                await self._borrowed.pop()()
         for host in self.hosts.values():
             if isinstance(host, SshHost):
                 await cleanup.clean_processes(host, self.run_id)

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
-from airtoll.testbeds.linux import foreign
+from airtoll.testbeds.linux import cables, foreign, namespaces
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job
 
@@ -79,6 +79,8 @@ class Layout:
             raise TestbedError(
                 f"linux: {len(self.job.stations)} stations; this testbed has {len(STATIONS)}"
             )
+        if self.job.cable is not None and self.stack.virtual:
+            await cables.lay(self.job.cable, self._cable_ends())
         if self._tunnel_between_stations:
             host, interface = self.monitors()["wire"]
             await host.run(["ip", "link", "set", interface, "up"])
@@ -87,6 +89,11 @@ class Layout:
                 raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")
             homes = tuple(own for addresses in self.addresses().values() for own in addresses)
             await foreign.set_up(self.stack, homes, undo)
+
+    def _cable_ends(self) -> list[tuple[Host, str]]:
+        hosts = self.stack.hosts
+        ends = [(hosts[node], namespaces.ACCESS_POINT_PORT) for node in ("ap1", "ap2")]
+        return ends + [(hosts[SERVER], f"{namespaces.SWITCH_PORT}{index}") for index in range(2)]
 
     def monitors(self) -> dict[str, tuple[Host, str]]:
         """Where to capture: name -> host and interface."""

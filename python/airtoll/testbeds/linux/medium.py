@@ -183,15 +183,16 @@ def _hwsim(address: str) -> str:
     return f"{int(first, 16) | 0x40:02x}:{rest}"
 
 
-def judge(phy: str, air_bps: float, ceiling_bps: float, counts: MediumStatistics) -> Verdict:
-    """Judge a throughput by the CPU's ceiling and by the medium's counts meanwhile."""
-    return Verdict(air_bps, ceiling_bps, _refusal(phy, air_bps, ceiling_bps, counts))
+def judge(air_bps: float, ceiling_bps: float | None, counts: MediumStatistics) -> Verdict:
+    """Judge a throughput by the CPU's ceiling and by the medium's counts meanwhile.
+
+    ``ceiling_bps``: None where the CPU takes no time.
+    """
+    return Verdict(air_bps, ceiling_bps, _refusal(air_bps, ceiling_bps, counts))
 
 
-def _refusal(phy: str, air_bps: float, ceiling_bps: float, counts: MediumStatistics) -> str | None:
-    if phy == "802.11n":
-        return "the medium sends frames one by one, without A-MPDUs"
-    if ceiling_bps < HEAD_ROOM * air_bps:
+def _refusal(air_bps: float, ceiling_bps: float | None, counts: MediumStatistics) -> str | None:
+    if ceiling_bps is not None and ceiling_bps < HEAD_ROOM * air_bps:
         return (
             f"the CPU carries {ceiling_bps / 1e6:.2f} Mbit/s without airtime, less than "
             f"{HEAD_ROOM:g} times the {air_bps / 1e6:.2f} measured"

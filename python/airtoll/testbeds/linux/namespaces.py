@@ -22,6 +22,9 @@ SERVER_NUMBER: Final = 1
 FIRST_AP_NUMBER: Final = 2
 FIRST_STATION_NUMBER: Final = 11
 BRIDGE: Final = "br0"
+#: Ends of the cable of an access point: a port of the switch, and the access point's own.
+SWITCH_PORT: Final = "sw"
+ACCESS_POINT_PORT: Final = "eth0"
 
 
 @frozen
@@ -59,10 +62,12 @@ async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]
 async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:
     """A switch on the server, and one cable from it to a bridge on every AP."""
     await _batch(root, server, [f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up"])
+    # Packets of 64 KiB, which the kernel cuts up behind the queue, would take a cable in one piece.
+    await server.run(["ethtool", "-K", BRIDGE, "tso", "off", "gso", "off"], check=False)
     own = Address(SERVER_NUMBER)
     await _batch(root, server, _addresses(own, BRIDGE))
     for index, host in enumerate(access_points):
-        far, near = f"sw{index}", "eth0"
+        far, near = f"{SWITCH_PORT}{index}", ACCESS_POINT_PORT
         await root.run(
             [
                 "ip",

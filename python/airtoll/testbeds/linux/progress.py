@@ -63,7 +63,12 @@ class Progress:
     def daemons(self) -> list[Process]:
         """The processes that the link depends on."""
         processes = [access_point.process for access_point in self.access_points]
-        return processes + [station.process for station in self.stations.values()]
+        processes += [station.process for station in self.stations.values()]
+        if self.policy.tunnels:
+            processes += self.stack.ike_daemons()
+        if self.stack.medium is not None:
+            processes.append(self.stack.medium.process)
+        return processes
 
     async def reachable(self) -> None:
         """Raise ``TestbedError`` naming the station whose packets do not come back."""

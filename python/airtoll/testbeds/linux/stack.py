@@ -50,23 +50,33 @@ class Stack:
 
     Use as an async context manager. ``results``: folder for trials' files. ``virtual``: whether
     the radios are. ``program``: the medium that gives virtual radios an air; without one nothing
-    they carry takes airtime.
+    they carry takes airtime. ``virtual_time``: whether the clock moves only when every process
+    waits, so that the CPU takes no time and no frame is late.
     """
 
     virtual = True
 
     def __init__(
-        self, run_id: str, credentials: Credentials, results: Path, program: str | None = None
+        self,
+        run_id: str,
+        credentials: Credentials,
+        results: Path,
+        program: str | None = None,
+        *,
+        virtual_time: bool = False,
     ) -> None:
         self.run_id = run_id
         self.credentials = credentials
         self.results = results
         self._program = program
+        self.virtual_time = virtual_time
         self.root = LocalHost("root", run_id)
         self.folder = ""
         self.hosts: dict[str, Host] = {}
         self.radios: dict[str, radios.Radio] = {}
         self.medium: medium.Medium | None = None
+        #: The regulatory domain that access points announce.
+        self.country: str | None = None
         #: Node -> a station without a driver, and the terminal of its prompts.
         self.by_hand: dict[str, Device] = {}
         self.prompts: Prompts | None = None
@@ -181,10 +191,17 @@ class Stack:
         return trial.outcome()
 
     async def radius(self, policy: Policy, node: str, network: str) -> freeradius.Server:
-        """The RADIUS server for a policy on a node, for clients of a network; started once."""
+        """The RADIUS server for a policy on a node, for clients of a network.
+
+        It goes on for the next policy with the same certificates and EAP method.
+        """
+        assert policy.link.eap_method is not None
+        method = str(policy.link.eap_method)
         suite_b = policy.link.akm is not None and policy.link.akm.is_192_bit
         port = P384_PORT if suite_b else RSA_PORT
         server = self._radius.get((node, port))
+        if server is not None and server.method != method:
+            await server.process.stop()
         if server is None or not server.process.running:
             server = await freeradius.start(
                 self.hosts[node],
@@ -194,6 +211,7 @@ class Stack:
                 name=f"{node}-{'p384' if suite_b else 'rsa'}",
                 port=port,
                 network=network,
+                method=method,
             )
             self._radius[node, port] = server
         return server
@@ -205,6 +223,10 @@ class Stack:
             daemon = await strongswan.start(self.hosts[node], self.folder)
             self._charons[node] = daemon
         return daemon
+
+    def ike_daemons(self) -> list[Process]:
+        """The processes of the IKE daemons that were started."""
+        return [daemon.process for daemon in self._charons.values()]
 
     async def _stop_servers(self) -> None:
         servers, self._servers = self._servers, {}

@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
@@ -22,7 +23,7 @@ from attrs import evolve
 
 from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import SketchTuple, storage_error
+from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
@@ -30,7 +31,8 @@ from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest
+from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
+from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.linux import (
     by_hand,
     credentials,
@@ -40,8 +42,11 @@ from airtoll.testbeds.linux import (
     hostapd,
     ledger,
     medium,
+    rates,
     timeline,
+    worker,
 )
+from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, station_names
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
@@ -53,7 +58,16 @@ from airtoll.testbeds.resolve import level_dbm, station_list
 
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
-_WORKER: Final = "airtoll.testbeds.linux.worker:handle"
+#: Begins the names of scratch folders; each holds the identity of its owner.
+_SCRATCH: Final = "airtoll-linux-"
+_OWNER: Final = "owner"
+_WORKER_MODULE: Final = "airtoll.testbeds.linux.worker"
+_WORKER: Final = f"{_WORKER_MODULE}:handle"
+#: Names of runs, nodes and trials in virtual time: the same in every guest.
+_VIRTUAL_RUN: Final = "0a1b2c3d"
+#: Host time that a guest in virtual time may take: once, and per second of traffic.
+_PATIENCE_S: Final = 300.0
+_PATIENCE: Final = 120.0
 #: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
 _CALL_OCTETS: Final = 172
 _CALL_INTERVAL_S: Final = 0.02
@@ -83,7 +97,6 @@ class Linux:
     """
 
     name = "linux"
-    parallel = False
 
     def __init__(
         self,
@@ -103,6 +116,15 @@ class Linux:
         self._environment: dict[str, str] | None = None
         self._version: tuple[int, int] | None = None
         self._baseline: dict[tuple[str, str, str], dict[str, float]] = {}
+        self._opening = threading.Lock()
+        self._virtual: bool | None = None
+        self._carried_out = False
+        self._cancelled = False
+
+    @property
+    def parallel(self) -> bool:
+        """Whether each trial has a guest of its own, whose time no other guest takes."""
+        return self._in_virtual_time()
 
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
@@ -136,14 +158,23 @@ class Linux:
 
         The folder holds air.pcap, wire.pcap, keys.json, outcome.json and the configurations.
 
-        Raises ``TestbedError`` when the stack or the guest broke; the next trial starts anew.
+        A stack or a guest that broke is a failure by name, and the next trial starts anew. Raises
+        ``EnvironmentProblem`` where none can be started, and ``TestbedError`` where one breaks
+        before this testbed has carried out any trial.
         """
         cell = trial.cell
         place = (cell.scenario, cell.traffic, cell.factors_json)
         channel = self._lab.lab.channel if self._lab is not None else None
         job = job_of(trial, capture=captures is not None, channel=channel)
         own = None if captures is None else captures / folder_of(trial)
-        measured, usage = self._measure(job, own)
+        try:
+            measured, usage = self._measure(job, own)
+        except EnvironmentProblem:
+            raise
+        except TestbedError as error:
+            if not self._carried_out or self._cancelled:
+                raise
+            return Measured(failure=f"{BROKEN}{error}")
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
         said: list[str] = []
@@ -177,8 +208,10 @@ class Linux:
             outcome = session.measure(job)
         except TestbedError:
             # Remains of a broken stack must not affect the next trial.
-            self.close()
+            if not isinstance(session, _VirtualSession):
+                self.close()
             raise
+        self._carried_out = True
         folder = results / job.name
         measured = _with_timeline(outcome, job, folder)
         files: tuple[Path, ...] = ()
@@ -187,6 +220,8 @@ class Linux:
                 captures.mkdir(parents=True, exist_ok=True)
                 (folder / "outcome.json").write_text(_summary(outcome))
                 for path in sorted(folder.iterdir()):
+                    # Keys are in it, and captures hold what they decrypt.
+                    (captures / path.name).touch(mode=0o600)
                     shutil.copyfile(path, captures / path.name)
             except OSError as error:
                 # Half a trial's files would pass for all of them.
@@ -214,6 +249,7 @@ class Linux:
 
     def cancel(self) -> None:
         """A trial in progress ends with its session."""
+        self._cancelled = True
         self.close()
 
     def close(self) -> None:
@@ -227,10 +263,16 @@ class Linux:
             self._scratch = None
 
     def _opened(self) -> Session:
+        with self._opening:
+            return self._opened_once()
+
+    def _opened_once(self) -> Session:
         if self._session is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="airtoll-linux-")
+            _sweep()
+            self._scratch = tempfile.TemporaryDirectory(prefix=_SCRATCH)
             results = Path(self._scratch.name)
-            session: Session = _GuestSession(self._driver) if self._vm else _HostSession(self._lab)
+            (results / _OWNER).write_text(identity(os.getpid()))
+            session = self._session_of_this_kind()
             self._phase("starting the guest" if self._vm else "starting the nodes")
             try:
                 described = session.open(secrets.token_hex(4), credentials.fresh(), results)
@@ -241,6 +283,21 @@ class Linux:
             self._session = session
             self._environment = {**_tools(), **described}
         return self._session
+
+    def _session_of_this_kind(self) -> Session:
+        if not self._vm:
+            return _HostSession(self._lab)
+        program = _program()
+        if program is not None and self._in_virtual_time():
+            return _VirtualSession(program)
+        return _GuestSession(self._driver)
+
+    def _in_virtual_time(self) -> bool:
+        if self._virtual is None:
+            # Without airtime nothing would slow a sender down whose CPU takes no time.
+            with_air = self._vm and medium.find() is not None
+            self._virtual = with_air and drivers.has_virtual_time(self._driver)
+        return self._virtual
 
     def _lab_reason(self, cell: Cell) -> str | None:
         if self._lab is None:
@@ -298,8 +355,12 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         policy=cell.policy,
         stations=tuple(station_names(settings)),
         phy=settings.phy,
-        channel=channel or (36 if settings.phy == "802.11a" else 1),
+        channel=channel or (1 if settings.phy in ("802.11b", "802.11g") else 36),
         rate_mbps=settings.rate_mbps,
+        mcs=(settings.mcs or 0) if settings.phy in rates.HT else None,
+        streams=settings.streams,
+        width_mhz=settings.width_mhz,
+        guard_interval_ns=settings.guard_interval_ns or 800,
         beacon_interval_tu=settings.beacon_interval_tu,
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
@@ -319,7 +380,16 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         carrier_sense_dbm=settings.radio.carrier_sense_dbm,
         queue_frames=settings.queue_packets,
         seed=trial.seed,
+        cable=_cable(settings),
     )
+
+
+def _cable(settings: Scenario) -> Cable | None:
+    """The cable of a study, where the layout has that one cable."""
+    if settings.topology in DOMAINS:
+        return None
+    wired = settings.wired
+    return Cable(wired.rate_mbps * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
 
 
 def flow_of(settings: Scenario, load: Traffic) -> Flow:
@@ -462,6 +532,15 @@ def _summary(outcome: Outcome) -> str:
     return json.dumps({**kept, "access_points": data["access_points"]}, indent=1) + "\n"
 
 
+def _sweep() -> None:
+    """Remove the scratch folders of killed owners; one without an owner is just being made."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        owner = folder / _OWNER
+        with contextlib.suppress(OSError):
+            if owner.exists() and not alive(owner.read_text()):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def _program() -> str | None:
     found = medium.find()
     return None if found is None else str(found)
@@ -481,16 +560,73 @@ class _HostSession:
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
         if self._lab is not None:
             laboratory = Laboratory(run_id, secret, results / "trials", self._lab)
-            return self._worker.open_stack(laboratory)
+            return {**self._worker.open_stack(laboratory), "accelerator": "none"}
         if os.geteuid() != 0:
             raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
-        return self._worker.open(run_id, secret, results / "trials", _program())
+        described = self._worker.open(run_id, secret, results / "trials", _program())
+        return {**described, "accelerator": "none"}
 
     def measure(self, job: Job) -> Outcome:
         return self._worker.measure(job)
 
     def close(self) -> None:
         self._worker.close()
+
+
+class _VirtualSession:
+    """Every job in a guest of its own, in virtual time: a trial depends on no other trial."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._results = Path()
+        self._credentials: dict[str, object] = {}
+        self._errands: list[Errand] = []
+        self.pid: int | None = None
+
+    def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
+        self._results = results
+        # The seed of the run has no part in keys, so that equal trials of two runs are equal.
+        answer = self._send(f"{_WORKER_MODULE}:prepare", None, 0, _PATIENCE_S, results / "prepare")
+        self._credentials = read(dict[str, object], answer)
+        guest = Errand(results / "prepare")
+        return {
+            "kernel": guest.kernel_release,
+            "air": medium.PROGRAM,
+            "accelerator": guest.accelerator,
+            "guest_time": guest.clock,
+        }
+
+    def measure(self, job: Job) -> Outcome:
+        share = self._results / "shares" / job.name
+        request = worker.Errand(
+            run_id=_VIRTUAL_RUN,
+            credentials=self._credentials,
+            results=f"{SHARE_IN_GUEST}/trials",
+            medium=self._program,
+            job=evolve(job, name=_VIRTUAL_RUN).to_json(),
+        )
+        limit_s = _PATIENCE_S + _PATIENCE * (job.flow.duration_s if job.flow else 0)
+        try:
+            answer = self._send(f"{_WORKER_MODULE}:carry_out", request, job.seed, limit_s, share)
+            (self._results / "trials").mkdir(exist_ok=True)
+            (share / "trials" / _VIRTUAL_RUN).rename(self._results / "trials" / job.name)
+        finally:
+            shutil.rmtree(share, ignore_errors=True)
+        return Outcome.from_json(read(dict[str, object], answer)["outcome"])
+
+    def _send(
+        self, function: str, argument: object, seed: int, limit_s: float, share: Path
+    ) -> object:
+        errand = Errand(share)
+        self._errands.append(errand)
+        try:
+            return errand.carry_out(function, argument, seed=seed, limit_s=limit_s)
+        finally:
+            self._errands.remove(errand)
+
+    def close(self) -> None:
+        for errand in list(self._errands):
+            errand.stop()
 
 
 class _GuestSession:

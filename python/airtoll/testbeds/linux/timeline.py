@@ -74,6 +74,20 @@ def read(
     return Timeline(report)
 
 
+def pause_s(session: SessionReport) -> float:
+    """The time between the link's last message and the tunnel's first: the testbed's own.
+
+    A station would begin at once; the testbed reads back what the link negotiated first.
+    """
+    link, tunnel = 0.0, None
+    for phase in session["phases"]:
+        if phase["frames"] and phase["phase"] == "tunnel":
+            tunnel = phase["at_s"]
+        elif phase["frames"] and phase["phase"] not in ("rekey", "end"):
+            link = max(link, phase["at_s"] + phase["duration_s"])
+    return 0.0 if tunnel is None else max(0.0, tunnel - link)
+
+
 def values(timeline: Timeline, station: str, name: str) -> Iterator[Value]:
     """The rows of one station: ``station`` is its MAC address, ``name`` its name in the study.
 
@@ -83,12 +97,13 @@ def values(timeline: Timeline, station: str, name: str) -> Iterator[Value]:
     if session is not None:
         for metric in _TIMES:
             if (taken := session[metric]) is not None:
+                if metric == "negotiation_time_s":
+                    taken -= pause_s(session)
                 yield Value(metric, taken, "s", station=name)
         messages = session["authentication_messages"]
         yield Value("authentication_messages", float(messages), "1", station=name)
         for protocol, count in session["message_counts"].items():
-            # RADIUS is between the access point and its server, not a message of the station.
-            if protocol in METRICS and protocol != "messages_radius":
+            if protocol in METRICS:
                 yield Value(protocol, float(count), "1", station=name)
     gaps = [roam["handover_gap_s"] for roam in timeline.moves(station)]
     if gaps:

@@ -24,6 +24,7 @@ from airtoll.testbeds.linux import (
     iperf3,
     irtt,
     medium,
+    rates,
 )
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
@@ -67,10 +68,11 @@ async def carry(progress: Progress, flow: Flow) -> None:
         if isinstance(result, BaseException):
             raise result
         progress.values += result
-    usage = conditions.usage(before, await conditions.sample(busy))
-    if not progress.by_hand:  # a person's time is no time of the traffic's
-        progress.values.append(Value("cpu_share", usage["busy"], "1"))
-    progress.conditions.cpu = usage
+    if not stack.virtual_time:  # where the CPU takes no time, it has no share of it
+        usage = conditions.usage(before, await conditions.sample(busy))
+        if not progress.by_hand:  # a person's time is no time of the traffic's
+            progress.values.append(Value("cpu_share", usage["busy"], "1"))
+        progress.conditions.cpu = usage
     radio_after = await _radio_conditions(progress)
     progress.conditions.radio = conditions.Signals(radio_before, radio_after)
     progress.caveats += conditions.moved(radio_before, radio_after)
@@ -83,13 +85,18 @@ async def carry(progress: Progress, flow: Flow) -> None:
 async def _judge(
     progress: Progress, names: list[str], flow: Flow, counts: MediumStatistics
 ) -> None:
-    """Say whether the throughput measured is the radio's, by the CPU's ceiling."""
+    """Say whether the throughput measured is the radio's, by the CPU's ceiling where it has one."""
     air_bps = _total(progress.values)
+    free = progress.stack.virtual_time
     if air_bps is None:
-        progress.caveats.append("delays contain what the CPU needs, not the air alone")
+        if not free:
+            progress.caveats.append("delays contain what the CPU needs, not the air alone")
         return
-    ceiling = await _ceiling(progress, names, flow, air_bps)
-    verdict = medium.judge(progress.job.phy, air_bps, ceiling, counts)
+    ceiling = None if free else await _ceiling(progress, names, flow, air_bps)
+    verdict = medium.judge(air_bps, ceiling, counts)
+    other_rate = rates.refusal(progress.job, progress.policy, counts)
+    if verdict.refusal is None and other_rate is not None:
+        verdict = evolve(verdict, refusal=other_rate)
     progress.conditions.verdict = verdict
     if verdict.refusal is not None:
         progress.caveats.insert(0, NOT_RADIO + verdict.refusal)

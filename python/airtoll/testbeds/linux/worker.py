@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import environment
+from airtoll.testbeds.linux import credentials, environment
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.medium import PROGRAM
@@ -43,6 +43,16 @@ class Close(TypedDict):
     op: Literal["close"]
 
 
+class Errand(TypedDict):
+    """One trial from the nodes to its outcome, in a guest of its own; fields as above."""
+
+    run_id: str
+    credentials: dict[str, object]
+    results: str
+    medium: str
+    job: dict[str, object]
+
+
 class Worker:
     """A stack on its own event loop; the same object serves a local run and the guest."""
 
@@ -56,10 +66,10 @@ class Worker:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def open(
-        self, run_id: str, credentials: Credentials, results: Path, medium: str | None = None
+        self, run_id: str, secret: Credentials, results: Path, medium: str | None = None
     ) -> dict[str, str]:
         """Build the nodes; gives the kernel's side of the environment."""
-        return self.open_stack(Stack(run_id, credentials, results, medium))
+        return self.open_stack(Stack(run_id, secret, results, medium))
 
     def open_stack(self, stack: Stack) -> dict[str, str]:
         """Build a stack's nodes; gives the kernel's side of the environment."""
@@ -84,6 +94,22 @@ class Worker:
             self._wait(stack.close())
 
 
+def prepare(_: object) -> dict[str, object]:
+    """New credentials, as a guest's seed gives them, for all trials of a run in virtual time."""
+    return credentials.fresh().to_json()
+
+
+def carry_out(errand: Errand) -> dict[str, object]:
+    """Open a stack in virtual time and carry out its one trial; the guest's end ends the stack."""
+    worker = Worker()
+    secret = Credentials.from_json(errand["credentials"])
+    results = Path(errand["results"])
+    stack = Stack(errand["run_id"], secret, results, errand["medium"], virtual_time=True)
+    described = worker.open_stack(stack)
+    outcome = worker.measure(Job.from_json(errand["job"]))
+    return {"described": described, "outcome": outcome.to_json()}
+
+
 _WORKER: Worker | None = None
 
 
@@ -93,9 +119,9 @@ def handle(request: Open | Measure | Close) -> Mapping[str, object]:
     if _WORKER is None:
         _WORKER = Worker()
     if request["op"] == "open":
-        credentials = Credentials.from_json(request["credentials"])
+        secret = Credentials.from_json(request["credentials"])
         results = Path(request["results"])
-        return _WORKER.open(request["run_id"], credentials, results, request["medium"])
+        return _WORKER.open(request["run_id"], secret, results, request["medium"])
     if request["op"] == "measure":
         return _WORKER.measure(Job.from_json(request["job"])).to_json()
     _WORKER.close()

@@ -159,7 +159,13 @@ fn a_scan_without_result_leaves_the_station_at_its_link() {
         let vector = TxVector::ofdm(OfdmRate::M6, Band::Ghz5);
         let difs = Duration::from_micros(34);
         let link = LinkId::new(9);
-        plan.scanning = Some(Scanning::new(scan, link, vector, difs, vec![0x8c]));
+        plan.scanning = Some(Scanning::new(
+            scan,
+            link,
+            vector,
+            difs,
+            (vec![0x8c], vec![]),
+        ));
     });
     let id = HandoverId::new(0);
     lab.at(1_000, |roam, turn| roam.looked(id, true, turn));
@@ -292,7 +298,7 @@ fn only_a_passive_scan_listens_for_beacons() {
                 LinkId::new(9),
                 vector,
                 difs,
-                vec![0x8c],
+                (vec![0x8c], vec![]),
             ));
         });
         let id = HandoverId::new(0);

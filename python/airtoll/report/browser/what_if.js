@@ -16,7 +16,7 @@
   const choice = (policy, tunnel) =>
     data.choices.find((one) => one.policy === policy && one.tunnel === tunnel);
 
-  const simulated = (one) => {
+  const simulated = async (one) => {
     if (one.refused) return { error: one.refused };
     return simulator.ask({ scenario: changed(one.scenario, wanted()), seeds });
   };
@@ -39,16 +39,15 @@
   const mbps = (bps) => (bps / 1e6).toFixed(bps < 1e6 ? 3 : 2);
   const percent = (share) => (100 * share).toFixed(1) + " %";
 
-  const show = () => {
+  const answer = async () => {
     const begin = performance.now();
     const policy = control("policy").value;
     const tunnel = control("tunnel").value;
-    const found = simulated(choice(policy, tunnel));
-    const base = simulated(choice("open", ""));
-    const took = Math.round(performance.now() - begin);
+    const [found, base] = await Promise.all(
+      [choice(policy, tunnel), choice("open", "")].map(simulated));
     const table = section.querySelector("tbody");
     table.replaceChildren();
-    section.dataset.took = took;
+    section.dataset.took = Math.round(performance.now() - begin);
     if (found.error || base.error) {
       said("throughput").textContent = found.error || base.error;
       said("cost").textContent = "";
@@ -78,10 +77,27 @@
     });
   };
 
+  // One change at a time: those that come meanwhile are one further change.
+  let again = false;
+  const show = async () => {
+    if (section.dataset.busy) {
+      again = true;
+      return;
+    }
+    section.dataset.busy = "yes";
+    do {
+      again = false;
+      await answer();
+    } while (again);
+    delete section.dataset.busy;
+  };
+
+  let begun = false;
   const begin = async () => {
-    if (simulator !== null) return;
+    if (begun) return;
+    begun = true;
     try {
-      simulator = await openSimulator();
+      simulator = await openSimulatorInWorker().catch(openSimulator);
     } catch (problem) {
       said("throughput").textContent = "This browser cannot run the simulator: " + problem.message;
       return;

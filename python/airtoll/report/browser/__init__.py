@@ -6,7 +6,10 @@ Takes the module that ``tools/web.sh`` builds and compresses; gives it in base64
 from __future__ import annotations
 
 import base64
+import json
 from importlib.resources import files
+
+from markupsafe import Markup
 
 from airtoll.errors import UsageError
 
@@ -37,3 +40,8 @@ def embedded() -> str:
 def script(name: str) -> str:
     """A script next to this file."""
     return (files(__package__) / name).read_text("utf-8")
+
+
+def in_script(data: object) -> Markup:
+    """JSON that cannot end the script element around it."""
+    return Markup(json.dumps(data, sort_keys=True).replace("<", "\\u003c"))

@@ -1,0 +1,424 @@
+//! Elements by which an access point and its stations announce themselves: beacons, probe responses
+//! and association frames, from the PHY of a BSS and the security that it offers.
+//!
+//! Takes a scenario; gives octets. The lengths of beacons on the air follow from these octets. Order
+//! of elements: IEEE 802.11-2020, table 9-32, with those of 802.11ax and 802.11be.
+
+use airtoll_handshakes::link::{Link, offered};
+use airtoll_handshakes::{LinkSpec, Options, announced_link};
+use airtoll_phy::Band;
+use airtoll_security::CipherSuite;
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::capability::{self, PhySetUp, Reported};
+use airtoll_wire::ieee80211::element::{Element, id};
+use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
+use airtoll_wire::ieee80211::{ManagementRepr, rsne};
+
+use crate::mac;
+use crate::scenario::{Bss, Rate, Role, Scenario, Standard};
+
+/// Network name where nothing else is agreed on.
+const SSID: &[u8] = b"airtoll";
+const ESS: u16 = 0x0001;
+const PRIVACY: u16 = 0x0010;
+const FCS_OCTETS: usize = 4;
+/// Address of a multi-link device: that of its access point with another second octet.
+const MLD: u8 = 0x4d;
+
+/// Centre of the first 20 MHz of a BSS's channel. Channel numbers of a scenario only tell channels
+/// apart: number 0 is channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
+pub(crate) fn channel_mhz(bss: &Bss) -> u16 {
+    let step = bss.width_mhz.max(20) * (bss.channel % 8) as u16;
+    match mac::band(bss) {
+        Band::Ghz2_4 => 2_412 + 25 * (bss.channel % 3) as u16,
+        Band::Ghz5 => 5_180 + step,
+        Band::Ghz6 => 5_955 + step,
+    }
+}
+
+/// The number of a channel in its band (IEEE 802.11-2020, 15.4.4.3 and 17.3.8.4.2).
+pub(crate) const fn channel_number(mhz: u16) -> u8 {
+    match mhz {
+        ..5_000 => ((mhz - 2_407) / 5) as u8,
+        5_000..5_950 => ((mhz - 5_000) / 5) as u8,
+        _ => ((mhz - 5_950) / 5) as u8,
+    }
+}
+
+/// Supported rates in 500 kb/s, basic ones with bit 7.
+pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
+    let basic = match &bss.basic_rates_mbps {
+        Some(_) => mac::basic_rates(bss, false),
+        None => bss.standard.descriptor().basic_rates,
+    };
+    bss.standard
+        .descriptor()
+        .announced_rates()
+        .map(|rate| {
+            let units = (rate.hundred_kbps() / 5) as u8;
+            units | if basic.contains(rate) { 0x80 } else { 0 }
+        })
+        .collect()
+}
+
+/// An access point's announcement of its networks.
+#[derive(Debug, Clone)]
+pub(crate) struct Announcement {
+    standard: Standard,
+    set_up: PhySetUp,
+    edca: bool,
+    interval_tu: u16,
+    rates: Vec<u8>,
+    links: Vec<Link>,
+    overriding: Vec<Link>,
+    privacy: bool,
+    integrity: Option<CipherSuite>,
+    /// Networks of the access point, and whether those after the first are in the first one's beacon.
+    networks: (u32, bool),
+    reported: u8,
+    /// Stated length of a beacon with FCS.
+    stated: Option<usize>,
+    bssid: MacAddress,
+}
+
+impl Announcement {
+    /// That of a BSS whose access point has this address.
+    pub fn of(scenario: &Scenario, bss: &Bss, bssid: MacAddress) -> Self {
+        let beacons = bss.beacons.unwrap_or_default();
+        let (links, overriding, protection) = security(scenario, bss);
+        let protected = links.iter().find_map(Link::group_management);
+        let access_point = scenario.access_point_of(&bss.name);
+        let cipher = access_point.map_or(CipherSuite::Open, |node| node.cipher);
+        Self {
+            standard: bss.standard,
+            set_up: set_up(bss),
+            edca: bss.edca.unwrap_or(bss.standard.descriptor().edca),
+            interval_tu: (beacons.interval_us / 1_024.0) as u16,
+            rates: supported_rates(bss),
+            privacy: cipher != CipherSuite::Open
+                || links.iter().any(|l| l.capability() & PRIVACY != 0),
+            integrity: protected.filter(|_| protection),
+            links,
+            overriding,
+            networks: (u32::from(beacons.ssids.max(1)), beacons.multiple_bssid),
+            reported: beacons.reported,
+            stated: beacons.octets.map(|octets| octets as usize),
+            bssid,
+        }
+    }
+
+    /// Beacons in each interval.
+    pub const fn beacons(&self) -> u32 {
+        if self.networks.1 { 1 } else { self.networks.0 }
+    }
+
+    /// BIP suite of protected beacons.
+    pub const fn integrity(&self) -> Option<CipherSuite> {
+        self.integrity
+    }
+
+    /// Length of a beacon with FCS and its MIC.
+    pub fn beacon_octets(&self) -> u32 {
+        let mic = self.integrity.map_or(0, |suite| 10 + suite.mic_octets());
+        (self.beacon(0, 0, 0).len() + mic + FCS_OCTETS) as u32
+    }
+
+    /// The beacon of network `number` without FCS and without its MIC.
+    pub fn beacon(&self, number: u32, sequence: u32, time_us: u64) -> Vec<u8> {
+        let mut elements = self.elements(number, true);
+        if let Some(stated) = self.stated {
+            let mic = self.integrity.map_or(0, |suite| 10 + suite.mic_octets());
+            // Header 24, fixed fields 12.
+            fit(&mut elements, stated.saturating_sub(36 + FCS_OCTETS + mic));
+        }
+        let MacAddress([first, _, _, a, b, c]) = self.bssid;
+        let own = MacAddress([first, 0, number as u8, a, b, c]);
+        let mut out = Vec::with_capacity(36 + elements.len());
+        HeaderRepr {
+            control: FrameControl::new(Kind::Management, management_subtype::BEACON),
+            duration: 0,
+            address1: MacAddress([0xff; 6]),
+            address2: own,
+            address3: own,
+            sequence_control: (sequence << 4) as u16,
+            address4: None,
+            qos_control: None,
+            ht_control: None,
+        }
+        .emit(&mut out);
+        ManagementRepr::Beacon(time_us, self.interval_tu, self.capability(), &elements)
+            .emit(&mut out);
+        out
+    }
+
+    /// Elements of a probe response, which are a beacon's without the traffic indication.
+    pub fn probe_response(&self) -> Vec<u8> {
+        self.elements(0, false)
+    }
+
+    /// Capability information.
+    pub fn capability(&self) -> u16 {
+        ESS | if self.privacy { PRIVACY } else { 0 }
+    }
+
+    /// Name of network `number`: all names have one length.
+    fn ssid(&self, number: u32) -> Vec<u8> {
+        let mut name = self.links.first().map_or(SSID, |l| &l.ssid).to_vec();
+        if number > 0 {
+            let digits = number.to_string();
+            let kept = name.len().saturating_sub(digits.len());
+            name.truncate(kept);
+            name.extend_from_slice(digits.as_bytes());
+        }
+        name
+    }
+
+    fn elements(&self, number: u32, beacon: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        let phy = &self.set_up;
+        let high_throughput = self.standard.descriptor().mcs.is_some();
+        emit(&mut out, id::SSID, &self.ssid(number));
+        let (first, further) = self.rates.split_at(self.rates.len().min(8));
+        emit(&mut out, id::SUPPORTED_RATES, first);
+        if phy.at_2_4ghz {
+            emit(&mut out, id::DSSS_PARAMETER, &[phy.channel]);
+        }
+        if beacon {
+            capability::traffic_indication(&mut out);
+        }
+        capability::country(&mut out, *b"DE ", channels(phy));
+        if phy.at_2_4ghz && self.standard != Standard::B {
+            emit(&mut out, id::ERP, &[0]);
+        }
+        if !further.is_empty() {
+            emit(&mut out, id::EXTENDED_RATES, further);
+        }
+        let security = offered(&self.links);
+        out.extend_from_slice(&security.rsn);
+        if high_throughput && !phy.at_6ghz {
+            capability::ht_capabilities(&mut out, phy);
+        }
+        out.extend_from_slice(&security.mobility);
+        if high_throughput && !phy.at_6ghz {
+            capability::ht_operation(&mut out, phy);
+        }
+        if phy.at_6ghz {
+            self.report_neighbors(&mut out);
+        }
+        let multiple = beacon && self.networks.1 && self.networks.0 > 1;
+        if multiple {
+            let profiles: Vec<Vec<u8>> = (1..self.networks.0).map(|n| self.profile(n)).collect();
+            capability::multiple_bssid(&mut out, &profiles);
+        }
+        if high_throughput {
+            self.extended_capabilities(&mut out, multiple);
+        }
+        if self.standard >= Standard::Ac && !phy.at_2_4ghz && !phy.at_6ghz {
+            capability::vht_capabilities(&mut out, phy);
+            capability::vht_operation(&mut out, phy);
+        }
+        if self.standard >= Standard::Ac && !phy.at_2_4ghz {
+            capability::transmit_power(&mut out, phy, 20);
+        }
+        if !phy.at_6ghz {
+            self.report_neighbors(&mut out);
+        }
+        out.extend_from_slice(&security.extension);
+        if self.standard >= Standard::Ax {
+            capability::he_capabilities(&mut out, phy);
+            capability::he_operation(&mut out, phy);
+            capability::mu_edca(&mut out);
+            if phy.at_6ghz {
+                capability::he_6ghz_capabilities(&mut out);
+            }
+        }
+        if self.standard >= Standard::Be {
+            capability::eht_operation(&mut out, phy);
+            let links = self.reported.saturating_add(1);
+            capability::basic_multi_link(&mut out, self.mld(), 0, links);
+            capability::eht_capabilities(&mut out, phy);
+        }
+        out.extend_from_slice(&security.wpa);
+        if self.edca {
+            capability::wmm(&mut out, false);
+        }
+        for (number, link) in self.overriding.iter().enumerate() {
+            rsne::emit_override(&link.security_element(&[]), number as u8, &mut out);
+        }
+        if let Some(extension) = self
+            .overriding
+            .iter()
+            .map(Link::extension_element)
+            .find(|e| !e.is_empty())
+        {
+            rsne::emit_extension_override(&extension, &mut out);
+        }
+        out
+    }
+
+    /// Elements of a network that has no beacon of its own: those that differ from the first one's.
+    fn profile(&self, number: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        emit(&mut out, id::SSID, &self.ssid(number));
+        if self.standard >= Standard::Be {
+            let MacAddress([first, second, _, a, b, c]) = self.mld();
+            let mld = MacAddress([first, second, number as u8, a, b, c]);
+            capability::basic_multi_link(&mut out, mld, 0, self.reported.saturating_add(1));
+        }
+        out
+    }
+
+    fn mld(&self) -> MacAddress {
+        let MacAddress([first, _, third, a, b, c]) = self.bssid;
+        MacAddress([first, MLD, third, a, b, c])
+    }
+
+    fn report_neighbors(&self, out: &mut Vec<u8>) {
+        let short_ssid = crc32fast::hash(&self.ssid(0));
+        let MacAddress([first, _, third, a, b, c]) = self.bssid;
+        let reported: Vec<Reported> = (1..=self.reported)
+            .map(|link| Reported {
+                // Operating classes of annex E: 81 at 2.4 GHz, 115 at 5 GHz, 131 at 6 GHz.
+                class_and_channel: match (self.set_up.at_2_4ghz, self.set_up.at_6ghz, link) {
+                    (true, _, 1) | (_, true, 1) => [115, 36],
+                    (true, _, _) => [131, 1],
+                    (_, true, _) | (_, _, 1) => [81, 1],
+                    _ => [131, 1],
+                },
+                bssid: MacAddress([first, link, third, a, b, c]),
+                short_ssid,
+                link: (self.standard >= Standard::Be).then_some(link),
+            })
+            .collect();
+        capability::reduced_neighbors(out, &reported);
+    }
+
+    fn extended_capabilities(&self, out: &mut Vec<u8>, multiple: bool) {
+        // Bits: 22 Multiple BSSID, 62 Operating Mode Notification, 77 TWT responder, 84 Beacon
+        // Protection Enabled.
+        let mut bits = Vec::new();
+        let mut octets = 1;
+        if self.standard >= Standard::Ac {
+            (octets, bits) = (8, vec![62]);
+        }
+        if multiple {
+            bits.push(22);
+            octets = octets.max(3);
+        }
+        if self.standard >= Standard::Ax {
+            bits.push(77);
+            octets = 10;
+        }
+        if self.integrity.is_some() {
+            bits.push(84);
+            octets = 11;
+        }
+        capability::extended_capabilities(out, octets, &bits);
+    }
+}
+
+/// Links that one element offers, those that override it, and whether beacons are protected.
+fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
+    let of = |specs: &[LinkSpec], options: &Options| -> Vec<Link> {
+        let links = specs
+            .iter()
+            .filter_map(|spec| announced_link(spec, options).ok());
+        links.collect()
+    };
+    if let Some(announced) = &bss.security {
+        let options = Options {
+            beacon_protection: announced.beacon_protection,
+            ..Options::default()
+        };
+        return (
+            of(&announced.links, &options),
+            of(&announced.overriding, &options),
+            announced.beacon_protection,
+        );
+    }
+    let belongs = |station: &str| {
+        let node = scenario.nodes.iter().find(|n| n.name == station);
+        node.is_some_and(|n| n.bss.as_ref() == Some(&bss.name) && n.role == Role::Station)
+    };
+    let first = scenario.associations.iter().find(|a| belongs(&a.station));
+    let terms = first.map(|a| (&a.policy, &a.options)).or_else(|| {
+        let next = scenario.handovers.iter().find(|h| h.bss == bss.name)?;
+        Some((&next.association.policy, &next.association.options))
+    });
+    terms.map_or_else(
+        || (Vec::new(), Vec::new(), false),
+        |(policy, options)| {
+            let links = of(std::slice::from_ref(&policy.link), options);
+            (links, Vec::new(), options.beacon_protection)
+        },
+    )
+}
+
+fn set_up(bss: &Bss) -> PhySetUp {
+    let band = mac::band(bss);
+    let streams = match bss.rate {
+        Rate::Fixed { .. } => 1,
+        Rate::FixedMcs { mcs, streams } if bss.standard == Standard::N => streams.max(mcs / 8 + 1),
+        Rate::FixedMcs { streams, .. } | Rate::Aarf { streams } | Rate::Minstrel { streams } => {
+            streams
+        }
+    };
+    PhySetUp {
+        width_mhz: bss.width_mhz,
+        streams: streams.clamp(1, 8),
+        channel: channel_number(channel_mhz(bss)),
+        at_2_4ghz: band == Band::Ghz2_4,
+        at_6ghz: band == Band::Ghz6,
+        station: false,
+    }
+}
+
+/// Channels of a band in Germany: first, number, power in dBm (ETSI EN 300 328, 301 893, 303 687).
+const fn channels(phy: &PhySetUp) -> &'static [[u8; 3]] {
+    if phy.at_2_4ghz {
+        &[[1, 13, 20]]
+    } else if phy.at_6ghz {
+        // An operating triplet (9.4.2.8), then the channels of class 131.
+        &[[201, 131, 0], [1, 24, 23]]
+    } else {
+        &[[36, 8, 23], [100, 11, 30]]
+    }
+}
+
+fn emit(out: &mut Vec<u8>, id: u8, body: &[u8]) {
+    Element { id, body }.emit(out);
+}
+
+/// Cuts elements to `room` octets, or fills them up with vendor-specific ones.
+fn fit(elements: &mut Vec<u8>, room: usize) {
+    let mut kept = 0;
+    while let Some(length) = elements.get(kept + 1) {
+        let next = kept + 2 + usize::from(*length);
+        if next > room {
+            break;
+        }
+        kept = next;
+    }
+    elements.truncate(kept);
+    while room > elements.len() {
+        let left = room - elements.len();
+        // Two octets that no element fits into stay unsent; three are the shortest name.
+        if left < 5 {
+            break;
+        }
+        let body = (left - 2).min(255);
+        // No element may be left with a rest that is too short for the next one.
+        let body = if (1..5).contains(&(left - 2 - body)) {
+            body - 5
+        } else {
+            body
+        };
+        let mut filling = vec![0; body];
+        // The first octet of a locally administered OUI has bit 1 set.
+        filling[..3].copy_from_slice(&[0x02, 0, 0]);
+        emit(elements, id::VENDOR, &filling);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+"""Gates of a cell: the PHY that its devices use with their security.
+
+Takes a cell; gives the cell as devices carry it out, the reason for which they refuse it, and the
+words for reports. The rules are in ``airtoll.policies.gates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from attrs import evolve
+
+from airtoll.plan import Cell
+from airtoll.policies import Policy, resolve
+from airtoll.policies.gates import Finding, findings
+from airtoll.study import Phy, Scenario, Station
+from airtoll.study.generations import GENERATIONS, band_of
+
+#: The generation that an EHT link falls back to, and its widest channel, MHz.
+_FALLBACK: Final[Phy] = "802.11ax"
+_WIDEST: Final[Literal[160]] = 160
+
+
+def policy_of(cell: Cell, station: Station) -> Policy:
+    """The policy of one station: its own in a mixed cell, else the cell's."""
+    return resolve(station.policy) if station.policy else cell.security
+
+
+def found(cell: Cell) -> Iterator[tuple[Policy, Finding]]:
+    """The policies of a cell that do not pass a gate, each once per gate."""
+    if cell.settings.security_gates == "ignore":
+        return
+    band, seen = band_of(cell.settings), set()
+    for station in cell.settings.stations:
+        policy = policy_of(cell, station)
+        for finding in findings(station.phy or cell.settings.phy, band, policy):
+            if (policy.name, finding.gate.name) not in seen:
+                seen.add((policy.name, finding.gate.name))
+                yield policy, finding
+
+
+def protects_beacons(settings: Scenario) -> bool:
+    """Whether beacons have a MIC where management frames are protected: Wi-Fi 7 asks for it."""
+    stated = settings.beacon_protection
+    return settings.phy == "802.11be" if stated is None else stated
+
+
+def why_not(cell: Cell) -> str | None:
+    """Why devices do not associate in a cell, or None."""
+    for policy, finding in found(cell):
+        if finding.gate.effect == "refused":
+            return f"{policy.name}: {finding.words}"
+    return None
+
+
+def notes(cell: Cell) -> tuple[str, ...]:
+    """Differences between the devices and the cell, one line each."""
+    return tuple(
+        f"{policy.name}: {finding.words}"
+        for policy, finding in found(cell)
+        if finding.gate.effect != "refused"
+    )
+
+
+def as_carried_out(cell: Cell) -> Cell:
+    """The cell with the PHY that its devices use.
+
+    Where every station falls back, the BSS does. Otherwise only the stations that fall back do.
+    """
+    settings = cell.settings
+    if settings.phy != "802.11be" or settings.security_gates == "ignore":
+        return cell
+    fallen = [_falls(cell, station) for station in settings.stations]
+    if not any(fallen):
+        return cell
+    stations = tuple(
+        _lowered(settings, station) if falls else station
+        for station, falls in zip(settings.stations, fallen, strict=True)
+    )
+    changed: dict[str, object] = {"stations": stations}
+    if all(fallen):
+        stations = tuple(station.model_copy(update={"phy": None}) for station in stations)
+        changed = {
+            "stations": stations,
+            "phy": _FALLBACK,
+            "band": band_of(settings).removesuffix("ghz"),
+            "width_mhz": min(settings.width_mhz, _WIDEST),
+            "mcs": _mcs(settings.mcs),
+        }
+    return evolve(cell, settings=settings.model_copy(update=changed))
+
+
+def _falls(cell: Cell, station: Station) -> bool:
+    phy = station.phy or cell.settings.phy
+    own = findings(phy, band_of(cell.settings), policy_of(cell, station))
+    return any(finding.gate.effect == "802.11ax" for finding in own)
+
+
+def _lowered(settings: Scenario, station: Station) -> Station:
+    mcs = _mcs(settings.mcs if station.mcs is None else station.mcs)
+    return station.model_copy(update={"phy": _FALLBACK, "mcs": mcs})
+
+
+def _mcs(index: int | None) -> int | None:
+    top = GENERATIONS[_FALLBACK]["mcs_top"]
+    return index if index is None or top is None else min(index, top)

@@ -1,0 +1,52 @@
+"""The cost of checking a large grid: each table validated once, each scenario resolved once."""
+
+from __future__ import annotations
+
+from airtoll.plan import make_plan
+from airtoll.run import check
+from airtoll.study import load
+from airtoll.testbeds import simulator
+
+STUDY = """
+[study]
+name = "wide"
+title = "Two factors"
+[scenario.home]
+phy = "802.11a"
+stations = [{ name = "A" }]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.1
+[grid]
+policy = ["open", "wpa2-psk-ccmp"]
+"scenario.clients" = [1, 2, 3]
+"traffic.payload_bytes" = [100, 200]
+"""
+
+
+def test_a_check_resolves_the_scenario_of_each_cell_once(tmp_path, monkeypatch):
+    path = tmp_path / "wide.toml"
+    path.write_text(STUDY)
+    resolve, resolved = simulator.scenario_json, []
+
+    def counted(cell):
+        resolved.append(cell.name)
+        return resolve(cell)
+
+    monkeypatch.setattr(simulator, "scenario_json", counted)
+    simulator._json_of.cache_clear()
+    plan, cells = check(path)
+    assert [c.skip for c in cells] == [None] * 12
+    assert resolved == [cell.name for cell in plan.cells]
+
+
+def test_cells_with_equal_levels_share_their_tables(tmp_path):
+    path = tmp_path / "wide.toml"
+    path.write_text(STUDY)
+    cells = make_plan(load(path).study).cells
+    assert len({id(cell.settings) for cell in cells}) == 3
+    assert len({id(cell.load) for cell in cells}) == 2
+    for cell in cells:
+        levels = dict(cell.factors)
+        assert cell.settings.clients == levels["scenario.clients"]
+        assert cell.load.payload_bytes == levels["traffic.payload_bytes"]

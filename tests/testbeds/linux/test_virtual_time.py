@@ -1,0 +1,103 @@
+"""Trials in virtual time: equal trials are equal to the octet, on a busy host too."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from airtoll.testbeds.contract import Measured
+from airtoll.testbeds.guest import uml_kernel
+from airtoll.testbeds.linux import environment, medium
+from airtoll.testbeds.linux.job import Flow, Job
+from airtoll.testbeds.linux.testbed import Linux
+
+pytestmark = [
+    pytest.mark.guest,
+    pytest.mark.skipif(
+        uml_kernel.find() is None
+        or medium.find() is None
+        or any(shutil.which(tool) is None for tool in environment.TOOLS),
+        reason="needs the daemons, `make build` and `airtoll guest build --driver uml`",
+    ),
+]
+
+UDP = Flow(transport="udp", offered_bps=60e6, payload_octets=1472, duration_s=0.5)
+JOIN = Flow(transport="udp", offered_bps=1e6, payload_octets=200, duration_s=0.2)
+
+
+@pytest.fixture(scope="module")
+def testbed() -> Iterator[Linux]:
+    one = Linux(vm="uml")
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+@contextmanager
+def busy_host(processes: int = 4) -> Iterator[None]:
+    workers = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def rows(measured: Measured) -> dict[str, float]:
+    assert measured.failure is None, measured.failure
+    return {row.metric: row.value for row in measured.rows}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["wpa2-psk-ccmp", pytest.param("wpa2-eap-peap-ccmp", marks=pytest.mark.slow)],
+)
+def test_the_same_trial_twice_is_the_same_to_the_octet(
+    testbed: Linux, tmp_path: Path, policy: str
+) -> None:
+    job = Job(
+        "same", policy, phy="802.11g", rate_mbps=54.0, flow=JOIN, seed=7, capture_traffic=True
+    )
+    first = testbed.carry_out(job, tmp_path / "first")
+    with busy_host():
+        second = testbed.carry_out(job, tmp_path / "second")
+    assert rows(first) == rows(second)
+    for name in ("air.pcap", "wire.pcap"):
+        one, other = ((tmp_path / run / name).read_bytes() for run in ("first", "second"))
+        assert one == other
+    assert (tmp_path / "first" / "air.pcap").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_another_seed_is_another_trial(testbed: Linux, tmp_path: Path) -> None:
+    octets = []
+    for seed in (1, 2):
+        job = Job(f"seed-{seed}", "wpa2-psk-ccmp", flow=None, seed=seed)
+        assert testbed.carry_out(job, tmp_path / str(seed)).failure is None
+        octets.append((tmp_path / str(seed) / "air.pcap").read_bytes())
+    assert octets[0] != octets[1]
+
+
+@pytest.mark.slow
+def test_a_saturated_flow_has_the_throughput_of_the_air(testbed: Linux) -> None:
+    job = Job("fast", "open", phy="802.11a", channel=36, rate_mbps=54.0, flow=UDP, probe=False)
+    with busy_host():
+        measured = testbed.carry_out(job)
+    # The closed form without beacons is 29.93 Mb/s.
+    assert rows(measured)["throughput_bps"] == pytest.approx(29.87e6, rel=0.02)
+    assert not any("no radio throughput" in caveat for caveat in measured.caveats)
+    assert "cpu_share" not in rows(measured)

@@ -1,0 +1,176 @@
+"""Write the tables of the pages on Wi-Fi 7: cost of its security, and what WPA2 forfeits.
+
+Runs the studies that a page names, with their default seed, and writes each table between its
+markers. With --check it lists pages out of date. It changes no word outside the markers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from airtoll.analyse import Estimate
+from airtoll.report.summary import RunSummary, summarise
+from airtoll.run import run
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (
+    ROOT / "docs/guides/should-i-turn-wpa3-on.md",
+    ROOT / "docs/studies/staying-on-wpa2.md",
+    ROOT / "docs/studies/wifi7.md",
+    ROOT / "docs/studies/beacon-tax.md",
+)
+_MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
+WIFI7 = "wpa3-sae-ext-gcmp-256"
+PLACES = {
+    "ax-5ghz": "802.11ax, 5 GHz, 80 MHz",
+    "be-24ghz": "802.11be, 2.4 GHz, 20 MHz",
+    "be-5ghz": "802.11be, 5 GHz, 80 MHz",
+    "be-6ghz": "802.11be, 6 GHz, 320 MHz",
+    "channel-80": "5 GHz, 80 MHz",
+    "channel-160": "5 GHz, 160 MHz",
+    "channel-320": "6 GHz, 320 MHz",
+    "b-beacons": "802.11b",
+    "a-beacons": "802.11a",
+    "ax-beacons": "802.11ax, 80 MHz",
+    "one-beacon": "the same, Multiple BSSID",
+}
+CLIENTS = (1, 10, 30)
+SSIDS = (1, 2, 4, 8)
+
+
+def percent(found: Estimate | None) -> str:
+    """An overhead with its interval, in percent."""
+    if found is None:
+        return "-"
+    if found.low is None or found.high is None or not math.isfinite(found.low):
+        # All trials gave the same value.
+        return f"{100 * found.value:.2f}"
+    return f"{100 * found.value:.2f} ({100 * found.low:.2f} to {100 * found.high:.2f})"
+
+
+def megabits(found: Estimate | None) -> str:
+    """A throughput with its interval, in Mb/s."""
+    if found is None:
+        return "refused"
+    if found.low is None or found.high is None or not math.isfinite(found.low):
+        return f"{found.value / 1e6:.0f}"
+    half = (found.high - found.low) / 2e6
+    return f"{found.value / 1e6:.0f} ± {half:.0f}"
+
+
+def clients(places: tuple[str, str, str], number: int) -> str:
+    """The name of a cell."""
+    scenario, policy, traffic = places
+    return f"{scenario}/{policy}/{traffic}?scenario.clients={number}"
+
+
+def cost(summary: RunSummary) -> list[str]:
+    """Loss of throughput to each policy against no security, the PHY unchanged."""
+    lines = [
+        "| PHY | policy | 1 station, % | 10 stations, % | 30 stations, % |",
+        "|---|---|---|---|---|",
+    ]
+    for scenario in ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz"):
+        for policy in ("wpa2-psk-ccmp", "wpa3-sae-ccmp", WIFI7, "wpa3-eap-tls-gcmp-256"):
+            cells = (clients((scenario, policy, "udp"), n) for n in CLIENTS)
+            shown = " | ".join(percent(summary.analysis.overhead(cell)) for cell in cells)
+            lines.append(f"| {PLACES[scenario]} | {policy} | {shown} |")
+    return lines
+
+
+def calls(summary: RunSummary) -> list[str]:
+    """Mean delay of calls."""
+    lines = ["| PHY | policy | 1 call, us | 10 calls, us | 30 calls, us |", "|---|---|---|---|---|"]
+    for scenario in ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz"):
+        for policy in ("open", "wpa2-psk-ccmp", WIFI7):
+            found = [
+                summary.analysis.estimate(clients((scenario, policy, "call"), n), "delay_s")
+                for n in CLIENTS
+            ]
+            shown = " | ".join("-" if one is None else f"{1e6 * one.value:.0f}" for one in found)
+            lines.append(f"| {PLACES[scenario]} | {policy} | {shown} |")
+    return lines
+
+
+def net(summary: RunSummary) -> list[str]:
+    """Throughput of each policy as devices carry it out."""
+    lines = [
+        "| channel | policy | PHY of the devices | 1 station, Mb/s | 10 stations | 30 stations |",
+        "|---|---|---|---|---|---|",
+    ]
+    for scenario in ("channel-80", "channel-160", "channel-320"):
+        for policy in ("wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp", WIFI7):
+            cells = [clients((scenario, policy, "udp"), n) for n in CLIENTS]
+            found = [summary.analysis.estimate(cell, "throughput_bps") for cell in cells]
+            phy = "802.11be" if policy == WIFI7 else "802.11ax"
+            if found[0] is None:
+                phy = "no association"
+            shown = " | ".join(megabits(one) for one in found)
+            lines.append(f"| {PLACES[scenario]} | {policy} | {phy} | {shown} |")
+    return lines
+
+
+def beacons(summary: RunSummary) -> list[str]:
+    """Loss of throughput to the beacons of further SSIDs, against one SSID of the same policy."""
+    head = " | ".join(f"{n} SSIDs, %" for n in SSIDS[1:])
+    lines = [f"| beacons | policy | {head} |", "|---|---|---|---|---|"]
+    for scenario in ("b-beacons", "a-beacons", "ax-beacons", "one-beacon"):
+        for policy in ("open", "wpa2-psk-ccmp", "wpa3-eap-tls-gcmp-256"):
+            found = [
+                summary.analysis.estimate(
+                    f"{scenario}/{policy}/udp?scenario.ssids={n}", "throughput_bps"
+                )
+                for n in SSIDS
+            ]
+            first, *more = (one.value if one else float("nan") for one in found)
+            shown = " | ".join(f"{100 * (1 - one / first):.2f}" for one in more)
+            lines.append(f"| {PLACES[scenario]} | {policy} | {shown} |")
+    return lines
+
+
+TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
+    "security-of-wifi7": ("wifi7", cost),
+    "calls-of-wifi7": ("wifi7", calls),
+    "net-of-wpa2": ("staying-on-wpa2", net),
+    "beacons-by-policy": ("beacon-tax", beacons),
+}
+
+
+def written(text: str, summaries: dict[str, RunSummary]) -> str:
+    """The page with its tables as the studies give them now; ``summaries`` keeps the runs."""
+
+    def table(found: re.Match[str]) -> str:
+        study, make = TABLES[found.group(1)]
+        if study not in summaries:
+            with tempfile.TemporaryDirectory() as folder:
+                summaries[study] = summarise(run(study, out=Path(folder) / study).path)
+        body = "\n".join(make(summaries[study]))
+        return f"<!-- table: {found.group(1)} -->\n{body}\n<!-- end of table -->\n"
+
+    return _MARK.sub(table, text)
+
+
+def main() -> int:
+    """Write or check the pages."""
+    summaries: dict[str, RunSummary] = {}
+    stale = []
+    for page in PAGES:
+        old = page.read_text("utf-8")
+        new = written(old, summaries)
+        if new != old:
+            stale.append(str(page.relative_to(ROOT)))
+            if "--check" not in sys.argv:
+                page.write_text(new, "utf-8")
+    if "--check" in sys.argv and stale:
+        sys.stderr.write(f"out of date: {', '.join(stale)}; run tools/wifi7_pages.py\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
