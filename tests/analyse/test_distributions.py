@@ -12,7 +12,7 @@ from scipy import stats
 
 from airtoll.analyse.counting import binomial_above, binomial_below, poisson_above
 from airtoll.analyse.drift import drift
-from airtoll.analyse.ranks import kendall, mann_whitney
+from airtoll.analyse.ranks import kendall, mann_whitney, mann_whitney_rows
 from airtoll.analyse.student import noncentral_t_beyond
 
 READINGS = st.lists(st.integers(-9, 9).map(float), min_size=1, max_size=14)
@@ -43,6 +43,17 @@ def test_mann_whitney_is_scipys(x: list[float], y: list[float]) -> None:
     expected = stats.mannwhitneyu(x, y, alternative="two-sided")
     assert u == expected.statistic
     np.testing.assert_allclose(p, 1.0 if len({*x, *y}) == 1 else expected.pvalue, rtol=1e-12)
+
+
+@given(st.integers(1, 10), st.integers(1, 12), st.integers(0, 2**32), st.booleans())
+def test_many_pairs_have_the_p_of_one(n1: int, n2: int, seed: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(0, 1, (5, n1)), rng.normal(0.3, 1, (5, n2))
+    if ties:
+        x[1:4], y[2:] = np.round(x[1:4]), np.round(y[2:])
+    differences = (x[:, :, np.newaxis] - y[:, np.newaxis, :]).reshape(5, -1)
+    for p, *sides in zip(mann_whitney_rows(x, y, differences), x, y, strict=True):
+        assert p == mann_whitney(*sides)[1]
 
 
 def test_mann_whitney_counts_orders_of_few_readings() -> None:

@@ -38,7 +38,7 @@ def test_a_page_with_costs_dots_printed_figures_and_audit(tmp_path):
     assert "printed figures of tripathi2008" in page
     assert "4.69 %" in page, "the printed overhead"
     assert "mine.csv" in page
-    assert (tmp_path / "in" / "figures" / "throughput.pdf").exists()
+    assert (tmp_path / "in" / "figures" / "throughput.svg").exists()
     assert "http" not in page.replace("http://www.w3.org", "")
 
 

@@ -49,8 +49,8 @@ def test_a_dot_for_every_policy_and_traffic(tmp_path: Path) -> None:
     assert "How much does the delay vary?" in page
     for words in ("Open, udp: ", "Open, fast: ", "WPA2-Personal, CCMP-128, udp: "):
         assert words in page
-    assert (tmp_path / "run" / "figures" / "jitter-1.png").is_file() or (
-        tmp_path / "run" / "figures" / "jitter.png"
+    assert (tmp_path / "run" / "figures" / "jitter-1.svg").is_file() or (
+        tmp_path / "run" / "figures" / "jitter.svg"
     ).is_file()
 
 

@@ -167,7 +167,7 @@ def test_without_matplotlib_there_is_svg_and_the_command_for_the_rest(monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(plate, "available", lambda: False)
     assert plate.forms_here() == ("svg",)
-    assert "pip install 'airtoll[print]'" in plate.forms_in_words()
+    assert "pip install 'airtoll[print]'" in plate.forms_in_words(["p.svg"])
     (developed,) = develop([_picture()], plate.forms_here())
     assert list(developed.files) == ["p.svg"]
     ElementTree.fromstring(developed.files["p.svg"])

@@ -10,7 +10,8 @@ import pytest
 from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.running import parse_values
-from airtoll.report import FORMATS, write_report
+from airtoll.errors import EnvironmentProblem
+from airtoll.report import FORMATS, write, write_report
 from airtoll.report.answer import headline
 from airtoll.report.summary import summarise
 from airtoll.report.write import command_of
@@ -32,7 +33,26 @@ def test_page_is_self_contained_and_says_what_was_skipped(finished):
     assert "the fake knows no WEP-40" in page
     assert "A small study" in page
     assert page.count("<svg") >= 2
+    assert "airtoll report RUN --print" in page
+    assert {path.suffix for path in (finished.path / "figures").iterdir()} == {".svg"}
+
+
+def test_figures_for_print_come_on_request_and_are_renewed(finished):
+    pytest.importorskip("matplotlib")
+    page = write_report([finished.path], for_print=True).read_text("utf-8")
+    assert ".svg, .png, .pdf" in page
+    printed = finished.path / "figures" / "overhead.pdf"
     assert (finished.path / "figures" / "overhead.png").stat().st_size > 1000
+    whole = printed.read_bytes()
+    printed.write_bytes(b"of an older page")
+    write_report([finished.path])
+    assert printed.read_bytes() == whole
+
+
+def test_print_without_its_packages_is_refused(finished, monkeypatch):
+    monkeypatch.setattr(write, "available", lambda: False)
+    with pytest.raises(EnvironmentProblem, match=r"pip install 'airtoll\[print\]'"):
+        write_report([finished.path], for_print=True)
 
 
 def test_equal_runs_give_equal_figures(small_study, fake, tmp_path):

@@ -89,7 +89,7 @@ def decompose(
     frame = frame.with_columns(value=(pl.col("mean") - pl.col("mean_0")) * pl.col("scale"))
     frame = _intervals(frame, level)
     parts = frame.filter(pl.col("part") != "total")
-    known = parts.group_by("cell").agg(known=pl.col("value").sum())
+    known = parts.sort("cell", "part").group_by("cell").agg(known=pl.col("value").sum())
     rest = (
         frame.filter(part="total")
         .join(known, on="cell")
@@ -206,14 +206,15 @@ def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFra
         - pl.when(idle).then(pl.col("after")).otherwise(0.0)
     )
     parts = joined.with_columns(time=pl.col("airtime") / pl.col("bits")).select(
-        *_CELL, "part", "time"
+        *keys, "part", "time"
     )
     total = (
         speed.join(length.select(keys), on=keys)
         .with_columns(part=pl.lit("total"), time=1 / pl.col("speed"))
-        .select(*_CELL, "part", "time")
+        .select(*keys, "part", "time")
     )
-    return pl.concat([parts, total])
+    # In one order: the last digits of means and deviations would change from call to call.
+    return pl.concat([parts, total]).sort([*keys, "part"])
 
 
 def _transfers(flows: pl.DataFrame) -> pl.DataFrame:

@@ -121,9 +121,16 @@ def _with_interval(
     weights, place = _drawn(n)
     draws = _at_share(values, below, weights, share)[place]
     wider = math.sqrt(n / (n - 1))
-    tail = float(normal_below(-float(t_quantile(level, n - 1)) * wider))
+    tail = _tail(n, level)
     low, high = np.quantile(draws, [tail, 1 - tail])
     return whole, float(low), float(high), float(draws.std()) * wider
+
+
+@lru_cache(maxsize=256)
+def _tail(n: int, level: float) -> float:
+    """The share of the resamples of ``n`` trials on either side of the expanded interval."""
+    wider = math.sqrt(n / (n - 1))
+    return float(normal_below(-float(t_quantile(level, n - 1)) * wider))
 
 
 def _at_share(values: Array, below: Array, weights: Array, share: float) -> Array:

@@ -47,6 +47,25 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     return u, min(1.0, 2 * float(normal_below(-above / deviation)))
 
 
+def mann_whitney_rows(x: Array, y: Array, differences: Array) -> Array:
+    """The two-sided p of :func:`mann_whitney` for each row of ``x`` and ``y`` (rows x readings).
+
+    ``differences``: each of a row of ``x`` less each of ``y``, in any order.
+    """
+    n1, n2 = x.shape[1], y.shape[1]
+    together = np.sort(np.concatenate([x, y], axis=1), axis=1)
+    alone = (together[:, 1:] != together[:, :-1]).all(axis=1) & (min(n1, n2) <= _EXACT)
+    p = np.empty(len(x))
+    if alone.any():
+        u = (differences[alone] > 0).sum(axis=1)
+        tails = np.cumsum(orders(n1, n2)[::-1])[::-1]
+        larger = np.maximum(u, n1 * n2 - u)
+        p[alone] = np.minimum(2 * tails[larger] / math.comb(n1 + n2, n1), 1.0)
+    for row in np.flatnonzero(~alone):
+        p[row] = mann_whitney(x[row], y[row])[1]
+    return p
+
+
 @lru_cache(maxsize=256)
 def orders(n1: int, n2: int) -> Array:
     """Orders of n1 + n2 readings with each value of U (Gaussian binomial coefficients)."""

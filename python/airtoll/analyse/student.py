@@ -150,23 +150,24 @@ def _shares(x: float, df: float) -> tuple[float, float]:
 
 def _fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method."""
-    c, d = 1.0, 1 / (_apart(1 - (a + b) * x / (a + 1)))
+    # `or _TINY`: a denominator is never zero. No call in here: a report has a million turns.
+    c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
     found = d
+    both = a + b
     for m in range(1, _MOST_STEPS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        d, c = 1 / _apart(1 + even * d), _apart(1 + even / c)
+        at = a + 2 * m
+        even = m * (b - m) * x / ((at - 1) * at)
+        odd = -(a + m) * (both + m) * x / (at * (at + 1))
+        d = 1 / ((1 + even * d) or _TINY)
+        c = (1 + even / c) or _TINY
         found *= d * c
-        d, c = 1 / _apart(1 + odd * d), _apart(1 + odd / c)
-        found *= d * c
-        if abs(d * c - 1) < 1e-15:
+        d = 1 / ((1 + odd * d) or _TINY)
+        c = (1 + odd / c) or _TINY
+        step = d * c
+        found *= step
+        if -1e-15 < step - 1 < 1e-15:
             break
     return found
-
-
-def _apart(value: float) -> float:
-    """The value, never zero."""
-    return value if abs(value) > _TINY else _TINY
 
 
 _normal_quantile = np.vectorize(_normal_of, otypes=[np.float64])

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, median_ranks
-from airtoll.analyse.ranks import mann_whitney, orders
+from airtoll.analyse.ranks import mann_whitney_rows, orders
 from airtoll.analyse.student import normal_below, normal_quantile
 
 #: Counters of a join's messages, repetitions included. Mobile IP's are left out: agents advertise
@@ -93,23 +93,29 @@ def bca_of_means(rows: Array, level: float) -> tuple[Array, Array]:
     if n < 3:
         return low, high
     weights = _resampling_weights(n)
+    # One buffer for all parts: fresh memory of this size costs more than the sorting.
+    buffer = np.empty((min(count, 500), weights.shape[0]))
     for start in range(0, count, 500):
         part = slice(start, start + 500)
-        low[part], high[part] = _bca_part(rows[part], weights, level)
+        low[part], high[part] = _bca_part(rows[part], weights, level, buffer)
     return low, high
 
 
-def _bca_part(rows: Array, weights: Array, level: float) -> tuple[Array, Array]:
+def _bca_part(rows: Array, weights: Array, level: float, buffer: Array) -> tuple[Array, Array]:
     centred = rows - rows.mean(axis=1, keepdims=True)
-    draws = np.sort(centred @ weights.T, axis=1)
+    draws = np.matmul(centred, weights.T, out=buffer[: rows.shape[0]])
+    draws.sort(axis=1)
     # Jackknife means of a mean differ from it by -centred / (n - 1).
     cubes, squares = (centred**3).sum(axis=1), (centred**2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         acceleration = cubes / (6 * squares**1.5)
-    tolerance = 1e-12 * np.sqrt(squares)[:, np.newaxis]
-    below = ((draws < -tolerance).sum(axis=1) + 0.5 * (np.abs(draws) <= tolerance).sum(axis=1)) / (
-        weights.shape[0]
-    )
+    tolerance = 1e-12 * np.sqrt(squares)
+    ends_of_zero = [
+        (own.searchsorted(-width, "left"), own.searchsorted(width, "right"))
+        for own, width in zip(draws, tolerance, strict=True)
+    ]
+    # Draws below zero, and half of those at zero.
+    below = np.array(ends_of_zero).sum(axis=1) / (2 * weights.shape[0])
     bias = normal_quantile(np.clip(below, 0.5 / weights.shape[0], 1 - 0.5 / weights.shape[0]))
     ends = []
     for z in normal_quantile([(1 - level) / 2, (1 + level) / 2]):
@@ -192,24 +198,25 @@ def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFra
 def _retried(readings: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Trials of each row whose exchange took more messages than the cell's smallest one."""
     place = [name for name in by if name not in ("metric", "unit")]
-    counter_of = pl.DataFrame(
-        [(metric, counter) for metric, counters in TIMES.items() for counter in counters],
-        schema={"metric": pl.String(), "counter": pl.String()},
-        orient="row",
-    )
     trial = [*place, "trial", "attempt"]
-    counts = readings.join(
-        counter_of.select(metric="counter").unique(), on="metric", how="semi"
-    ).select(*trial, counter="metric", messages="value")
-    exchanges = (
-        times.select(*trial, "metric", "unit")
-        .join(counter_of, on="metric")
-        .join(counts, on=[*trial, "counter"], how="inner", nulls_equal=True)
-        .group_by([*trial, "metric", "unit"])
-        .agg(pl.col("messages").sum())
-    )
-    return exchanges.group_by(by).agg(
-        retried=(pl.col("messages") > pl.col("messages").min()).sum().cast(pl.Int64)
+    exchanges = []
+    # Metrics that count the same messages share one sum over each trial.
+    for counters in dict.fromkeys(TIMES.values()):
+        metrics = [metric for metric, own in TIMES.items() if own == counters]
+        messages = (
+            readings.filter(pl.col("metric").is_in(list(counters)))
+            .group_by(trial)
+            .agg(messages=pl.col("value").sum())
+        )
+        exchanges.append(
+            times.filter(pl.col("metric").is_in(metrics))
+            .select(*trial, "metric", "unit")
+            .join(messages, on=trial, how="inner", nulls_equal=True)
+        )
+    return (
+        pl.concat(exchanges)
+        .group_by(by)
+        .agg(retried=(pl.col("messages") > pl.col("messages").min()).sum().cast(pl.Int64))
     )
 
 
@@ -241,7 +248,7 @@ def shifts(first: Array, second: Array, level: float) -> tuple[Array, Array, Arr
         low = high = np.full(value.shape, np.nan)
     else:
         low, high = differences[:, rank - 1], differences[:, n1 * n2 - rank]
-    p = np.array([mann_whitney(*sides)[1] for sides in zip(second, first, strict=True)])
+    p = mann_whitney_rows(second, first, differences)
     scale = np.maximum(np.abs(first).max(axis=1), np.abs(second).max(axis=1))
     fixed = (np.ptp(first, axis=1) <= 1e-12 * scale) & (np.ptp(second, axis=1) <= 1e-12 * scale)
     return (

@@ -16,7 +16,7 @@ from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.answers import fitted
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.cli.what_if import WhatIfOption, panel_of
-from airtoll.errors import DatasetError
+from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
 from airtoll.report import FORMATS, write_report
@@ -45,11 +45,16 @@ def report(
         Path | None, typer.Option("--out", help="File to write; default in the first run folder.")
     ] = None,
     what_if: WhatIfOption = True,
+    print_: Annotated[
+        bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Write the report of a run, or one report that compares several runs."""
     panel = panel_of(runs, wanted=what_if and format_ == "html")
-    page = write_report(runs, form=format_, out=out_, panel=panel)
+    if print_ and format_ != "html":
+        raise UsageError(f"--print goes with --format html, not with --format {format_}")
+    page = write_report(runs, form=format_, out=out_, panel=panel, for_print=print_)
     err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         print_run(open_run(runs[0]), json=True)

@@ -1,14 +1,14 @@
 """Panels and pictures: what a report wants drawn, and what becomes of it.
 
 A panel becomes an SVG element of the page, in the page's ink, and files fit for a paper: SVG, and
-PNG and PDF where ``airtoll[print]`` is installed. Files carry no date: equal runs, equal figures.
+PNG and PDF on request (``airtoll[print]``). Files carry no date: equal runs, equal figures.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Final
@@ -142,11 +142,12 @@ def forms_here() -> tuple[str, ...]:
     return ("svg", *FORMS) if available() else ("svg",)
 
 
-def forms_in_words() -> str:
-    """Suffixes of the files, and the command that adds the missing ones."""
-    if available():
+def forms_in_words(files: Iterable[str]) -> str:
+    """Suffixes of the files of a picture, and the command that adds the missing ones."""
+    if any(name.endswith(form) for name in files for form in FORMS):
         return ".svg, .png, .pdf"
-    return f".svg ({' and '.join(map(str.upper, FORMS))}: pip install 'airtoll[print]')"
+    command = "airtoll report RUN --print" if available() else "pip install 'airtoll[print]'"
+    return f".svg ({' and '.join(map(str.upper, FORMS))}: {command})"
 
 
 def develop_panel(plate: Plate, stem: str, forms: Sequence[str]) -> tuple[str, dict[str, bytes]]:

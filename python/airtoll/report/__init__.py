@@ -23,13 +23,17 @@ def write_report(
     form: str = "html",
     out: Path | None = None,
     panel: Panel | None = None,
+    for_print: bool = False,
 ) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
     With a ``panel`` (``airtoll.testbeds.what_if``) the page of one run simulates changes.
+    ``for_print``: its figures also as PNG and PDF (``airtoll[print]``). Where these are in the
+    folder already, they are always written anew.
     Several runs give one page (``comparison.*`` in the first folder) that compares them.
 
-    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses.
+    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses,
+    ``EnvironmentProblem`` without what ``for_print`` needs.
     """
     # The drawing modules take longer to load than most commands run; most commands draw nothing.
     from airtoll.report.write import write
@@ -38,7 +42,7 @@ def write_report(
         raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
     if not runs:
         raise UsageError("report: name at least one run folder")
-    return write(runs, form, out, panel)
+    return write(runs, form, out, panel, for_print=for_print)
 
 
 def page_of(run: Path) -> str:

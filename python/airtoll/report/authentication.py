@@ -58,11 +58,14 @@ def negotiation_stages(summary: RunSummary) -> list[NegotiationStages]:
     ).sort("order", pl.col("station").is_not_null(), "station")
     found = []
     keys = ["scenario", "factors", "policy"]
+    # Thousands of stations have rows of their own: only the first of each metric is read.
+    first = pl.col("cell") == pl.col("cell").first().over(keys)
+    frame = frame.filter(first).unique([*keys, "metric"], keep="first", maintain_order=True)
     for (scenario, factors, policy), rows in frame.group_by(keys, maintain_order=True):
-        values: dict[str, Estimate] = {}
-        for row in rows.iter_rows(named=True):
-            if row["cell"] == rows["cell"][0] and row["metric"] not in values:
-                values[row["metric"]] = estimate_of_row(row, summary.analysis.level)
+        values: dict[str, Estimate] = {
+            row["metric"]: estimate_of_row(row, summary.analysis.level)
+            for row in rows.iter_rows(named=True)
+        }
         messages = values.pop(_MESSAGES, None)
         found.append(
             NegotiationStages(

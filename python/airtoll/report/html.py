@@ -145,7 +145,7 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
                 "panels": panels,
                 "folded": max(0, len(panels) - picture.open_panels),
                 "stems": picture.stems,
-                "forms": forms_in_words(),
+                "forms": forms_in_words(drawing.files),
                 "wide": picture.wide,
             }
         )

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from airtoll.drawing import Developed, develop, forms_here, save
+from airtoll.drawing.printing import available
+from airtoll.errors import EnvironmentProblem
 from airtoll.observe.journal import storage_error
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import imported, imported_page, several, several_page, text
@@ -23,23 +25,47 @@ from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.what_if import Panel
 from airtoll.study import shipped
 
+#: The folder of the figures, beside the page.
+FIGURES = "figures"
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
 
 
-def write(runs: Sequence[Path], form: str, out: Path | None, panel: Panel | None = None) -> Path:
+def write(
+    runs: Sequence[Path],
+    form: str,
+    out: Path | None,
+    panel: Panel | None = None,
+    *,
+    for_print: bool = False,
+) -> Path:
     """Write the report of one run, or of several compared with the first; see ``write_report``."""
     if len(runs) > 1:
-        return _write_several(runs, form, out)
+        return _write_several(runs, form, out, for_print=for_print)
     if imported.is_imported(runs[0]):
-        return _write_imported(runs[0], form, out)
+        return _write_imported(runs[0], form, out, for_print=for_print)
     summary = summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
-    drawings = develop(list(pictures(summary)), forms_here()) if form == "html" else []
+    drawings: list[Developed] = []
+    if form == "html":
+        drawings = develop(list(pictures(summary)), _forms(target, for_print=for_print))
     page = _page(summary, form, drawings, panel)
     _put(page, target, drawings)
     if form == "html":
         _put_long_tables(summary, target.parent)
     return target
+
+
+def _forms(target: Path, *, for_print: bool) -> tuple[str, ...]:
+    """Forms of the figures beside a page: those for print on request, and where there are some.
+
+    Figures for print take half of a report's time, and those of an older page would be stale.
+    """
+    there = any((target.parent / FIGURES).glob("*.pdf"))
+    if for_print and not available():
+        raise EnvironmentProblem(
+            "--print: PNG and PDF need matplotlib and fontTools; pip install 'airtoll[print]'"
+        )
+    return forms_here() if for_print or there else ("svg",)
 
 
 def page_of(run: Path) -> str:
@@ -87,24 +113,24 @@ def _page(
     return makers[form](summary)
 
 
-def _write_imported(folder: Path, form: str, out: Path | None) -> Path:
+def _write_imported(folder: Path, form: str, out: Path | None, *, for_print: bool) -> Path:
     readings = imported.read_imported(folder)
     target = out or folder / f"report.{_SUFFIX[form]}"
     if form != "html":
         _put(text.imported(readings, form), target, [])
         return target
-    drawings = imported_page.developed(readings, forms_here())
+    drawings = imported_page.developed(readings, _forms(target, for_print=for_print))
     _put(imported_page.render(readings, drawings), target, drawings)
     return target
 
 
-def _write_several(runs: Sequence[Path], form: str, out: Path | None) -> Path:
+def _write_several(runs: Sequence[Path], form: str, out: Path | None, *, for_print: bool) -> Path:
     summaries = [summarise(path) for path in runs]
     pairs = several.against_first(summaries)
     target = out or runs[0] / f"comparison.{_SUFFIX[form]}"
     drawings: list[Developed] = []
     if form == "html":
-        drawings = several_page.develop_all(pairs, forms_here())
+        drawings = several_page.develop_all(pairs, _forms(target, for_print=for_print))
         commands = [command_of(summary) for summary in summaries]
         page = several_page.render(pairs, drawings, commands=commands)
     else:
@@ -141,4 +167,4 @@ def _put(page: str, target: Path, drawings: Sequence[Developed]) -> None:
     except OSError as error:
         raise storage_error(target, error) from error
     for drawing in drawings:
-        save(drawing, target.parent / "figures")
+        save(drawing, target.parent / FIGURES)
