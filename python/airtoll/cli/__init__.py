@@ -28,6 +28,8 @@ def main() -> None:
     """Entry point of ``airtoll``. Exits with the code of the error's class."""
     # Modules, tables and figures stay alive: garbage collection took a twentieth of a run.
     gc.set_threshold(100_000)
+    # The import of a command makes no garbage; ``app`` collects again once it has its modules.
+    gc.disable()
     from airtoll.cli.app import app
 
     try:

@@ -6,6 +6,7 @@ when the command is named: most of the time of a short command is that of import
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -158,7 +159,12 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The named command, loaded; typer's own method for its errors."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(name) if name in COMMANDS else command, rest
+        if name in COMMANDS:
+            command = loaded(name)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
+        return name, command, rest
 
 
 def loaded(name: str) -> Any:

@@ -90,9 +90,12 @@ def compare(
         _print_combined(summary, combined, _against(summary))
 
 
-def print_run(run: Run, *, json: bool) -> None:
-    """Print the results of a run: question, answer, and the comparison with printed figures."""
-    summary = summarise(run.path)
+def print_run(run: Run, *, json: bool, summary: RunSummary | None = None) -> None:
+    """Print the results of a run: question, answer, and the comparison with printed figures.
+
+    ``summary``: the run, if it has been read already.
+    """
+    summary = summary or summarise(run.path)
     if json:
         emit_json(jsonlib.loads(as_json(summary)))
         return

@@ -32,6 +32,7 @@ from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
 from airtoll.report import page_of, write_report
+from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
@@ -189,16 +190,17 @@ def run(
             console.print(", ".join(parts))
         if several := result.places:
             console.print(f"trials in {len(several)} places: {'; '.join(several)}")
-        written = None
+        written = summary = None
         if report:
             with console.status("writing the report"):
                 panel = panel_of([result.path], wanted=what_if)
-                written = write_report([result.path], panel=panel)
+                summary = summarise(result.path)
+                written = write_report([result.path], panel=panel, summary=summary)
             console.print(f"report: {written}", soft_wrap=True)
         if page is not None:
             page.finish(written.read_text("utf-8") if written else page_of(result.path))
             open_.callback(_until_interrupted if live_wait else page.farewell)
-        print_run(result, json=json)
+        print_run(result, json=json, summary=summary)
         refuse_no_result(result.path, result.trials())
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from airtoll.errors import UsageError
 
 if TYPE_CHECKING:
+    from airtoll.report.summary import RunSummary
     from airtoll.report.what_if import Panel
 
 FORMATS = ("html", "markdown", "csv", "latex", "json")
@@ -24,12 +25,14 @@ def write_report(
     out: Path | None = None,
     panel: Panel | None = None,
     for_print: bool = False,
+    summary: RunSummary | None = None,
 ) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
     With a ``panel`` (``airtoll.testbeds.what_if``) the page of one run simulates changes.
     ``for_print``: its figures also as PNG and PDF (``airtoll[print]``). Where these are in the
     folder already, they are always written anew.
+    ``summary``: the first run, if it has been read already.
     Several runs give one page (``comparison.*`` in the first folder) that compares them.
 
     Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses,
@@ -42,7 +45,7 @@ def write_report(
         raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
     if not runs:
         raise UsageError("report: name at least one run folder")
-    return write(runs, form, out, panel, for_print=for_print)
+    return write(runs, form, out, panel, for_print=for_print, summary=summary)
 
 
 def page_of(run: Path) -> str:

@@ -37,13 +37,14 @@ def write(
     panel: Panel | None = None,
     *,
     for_print: bool = False,
+    summary: RunSummary | None = None,
 ) -> Path:
     """Write the report of one run, or of several compared with the first; see ``write_report``."""
     if len(runs) > 1:
         return _write_several(runs, form, out, for_print=for_print)
     if imported.is_imported(runs[0]):
         return _write_imported(runs[0], form, out, for_print=for_print)
-    summary = summarise(runs[0])
+    summary = summary or summarise(runs[0])
     target = out or runs[0] / f"report.{_SUFFIX[form]}"
     drawings: list[Developed] = []
     if form == "html":
