@@ -23,7 +23,8 @@ from airtoll.analyse.analysis import Analysis, analyse
 from airtoll.analyse.estimate import median_ranks
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.analyse.percentiles import percentile
-from airtoll.analyse.times import FEWEST_RETRIES, bca_of_means, shifts, wilson
+from airtoll.analyse.shares import wilson
+from airtoll.analyse.times import FEWEST_RETRIES, bca_of_means, shifts
 from airtoll.observe.schema import OBSERVATIONS
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions
 
@@ -189,6 +190,17 @@ def share_of_retries(n: int, share: float) -> Callable[[Rng, int], float]:
     return line
 
 
+def joined(n: int, share: float, alike: float) -> Callable[[Rng, int], float]:
+    """Share of 50 clients that join; ``alike``: correlation of the clients of one trial."""
+
+    def line(rng: Rng, runs: int) -> float:
+        size = (1 - alike) / alike
+        shares = rng.binomial(50, rng.beta(share * size, (1 - share) * size, (runs, n))) / 50
+        return inside(analyse(observations({"open": shares}, "joined_ratio", "1")).estimates, share)
+
+    return line
+
+
 def wilson_exact(n: int, share: float) -> float:
     """Wilson's own coverage at a share, from the binomial distribution."""
     from scipy import stats
@@ -305,6 +317,8 @@ LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
     "a primary difference in a null run, 10 metrics, 3 primary": (0.05, family(10, 3), "error"),
     # Covers more than its level: runs with the warning, which have few retries, are left out.
     "mean time, retries 30 %, n = 50, no warning": (0.95, mean_bca(50, 0.3), "conservative"),
+    "share of 50 clients that join, 90 %, n = 5": (0.95, joined(5, 0.9, 0.05), "interval"),
+    "share of 50 clients that join, 50 %, n = 10": (0.95, joined(10, 0.5, 0.05), "interval"),
 }
 
 

@@ -21,7 +21,7 @@ NOT_FOR_A_RUN = (
     "airtoll.testbeds.linux.testbed", "airtoll.testbeds.guest", "airtoll.cli.advise",
     "airtoll.cli.surveying", "airtoll.analyse.advice", "airtoll.analyse.audit.claims",
     "airtoll.analyse.calibration", "airtoll.observe.imports",
-    "airtoll.run.live", "airtoll.drawing", "http.server", "jinja2", "psutil",
+    "airtoll.run.live", "airtoll.drawing", "http.server", "jinja2",
     "asyncssh", "cryptography", "matplotlib", "scipy", "pandas",
 )  # fmt: skip
 
@@ -46,7 +46,7 @@ def called(*arguments: str) -> str:
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_the_list_of_commands_imports_none_of_them(tmp_path, option):
     found = modules(called(option), tmp_path)
-    assert not found & {"numpy", "polars", "pydantic", "jinja2", "airtoll._native", "psutil"}
+    assert not found & {"numpy", "polars", "pydantic", "jinja2", "airtoll._native"}
     ours = {name for name in found if name.partition(".")[0] == "airtoll"}
     assert len(ours) <= HELP[0], sorted(ours)
     assert len(found) <= HELP[1]

@@ -108,6 +108,18 @@ def test_without_acknowledgements_there_is_no_retransmitted_share():
     assert (share.metric, share.value) == ("airtime_retry_share", pytest.approx(0.2))
 
 
+def test_fairness_is_jains_index_of_the_stations():
+    def rate(station, value, flow=None, second=None):
+        return Row("throughput_bps", value, "bit/s", flow, station, second)
+
+    rows = [rate("A", 1.0, "a1"), rate("A", 2.0, "a2"), rate("B", 1.0), rate("A", 9.0, second=0)]
+    # (3 + 1)^2 / (2 (9 + 1)): the flows of a station add up, single seconds do not count.
+    (fair,) = [row for row in with_whole_cell(rows) if row.metric == "fairness_ratio"]
+    assert (fair.value, fair.unit, fair.station) == (pytest.approx(0.8), "1", None)
+    for few in (rows[:2], [rate("A", 0.0), rate("B", 0.0)]):
+        assert "fairness_ratio" not in {row.metric for row in with_whole_cell(few)}
+
+
 def test_the_seed_names_the_result(bed, plan):
     cell = next(c for c in plan.cells if bed.check(c) is None)
     first = bed.measure(plan.trial(cell, 1, 1))

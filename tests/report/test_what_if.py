@@ -6,6 +6,7 @@ import json
 import statistics
 
 import pytest
+from attrs import evolve
 
 from airtoll import _native
 from airtoll.plan import make_plan
@@ -14,6 +15,7 @@ from airtoll.report import write_report
 from airtoll.report.what_if import Choice
 from airtoll.run import run
 from airtoll.study import load
+from airtoll.testbeds import resolve
 from airtoll.testbeds.resolve import scenario_json
 from airtoll.testbeds.what_if import what_if
 
@@ -183,8 +185,52 @@ def test_choices_are_resolved_as_the_testbed_does():
     assert isinstance(by_name["open", "wireguard"], Choice)
 
 
-def test_a_roaming_study_has_no_panel():
-    assert what_if(make_plan(load("roaming2026").study)) is None
+@pytest.mark.parametrize("study", ["roaming2026", "walk-by-level", "agarwal2005"])
+def test_stations_of_a_panel_stay_with_their_first_access_point(study):
+    plan = make_plan(load(study).study)
+    panel = what_if(plan)
+    assert panel is not None
+    assert panel.moves == (study != "agarwal2005")
+    for choice in panel.choices:
+        if choice.policy != panel.policy or choice.scenario is None:
+            continue
+        scenario = json.loads(choice.scenario)
+        assert len(scenario["bss"]) == 2
+        assert not scenario.get("handovers")
+        columns = _native.simulate(choice.scenario, [1])
+        assert columns["failure"] == [None]
+        assert "throughput_bps" in columns["metric"]
+
+
+def test_a_cipher_after_8021x_is_part_of_the_link():
+    panel = what_if(make_plan(load("agarwal2005").study))
+    assert panel is not None
+    assert "8021x-tls+wep-104" in dict(panel.policies)
+    assert not [name for name, _ in panel.tunnels if name.startswith("wep")]
+
+
+def test_a_first_cell_with_mobile_ip_has_no_panel():
+    plan = make_plan(load("roaming2026").study)
+    mobile = next(cell for cell in plan.cells if resolve.scenario(cell).mobility_agents)
+    assert what_if(evolve(plan, cells=(mobile,))) is None
+
+
+@BUILT
+@pytest.mark.browser
+def test_rate_and_distance_change_every_bss(page):
+    panel = what_if(make_plan(load("roaming2026").study))
+    assert panel is not None
+    start = json.loads(next(c.scenario for c in panel.choices if c.scenario))
+    wanted = {
+        "rate": json.loads(panel.rates[0][1]),
+        "distance": 7,
+        "path_loss": json.loads(panel.path_loss),
+    }
+    made = page.evaluate("([s, w]) => window.airtoll.changed(s, w)", [start, wanted])
+    assert [bss["rate"] for bss in made["bss"]] == [wanted["rate"]] * 2
+    places = {node["name"]: node.get("position_m", [0, 0, 0]) for node in made["nodes"]}
+    assert places["phone"][0] - places["ap"][0] == 7
+    assert _native.simulate(json.dumps(made), [1])["failure"] == [None]
 
 
 def test_a_checkout_without_the_module_says_how_to_build_it(finished_run, monkeypatch, capsys):

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from attrs import evolve, field, frozen
 
+from airtoll.analyse import shares
 from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
 from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
@@ -39,6 +40,7 @@ from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
+from airtoll.observe.schema import SHARES
 from airtoll.study import DEFAULT_ANSWERS
 
 #: The metric that overhead is defined on.
@@ -316,6 +318,8 @@ def _estimates(
         n_all=pl.len(),
         spread=pl.col("value").max() - pl.col("value").min(),
         size=pl.col("value").abs().max(),
+        least=pl.col("value").min(),
+        most=pl.col("value").max(),
     )
     # Rounding of equal readings is no spread.
     equal = (pl.col("spread") <= ROUNDING * pl.col("size")) & (pl.col("n_all") > 1)
@@ -335,17 +339,24 @@ def _estimates(
         half = t_quantile(level, n - 1) * deviation / np.sqrt(n)
     half = np.where(frame["equal"].to_numpy(), np.nan, half)
     value = frame["value_all"].to_numpy()
-    method = pl.lit("mean, t")
+    bounded = frame.select(
+        pl.col("metric").is_in(SHARES) & (pl.col("least") >= 0) & (pl.col("most") <= 1)
+    ).to_series()
+    low_share, high_share = shares.of_trials(value, deviation, n, level)
+    share = bounded.to_numpy() & ~np.isnan(low_share)
+    kind = pl.when(pl.Series(share)).then(pl.lit("Wilson")).otherwise(pl.lit("t"))
+    method = pl.format("mean, {}", kind)
     if rule is not None:
         method = pl.format(
-            "mean by {} of {} of {} trials; interval of all, t",
+            "mean by {} of {} of {} trials; interval of all, {}",
             pl.lit(rule),
             pl.col("n"),
             pl.col("n_all"),
+            kind,
         )
     return frame.with_columns(
-        low=pl.Series(value - half),
-        high=pl.Series(value + half),
+        low=pl.Series(np.where(share, low_share, value - half)),
+        high=pl.Series(np.where(share, high_share, value + half)),
         method=pl.when(pl.col("equal"))
         .then(pl.lit(DETERMINISTIC))
         .when(pl.col("n_all") > 1)

@@ -18,6 +18,7 @@ import polars as pl
 
 from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, median_ranks
 from airtoll.analyse.ranks import mann_whitney_rows, orders
+from airtoll.analyse.shares import wilson
 from airtoll.analyse.student import normal_below, normal_quantile
 
 #: Counters of a join's messages, repetitions included. Mobile IP's are left out: agents advertise
@@ -69,17 +70,6 @@ FEWEST_RETRIES: Final = 10
 
 #: Readings of both sides up to which the exact distribution of U is used.
 _EXACT_U: Final = 60
-
-
-def wilson(successes: Any, n: Any, level: float) -> tuple[Any, Any]:
-    """Wilson's interval of a share (Wilson 1927), elementwise; NaN for n = 0."""
-    k, count = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    z2 = float(normal_quantile((1 + level) / 2)) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = k / count
-        centre = (share + z2 / (2 * count)) / (1 + z2 / count)
-        half = np.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def bca_of_means(rows: Array, level: float) -> tuple[Array, Array]:

@@ -109,6 +109,11 @@ NONE: Final = Total("none")
 METRICS: Final[dict[str, Metric]] = {
     "throughput_bps": Metric("bit/s", "application octets delivered per second, times 8", SUM),
     "offered_bps": Metric("bit/s", "application octets offered per second, times 8", SUM_OF_ALL),
+    "fairness_ratio": Metric(
+        "1",
+        "Jain's index of the stations' throughputs: 1 if all are equal, 1 / n if one of n has all",
+        NONE,
+    ),
     "loss_ratio": Metric(
         "1", "datagrams sent and not delivered / sent", mean_by("packets_received", "packets_lost")
     ),
@@ -310,3 +315,6 @@ METRICS: Final[dict[str, Metric]] = {
     "rate_forbidden_bps": Metric("bit/s", "PHY rate that the station's cipher forbids", NONE),
     "rate_used_bps": Metric("bit/s", "PHY rate that the station falls back to", NONE),
 }
+
+#: Metrics between 0 and 1.
+SHARES: Final = tuple(name for name in METRICS if name.endswith(("_ratio", "_share")))

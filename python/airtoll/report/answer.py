@@ -26,6 +26,8 @@ from airtoll.report.summary import RunSummary
 
 #: The quantity that is drawn and told for throughput.
 OVERHEAD: Final = "overhead"
+#: Jain's index of the throughputs of a cell's stations.
+FAIRNESS: Final = "fairness_ratio"
 
 #: Metric -> its name for people.
 _WORDS: Final = {
@@ -33,6 +35,7 @@ _WORDS: Final = {
     THROUGHPUT: "throughput",
     "join_all_time_s": "time until every client has joined",
     "joined_ratio": "share of clients that joined",
+    FAIRNESS: "fairness of throughputs (Jain)",
     "negotiation_time_s": "time of a negotiation",
     "eap_time_s": "time of EAP",
     "handover_gap_s": "gap of a hand-over",
@@ -47,7 +50,7 @@ _WORDS: Final = {
 #: Shares, shown in percent.
 _SHARES: Final = (OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share")
 #: Metrics of which more is better.
-_MORE_IS_BETTER: Final = (THROUGHPUT, "joined_ratio", "voice_mos", "stations_joined")
+_MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -180,6 +183,7 @@ def table(summary: RunSummary) -> list[Row]:
     }
     first = wanted[0] if wanted else THROUGHPUT
     judged = verdicts(summary, first)
+    of_throughput = verdicts(summary, THROUGHPUT)
     shares = has_fairness(summary)
     fair = fairness(summary) if shares else {}
     rows = []
@@ -196,8 +200,8 @@ def table(summary: RunSummary) -> list[Row]:
         place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
         verdict = _judged(summary, cell, first, judged.get((cell.name, None), ""))
         rows.append(Row(cell.name, policy, place, None, tuple(texts), verdict))
-        if first == THROUGHPUT and not cell.settings.clients:
-            rows += _rows_of_stations(summary, cell, policy, place, judged)
+        if first in (THROUGHPUT, FAIRNESS) and not cell.settings.clients:
+            rows += _rows_of_stations(summary, cell, policy, place, of_throughput)
     return rows
 
 
@@ -257,18 +261,23 @@ def _texts(
 
 
 def fairness(summary: RunSummary) -> dict[str, float]:
-    """Jain's index of the stations' throughputs, of each cell with several stations."""
+    """Jain's index of the stations' throughputs, of each cell with several stations.
+
+    The mean of the trials; where trials have none (imported readings), that of the mean throughputs.
+    """
     found = {}
     for (cell,), rows in _of_stations(summary).group_by(["cell"], maintain_order=True):
         of_stations = rows.group_by("station").agg(pl.col("value").sum())["value"]
         if len(of_stations) > 1:
             found[str(cell)] = jain(of_stations.to_numpy())
-    return found
+    return found | {r.cell.name: r.estimate.value for r in readings(summary, FAIRNESS)}
 
 
 def has_fairness(summary: RunSummary) -> bool:
-    """Whether the table has a column for it: throughput is an answer, and stations share a cell."""
-    if THROUGHPUT not in summary.study.answers:
+    """Whether the table has a column for it beside the answers: throughput is one, and stations
+    share a cell.
+    """
+    if THROUGHPUT not in summary.study.answers or FAIRNESS in summary.study.answers:
         return False
     per_cell = _of_stations(summary).group_by("cell").agg(pl.col("station").n_unique())
     return bool((per_cell["station"] > 1).any())

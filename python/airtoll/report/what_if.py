@@ -49,11 +49,12 @@ class Panel:
     """Start and choices of a panel. ``policies`` and ``tunnels`` map names to words.
 
     ``rates`` pairs the words of a rate with the JSON of it; ``path_loss`` is the JSON of the model
-    that a distance in metres means. ``None`` for ``payload_octets`` or ``stations``: the first cell
-    has no such number to change.
+    that a distance in metres means. ``moves``: a station hands over in the study, not in the panel.
+    ``None`` for ``payload_octets`` or ``stations``: the first cell has no such number to change.
     """
 
     cell: str
+    moves: bool
     policy: str
     tunnel: str
     policies: tuple[tuple[str, str], ...]

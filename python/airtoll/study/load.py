@@ -139,10 +139,27 @@ def _first_mistake(error: ValidationError, path: Path) -> str:
     else:
         value = first["input"]
         whole = isinstance(value, dict | BaseModel) or (isinstance(value, list | tuple) and value)
-        message = first["msg"].removeprefix("Value error, ").replace(" after validation", "")
+        message = _in_words_of_toml(first)
         text = f"{'' if whole else shown(value) + ': '}{message[:1].lower() + message[1:]}"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{path}: {where}: {text}{more}"
+
+
+def _in_words_of_toml(mistake: Mapping[str, Any]) -> str:
+    """The validator's message; it calls a list tuple, and a table dictionary or instance."""
+    kind = mistake["type"]
+    bounds = mistake.get("ctx", {})
+    if kind in ("tuple_type", "list_type"):
+        return "must be a list, as [...]"
+    if kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
+        return "must be a table, as { key = value }"
+    if kind == "too_short":
+        least = bounds["min_length"]
+        return f"needs at least {least} entr{'y' if least == 1 else 'ies'}"
+    if kind == "too_long":
+        return f"has {bounds['actual_length']} entries, at most {bounds['max_length']} are allowed"
+    message: str = mistake["msg"]
+    return message.removeprefix("Value error, ").replace(" after validation", "")
 
 
 def _dotted(loc: Sequence[Any]) -> str:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
+from airtoll.analyse.fairness import jain
 from airtoll.border.answers import AnalyticColumns, Columns
 from airtoll.observe.journal import SketchTuple
 from airtoll.plan import Cell, Trial
@@ -107,10 +108,21 @@ _NEEDED = {"airtime_retry_s", "airtime_ack_s"}
 def with_whole_cell(rows: Sequence[Row]) -> list[Row]:
     """The rows, and the values of the whole cell that follow from them.
 
-    These are the throughput (the sum over the flows) if it is missing, and the retransmitted share
-    of airtime where the ledger has retries and acknowledgements.
+    These are the throughput (the sum over the flows) if it is missing, the fairness of the
+    throughputs of several stations, and the retransmitted share of airtime where the ledger has
+    retries and acknowledgements.
     """
-    return [*_with_throughput(rows), *_retry_share(rows)]
+    return [*_with_throughput(rows), *_fairness(rows), *_retry_share(rows)]
+
+
+def _fairness(rows: Sequence[Row]) -> list[Row]:
+    of_stations: dict[str, float] = {}
+    for row in rows:
+        if row.metric == "throughput_bps" and row.second is None and row.station is not None:
+            of_stations[row.station] = of_stations.get(row.station, 0.0) + row.value
+    if len(of_stations) < 2 or not any(of_stations.values()):
+        return []
+    return [Row("fairness_ratio", jain(list(of_stations.values())), "1")]
 
 
 def _retry_share(rows: Sequence[Row]) -> list[Row]:

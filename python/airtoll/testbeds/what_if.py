@@ -28,7 +28,7 @@ _MOST_TUNNELS: Final = 6
 
 
 def what_if(plan: Plan) -> Panel | None:
-    """The panel of a plan; ``None`` if the stations of its first cell do not stay in one BSS."""
+    """The panel of a plan; ``None`` if its first cell has Mobile IP, whose registration takes time."""
     if not plan.cells:
         return None
     cell = plan.cells[0]
@@ -36,7 +36,7 @@ def what_if(plan: Plan) -> Panel | None:
         start = _start(cell)
     except AirtollError:
         return None
-    if len(start.bss) != 1 or start.handovers or start.mobility_agents:
+    if start.mobility_agents:
         return None
     own, own_tunnel = _parts(cell.policy)
     given = [_parts(one.policy) for one in plan.cells]
@@ -52,6 +52,7 @@ def what_if(plan: Plan) -> Panel | None:
     )
     return Panel(
         cell=cell.name,
+        moves=bool(scenario(cell).handovers),
         policy=own,
         tunnel=own_tunnel,
         policies=tuple((name, policy_name(name)) for name in policies),
@@ -67,8 +68,10 @@ def what_if(plan: Plan) -> Panel | None:
 
 def _parts(policy: str) -> tuple[str, str]:
     """Link part and tunnels of a policy's name."""
-    link, _, tunnels = resolve_policy(policy).name.partition("+")
-    return link, tunnels
+    resolved = resolve_policy(policy)
+    parts = resolved.name.split("+")
+    link = len(parts) - len(resolved.tunnels)
+    return "+".join(parts[:link]), "+".join(parts[link:])
 
 
 def _offered(names: list[str], most: int) -> list[str]:
@@ -80,13 +83,17 @@ def _all_udp(start: border.Scenario) -> bool:
 
 
 def _start(cell: Cell) -> border.Scenario:
-    """The scenario of a cell as the panel simulates it: short, after every station has joined."""
+    """The scenario of a cell as the panel simulates it: short, after every station has joined.
+
+    A station that hands over in the study stays with its first access point.
+    """
     return evolve(
         scenario(cell),
         duration_s=WARM_UP_S + TRIAL_S,
         warm_up_s=WARM_UP_S,
         series=False,
         associations=(),
+        handovers=(),
     )
 
 

@@ -44,6 +44,33 @@ def test_archive_is_read_back_by_busybox(tmp_path: Path) -> None:
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o755
 
 
+def test_a_process_is_told_apart_from_another_with_its_number() -> None:
+    # The name holds a space and a bracket, which delimit the fields of /proc/PID/stat.
+    named = (
+        "import sys; open('/proc/self/comm', 'w').write('a) b'); "
+        "print('up', flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", named], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    one = contract.identity(process.pid)
+    assert contract.alive(one)
+    pid, boot, start = one.split()
+    for other in (f"{pid} {boot} {int(start) + 1}", f"{pid} other-boot {start}", pid, "", "x y z"):
+        assert not contract.alive(other)
+    process.kill()
+    # Without a wait the process is a zombie: it has the number, and runs no more.
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert contract.identity(process.pid) == one
+    assert not contract.alive(one)
+    process.communicate()
+    assert not contract.alive(one)
+    with pytest.raises(OSError):
+        contract.identity(process.pid)
+
+
 def test_newest_kernel_is_the_highest_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,19 +1,23 @@
-// A scenario of one BSS with other numbers: payload in octets, rate (as a scenario has it), distance
-// in metres with its path loss, number of stations. A number that is not in `wanted` stays.
+// A scenario with other numbers: payload in octets, rate (as a scenario has it), distance of every
+// station from its access point in metres with the path loss, number of stations. A number that is
+// not in `wanted` stays.
 const changed = (scenario, wanted) => {
   const made = structuredClone(scenario);
   const isStation = (node) => node.role === "station";
   if ("payload" in wanted)
     made.flows.forEach((flow) => { flow.pattern.payload_octets = wanted.payload; });
   if ("rate" in wanted) {
-    made.bss[0].rate = wanted.rate;
+    made.bss.forEach((bss) => { bss.rate = wanted.rate; });
     made.nodes.forEach((node) => { if (!node.standard) delete node.rate; });
   }
   if ("distance" in wanted) {
-    const at = made.nodes.find((node) => node.role === "access_point").position_m || [0, 0, 0];
+    const isItsAp = (station) => (node) =>
+      node.role === "access_point" && node.bss === station.bss;
     made.radio = { ...made.radio, path_loss: wanted.path_loss, budgets: [] };
-    made.nodes.filter(isStation)
-      .forEach((node) => { node.position_m = [at[0] + wanted.distance, at[1], at[2]]; });
+    made.nodes.filter(isStation).forEach((node) => {
+      const at = made.nodes.find(isItsAp(node)).position_m || [0, 0, 0];
+      node.position_m = [at[0] + wanted.distance, at[1], at[2]];
+    });
   }
   if ("stations" in wanted) {
     const all = made.nodes.filter(isStation).map((node) => node.name);

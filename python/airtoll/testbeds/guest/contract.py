@@ -30,7 +30,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-import psutil
 from attrs import frozen
 
 import airtoll
@@ -372,15 +371,25 @@ def _running_folder() -> Path:
 
 
 def identity(pid: int) -> str:
-    """A process, told apart from later ones with its number."""
-    return f"{pid} {psutil.Process(pid).create_time()}"
+    """A process, told apart from later ones with its number. Raises ``OSError`` if there is none."""
+    return f"{pid} {boot_id()} {_fields(pid)[_START]}"
 
 
 def alive(process_of: str) -> bool:
     """Whether this process is running: its pid alone may belong to another process by now."""
     try:
-        pid, created = process_of.split()
-        process = psutil.Process(int(pid))
-        return process.create_time() == float(created) and process.status() != "zombie"
-    except (psutil.NoSuchProcess, ValueError):
+        pid = int(process_of.split()[0])
+        return identity(pid) == process_of and _fields(pid)[_STATE] not in _ENDED
+    except (OSError, IndexError, ValueError):
         return False
+
+
+#: Places in /proc/PID/stat behind the name (proc(5)): state, and start in clock ticks since boot.
+_STATE, _START = 0, 19
+#: Zombie, dead.
+_ENDED = ("Z", "X", "x")
+
+
+def _fields(pid: int) -> list[str]:
+    """The fields of a process behind its name, which may hold spaces and brackets."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
