@@ -52,7 +52,7 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/study_pages.py
 	$(BIN)/python tools/wifi7_pages.py
-	$(BIN)/python tools/tutorial.py
+	$(BIN)/python tools/guides.py
 
 site: build web ## the documentation site, in site/; a warning ends the build
 	$(BIN)/python tools/site.py

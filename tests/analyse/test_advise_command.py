@@ -93,3 +93,40 @@ def test_needs_as_options(folder):
     assert recommended("--rules", "pci-dss-4") == {"wpa2-psk-ccmp"}
     assert recommended("--rules", "pci-dss-4,192-bit") == {None}
     assert recommended("--credentials", "certificates") == {None}
+
+
+def advised(tmp_path, monkeypatch, *arguments: str) -> dict:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["advise", "--trials", "2", "--json", *arguments])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_cipher_without_a_cost_on_the_devices_cpu_is_not_advised(tmp_path, monkeypatch):
+    policies = ["wpa2-psk-ccmp", "wpa3-sae-gcmp-256", "wpa2-psk-ccmp+wireguard"]
+    data = advised(
+        tmp_path, monkeypatch, "--scenario", "office", "--profile", "mt7621-software",
+        *(word for policy in policies for word in ("--policy", policy)),
+    )  # fmt: skip
+    assert data["answer"] == "wpa2-psk-ccmp"
+    for advice in data["advice"]:
+        options = {option["policy"]: option for option in advice["options"]}
+        for policy, cipher in (("wpa3-sae-gcmp-256", "GCMP-256"), (policies[2], "WIREGUARD")):
+            assert options[policy]["meets"] == "unknown"
+            assert not options[policy]["pareto"]
+            assert options[policy]["figures"] == {}
+            (cost,) = (c for c in options[policy]["checks"] if c["need"] == "cost")
+            assert cost["figure"] == f"mt7621-software has no cost of {cipher} on its CPU"
+    assert {verdict["policy"] for verdict in data["better_transport"]} == {"wpa2-psk-ccmp"}
+
+
+def test_a_limit_on_the_join_is_measured(tmp_path, monkeypatch):
+    data = advised(
+        tmp_path, monkeypatch, "--scenario", "home", "--max-negotiation", "300ms",
+        "--policy", "wpa2-psk-ccmp", "--policy", "wpa3-sae-gcmp-256",
+    )  # fmt: skip
+    assert data["answer"] == "wpa3-sae-gcmp-256"
+    for advice in data["advice"]:
+        for option in advice["options"]:
+            verdicts = {check["need"]: check["verdict"] for check in option["checks"]}
+            assert verdicts["negotiation"] == "yes"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import polars as pl
@@ -235,11 +235,18 @@ def service_named(word: str) -> str:
 
 
 def advise(
-    analysis: Analysis, needs: Needs, scenario: str, traffic: str, factors: str | None = None
+    analysis: Analysis,
+    needs: Needs,
+    scenario: str,
+    traffic: str,
+    factors: str | None = None,
+    unknown: Mapping[str, str] | None = None,
 ) -> Advice:
     """Rank the policies that were measured in a scenario under a traffic.
 
     ``factors``: the factor levels as in the observations; needed where there are several.
+    ``unknown``: cell -> the reason why its throughput says nothing about the device; its policy is
+    not recommended.
     The baseline and policies that the catalogue does not know are ranked too; neither needs a
     service that it lacks. Raises UsageError if nothing was measured there.
     """
@@ -265,16 +272,8 @@ def advise(
     for (name,), cells in rows.group_by(["policy"], maintain_order=True):
         policy = _policy(str(name))
         cell = str(cells["cell"][0])
-        figures = {
-            str(metric): (estimate, cell)
-            for metric in cells["metric"]
-            if (estimate := analysis.estimate(cell, metric)) is not None
-        }
-        for metric, estimate in _of_stations(analysis, cell).items():
-            figures[metric] = (estimate, cell)
-        overhead = analysis.overhead(cell)
-        if overhead is not None:
-            figures["overhead"] = (overhead, cell)
+        why = (unknown or {}).get(cell)
+        figures = {} if why else _figures(analysis, cell, cells["metric"])
         options.append(
             Option(
                 policy=str(name),
@@ -284,7 +283,10 @@ def advise(
                 broken=_words(policy.broken) if policy else (),
                 caveats=_words(policy.weaknesses) if policy else (),
                 figures=figures,
-                checks=_checks(needs, policy, figures),
+                checks=(
+                    *_checks(needs, policy, figures),
+                    *([Check("cost", "unknown", why)] if why else []),
+                ),
             )
         )
     options, needed = _with_standing(analysis, options, needs.margin)
@@ -298,6 +300,23 @@ def advise(
         trials_needed=needed,
     )
     return evolve(advice, sentences=_sentences(advice, needs))
+
+
+def _figures(
+    analysis: Analysis, cell: str, metrics: Iterable[str]
+) -> dict[str, tuple[Estimate, str]]:
+    """The figures of a cell; those of stations for times that are measured per station."""
+    figures = {
+        str(metric): (estimate, cell)
+        for metric in metrics
+        if (estimate := analysis.estimate(cell, metric)) is not None
+    }
+    for metric, estimate in _of_stations(analysis, cell).items():
+        figures[metric] = (estimate, cell)
+    overhead = analysis.overhead(cell)
+    if overhead is not None:
+        figures["overhead"] = (overhead, cell)
+    return figures
 
 
 def _services(policy: Policy | None, needs: Needs) -> tuple[str, ...]:
@@ -440,10 +459,10 @@ class TransportVerdict:
     clear: bool
 
 
-def better_transport(analysis: Analysis) -> list[TransportVerdict]:
+def better_transport(analysis: Analysis, unknown: Container[str] = ()) -> list[TransportVerdict]:
     """Per scenario and policy: the traffic with the lower overhead, and whether it is clear.
 
-    Clear means that the intervals do not overlap.
+    Clear means that the intervals do not overlap. Cells in ``unknown`` are left out.
     """
     rows = analysis.overheads.filter(pl.col("flow").is_null() & pl.col("station").is_null())
     found = []
@@ -452,7 +471,7 @@ def better_transport(analysis: Analysis) -> list[TransportVerdict]:
         parts = []
         for row in cells.sort("value").iter_rows(named=True):
             estimate = analysis.overhead(row["cell"])
-            if estimate is not None:
+            if estimate is not None and row["cell"] not in unknown:
                 parts.append((str(row["traffic"]), estimate))
         if len(parts) > 1:
             clear = parts[0][1].high < parts[1][1].low
@@ -494,8 +513,11 @@ class Composition:
     sum_of_parts: float
 
 
-def hybrids(analysis: Analysis) -> list[Composition]:
-    """Composed policies (``a+b``) of which every part was measured in the same place."""
+def hybrids(analysis: Analysis, unknown: Container[str] = ()) -> list[Composition]:
+    """Composed policies (``a+b``) of which every part was measured in the same place.
+
+    Compositions with a cell in ``unknown`` are left out.
+    """
     found = []
     for row in analysis.overheads.iter_rows(named=True):
         parts = str(row["policy"]).split("+")
@@ -505,7 +527,8 @@ def hybrids(analysis: Analysis) -> list[Composition]:
         estimates = [analysis.overhead(cell) for cell in cells]
         whole = analysis.overhead(row["cell"])
         known = [estimate.value for estimate in estimates if estimate is not None]
-        if whole is not None and len(known) == len(parts):
+        judged = not any(cell in unknown for cell in (row["cell"], *cells))
+        if judged and whole is not None and len(known) == len(parts):
             found.append(Composition(row["cell"], tuple(parts), whole, sum(known)))
     return found
 
@@ -639,10 +662,14 @@ def _with_front(analysis: Analysis, options: list[Option], margin: float) -> lis
     """Mark the Pareto front of security against costs among unbroken policies, by intervals."""
     front = []
     for option in options:
-        beaten = option.broken or any(
-            _dominates(analysis, other, option, margin)
-            for other in options
-            if other is not option and not other.broken
+        beaten = (
+            option.broken
+            or not option.figures
+            or any(
+                _dominates(analysis, other, option, margin)
+                for other in options
+                if other is not option and not other.broken
+            )
         )
         front.append(evolve(option, pareto=not beaten))
     return front

@@ -1,7 +1,7 @@
 """Intervals of shares: their ends lie between 0 and 1.
 
-A share of counted events has Wilson's interval (Wilson 1927). A mean of one share per trial, such as
-the share of clients that joined, has Wilson's interval with the effective number of events: the
+A share of counted events has Wilson's interval (Wilson 1927). A mean of one share per trial, such
+as the share of clients that joined, has Wilson's interval with the effective number of events: the
 number that would give the variance between the trials (Kish 1965), and Student's quantile, because
 that variance is estimated (Korn, Graubard 1998; Dean, Pagano 2015).
 """
@@ -23,9 +23,7 @@ def wilson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Any, Any]:
         return _ends(k / count, count, float(normal_quantile((1 + level) / 2)))
 
 
-def of_trials(
-    mean: ArrayLike, deviation: ArrayLike, n: ArrayLike, level: float
-) -> tuple[Any, Any]:
+def of_trials(mean: ArrayLike, deviation: ArrayLike, n: ArrayLike, level: float) -> tuple[Any, Any]:
     """Interval of a mean of ``n`` shares with that standard deviation, elementwise.
 
     NaN for a mean of 0 or 1, without spread and below two trials.

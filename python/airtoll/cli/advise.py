@@ -11,7 +11,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -48,6 +48,7 @@ from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
 from airtoll.run.outcome import refuse_no_result
 from airtoll.study import Level, Study, load, shipped
+from airtoll.testbeds.unpriced import why_unknown
 
 #: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
 CANDIDATES = (
@@ -159,11 +160,18 @@ def advise_command(
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
-        measured = _measure(scenario, policy or list(CANDIDATES), profile, trials, on)
+        measured = _measure(
+            scenario,
+            policy or list(CANDIDATES),
+            profile,
+            trials,
+            on,
+            joins=needs.max_negotiation_s is not None,
+        )
         run_folder = measured.path
     trials_of_run = read_trials(run_folder)
     refuse_no_result(run_folder, trials_of_run)
-    analysis, settings = _analysis(run_folder)
+    analysis, settings, unknown = _analysis(run_folder)
     bound = not_radio(trials_of_run)
     if bound:
         err().print(
@@ -172,14 +180,14 @@ def advise_command(
         )
     places = _places(analysis, scenario)
     advices = [
-        advise(analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place)
+        advise(analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place, unknown)
         for place in places
     ]
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
-        emit_json(_plain(run_folder, analysis, advices, choices))
+        emit_json(_plain(run_folder, analysis, advices, choices, unknown))
         return
-    _print(run_folder, analysis, advices, choices)
+    _print(run_folder, analysis, advices, choices, unknown)
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -203,8 +211,15 @@ def _listed(text: str) -> list[str]:
 
 
 def _measure(
-    scenario: str, policies: Sequence[str], profile: str | None, trials: int, on: str
+    scenario: str,
+    policies: Sequence[str],
+    profile: str | None,
+    trials: int,
+    on: str,
+    *,
+    joins: bool,
 ) -> Run:
+    """A run of the candidates; ``joins``: each trial begins with the stations' joins."""
     name, study = _study_of(scenario)
     if study.study.baseline not in policies:
         policies = [study.study.baseline, *policies]
@@ -222,6 +237,8 @@ def _measure(
             "pairing": "common" if on == "simulator" else "independent",
         },
     }
+    if joins:
+        values[f"scenario.{scenario}.authenticate"] = True
     if profile is not None:
         place = study.scenario[scenario]
         used = {s.profile or "ideal" for s in place.stations}
@@ -257,23 +274,34 @@ def _study_of(scenario: str) -> tuple[str, Study]:
     )
 
 
-def _analysis(folder: Path) -> tuple[Analysis, dict[str, str]]:
-    """The analysis of a run or of imported readings, and the TLS of each scenario's joins."""
+def _analysis(folder: Path) -> tuple[Analysis, dict[str, str], dict[str, str]]:
+    """The analysis of a run or of imported readings, and the TLS of each scenario's joins.
+
+    Also the cells of a simulation whose cipher has no cost on its device, and the reason.
+    """
     if (folder / "run.json").is_file():
         opened = open_run(folder)
         study = opened.folder.study_file().study
-        return analyse(
-            opened.observations(),
-            opened.trials(),
-            baseline=study.study.baseline,
-            overhead=study.study.overhead,
-            select=study.trials.select,
-            paired=pairs_trials(
-                study.trials.order, opened.folder.manifest()["testbed"], study.trials.pairing
+        unknown = {}
+        if opened.folder.manifest()["testbed"] != "linux":
+            cells = opened.folder.plan().cells
+            unknown = {cell.name: why for cell in cells if (why := why_unknown(cell))}
+        return (
+            analyse(
+                opened.observations(),
+                opened.trials(),
+                baseline=study.study.baseline,
+                overhead=study.study.overhead,
+                select=study.trials.select,
+                paired=pairs_trials(
+                    study.trials.order, opened.folder.manifest()["testbed"], study.trials.pairing
+                ),
+                answers=study.answers,
             ),
-            answers=study.answers,
-        ), {name: scenario.join.tls for name, scenario in study.scenario.items()}
-    return analyse(read_observations(folder), read_trials(folder)), {}
+            {name: scenario.join.tls for name, scenario in study.scenario.items()},
+            unknown,
+        )
+    return analyse(read_observations(folder), read_trials(folder)), {}, {}
 
 
 def _places(analysis: Analysis, scenario: str | None) -> list[tuple[str, str, str]]:
@@ -303,7 +331,11 @@ def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
 
 
 def _print(
-    folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
+    folder: Path,
+    analysis: Analysis,
+    advices: Sequence[Advice],
+    choices: Sequence[Choice],
+    unknown: Container[str],
 ) -> None:
     console = out()
     console.print(_answer(advices), style="bold")
@@ -329,7 +361,7 @@ def _print(
         for sentence, cells in advice.sentences:
             console.print(sentence + (f" ({', '.join(cells)})" if cells else ""))
         console.print()
-    verdicts = better_transport(analysis)
+    verdicts = better_transport(analysis, unknown)
     if verdicts:
         console.print("Which transport loses less under each policy", style="bold")
     for verdict in verdicts:
@@ -343,7 +375,7 @@ def _print(
         console.print(
             f"{row['scenario']}, {row['traffic']}: trials vary by {100 * row['variation']:.2f} %"
         )
-    composed = hybrids(analysis)
+    composed = hybrids(analysis, unknown)
     if composed:
         console.print("Cost of composed policies and of their parts", style="bold")
     for whole in composed:
@@ -422,7 +454,11 @@ def _row(option: Option) -> list[str]:
 
 
 def _plain(
-    folder: Path, analysis: Analysis, advices: Sequence[Advice], choices: Sequence[Choice]
+    folder: Path,
+    analysis: Analysis,
+    advices: Sequence[Advice],
+    choices: Sequence[Choice],
+    unknown: Container[str],
 ) -> dict[str, Any]:
     return {
         "run": str(folder),
@@ -471,7 +507,7 @@ def _plain(
                 "clear": v.clear,
                 "overheads": {name: estimate.to_json() for name, estimate in v.overheads},
             }
-            for v in better_transport(analysis)
+            for v in better_transport(analysis, unknown)
         ],
         "spread": spread(analysis).drop("cells").to_dicts(),
         "hybrids": [
@@ -481,7 +517,7 @@ def _plain(
                 "overhead": h.whole.to_json(),
                 "sum_of_parts": h.sum_of_parts,
             }
-            for h in hybrids(analysis)
+            for h in hybrids(analysis, unknown)
         ],
         "against": [
             {

@@ -16,7 +16,8 @@ import polars as pl
 import typer
 
 from airtoll.analyse import Analysis, Comparison
-from airtoll.analyse.analysis import repeats_its_cell
+from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
+from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.datasets import COLUMNS
@@ -143,9 +144,10 @@ def _print(folder: Path, result: Analysis) -> None:
         )
     out().print(view)
     for row in result.overheads.iter_rows(named=True):
+        estimate = estimate_of_row(row, result.level)
+        bounds = "" if estimate.has_interval else "; no interval"
         out().print(
-            f"overhead of {row['cell']} ({row['method']}): {100 * row['value']:.2f} % "
-            f"[{100 * row['low']:.2f}, {100 * row['high']:.2f}]"
+            f"overhead of {row['cell']} ({row['method']}): {show_overhead(estimate)}{bounds}"
         )
 
 

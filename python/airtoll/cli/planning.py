@@ -33,6 +33,7 @@ from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import prepare
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
+from airtoll.run.precision import LEAST_TRIALS
 
 _PILOT_TRIALS = 5
 
@@ -76,6 +77,8 @@ def plan_command(
         except UsageError:
             needed = None
         planned = file.study.trials.repetitions
+        if file.study.trials.until_precision:
+            planned = max(planned, LEAST_TRIALS)
         smallest = minimum_detectable(spread, cell["deviation"], planned, level, power)
         rows.append(
             {

@@ -263,7 +263,7 @@ def _texts(
 def fairness(summary: RunSummary) -> dict[str, float]:
     """Jain's index of the stations' throughputs, of each cell with several stations.
 
-    The mean of the trials; where trials have none (imported readings), that of the mean throughputs.
+    The mean of the trials; where they have none (imported readings), that of the mean throughputs.
     """
     found = {}
     for (cell,), rows in _of_stations(summary).group_by(["cell"], maintain_order=True):

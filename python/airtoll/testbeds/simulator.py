@@ -15,6 +15,7 @@ from attrs import evolve
 from airtoll import _native, border
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
+from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.study.join import Join
 from airtoll.testbeds import bridging, first_join, gating, joining, loads, roaming
 from airtoll.testbeds.contract import (
@@ -34,11 +35,22 @@ from airtoll.testbeds.simulated import CAPABILITY
 _SIMULATED_S_PER_S = 700.0
 _STATIONS_AT_HALF_SPEED = 50
 #: Slowdown by MHz of the channel, where A-MPDUs carry more packets than 802.11a does.
-_SLOWDOWN_PER_MHZ = {"802.11n": 0.075, "802.11ac": 0.15, "802.11ax": 0.2, "802.11be": 0.2}
+_SLOWDOWN_PER_MHZ = {"802.11n": 0.035, "802.11ac": 0.05, "802.11ax": 0.07, "802.11be": 0.07}
+#: CPU seconds of a packet that a saturated sender behind a wire offers, most of them for nothing.
+_OFFERED_S = 0.14e-6
+#: Saturated flows of one wired sender whose packets fit its queue; beyond, each of them tries again
+#: at every departure: this often a second, by flows and flows in excess.
+_FLOWS_IN_QUEUE, _TRIES_PER_S = 12, 13_500.0
+#: Least cost of a second at a low rate, which carries few frames, against one at the common rate.
+_LEAST_SHARE = 0.2
 #: CPU seconds of a trial of any length: its check, its scenario and its line in the journal.
 _TRIAL_S = 0.003
 #: CPU seconds of one station's join: without and with public-key operations, and of a tunnel.
 _JOIN_S, _PUBLIC_KEY_S, _TUNNEL_S = 0.0004, 0.0025, 0.0027
+#: CPU seconds of signatures of SLH-DSA with small parameters, in one join.
+_SLH_DSA_S = 0.25
+#: Rate of a call in one direction, with its headers' share of a frame's cost, Mb/s.
+_CALL_MBPS = 0.08
 #: CPU seconds of a key from a passphrase (PBKDF2 with 4096 rounds, twice).
 _PASSPHRASE_S = 0.003
 _COMMON_RATE_MBPS = 54.0
@@ -102,7 +114,11 @@ class Simulator:
         simulated_s *= _share_of_saturation(cell)
         slowdown = 1 + stations / _STATIONS_AT_HALF_SPEED
         slowdown *= max(1.0, _SLOWDOWN_PER_MHZ.get(cell.settings.phy, 0) * cell.settings.width_mhz)
+        if cell.settings.phy in HIGHEST_MBPS:
+            rate_mbps = cell.settings.rate_mbps or HIGHEST_MBPS[cell.settings.phy]
+            slowdown *= max(_LEAST_SHARE, rate_mbps / _COMMON_RATE_MBPS)
         simulation_s = simulated_s / _SIMULATED_S_PER_S * slowdown
+        simulation_s += simulated_s * _offered_per_s(cell) * _OFFERED_S
         return _TRIAL_S + simulation_s + stations * _join_s(cell)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
@@ -155,10 +171,32 @@ class Simulator:
         """Nothing to stop."""
 
 
+def _offered_per_s(cell: Cell) -> float:
+    """Datagrams a second that saturated senders behind the wire offer."""
+    if cell.load.transfer_bytes is not None or cell.settings.topology == "station-to-station":
+        return 0.0
+    default = "down" if cell.settings.topology == "downlink" else "up"
+    loads = [
+        load
+        for load in cell.load.loads
+        if load.transport == "udp" and load.application == "stream"
+        and load.offered_mbps is None and (load.direction or default) != "up"
+    ]  # fmt: skip
+    if not loads:
+        return 0.0
+    flows = sum(len(load.stations or station_list(cell.settings)) for load in loads)
+    wire = 1e6 * cell.settings.wired.rate_mbps / (8 * (loads[0].payload_bytes or 1472))
+    return wire + max(0, flows - _FLOWS_IN_QUEUE) * flows * _TRIES_PER_S
+
+
 def _share_of_saturation(cell: Cell) -> float:
     """Packets of a cell over those of a saturated one, at most 1."""
-    offered = [load.offered_mbps for load in cell.load.loads if load.application == "stream"]
-    if None in offered or not offered or cell.load.transfer_bytes is not None:
+    offered = [
+        _CALL_MBPS if load.application == "voip" else load.offered_mbps
+        for load in cell.load.loads
+        if load.application in ("stream", "voip")
+    ]
+    if None in offered or len(offered) < len(cell.load.loads) or cell.load.transfer_bytes:
         return 1.0
     rate = cell.settings.rate_mbps or _COMMON_RATE_MBPS
     stations = len(station_list(cell.settings))
@@ -177,6 +215,8 @@ def _join_s(cell: Cell) -> float:
     public_key = not join.cached_pmk and (tls or str(policy.link.akm) in ("sae", "owe"))
     passphrase = "psk" in str(policy.link.akm) and not join.cached_pmk
     spent = _JOIN_S + _PUBLIC_KEY_S * public_key + _PASSPHRASE_S * passphrase
+    if tls and join.chain.startswith("slh-dsa"):
+        spent += _SLH_DSA_S
     return spent + _TUNNEL_S * len(policy.tunnels)
 
 

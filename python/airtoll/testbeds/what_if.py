@@ -28,7 +28,7 @@ _MOST_TUNNELS: Final = 6
 
 
 def what_if(plan: Plan) -> Panel | None:
-    """The panel of a plan; ``None`` if its first cell has Mobile IP, whose registration takes time."""
+    """The panel of a plan; ``None`` if its first cell has Mobile IP (a registration takes time)."""
     if not plan.cells:
         return None
     cell = plan.cells[0]

@@ -67,7 +67,7 @@ def test_a_process_is_told_apart_from_another_with_its_number() -> None:
     assert not contract.alive(one)
     process.communicate()
     assert not contract.alive(one)
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="No such"):
         contract.identity(process.pid)
 
 

@@ -371,7 +371,10 @@ def _running_folder() -> Path:
 
 
 def identity(pid: int) -> str:
-    """A process, told apart from later ones with its number. Raises ``OSError`` if there is none."""
+    """A process, told apart from later ones with its number.
+
+    Raises ``OSError`` if there is none.
+    """
     return f"{pid} {boot_id()} {_fields(pid)[_START]}"
 
 
