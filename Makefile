@@ -80,7 +80,7 @@ $(VENV)/.ready: requirements.lock
 system: ## programs that some tests need (apt); without them those tests say why they skip
 	@sh tools/system-packages.sh
 	@sh tools/peers-from-source.sh
-	@sh tools/peers-of-debian-13.sh
+	@sh tools/peers-of-debian.sh
 
 guest: build system ## a kernel for the throw-away guest; without one its tests say why they skip
 	-@$(BIN)/airtoll guest build

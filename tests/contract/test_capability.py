@@ -33,6 +33,7 @@ _LEVEL: Fields = {"scenario.stations.position_m": [20.0, 0.0]}
 _EAP: Fields = {"policy": "wpa2-eap-peap-ccmp", "scenario.authenticate": True}
 _SAE: Fields = {"policy": "wpa3-sae-ccmp", "scenario.authenticate": True}
 _TUNNEL: Fields = {"policy": "wireguard", "scenario.authenticate": True}
+_IKE: Fields = {"policy": "ipsec-aes-gcm", "scenario.authenticate": True}
 _MOBILE: Fields = {
     "scenario.topology": "r1",
     "scenario.stations": [{"name": "A"}],
@@ -145,6 +146,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.join.chain": ("p256", _EAP),
     "scenario.join.certificate_compression": (True, {**_EAP, "scenario.join.tls": "1.3"}),
     "scenario.join.eap_fragment_bytes": (500, _EAP),
+    "scenario.join.ike_group": ("x25519", _IKE),
+    "scenario.join.ike_additional": ("mlkem768", _IKE),
+    "scenario.join.ike_chain": ("p256", _IKE),
+    "scenario.join.ike_fragment_bytes": (1280, {**_IKE, "scenario.join.ike_chain": "rsa2048"}),
     "scenario.join.cached_pmk": (True, _EAP),
     "scenario.join.tls_resumption": (True, _EAP),
     "scenario.join.anti_clogging": (True, _SAE),

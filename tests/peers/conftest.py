@@ -176,8 +176,6 @@ def needs(*programs: str) -> dict[str, str]:
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "airtoll"
 BUILT = CACHE / "peers"
-#: Daemons with OpenSSL 3.5, as a root folder for chroot.
-DEBIAN_13 = CACHE / "debian-13"
 
 
 def built(program: str) -> str:
@@ -188,21 +186,27 @@ def built(program: str) -> str:
     return str(path)
 
 
-def debian_13(program: str, folder: Path) -> list[str]:
-    """The start of an argument list that runs a program of Debian 13, which sees ``folder``.
+def of_debian(number: int, program: str, folder: Path) -> list[str]:
+    """The start of an argument list that runs a program of a Debian release and sees ``folder``.
 
     The mounts live in a mount namespace of the process and end with it.
     """
-    if not DEBIAN_13.is_dir():
-        pytest.skip("the peers of Debian 13 are not unpacked (make system)")
+    root = CACHE / f"debian-{number}"
+    if not root.is_dir():
+        pytest.skip(f"the peers of Debian {number} are not unpacked (make system)")
     if os.geteuid() != 0:
         pytest.skip("chroot needs root")
     mounts = " && ".join(
-        f"mkdir -p '{DEBIAN_13}{place}' && mount --rbind '{place}' '{DEBIAN_13}{place}'"
+        f"mkdir -p '{root}{place}' && mount --rbind '{place}' '{root}{place}'"
         for place in ("/dev", "/proc", str(folder))
     )
     enter = f'{mounts} && exec chroot "$0" "$@"'
-    return ["unshare", "--mount", "sh", "-c", enter, str(DEBIAN_13), program]
+    return ["unshare", "--mount", "sh", "-c", enter, str(root), program]
+
+
+def debian_13(program: str, folder: Path) -> list[str]:
+    """The start of an argument list that runs a program of Debian 13: daemons with OpenSSL 3.5."""
+    return of_debian(13, program, folder)
 
 
 def free_port(kind: int = socket.SOCK_DGRAM) -> int:
@@ -326,8 +330,10 @@ def peers() -> Any:
         Conversation=Conversation,
         Server=Server,
         UdpWire=UdpWire,
+        algorithms=algorithms,
         chain_of=chain_of,
         debian_13=debian_13,
+        of_debian=of_debian,
         issued=issued,
         echo=echo,
         eap_settings=eap_settings,

@@ -6,7 +6,7 @@ import contextlib
 import hmac
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ class Charon:
             self.far.run(
                 "env",
                 f"STRONGSWAN_CONF={self.folder}/strongswan.conf",
+                f"SWANCTL_DIR={self.folder}",
                 "swanctl",
                 *arguments,
                 "--uri",
@@ -49,7 +50,25 @@ class Charon:
             )
         )
 
-    def load(self, version: int, ike: str, esp: str, secret: str) -> None:
+    def trust(self, chain: Any) -> None:
+        """Give charon a server's certificates and the root."""
+        leaf, *issuing = chain.server.split("-----END CERTIFICATE-----\n")[:-1]
+        files = {"x509/server.pem": leaf, "x509ca/root.pem": chain.authority}
+        files |= {f"x509ca/issuing-{number}.pem": text for number, text in enumerate(issuing)}
+        for place, text in files.items():
+            (self.folder / place).parent.mkdir(exist_ok=True)
+            whole = text if "END" in text else text + "-----END CERTIFICATE-----\n"
+            (self.folder / place).write_text(whole)
+        (self.folder / "private").mkdir(exist_ok=True)
+        (self.folder / "private/server.key").write_text(chain.server_key)
+
+    def load(
+        self, version: int, ike: str, esp: str, secret: str, *, certificates: bool = False
+    ) -> None:
+        local = f"auth = psk\n      id = {THEIRS}"
+        remote = f"auth = psk\n      id = {OURS}"
+        if certificates:
+            local, remote = "auth = pubkey\n      certs = server.pem", "auth = pubkey"
         (self.folder / "swanctl.conf").write_text(f"""connections {{
   ours {{
     version = {version}
@@ -57,12 +76,10 @@ class Charon:
     remote_addrs = {OURS}
     proposals = {ike}
     local {{
-      auth = psk
-      id = {THEIRS}
+      {local}
     }}
     remote {{
-      auth = psk
-      id = {OURS}
+      {remote}
     }}
     children {{
       tunnel {{
@@ -86,7 +103,10 @@ secrets {{
 
     def initiate(self) -> subprocess.Popen[str]:
         """Has charon set the tunnel up, in the background."""
-        variables = [f"STRONGSWAN_CONF={self.folder}/strongswan.conf"]
+        variables = [
+            f"STRONGSWAN_CONF={self.folder}/strongswan.conf",
+            f"SWANCTL_DIR={self.folder}",
+        ]
         order = ["--initiate", "--child", "tunnel", "--timeout", "15"]
         return subprocess.Popen(
             [
@@ -102,40 +122,70 @@ secrets {{
         return self.log.read_text(errors="replace")
 
 
-@pytest.fixture
-def charon(
-    peers: Any, namespace: Callable[[str], Any], start: Callable[..., Any], tmp_path: Path
-) -> Iterator[Charon]:
-    program = peers.needs("charon-systemd", "swanctl")["charon-systemd"]
+def needed(peers: Any) -> str:
+    """The path of charon; skips with the reason where something is missing."""
+    program = str(peers.needs("charon-systemd", "swanctl")["charon-systemd"])
     if not Path("/dev/net/tun").exists():
         pytest.skip("no /dev/net/tun here")
-    if not any(Path("/usr/lib").glob("**/libstrongswan-kernel-libipsec.so")):
-        pytest.skip("not installed: charon's own ESP, libcharon-extra-plugins (make system)")
+    return program
+
+
+@contextlib.contextmanager
+def running(
+    launch: Sequence[str],
+    namespace: Callable[[str], Any],
+    start: Callable[..., Any],
+    folder: Path,
+    more: str = "",
+) -> Iterator[Charon]:
+    """charon in a network namespace beside ours; ``more``: lines of its settings."""
     near, far = namespace("a"), namespace("b")
     near.run("ip", "link", "add", "v0", "type", "veth", "peer", "name", "v0", "netns", far.name)
     for space, address in ((near, OURS), (far, THEIRS)):
         space.run("ip", "addr", "add", f"{address}/24", "dev", "v0")
         space.run("ip", "link", "set", "v0", "up")
     far.run("ip", "addr", "add", f"{FAR}/32", "dev", "lo")
-    (tmp_path / "strongswan.conf").write_text(
+    (folder / "strongswan.conf").write_text(
         f"charon-systemd {{\n  load = {PLUGINS}\n  plugins {{\n    vici {{\n"
-        f"      socket = unix://{tmp_path}/vici\n    }}\n"
+        f"      socket = unix://{folder}/vici\n    }}\n"
         # Its tun device comes up at a moment of its own: a list of addresses sent then
         # would stand before the exchange that a test waits for.
         "    kernel-netlink {\n      roam_events = no\n    }\n  }\n"
         "  journal {\n    default = -1\n  }\n"
-        f"  filelog {{\n    main {{\n      path = {tmp_path}/charon.log\n      default = 2\n"
+        f"  filelog {{\n    main {{\n      path = {folder}/charon.log\n      default = 2\n"
         "      flush_line = yes\n    }\n  }\n"
-        "  install_virtual_ip = no\n}\n"
+        f"  install_virtual_ip = no\n{more}}}\n"
         "swanctl {\n  load = random nonce openssl pem x509 pubkey pkcs1 pkcs8\n}\n"
     )
-    variables = {"STRONGSWAN_CONF": f"{tmp_path}/strongswan.conf"}
-    daemon = start([*far.prefix, program], "charon", variables)
-    daemon.wait_for((tmp_path / "vici").exists)
-    made = Charon(daemon, (near, far), tmp_path)
+    variables = {"STRONGSWAN_CONF": f"{folder}/strongswan.conf"}
+    daemon = start([*far.prefix, *launch], "charon", variables)
+    daemon.wait_for((folder / "vici").exists)
+    made = Charon(daemon, (near, far), folder)
     yield made
     for sock in made.socks.values():
         sock.close()
+
+
+@pytest.fixture
+def charon(
+    peers: Any, namespace: Callable[[str], Any], start: Callable[..., Any], tmp_path: Path
+) -> Iterator[Charon]:
+    program = needed(peers)
+    if not any(Path("/usr/lib").glob("**/libstrongswan-kernel-libipsec.so")):
+        pytest.skip("not installed: charon's own ESP, libcharon-extra-plugins (make system)")
+    with running([program], namespace, start, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def charon_6(
+    peers: Any, namespace: Callable[[str], Any], start: Callable[..., Any], tmp_path: Path
+) -> Iterator[Charon]:
+    """charon of Debian 14, which has ML-KEM, with fragments of at most 1280 octets."""
+    needed(peers)
+    launch = peers.of_debian(14, "/usr/sbin/charon-systemd", tmp_path)
+    with running(launch, namespace, start, tmp_path, "  fragment_size = 1280\n") as made:
+        yield made
 
 
 SECRET = "tunnel secret"
@@ -270,6 +320,129 @@ def test_our_ikev2_answers_charon(
     assert talk.status("gateway") == "established", charon.words()[-4000:]
     assert "initiate completed successfully" in asking.communicate(timeout=20)[0]
     prove(peers, charon, suite, talk.secrets("gateway"), "gateway")
+
+
+#: First key exchange with its word in a proposal, the second one.
+HYBRID = [
+    (31, "x25519", "ml-kem-512"),
+    (31, "x25519", "ml-kem-768"),
+    (19, "ecp256", "ml-kem-1024"),
+]
+
+
+def words_of(first: str, second: str) -> str:
+    """charon's words for these key exchanges."""
+    return f"aes128gcm16-prfsha256-{first}-ke1_{second.replace('-', '')}"
+
+
+@pytest.mark.parametrize(("group", "first", "second"), HYBRID)
+@pytest.mark.parametrize("limit", [None, 1280])
+def test_charon_answers_our_second_key_exchange(
+    peers: Any, charon_6: Charon, group: int, first: str, second: str, limit: int | None
+) -> None:
+    charon_6.load(2, words_of(first, second), "aes128gcm16", SECRET)
+    given = v2(True, group, additional=second, fragment_octets=limit)
+    ways = wires(peers, charon_6, "station", "gateway")
+    talk = peers.Conversation(given, ["station"], ways).run()
+    assert talk.status("station") == "established", charon_6.words()[-4000:]
+    # On the port of NAT traversal the key of ML-KEM-768 takes 1281 octets, one too many; with
+    # ML-KEM-1024 both messages are too long.
+    parts = {"ml-kem-512": 0, "ml-kem-768": 1, "ml-kem-1024": 2}[second]
+    assert len(talk.messages) == 6 + (0 if limit is None else parts)
+    prove(peers, charon_6, "aes-gcm", talk.secrets("station"), "station")
+
+
+@pytest.mark.parametrize(("group", "first", "second"), HYBRID)
+def test_our_second_key_exchange_answers_charon(
+    peers: Any, charon_6: Charon, group: int, first: str, second: str
+) -> None:
+    ike = f"{words_of('ecp384', 'ml-kem-768')},{words_of(first, second)}"
+    charon_6.load(2, ike, "aes128gcm16", SECRET)
+    ends = v2(True)["addresses"][::-1]
+    given = v2(True, group, additional=second, fragment_octets=1280, addresses=ends)
+    asking = charon_6.initiate()
+    ways = wires(peers, charon_6, "gateway", "station")
+    talk = peers.Conversation(given, ["gateway"], ways).run()
+    assert talk.status("gateway") == "established", charon_6.words()[-4000:]
+    assert "initiate completed successfully" in asking.communicate(timeout=20)[0]
+    prove(peers, charon_6, "aes-gcm", talk.secrets("gateway"), "gateway")
+
+
+@pytest.mark.parametrize(("group", "word"), [(35, "mlkem512"), (36, "mlkem768"), (37, "mlkem1024")])
+def test_charon_answers_ml_kem_alone(peers: Any, charon_6: Charon, group: int, word: str) -> None:
+    charon_6.load(2, f"aes128gcm16-prfsha256-{word}", "aes128gcm16", SECRET)
+    ways = wires(peers, charon_6, "station", "gateway")
+    talk = peers.Conversation(v2(True, group), ["station"], ways).run()
+    assert talk.status("station") == "established", charon_6.words()[-4000:]
+    assert len(talk.messages) == 4
+    prove(peers, charon_6, "aes-gcm", talk.secrets("station"), "station")
+
+
+CHAINS = ["rsa2048", "rsa3072", "p256", "p384"]
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_charon_accepts_our_certificate_and_we_its(peers: Any, charon: Charon, kind: str) -> None:
+    chain = peers.chain_of(kind)
+    charon.trust(chain)
+    charon.load(2, V2[1][2], V2[1][3], SECRET, certificates=True)
+    given = v2(True, 19, chain=peers.algorithms(kind), fragment_octets=1280)
+    ways = wires(peers, charon, "station", "gateway")
+    talk = peers.Conversation(given, ["station"], ways).run()
+    assert talk.status("station") == "established", charon.words()[-6000:]
+    assert "authentication of 'C=DE, O=airtoll" in charon.words()
+    prove(peers, charon, "aes-gcm", talk.secrets("station"), "station")
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_we_answer_charon_with_a_certificate(peers: Any, charon: Charon, kind: str) -> None:
+    # Our responder shows the server's chain, and charon asks with it, too: one key signs for both.
+    charon.trust(peers.chain_of(kind))
+    charon.load(2, V2[1][2], V2[1][3], SECRET, certificates=True)
+    ends = v2(True)["addresses"][::-1]
+    chain = peers.algorithms(kind)
+    given = v2(True, 19, chain=chain, fragment_octets=1280, addresses=ends)
+    asking = charon.initiate()
+    ways = wires(peers, charon, "gateway", "station")
+    talk = peers.Conversation(given, ["gateway"], ways).run()
+    assert talk.status("gateway") == "established", charon.words()[-6000:]
+    assert "initiate completed successfully" in asking.communicate(timeout=20)[0]
+    prove(peers, charon, "aes-gcm", talk.secrets("gateway"), "gateway")
+
+
+def test_a_certificate_of_another_root_is_named(peers: Any, charon: Charon) -> None:
+    charon.trust(peers.chain_of("p384"))
+    charon.load(2, V2[1][2], V2[1][3], SECRET, certificates=True)
+    given = v2(True, 19, chain=peers.algorithms("p256"), fragment_octets=1280)
+    ways = wires(peers, charon, "station", "gateway")
+    talk = peers.Conversation(given, ["station"], ways).run()
+    assert (talk.status("station"), talk.why("station")) == ("failed", "wrong-certificate")
+
+
+def test_certificates_and_a_second_key_exchange_go_together(peers: Any, charon_6: Charon) -> None:
+    charon_6.trust(peers.chain_of("rsa3072"))
+    ike = words_of("x25519", "ml-kem-768")
+    charon_6.load(2, ike, "aes128gcm16", SECRET, certificates=True)
+    chain = peers.algorithms("rsa3072")
+    given = v2(True, 31, additional="ml-kem-768", chain=chain, fragment_octets=1280)
+    ways = wires(peers, charon_6, "station", "gateway")
+    talk = peers.Conversation(given, ["station"], ways).run()
+    assert talk.status("station") == "established", charon_6.words()[-6000:]
+    # Both ends fragment their messages of IKE_AUTH.
+    assert (
+        sum(message[3][4 + 16] == 53 for message in talk.messages if message[2] == "udp:4500") > 4
+    )
+    prove(peers, charon_6, "aes-gcm", talk.secrets("station"), "station")
+
+
+def test_charon_without_a_second_key_exchange_has_nothing_in_common(
+    peers: Any, charon_6: Charon
+) -> None:
+    charon_6.load(2, "aes128gcm16-prfsha256-x25519", "aes128gcm16", SECRET)
+    ways = wires(peers, charon_6, "station", "gateway")
+    given = v2(True, 31, additional="ml-kem-768")
+    talk = peers.Conversation(given, ["station"], ways).run()
+    assert (talk.status("station"), talk.why("station")) == ("failed", "nothing-in-common")
 
 
 def test_another_key_is_named(peers: Any, charon: Charon) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from pydantic import ValidationError
 
 from airtoll.plan import Cell, Trial
@@ -122,3 +123,69 @@ def test_what_tls_does_not_carry_is_refused(
 def test_a_wrong_chain_is_refused_with_what_is_allowed(chain: object, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         cell(chain=chain)
+
+
+IPSEC = "ipsec-aes-gcm"
+
+
+def ike(policy: str = IPSEC, **join: object) -> Cell:
+    return cell(policy, tls="1.2", ike_group="x25519", **join)
+
+
+@pytest.mark.parametrize(("kem", "octets"), [("mlkem512", 1568), ("mlkem768", 2272)])
+def test_a_second_key_exchange_of_ike_costs_two_messages_and_fips_203_s_octets(
+    kem: str, octets: int
+) -> None:
+    plain, hybrid = values(ike()), values(ike(ike_additional=kem))
+    assert hybrid["messages_ikev2"] == plain["messages_ikev2"] + 2
+    more = hybrid["authentication_octets"] - plain["authentication_octets"]
+    # Each message has headers of 28, 4 and 8 octets, an IV, a pad length and a tag; IKE_SA_INIT has a
+    # transform and a notification more in each direction.
+    assert more == octets + 2 * (28 + 4 + 8 + 8 + 1 + 16) + 2 * (8 + 8)
+
+
+def test_ml_kem_alone_takes_no_message_more() -> None:
+    plain, kem = values(ike()), values(cell(IPSEC, tls="1.2", ike_group="mlkem512"))
+    assert kem["messages_ikev2"] == plain["messages_ikev2"] == 4
+    # FIPS 203 table 3 against two shares of X25519.
+    more = kem["authentication_octets"] - plain["authentication_octets"]
+    assert more == 800 + 768 - 2 * 32
+
+
+def test_fragments_of_ike_take_one_round_trip_where_eap_takes_one_each() -> None:
+    far = {"wired": {"delay_us": 50_000}}
+    chain = "ml-dsa-87"
+    settings = {"authenticate": True, **far}
+    tunnel = ike(ike_chain=chain, ike_fragment_bytes=1280)
+    tunnel = evolve(
+        tunnel,
+        settings=Scenario.model_validate(
+            {**settings, "join": tunnel.settings.join.model_dump(exclude_defaults=True)}
+        ),
+    )
+    found = values(tunnel)
+    assert found["messages_ikev2"] > 30
+    # IKE_SA_INIT and IKE_AUTH: two round trips of 100 ms.
+    assert 0.2 < found["join_time_s"] < 0.25
+
+
+def test_ike_chains_fail_with_a_certificate_of_another_root() -> None:
+    trial = measured(ike(ike_chain="rsa2048", fault="wrong-certificate"))
+    assert "the certificate was not accepted" in str(trial.failure)
+
+
+@pytest.mark.parametrize(
+    ("policy", "join", "said"),
+    [
+        ("wpa2-psk-ccmp", {"ike_group": "x25519"}, "no tunnel with IKEv2"),
+        ("wireguard", {"ike_additional": "mlkem768"}, "no tunnel with IKEv2"),
+        ("ipsec-3des-sha1", {"ike_chain": "p256"}, "no tunnel with IKEv2"),
+        ("ipsec-3des-sha1", {"ike_fragment_bytes": 1280}, "no tunnel with IKEv2"),
+    ],
+)
+def test_settings_of_ikev2_are_refused_without_it(
+    policy: str, join: dict[str, object], said: str
+) -> None:
+    skip = Simulator().check(cell(policy, tls="1.2", **join))
+    assert skip is not None
+    assert said in skip.reason

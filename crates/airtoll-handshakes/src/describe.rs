@@ -170,6 +170,7 @@ fn isakmp(octets: &[u8]) -> (&'static str, String) {
         exchange::IKE_SA_INIT => "IKE_SA_INIT",
         exchange::IKE_AUTH => "IKE_AUTH",
         exchange::INFORMATIONAL_V2 => "INFORMATIONAL",
+        exchange::IKE_INTERMEDIATE => "IKE_INTERMEDIATE",
         _ => "other",
     };
     (protocol, name.to_string())

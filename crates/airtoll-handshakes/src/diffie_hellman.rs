@@ -1,4 +1,4 @@
-//! Diffie-Hellman groups of IKE: MODP 1024 to 2048 bits (RFC 2409, RFC 3526) and P-256.
+//! Diffie-Hellman groups of IKE: MODP 1024 to 2048 bits (RFC 2409, RFC 3526), P-256 and X25519 (RFC 8031).
 //!
 //! Takes a group number and random octets; gives public values and shared secrets, counted in
 //! the [`Context`].
@@ -25,10 +25,15 @@ pub enum DiffieHellman {
         /// The secret scalar.
         secret: BigUint,
     },
+    /// Curve25519.
+    X25519 {
+        /// The secret scalar.
+        secret: [u8; 32],
+    },
 }
 
 impl DiffieHellman {
-    /// Draws a secret in IKE group 2, 5, 14 or 19; `None` for any other.
+    /// Draws a secret in IKE group 2, 5, 14, 19 or 31; `None` for any other.
     pub fn draw(context: &mut Context<'_>, number: u16) -> Option<Self> {
         let prime = match number {
             2 => MODP_1024,
@@ -41,6 +46,10 @@ impl DiffieHellman {
                     group: Box::new(group),
                     secret,
                 });
+            }
+            31 => {
+                let secret = context.random();
+                return Some(Self::X25519 { secret });
             }
             _ => return None,
         };
@@ -58,6 +67,7 @@ impl DiffieHellman {
             Self::Curve { group, secret } => {
                 group.multiply_base(context, secret).unwrap_or_default()
             }
+            Self::X25519 { secret } => context.x25519(secret, &BASE_POINT).to_vec(),
         }
     }
 
@@ -78,9 +88,20 @@ impl DiffieHellman {
             Self::Curve { group, secret } => group
                 .multiply(context, public, secret)
                 .map(|point| point[..group.octets()].to_vec()),
+            Self::X25519 { secret } => {
+                let shared = context.x25519(secret, public.try_into().ok()?);
+                (shared != [0; 32]).then(|| shared.to_vec())
+            }
         }
     }
 }
+
+/// u = 9 (RFC 7748 section 4.1).
+const BASE_POINT: [u8; 32] = {
+    let mut point = [0; 32];
+    point[0] = 9;
+    point
+};
 
 // RFC 2409 section 6.2: 2^1024 - 2^960 - 1 + 2^64 ([2^894 pi] + 129093).
 const MODP_1024: &str = "ffffffffffffffffc90fdaa22168c234c4c6628b80dc1cd129024e088a67cc74\
@@ -114,7 +135,7 @@ mod tests {
     fn both_ends_share_one_secret_in_every_group() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut cx = Context::new(&mut rng);
-        for (number, octets) in [(2, 128), (5, 192), (14, 256), (19, 32)] {
+        for (number, octets) in [(2, 128), (5, 192), (14, 256), (19, 32), (31, 32)] {
             let a = DiffieHellman::draw(&mut cx, number).unwrap();
             let b = DiffieHellman::draw(&mut cx, number).unwrap();
             let (public_a, public_b) = (a.public(&mut cx), b.public(&mut cx));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::eap::EapLimits;
 use super::link::ManagementProtection;
+use super::operation::KemAlgorithm;
 use super::tls::{Chain, NamedGroup, TlsVersion};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
@@ -180,6 +181,12 @@ pub struct Options {
     pub cookies: bool,
     /// IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2.
     pub ike_group: u16,
+    /// The chains with which both ends of IKEv2 authenticate (RFC 7427); null: a pre-shared key.
+    pub ike_chain: Option<Chain>,
+    /// The second key exchange of IKEv2 (RFC 9370).
+    pub ike_additional: Option<KemAlgorithm>,
+    /// Octets of the longest IPv4 datagram before IKEv2 fragments its messages (RFC 7383); null: IP does.
+    pub ike_fragment_octets: Option<usize>,
     /// Mobile IP registration after the link is up.
     pub mobile_ip: MobileIp,
     /// Mobile IP: the node does not ask for an agent, but waits until it is told to or hears one.
@@ -217,6 +224,9 @@ impl Default for Options {
             anti_clogging: false,
             cookies: false,
             ike_group: 0,
+            ike_chain: None,
+            ike_additional: None,
+            ike_fragment_octets: None,
             mobile_ip: MobileIp::default(),
             listens: false,
             mobike: false,

@@ -9,7 +9,7 @@ use super::failure::{Code, Failure, reason};
 /// The last message of a party and how often it may still be repeated.
 #[derive(Debug, Clone)]
 pub struct Resend {
-    last: Option<(Party, Party, Carrier, Vec<u8>)>,
+    last: Vec<(Party, Party, Carrier, Vec<u8>)>,
     limit: u8,
     left: u8,
 }
@@ -18,7 +18,7 @@ impl Resend {
     /// Repeats each message at most `limit` times.
     pub const fn new(limit: u8) -> Self {
         Self {
-            last: None,
+            last: Vec::new(),
             limit,
             left: limit,
         }
@@ -34,7 +34,20 @@ impl Resend {
         octets: Vec<u8>,
     ) {
         self.left = self.limit;
-        self.last = Some((from, to, carrier, octets.clone()));
+        self.last = vec![(from, to, carrier, octets.clone())];
+        context.send(from, to, carrier, octets);
+    }
+
+    /// Sends a further part of the message that was just sent, and remembers it, too.
+    pub fn send_on(
+        &mut self,
+        context: &mut Context<'_>,
+        from: Party,
+        to: Party,
+        carrier: Carrier,
+        octets: Vec<u8>,
+    ) {
+        self.last.push((from, to, carrier, octets.clone()));
         context.send(from, to, carrier, octets);
     }
 
@@ -59,7 +72,7 @@ impl Resend {
 
     /// Repeats because the peer asked the same again; costs no attempt.
     pub fn repeat(&self, context: &mut Context<'_>) {
-        if let Some((from, to, carrier, octets)) = &self.last {
+        for (from, to, carrier, octets) in &self.last {
             context.send(*from, *to, *carrier, octets.clone());
         }
     }

@@ -20,7 +20,7 @@ use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
-use super::operation::HashAlgorithm;
+use super::operation::{HashAlgorithm, KemAlgorithm};
 use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -123,12 +123,21 @@ pub enum RoleSettings {
         #[serde(default)]
         nat_traversal: bool,
     },
-    /// IKEv2 with pre-shared keys and one ESP tunnel.
+    /// IKEv2 with one ESP tunnel.
     IkeV2 {
         /// Pre-shared key.
         preshared: String,
-        /// IKE group: 14 or 19.
+        /// The chains with which both ends authenticate instead.
+        #[serde(default)]
+        chain: Option<Chain>,
+        /// Transform of the first key exchange: 14, 19, 31, or 35 to 37.
         group: u16,
+        /// The second key exchange.
+        #[serde(default)]
+        additional: Option<KemAlgorithm>,
+        /// Octets of the longest IPv4 datagram before messages are fragmented; null: never.
+        #[serde(default)]
+        fragment_octets: Option<usize>,
         /// AES-GCM instead of AES-CBC with HMAC-SHA-1.
         gcm: bool,
         /// IPv4 addresses of initiator and responder.
@@ -332,7 +341,10 @@ impl RoleSettings {
     fn ike_v2(&self, party: Party) -> Option<Box<dyn Peer>> {
         let Self::IkeV2 {
             preshared,
+            chain,
             group,
+            additional,
+            fragment_octets,
             gcm,
             addresses,
             inner,
@@ -344,7 +356,11 @@ impl RoleSettings {
         };
         let config = IkeV2Config {
             preshared: preshared.clone().into_bytes(),
+            chain: *chain,
+            rogue: false,
             group: *group,
+            additional: *additional,
+            fragment_octets: *fragment_octets,
             gcm: *gcm,
             addresses: *addresses,
             inner: *inner,

@@ -27,6 +27,8 @@ pub mod exchange {
     pub const IKE_AUTH: u8 = 35;
     /// INFORMATIONAL of IKEv2.
     pub const INFORMATIONAL_V2: u8 = 37;
+    /// IKE_INTERMEDIATE (RFC 9242).
+    pub const IKE_INTERMEDIATE: u8 = 43;
 }
 
 /// Payload types (RFC 2408 section 3.1; RFC 7296 section 3.2).
@@ -51,6 +53,10 @@ pub mod payload {
     pub const ID_INITIATOR: u8 = 35;
     /// IKEv2 identification, responder.
     pub const ID_RESPONDER: u8 = 36;
+    /// IKEv2 certificate.
+    pub const CERTIFICATE: u8 = 37;
+    /// IKEv2 certificate request.
+    pub const CERTIFICATE_REQUEST: u8 = 38;
     /// IKEv2 authentication.
     pub const AUTHENTICATION: u8 = 39;
     /// IKEv2 nonce.
@@ -63,8 +69,10 @@ pub mod payload {
     pub const TS_RESPONDER: u8 = 45;
     /// IKEv2 encrypted and authenticated.
     pub const ENCRYPTED: u8 = 46;
+    /// IKEv2 encrypted and authenticated fragment (RFC 7383 section 2.5).
+    pub const ENCRYPTED_FRAGMENT: u8 = 53;
 
-    /// Notation of an IKEv2 payload (RFC 7296 section 3.2); `None` for a type that it does not list.
+    /// Notation of an IKEv2 payload (RFC 7296 section 3.2, RFC 7383 section 2.5); `None` for another type.
     #[must_use]
     pub const fn notation(kind: u8) -> Option<&'static str> {
         Some(match kind {
@@ -72,8 +80,8 @@ pub mod payload {
             KEY_EXCHANGE => "KE",
             ID_INITIATOR => "IDi",
             ID_RESPONDER => "IDr",
-            37 => "CERT",
-            38 => "CERTREQ",
+            CERTIFICATE => "CERT",
+            CERTIFICATE_REQUEST => "CERTREQ",
             AUTHENTICATION => "AUTH",
             NONCE => "Nonce",
             NOTIFY => "N",
@@ -84,6 +92,7 @@ pub mod payload {
             ENCRYPTED => "SK",
             47 => "CP",
             48 => "EAP",
+            ENCRYPTED_FRAGMENT => "SKF",
             _ => return None,
         })
     }
@@ -246,7 +255,10 @@ pub fn parse_payloads(first: u8, octets: &[u8]) -> Result<Vec<Payload>> {
             .ok_or(Error::malformed("ISAKMP payload", "length is below 4"))?;
         payloads.push((kind, cursor.take(length)?.to_vec()));
         // Nothing readable follows the encrypted payload of IKEv2 (RFC 7296 section 3.14).
-        kind = if kind == payload::ENCRYPTED { 0 } else { next };
+        kind = match kind {
+            payload::ENCRYPTED | payload::ENCRYPTED_FRAGMENT => 0,
+            _ => next,
+        };
     }
     Ok(payloads)
 }
@@ -265,7 +277,7 @@ pub fn emit_payloads(payloads: &[Payload], out: &mut Vec<u8>) {
 /// A transform: in IKEv1 a number and an identifier, in IKEv2 a type and an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransformRepr {
-    /// IKEv1: transform number. IKEv2: 1 ENCR, 2 PRF, 3 INTEG, 4 D-H, 5 ESN.
+    /// IKEv1: transform number. IKEv2: 1 ENCR, 2 PRF, 3 INTEG, 4 KE, 5 ESN, 6 ADDKE1 (RFC 9370).
     pub kind: u8,
     /// Transform identifier (16 bits in IKEv2, 8 in IKEv1).
     pub identifier: u16,
@@ -465,7 +477,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_round_trip(initiator: [u8; 8], responder: [u8; 8], version: u8, exchange: u8, flags: u8, message_id: u32, payloads in prop::collection::vec((47_u8..60, prop::collection::vec(any::<u8>(), 0..40)), 0..5)) {
+        fn messages_round_trip(initiator: [u8; 8], responder: [u8; 8], version: u8, exchange: u8, flags: u8, message_id: u32, payloads in prop::collection::vec((54_u8..70, prop::collection::vec(any::<u8>(), 0..40)), 0..5)) {
             let next_payload = payloads.first().map_or(0, |(kind, _)| *kind);
             let header = IsakmpHeader { initiator, responder, next_payload, version, exchange, flags, message_id };
             let message = IsakmpRepr { header, payloads };

@@ -55,6 +55,7 @@ __all__ = [
     "Host",
     "IkeCipher",
     "IpVersion",
+    "KemAlgorithm",
     "KeyExchange",
     "LinkBudget",
     "LinkSettings",
@@ -1314,6 +1315,19 @@ class EapLimits:
     """Octets of one TLS flight that it sends; null without a limit."""
 
 
+class KemAlgorithm(StrEnum):
+    """A key-encapsulation mechanism of FIPS 203."""
+
+    ML_KEM_512 = "ml-kem-512"
+    """ML-KEM-512."""
+
+    ML_KEM_768 = "ml-kem-768"
+    """ML-KEM-768."""
+
+    ML_KEM_1024 = "ml-kem-1024"
+    """ML-KEM-1024."""
+
+
 class MobileIp(StrEnum):
     """Where Mobile IP stands."""
 
@@ -1390,6 +1404,17 @@ class Options:
 
     ike_group: int = 0
     """IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2."""
+
+    ike_chain: tuple[SignatureAlgorithm, ...] | None = None
+    """The chains with which both ends of IKEv2 authenticate (RFC 7427); null: a pre-shared key."""
+
+    ike_additional: KemAlgorithm | None = None
+    """The second key exchange of IKEv2 (RFC 9370)."""
+
+    ike_fragment_octets: int | None = None
+    """Octets of the longest IPv4 datagram before IKEv2 fragments its messages (RFC 7383); null:
+    IP does.
+    """
 
     mobile_ip: MobileIp = MobileIp.OFF
     """Mobile IP registration after the link is up."""
@@ -2359,15 +2384,24 @@ class RoleSettingsIkeV1:
 
 @frozen(kw_only=True)
 class RoleSettingsIkeV2:
-    """IKEv2 with pre-shared keys and one ESP tunnel."""
+    """IKEv2 with one ESP tunnel."""
 
     handshake: Literal["ike-v2"] = field(default="ike-v2", init=False)
 
     preshared: str
     """Pre-shared key."""
 
+    chain: tuple[SignatureAlgorithm, ...] | None = None
+    """The chains with which both ends authenticate instead."""
+
     group: int
-    """IKE group: 14 or 19."""
+    """Transform of the first key exchange: 14, 19, 31, or 35 to 37."""
+
+    additional: KemAlgorithm | None = None
+    """The second key exchange."""
+
+    fragment_octets: int | None = None
+    """Octets of the longest IPv4 datagram before messages are fragmented; null: never."""
 
     gcm: bool
     """AES-GCM instead of AES-CBC with HMAC-SHA-1."""

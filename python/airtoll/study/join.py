@@ -36,6 +36,17 @@ Group = Literal[
 ]
 
 
+#: First key exchange of IKEv2, as a study writes it -> its identifier (IANA, transform type 4).
+IKE_GROUPS: Final = {
+    "modp2048": 14,
+    "ecp256": 19,
+    "x25519": 31,
+    "mlkem512": 35,
+    "mlkem768": 36,
+    "mlkem1024": 37,
+}
+
+
 def _joined(value: Any) -> Any:
     return "+".join(map(str, value)) if isinstance(value, list | tuple) else value
 
@@ -49,6 +60,15 @@ def _known(value: str) -> str:
     if len(names) > 3:
         raise ValueError(f"has {len(names)} algorithms; give leaf, issuing CA and root at most")
     return value
+
+
+def _algorithms(chain: str) -> tuple[str, ...]:
+    names = tuple(chain.split("+"))
+    return names * 3 if len(names) == 1 else names
+
+
+def _known_or_none(value: str) -> str:
+    return value if value == "none" else _known(value)
 
 
 class Radius(Table):
@@ -109,6 +129,27 @@ class Join(Table):
     certificate_compression: bool = Field(
         False,
         description='both ends compress their certificates with zlib (RFC 8879), in `tls = "1.3"`',
+    )
+    ike_group: Literal["modp2048", "ecp256", "x25519", "mlkem512", "mlkem768", "mlkem1024"] = Field(
+        "modp2048",
+        description="IKEv2: key exchange in IKE_SA_INIT; ML-KEM alone as in "
+        "draft-ietf-ipsecme-ikev2-mlkem",
+    )
+    ike_additional: Literal["none", "mlkem512", "mlkem768", "mlkem1024"] = Field(
+        "none",
+        description="IKEv2: a second key exchange with ML-KEM, in IKE_INTERMEDIATE (RFC 9370, "
+        "RFC 9242)",
+    )
+    ike_chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known_or_none)] = Field(
+        "none",
+        description="IKEv2: both ends authenticate with certificates of this chain, written as "
+        "`chain` is (RFC 7427; ML-DSA and SLH-DSA: draft-ietf-ipsecme-ikev2-pqc-auth); none: with "
+        "a pre-shared key",
+    )
+    ike_fragment_bytes: Annotated[int, Field(ge=200, le=1500)] | None = Field(
+        None,
+        description="IKEv2: longest IPv4 datagram, bytes, before IKE fragments its encrypted "
+        "messages (RFC 7383; strongSwan: 1280, `charon.fragment_size`); default: IP fragments",
     )
     eap_fragment_bytes: Annotated[int, Field(ge=100, le=1398)] = Field(
         1398,
@@ -203,8 +244,12 @@ class Join(Table):
     @property
     def algorithms(self) -> tuple[str, ...]:
         """The signature algorithms of the chain's keys, from leaf to root: keys of `SIGNATURES`."""
-        names = tuple(self.chain.split("+"))
-        return names * 3 if len(names) == 1 else names
+        return _algorithms(self.chain)
+
+    @property
+    def ike_algorithms(self) -> tuple[str, ...] | None:
+        """The signature algorithms of IKE's chain, or None with a pre-shared key."""
+        return None if self.ike_chain == "none" else _algorithms(self.ike_chain)
 
     @property
     def is_post_quantum(self) -> bool:

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import SIGNATURES, Join, Radius
+from airtoll.study.join import IKE_GROUPS, SIGNATURES, Join, Radius
 from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
@@ -82,6 +82,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
                 return f"tls = '1.3': EAP-{method.upper()} runs TLS 1.2 here"
     if cell.settings.authenticate and (reason := _no_tls(cell, policies)):
         return reason
+    if reason := _no_ike(cell, policies):
+        return reason
     if join.tls_resumption and (reason := _nothing_resumed(cell, policies)):
         return reason
     if join.cookies and (reason := _no_cookie(cell, policies)):
@@ -119,6 +121,26 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return 'ML-KEM, ML-DSA and SLH-DSA need join.tls = "1.3"'
     if any(policy.link.akm and policy.link.akm.is_192_bit for policy in policies):
         return "the 192-bit mode knows RSA-3072 and P-384 alone, with P-384's key exchange"
+    return None
+
+
+def _no_ike(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why the settings of IKEv2 are invalid, or None."""
+    join, default = cell.settings.join, Join()
+    own = [
+        name
+        for name in ("ike_group", "ike_additional", "ike_chain", "ike_fragment_bytes")
+        if getattr(join, name) != getattr(default, name)
+    ]
+    if not own:
+        return None
+    if not cell.settings.authenticate:
+        return f"join.{own[0]} needs authenticate = true"
+    if all(tunnel.key_exchange != "ikev2" for policy in policies for tunnel in policy.tunnels):
+        return f"join.{own[0]}: {policies[0].name} has no tunnel with IKEv2"
+    for policy in policies:
+        if "ike_group" in own and any(tunnel.key_exchange == "ikev1" for tunnel in policy.tunnels):
+            return f"join.ike_group is IKEv2's: {policy.name} has IKEv1"
     return None
 
 
@@ -228,6 +250,19 @@ def _options(cell: Cell) -> border.Options:
         ),
         beacon_protection=gating.protects_beacons(cell.settings),
         station_rounds=join.max_rounds,
+        # 0: the usual group of each version.
+        ike_group=0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group],
+        ike_additional=(
+            None
+            if join.ike_additional == "none"
+            else border.KemAlgorithm(join.ike_additional.replace("mlkem", "ml-kem-"))
+        ),
+        ike_chain=(
+            None
+            if join.ike_algorithms is None
+            else tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.ike_algorithms)
+        ),
+        ike_fragment_octets=join.ike_fragment_bytes,
         cached_pmk=join.cached_pmk,
         tls_resumption=join.tls_resumption,
         anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,

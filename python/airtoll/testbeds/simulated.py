@@ -43,8 +43,9 @@ _FIELDS: Final = _EDCA | {
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller "
     "max_rounds max_received_flight_bytes max_sent_flight_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
-    "cached_pmk tls_resumption anti_clogging anti_clogging_threshold "
-    "cookies cookie_threshold cryptobinding mobile_ip first_at_home advertisement_s "
+    "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "
+    "anti_clogging anti_clogging_threshold cookies cookie_threshold cryptobinding mobile_ip "
+    "first_at_home advertisement_s "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
     "scenario.handover": "at_s path every_s next_ap_m again_s scan_ms method ahead_ms mobile_ip "

@@ -5,8 +5,9 @@
 
 use airtoll_wire::isakmp::{Payload, ProposalRepr, TransformRepr, payload};
 
-use crate::operation::HashAlgorithm;
+use crate::operation::{HashAlgorithm, KemAlgorithm};
 use crate::primitives::written;
+use crate::tls::Chain;
 
 /// AUTHENTICATION_FAILED (RFC 7296 section 3.10.1).
 pub(super) const AUTHENTICATION_FAILED: u16 = 24;
@@ -14,6 +15,10 @@ pub(super) const AUTHENTICATION_FAILED: u16 = 24;
 pub(super) const INVALID_KE_PAYLOAD: u16 = 17;
 /// NO_PROPOSAL_CHOSEN.
 pub(super) const NO_PROPOSAL_CHOSEN: u16 = 14;
+/// IKEV2_FRAGMENTATION_SUPPORTED (RFC 7383 section 2.3).
+pub(super) const FRAGMENTATION_SUPPORTED: u16 = 16_430;
+/// INTERMEDIATE_EXCHANGE_SUPPORTED (RFC 9242 section 3.1).
+pub(super) const INTERMEDIATE_EXCHANGE_SUPPORTED: u16 = 16_438;
 /// Notify types from here on tell a status, those below an error.
 const FIRST_STATUS: u16 = 16_384;
 
@@ -22,8 +27,17 @@ const FIRST_STATUS: u16 = 16_384;
 pub struct IkeV2Config {
     /// Pre-shared key.
     pub preshared: Vec<u8>,
-    /// IKE group: 14 or 19.
+    /// The chains with which both ends authenticate, instead of the pre-shared key (RFC 7427).
+    pub chain: Option<Chain>,
+    /// Whether the responder's chain ends in a root that the initiator does not trust.
+    pub rogue: bool,
+    /// Transform of the key exchange in IKE_SA_INIT: 14 (MODP-2048), 19 (P-256), 31 (X25519), or 35 to 37
+    /// (ML-KEM-512 to 1024, draft-ietf-ipsecme-ikev2-mlkem).
     pub group: u16,
+    /// A second key exchange, in IKE_INTERMEDIATE (RFC 9370, RFC 9242).
+    pub additional: Option<KemAlgorithm>,
+    /// Octets of the longest IPv4 datagram before encrypted messages are fragmented (RFC 7383); `None`: never.
+    pub fragment_octets: Option<usize>,
     /// AES-GCM-128 with PRF-HMAC-SHA-256; otherwise AES-CBC-128 with HMAC-SHA-1.
     pub gcm: bool,
     /// The initiator's and the responder's IPv4 address, which are their identities.
@@ -37,7 +51,7 @@ pub struct IkeV2Config {
 }
 
 impl IkeV2Config {
-    /// Addresses that are the tunnel's own, no NAT traversal and no MOBIKE.
+    /// A pre-shared key, one key exchange, addresses that are the tunnel's own, no fragments, no NAT traversal, no MOBIKE.
     #[must_use]
     pub const fn new(
         preshared: Vec<u8>,
@@ -47,7 +61,11 @@ impl IkeV2Config {
     ) -> Self {
         Self {
             preshared,
+            chain: None,
+            rogue: false,
             group,
+            additional: None,
+            fragment_octets: None,
             gcm,
             addresses,
             inner: addresses.0,
@@ -82,6 +100,10 @@ impl IkeV2Config {
         } else {
             transforms.push(transform(2, if self.gcm { 5 } else { 2 }, Vec::new()));
             transforms.push(transform(4, self.group, Vec::new()));
+            if let Some(kem) = self.additional {
+                // ADDKE1 (RFC 9370 section 2.2.1).
+                transforms.push(transform(6, kem.transform(), Vec::new()));
+            }
         }
         transforms
     }

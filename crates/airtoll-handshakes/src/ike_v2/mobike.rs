@@ -23,8 +23,6 @@ const UPDATE_SA_ADDRESSES: u16 = 16_400;
 const COOKIE2: u16 = 16_401;
 /// UNACCEPTABLE_ADDRESSES.
 const UNACCEPTABLE_ADDRESSES: u16 = 40;
-/// The first message ID after IKE_SA_INIT and IKE_AUTH.
-const FIRST_REQUEST: u32 = 2;
 
 /// Identity and keys of an IKE SA that may move, the same at both ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,13 +40,14 @@ impl IkeSa {
         keys: Keys,
         spis: ([u8; 8], [u8; 8]),
         addresses: ([u8; 4], [u8; 4]),
+        next: u32,
         tunnel: Secrets,
     ) -> Self {
         Self {
             keys,
             spis,
             addresses,
-            next: (FIRST_REQUEST, 0),
+            next: (next, 0),
             tunnel,
         }
     }

@@ -4,6 +4,8 @@ use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
 use crate::exchange::Carrier;
 use crate::exchange::Outcome;
+use crate::operation::{KemAlgorithm, SignatureAlgorithm};
+use crate::tls::Chain;
 use proptest::prelude::*;
 
 fn config(gcm: bool, group: u16) -> IkeV2Config {
@@ -21,7 +23,7 @@ fn peers(config: &IkeV2Config) -> Vec<Box<dyn Peer>> {
 #[test]
 fn four_messages_give_both_ends_the_same_keys() {
     for gcm in [false, true] {
-        for group in [14, 19] {
+        for group in [14, 19, 31, 35, 36, 37] {
             let (log, outcome, exchange) = run(peers(&config(gcm, group)), 1);
             assert_eq!(log.len(), 4);
             assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
@@ -56,18 +58,191 @@ fn another_key_is_authentication_failed() {
     );
 }
 
+/// X25519 with ML-KEM after it, in datagrams of at most so many octets.
+fn hybrid(gcm: bool, kem: KemAlgorithm, fragment_octets: Option<usize>) -> IkeV2Config {
+    IkeV2Config {
+        additional: Some(kem),
+        fragment_octets,
+        ..config(gcm, 31)
+    }
+}
+
+#[test]
+fn a_second_key_exchange_is_an_exchange_more_with_the_sizes_of_fips_203() {
+    for gcm in [false, true] {
+        for kem in [
+            KemAlgorithm::MlKem512,
+            KemAlgorithm::MlKem768,
+            KemAlgorithm::MlKem1024,
+        ] {
+            let (log, outcome, exchange) = run(peers(&hybrid(gcm, kem, None)), 1);
+            assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+            assert_eq!(
+                exchange.status(Party::Station),
+                exchange.status(Party::Gateway)
+            );
+            let named: Vec<u8> = log.iter().map(|e| e.message.octets[18]).collect();
+            assert_eq!(named, [34, 34, 43, 43, 35, 35]);
+            // GCM: both headers, the one of KE with its group, 8 octets of IV, pad length and tag.
+            let around = |value: usize| 28 + 4 + 8 + (8 + value) + 1 + 16;
+            if gcm {
+                let octets = |at: usize| log[at].message.octets.len();
+                assert_eq!(octets(2), around(kem.key_octets()));
+                assert_eq!(octets(3), around(kem.ciphertext_octets()));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_messages_go_in_fragments_that_fit_their_datagrams() {
+    for gcm in [false, true] {
+        for limit in [300, 576, 1280] {
+            let config = hybrid(gcm, KemAlgorithm::MlKem1024, Some(limit));
+            let (log, outcome, _) = run(peers(&config), 1);
+            assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+            let fragmented: Vec<_> = log.iter().filter(|e| e.message.octets[16] == 53).collect();
+            assert!(fragmented.len() >= 4, "{}", fragmented.len());
+            for emission in &log[2..] {
+                assert!(emission.message.octets.len() + 28 <= limit);
+            }
+            // The first fragment alone names the payload inside (RFC 7383 section 2.5).
+            let inside = |emission: &&&crate::exchange::Emission| emission.message.octets[28] != 0;
+            let first = fragmented.iter().filter(inside).count();
+            let asks = fragmented
+                .iter()
+                .filter(|e| e.message.octets[28 + 4..28 + 6] == [0, 1]);
+            assert_eq!(first, asks.count());
+        }
+    }
+}
+
+#[test]
+fn an_end_without_fragments_gets_none() {
+    let ours = hybrid(true, KemAlgorithm::MlKem1024, Some(576));
+    let theirs = IkeV2Config {
+        fragment_octets: None,
+        ..ours.clone()
+    };
+    for (asks, answers) in [(&ours, &theirs), (&theirs, &ours)] {
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(IkeV2Peer::initiator(asks.clone())),
+            Box::new(IkeV2Peer::responder(answers.clone())),
+        ];
+        let (log, outcome, _) = run(peers, 1);
+        assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+        assert_eq!(log.len(), 6);
+    }
+}
+
+#[test]
+fn ends_that_want_another_number_of_key_exchanges_have_nothing_in_common() {
+    let peers: Vec<Box<dyn Peer>> = vec![
+        Box::new(IkeV2Peer::initiator(config(true, 31))),
+        Box::new(IkeV2Peer::responder(hybrid(
+            true,
+            KemAlgorithm::MlKem768,
+            None,
+        ))),
+    ];
+    let (_, outcome, _) = run(peers, 1);
+    let code = Code::Ike(NO_PROPOSAL_CHOSEN);
+    assert_eq!(outcome, Outcome::Failed(Failure::NothingInCommon { code }));
+}
+
+/// Certificates of these chains, in datagrams of at most 1280 octets.
+fn certified(chain: Chain) -> IkeV2Config {
+    IkeV2Config {
+        chain: Some(chain),
+        fragment_octets: Some(1280),
+        ..config(true, 31)
+    }
+}
+
+#[test]
+fn certificates_replace_the_pre_shared_key() {
+    let chains = [
+        Chain::RSA_2048,
+        Chain::RSA_3072,
+        Chain::P256,
+        Chain::P384,
+        Chain::uniform(SignatureAlgorithm::MlDsa44),
+        Chain::new(
+            SignatureAlgorithm::MlDsa65,
+            None,
+            SignatureAlgorithm::MlDsa87,
+        ),
+    ];
+    let mut sizes = Vec::new();
+    for chain in chains {
+        let ours = certified(chain);
+        // Certificates make the pre-shared key irrelevant.
+        let theirs = IkeV2Config {
+            preshared: b"another secret".to_vec(),
+            ..ours.clone()
+        };
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(IkeV2Peer::initiator(ours)),
+            Box::new(IkeV2Peer::responder(theirs)),
+        ];
+        let (log, outcome, exchange) = run(peers, 1);
+        assert!(
+            matches!(outcome, Outcome::Established(_)),
+            "{chain:?} {outcome:?}"
+        );
+        assert_eq!(
+            exchange.status(Party::Station),
+            exchange.status(Party::Gateway)
+        );
+        sizes.push(log.iter().map(|e| e.message.octets.len()).sum::<usize>());
+    }
+    // ECDSA is shortest, and ML-DSA-44 with an issuing CA longer than any classical chain.
+    assert!(sizes[2] < sizes[0] && sizes[0] < sizes[4]);
+    // Four certificates and two signatures of ML-DSA-44 (FIPS 204: key 1312, signature 2420 octets).
+    assert!(sizes[4] > 4 * (1312 + 2420) + 2 * 2420);
+}
+
+#[test]
+fn a_certificate_of_another_root_is_refused_at_either_end() {
+    let ours = certified(Chain::P256);
+    let rogue = IkeV2Config {
+        rogue: true,
+        ..ours.clone()
+    };
+    let other = certified(Chain::P384);
+    for (asks, answers) in [(&ours, &rogue), (&ours, &other)] {
+        let peers: Vec<Box<dyn Peer>> = vec![
+            Box::new(IkeV2Peer::initiator(asks.clone())),
+            Box::new(IkeV2Peer::responder(answers.clone())),
+        ];
+        let (_, outcome, _) = run(peers, 1);
+        let code = Code::Ike(AUTHENTICATION_FAILED);
+        assert_eq!(outcome, Outcome::Failed(Failure::WrongCertificate { code }));
+    }
+}
+
+/// One key exchange, two, two in fragments, or certificates.
+fn varied(gcm: bool, kind: u8) -> IkeV2Config {
+    match kind {
+        0 => config(gcm, 19),
+        1 => hybrid(gcm, KemAlgorithm::MlKem512, None),
+        2 => certified(Chain::P256),
+        _ => hybrid(gcm, KemAlgorithm::MlKem512, Some(400)),
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn adversity_never_makes_ends_disagree(seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..20)) {
-        let (_, exchange) = run_adverse(peers(&config(true, 19)), seed, &schedule);
+    fn adversity_never_makes_ends_disagree(kind in 0_u8..4, seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..30)) {
+        let (_, exchange) = run_adverse(peers(&varied(true, kind)), seed, &schedule);
         prop_assert!(agree(&exchange, Party::Station, Party::Gateway));
     }
 
     #[test]
-    fn a_flipped_bit_never_makes_ends_disagree(gcm: bool, index in 0_usize..4, octet in 0_usize..300, bit in 0_u8..8) {
-        let (_, exchange) = run_flipped(peers(&config(gcm, 19)), 3, (index, octet, bit));
+    fn a_flipped_bit_never_makes_ends_disagree(gcm: bool, kind in 0_u8..4, index in 0_usize..8, octet in 0_usize..400, bit in 0_u8..8) {
+        let (_, exchange) = run_flipped(peers(&varied(gcm, kind)), 3, (index, octet, bit));
         prop_assert!(agree(&exchange, Party::Station, Party::Gateway));
     }
 }

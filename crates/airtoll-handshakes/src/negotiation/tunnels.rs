@@ -82,6 +82,10 @@ impl Negotiation {
                 let gcm = tunnel.suite == TunnelSuite::EspAesGcm;
                 let config = |passphrase: &str| IkeV2Config {
                     mobike: self.options.mobike,
+                    chain: self.options.ike_chain,
+                    rogue: self.options.faults.wrong_certificate,
+                    additional: self.options.ike_additional,
+                    fragment_octets: self.options.ike_fragment_octets,
                     ..IkeV2Config::new(preshared(passphrase), group, gcm, addresses)
                 };
                 vec![

@@ -404,6 +404,27 @@ impl PublicKey {
     }
 }
 
+/// The DER name of a certificate's subject.
+#[must_use]
+pub fn subject(der: &[u8]) -> Option<Vec<u8>> {
+    let certificate = Certificate::from_der(der).ok()?;
+    certificate.tbs_certificate().subject().to_der().ok()
+}
+
+/// The DER SubjectPublicKeyInfo of a certificate.
+#[must_use]
+pub fn key_octets(der: &[u8]) -> Option<Vec<u8>> {
+    let certificate = Certificate::from_der(der).ok()?;
+    let key = certificate.tbs_certificate().subject_public_key_info();
+    key.to_der().ok()
+}
+
+/// The scheme of a signature with PKCS#1 v1.5, ECDSA, ML-DSA or SLH-DSA.
+#[must_use]
+pub const fn scheme(algorithm: SignatureAlgorithm) -> u16 {
+    algorithm.certificate_scheme()
+}
+
 /// The first certificate's public key, when every signature up to `root` is right and names
 /// follow each other (RFC 5280 section 6.1, without times and policies).
 pub fn verify_chain(
