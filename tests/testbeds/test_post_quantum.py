@@ -139,8 +139,8 @@ def test_a_second_key_exchange_of_ike_costs_two_messages_and_fips_203_s_octets(
     plain, hybrid = values(ike()), values(ike(ike_additional=kem))
     assert hybrid["messages_ikev2"] == plain["messages_ikev2"] + 2
     more = hybrid["authentication_octets"] - plain["authentication_octets"]
-    # Each message has headers of 28, 4 and 8 octets, an IV, a pad length and a tag; IKE_SA_INIT has a
-    # transform and a notification more in each direction.
+    # Each message has headers of 28, 4 and 8 octets, an IV, a pad length and a tag; IKE_SA_INIT
+    # has a transform and a notification more in each direction.
     assert more == octets + 2 * (28 + 4 + 8 + 8 + 1 + 16) + 2 * (8 + 8)
 
 
@@ -169,6 +169,15 @@ def test_fragments_of_ike_take_one_round_trip_where_eap_takes_one_each() -> None
     assert 0.2 < found["join_time_s"] < 0.25
 
 
+def test_rosenpass_stands_before_wireguard_with_its_octets() -> None:
+    plain = values(cell("wireguard", tls="1.2"))
+    after = values(cell("wireguard", tls="1.2", rosenpass=True))
+    assert after["messages_wireguard"] == plain["messages_wireguard"] == 3
+    assert after["authentication_messages"] == plain["authentication_messages"] + 4
+    more = after["authentication_octets"] - plain["authentication_octets"]
+    assert more == 1092 + 1132 + 176 + 64
+
+
 def test_ike_chains_fail_with_a_certificate_of_another_root() -> None:
     trial = measured(ike(ike_chain="rsa2048", fault="wrong-certificate"))
     assert "the certificate was not accepted" in str(trial.failure)
@@ -180,12 +189,49 @@ def test_ike_chains_fail_with_a_certificate_of_another_root() -> None:
         ("wpa2-psk-ccmp", {"ike_group": "x25519"}, "no tunnel with IKEv2"),
         ("wireguard", {"ike_additional": "mlkem768"}, "no tunnel with IKEv2"),
         ("ipsec-3des-sha1", {"ike_chain": "p256"}, "no tunnel with IKEv2"),
+        ("ipsec-aes-gcm", {"rosenpass": True}, "no WireGuard"),
         ("ipsec-3des-sha1", {"ike_fragment_bytes": 1280}, "no tunnel with IKEv2"),
     ],
 )
-def test_settings_of_ikev2_are_refused_without_it(
+def test_settings_of_a_tunnel_are_refused_without_it(
     policy: str, join: dict[str, object], said: str
 ) -> None:
     skip = Simulator().check(cell(policy, tls="1.2", **join))
     assert skip is not None
     assert said in skip.reason
+
+
+def test_a_short_path_to_the_server_loses_more_packets_because_each_fragment_can_be_lost() -> None:
+    def times(mtu: int | None) -> list[float]:
+        found = []
+        for seed in range(1, 22):
+            of = cell(
+                radius={"loss_ratio": 0.03, "mtu_bytes": mtu},
+                chain="ml-dsa-44",
+                eap_fragment_bytes=1024,
+            )
+            trial = Simulator().measure(Trial(cell=of, number=1, attempt=1, seed=seed))
+            found += [
+                row.value
+                for row in trial.rows
+                if row.metric == "join_time_s" and row.station == "A"
+            ]
+        return sorted(found)
+
+    whole, short = times(None), times(300)
+    assert len(whole) == len(short) == 21
+    # A packet of 1100 octets has four or five fragments; each lost packet waits for 2 s.
+    assert short[10] > whole[10] + 4
+
+
+def test_a_path_mtu_above_every_packet_changes_nothing_but_the_routers_hop() -> None:
+    plain = values(cell(eap_fragment_bytes=500))
+    routed = values(cell(radius={"mtu_bytes": 1500}, eap_fragment_bytes=500))
+    assert routed["authentication_messages"] == plain["authentication_messages"]
+    assert routed["join_time_s"] == pytest.approx(plain["join_time_s"], rel=0.05)
+
+
+def test_a_path_mtu_without_a_radius_server_is_refused() -> None:
+    skip = Simulator().check(cell("wpa2-psk-ccmp", tls="1.2", radius={"mtu_bytes": 576}))
+    assert skip is not None
+    assert "no 802.1X" in skip.reason

@@ -17,6 +17,7 @@ use airtoll_wire::{mobile_ipv4, wireguard};
 use super::encapsulation::{PORT, uncarried};
 use super::exchange::{Carrier, Message};
 use super::link::read_management;
+use super::wireguard::{EMPTY_DATA, INIT_CONF, INIT_HELLO, RESP_HELLO, ROSENPASS_PORT};
 
 /// Protocol and name of a message; octets that cannot be read are "malformed".
 #[must_use]
@@ -31,6 +32,7 @@ pub fn describe(message: &Message) -> (&'static str, String) {
         },
         Carrier::Udp(wireguard::PORT) => ("WireGuard", wireguard(&message.octets)),
         Carrier::Udp(mobile_ipv4::PORT) => ("Mobile IP", registration(&message.octets)),
+        Carrier::Udp(ROSENPASS_PORT) => ("Rosenpass", rosenpass(&message.octets)),
         Carrier::Udp(port) => ("UDP", format!("port {port}")),
         Carrier::Icmp => ("Mobile IP", icmp(&message.octets)),
         Carrier::DistributionSystem => ("FT over the DS", remote(&message.octets)),
@@ -182,6 +184,17 @@ fn wireguard(octets: &[u8]) -> String {
         Some(2) => "handshake response",
         Some(3) => "cookie reply",
         Some(4) => "keepalive",
+        _ => "malformed",
+    };
+    name.to_string()
+}
+
+fn rosenpass(octets: &[u8]) -> String {
+    let name = match octets.first() {
+        Some(&INIT_HELLO) => "InitHello",
+        Some(&RESP_HELLO) => "RespHello",
+        Some(&INIT_CONF) => "InitConf",
+        Some(&EMPTY_DATA) => "EmptyData",
         _ => "malformed",
     };
     name.to_string()

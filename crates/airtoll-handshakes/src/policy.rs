@@ -179,6 +179,8 @@ pub struct Options {
     pub anti_clogging: bool,
     /// Whether the gateway is under load and WireGuard asks for cookies.
     pub cookies: bool,
+    /// WireGuard's pre-shared key comes from Rosenpass, which runs first.
+    pub rosenpass: bool,
     /// IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2.
     pub ike_group: u16,
     /// The chains with which both ends of IKEv2 authenticate (RFC 7427); null: a pre-shared key.
@@ -223,6 +225,7 @@ impl Default for Options {
             beacon_protection: false,
             anti_clogging: false,
             cookies: false,
+            rosenpass: false,
             ike_group: 0,
             ike_chain: None,
             ike_additional: None,

@@ -7,10 +7,13 @@
 //! given a cookie uses it when its timer lets it speak again, not at once (section 6.6).
 
 mod cookie;
+mod rosenpass;
 
 use airtoll_wire::wireguard::{PORT, WireGuardRepr};
 
 use self::cookie::{Cookies, NO_MACS, mac1};
+pub(crate) use self::rosenpass::{EMPTY_DATA, INIT_CONF, INIT_HELLO, RESP_HELLO};
+pub use self::rosenpass::{PORT as ROSENPASS_PORT, RosenpassInitiator, RosenpassResponder};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure};
 use super::operation::HashAlgorithm;

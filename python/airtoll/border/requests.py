@@ -1402,6 +1402,9 @@ class Options:
     cookies: bool = False
     """Whether the gateway is under load and WireGuard asks for cookies."""
 
+    rosenpass: bool = False
+    """WireGuard's pre-shared key comes from Rosenpass, which runs first."""
+
     ike_group: int = 0
     """IKE group; 0 takes 2 for IKEv1 and 14 for IKEv2."""
 

@@ -88,6 +88,11 @@ class Radius(Table):
     controller: str | None = Field(
         None, description="device profile of a controller between AP and server; default: none"
     )
+    mtu_bytes: Annotated[int, Field(ge=256, le=1500)] | None = Field(
+        None,
+        description="path MTU between access point and server, bytes: a router fragments longer "
+        "packets (RFC 791), and the loss of one fragment loses the packet; default: no router",
+    )
     max_rounds: Annotated[int, Field(ge=1)] | None = Field(
         None,
         description="EAP responses after the identity that the server takes (FreeRADIUS 3.2: 50, "
@@ -189,6 +194,11 @@ class Join(Table):
         0,
         description="with `cookies`: the gateway requires cookies once this many handshakes are "
         "open (wireguard-go: 128 in its queue); 0: always",
+    )
+    rosenpass: bool = Field(
+        False,
+        description="WireGuard: its pre-shared key comes from Rosenpass, a post-quantum exchange "
+        "that runs first; its messages are modelled by size (white paper, section 2)",
     )
     cryptobinding: bool = Field(
         False,

@@ -27,8 +27,10 @@ _RADIUS_HOST = (
     "loss_ratio",
     "requests_per_s",
     "controller",
+    "mtu_bytes",
 )
 CONTROLLER = "controller"
+ROUTER = "router"
 #: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
 _REQUESTS = 16_384
 _AT_HOME = DOMAINS["n1"]
@@ -59,6 +61,11 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for name in _RADIUS_HOST:
             if getattr(radius, name) != getattr(default, name):
                 return f"radius.{name}: the agents of two domains are the RADIUS servers (server)"
+    if cell.settings.radius.mtu_bytes is not None:
+        if not cell.settings.authenticate:
+            return "radius.mtu_bytes needs authenticate = true"
+        if all(policy.link.eap_method is None for policy in policies):
+            return f"radius.mtu_bytes: {policies[0].name} has no 802.1X, which asks a RADIUS server"
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
     problem = _no_agents(cell)
@@ -88,6 +95,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return reason
     if join.cookies and (reason := _no_cookie(cell, policies)):
         return reason
+    if join.rosenpass and (reason := _no_wireguard(cell, policies)):
+        return f"join.rosenpass: {reason}"
     if join.cryptobinding:
         if not cell.settings.authenticate:
             return "cryptobinding needs authenticate = true"
@@ -160,8 +169,16 @@ def _nothing_resumed(cell: Cell, policies: Sequence[Policy]) -> str | None:
 def _no_cookie(cell: Cell, policies: Sequence[Policy]) -> str | None:
     if not cell.settings.authenticate:
         return "cookies need authenticate = true"
-    if all(tunnel.kind != "wireguard" for policy in policies for tunnel in policy.tunnels):
+    if _no_wireguard(cell, policies):
         return f"{policies[0].name} has no WireGuard, which asks for cookies"
+    return None
+
+
+def _no_wireguard(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    if not cell.settings.authenticate:
+        return "needs authenticate = true"
+    if all(tunnel.kind != "wireguard" for policy in policies for tunnel in policy.tunnels):
+        return f"{policies[0].name} has no WireGuard"
     return None
 
 
@@ -268,6 +285,7 @@ def _options(cell: Cell) -> border.Options:
         anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,
         cookies=join.cookies and not join.cookie_threshold,
         cryptobinding=join.cryptobinding,
+        rosenpass=join.rosenpass,
         mobile_ip=border.MobileIp(join.mobile_ip),
         faults=border.Faults(
             wrong_passphrase=join.fault == "wrong-passphrase",
@@ -323,6 +341,18 @@ def _with_radius(
         nodes.append(border.Node(name=CONTROLLER, role=border.Role.WIRED, host=controller))
         links.append(cable(access_point, CONTROLLER, cell.settings.wired))
         near = CONTROLLER
+    if radius.mtu_bytes is not None:
+        nodes[0] = evolve(nodes[0], mtu_octets=radius.mtu_bytes)
+        nodes.append(
+            border.Node(
+                name=ROUTER,
+                role=border.Role.WIRED,
+                host=host(None),
+                mtu_octets=radius.mtu_bytes,
+            )
+        )
+        links.append(cable(near, ROUTER, cell.settings.wired))
+        near = ROUTER
     links.append(
         border.WiredLink(
             nodes=(near, RADIUS),

@@ -40,12 +40,12 @@ _FIELDS: Final = _EDCA | {
     "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
     "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
     "capture_db",
-    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller "
+    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
     "max_rounds max_received_flight_bytes max_sent_flight_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
     "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "
-    "anti_clogging anti_clogging_threshold cookies cookie_threshold cryptobinding mobile_ip "
-    "first_at_home advertisement_s "
+    "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
+    "mobile_ip first_at_home advertisement_s "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
     "scenario.handover": "at_s path every_s next_ap_m again_s scan_ms method ahead_ms mobile_ip "

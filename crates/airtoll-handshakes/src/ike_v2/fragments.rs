@@ -22,7 +22,7 @@ const LIMIT: u16 = 64;
 pub(super) struct Outgoing {
     /// The messages or fragments, in order.
     pub messages: Vec<Vec<u8>>,
-    /// What the proof covers of a message of IKE_INTERMEDIATE.
+    /// Octets of a message of IKE_INTERMEDIATE that the proof covers.
     pub covered: Vec<u8>,
 }
 

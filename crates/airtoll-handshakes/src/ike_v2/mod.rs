@@ -54,7 +54,7 @@ pub struct IkeV2Peer {
     /// The first message and its answer, which the proofs cover.
     init: (Vec<u8>, Vec<u8>),
     keys: Option<Keys>,
-    /// What the proofs of initiator and responder cover of IKE_INTERMEDIATE (RFC 9242 section 3.3.2);
+    /// Chained codes over IKE_INTERMEDIATE of initiator and responder (IntAuth, RFC 9242 section 3.3.2);
     /// empty without that exchange.
     intermediate: (Vec<u8>, Vec<u8>),
     /// Whether both ends take fragments (RFC 7383).
@@ -187,7 +187,7 @@ impl IkeV2Peer {
         Some(())
     }
 
-    /// What one end proves that it has: its first message, the other's nonce, its identity and all of
+    /// Octets that one end's proof covers: its first message, the other's nonce, its identity and all of
     /// IKE_INTERMEDIATE (section 2.15; RFC 9242 section 3.3).
     fn signed(&self, context: &mut Context<'_>, keys: &Keys, initiator: bool) -> Vec<u8> {
         let (identity, (message, nonce, key)) = if initiator {

@@ -298,7 +298,7 @@ impl Wrapping {
         written(|out| emit_message(&header, &payload, out))
     }
 
-    /// What the proof covers of a message of IKE_INTERMEDIATE: its header and the encrypted payload's
+    /// Octets of a message of IKE_INTERMEDIATE that the proof covers: its header and the encrypted payload's
     /// header, as if the payloads inside were the whole content, and those payloads (RFC 9242 section 3.3.2).
     /// A fragmented message counts as if it were whole.
     pub fn covered(first: u8, header: &IsakmpHeader, plain: &[u8]) -> Vec<u8> {

@@ -9,7 +9,9 @@ use crate::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeRespon
 use crate::mobile_ip::MobileIpConfig;
 use crate::operation::HashAlgorithm;
 use crate::policy::{KeyExchange, MobileIp, TunnelSpec};
-use crate::wireguard::{WireGuardInitiator, WireGuardResponder, draw_configs};
+use crate::wireguard::{
+    RosenpassInitiator, RosenpassResponder, WireGuardInitiator, WireGuardResponder, draw_configs,
+};
 use airtoll_security::TunnelSuite;
 
 impl Negotiation {
@@ -37,6 +39,14 @@ impl Negotiation {
         match tunnel.key_exchange {
             KeyExchange::Noise => {
                 let (station, gateway) = draw_configs(context);
+                if self.options.rosenpass {
+                    let mut gateway = RosenpassResponder::new(gateway);
+                    gateway.set_busy(self.options.cookies);
+                    return vec![
+                        Box::new(RosenpassInitiator::new(station)),
+                        Box::new(gateway),
+                    ];
+                }
                 let mut gateway = WireGuardResponder::new(gateway);
                 gateway.set_busy(self.options.cookies);
                 vec![

@@ -174,7 +174,7 @@ impl Session {
 }
 
 /// Protocols that set up and move tunnels.
-const TUNNELS: [&str; 3] = ["IKEv1", "IKEv2", "WireGuard"];
+const TUNNELS: [&str; 4] = ["IKEv1", "IKEv2", "Rosenpass", "WireGuard"];
 
 /// Metric and protocol of the counts by protocol.
 pub(super) const MESSAGES: [(&str, &str); 8] = [

@@ -2,6 +2,7 @@
 //! The party itself decides whether it then repeats the message or gives up.
 
 use airtoll_handshakes::link::Link;
+use airtoll_handshakes::wireguard::ROSENPASS_PORT;
 use airtoll_handshakes::{Carrier, Party, Stage, encapsulation};
 use airtoll_units::{Duration, Instant};
 
@@ -55,6 +56,9 @@ const MOBILE_IP_REPEAT: Duration = Duration::from_secs(1);
 const IKE_REPEAT: Duration = Duration::from_millis(500);
 /// WireGuard's Rekey-Timeout (Donenfeld 2017, section 6.1).
 const WIREGUARD_REPEAT: Duration = Duration::from_secs(5);
+/// Rosenpass' RETRANSMIT_DELAY_BEGIN, doubled up to RETRANSMIT_DELAY_END (white paper, section 3.3).
+const ROSENPASS_REPEAT: Duration = Duration::from_millis(500);
+const ROSENPASS_LONGEST: Duration = Duration::from_secs(10);
 /// The ports of IKE (RFC 7296 section 2).
 const IKE_PORT: u16 = 500;
 const NAT_PORT: u16 = encapsulation::PORT;
@@ -106,6 +110,9 @@ impl Timer {
             Stage::Tunnel | Stage::TunnelMove => match (party, self.carrier) {
                 (Party::Station, Some(Carrier::Udp(IKE_PORT | NAT_PORT)) | None) => {
                     doubled(IKE_REPEAT, self.tries, Duration::from_secs(60))
+                }
+                (Party::Station, Some(Carrier::Udp(ROSENPASS_PORT))) => {
+                    doubled(ROSENPASS_REPEAT, self.tries, ROSENPASS_LONGEST)
                 }
                 (Party::Station, _) => WIREGUARD_REPEAT,
                 _ => doubled(IKE_REPEAT, self.tries, Duration::from_secs(60)),

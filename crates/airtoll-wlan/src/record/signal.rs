@@ -2,6 +2,7 @@
 //! that its party composed.
 
 use airtoll_handshakes::Carrier;
+use airtoll_handshakes::wireguard::ROSENPASS_PORT;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::udp::UdpRepr;
 
@@ -22,8 +23,8 @@ const REMOTE: u16 = 0x890d;
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
 const RADIUS: u16 = 1812;
-/// Ports of IKE and of WireGuard, whose messages have the addresses of the tunnel.
-const TUNNELS: [u16; 3] = [500, 4_500, 51_820];
+/// Ports of IKE, WireGuard and Rosenpass, whose messages have the addresses of the tunnel.
+const TUNNELS: [u16; 4] = [500, 4_500, 51_820, ROSENPASS_PORT];
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;
 

@@ -138,6 +138,7 @@ _SCENARIO: Final = {
     "radius.delay_ms": only(0.0, reason=f"has no effect: {_SERVER}"),
     "radius.loss_ratio": only(0.0, reason=f"has no effect: {_SERVER}"),
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
+    "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
     "radius.max_received_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),
