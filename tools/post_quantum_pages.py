@@ -1,0 +1,195 @@
+"""Write the tables of tunnels, storms and hand-overs on the page of post-quantum joins.
+
+Measures the planned trials of the studies that the page names, with seed 1, and writes each table
+between its markers. With --check it fails where a table differs. It changes no word outside the
+markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from airtoll.plan import Plan, make_plan
+from airtoll.study import load
+from airtoll.testbeds.contract import Measured
+from airtoll.testbeds.simulator import Simulator
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/studies/post-quantum.md"
+_MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
+RTT_MS = (0, 20, 100)
+CHAINS = ("p256", "ml-dsa-44+ml-dsa-44", "ml-dsa-44", "ml-dsa-87")
+
+
+def plan_of(study: str) -> Plan:
+    """The plan of a shipped study, with seed 1."""
+    return make_plan(load(ROOT / f"studies/{study}.toml").study, seed=1)
+
+
+def measured(plan: Plan, policy: str, wanted: dict[str, object]) -> list[Measured]:
+    """The planned trials of the one cell with this policy and these factors."""
+    (cell,) = (
+        cell
+        for cell in plan.cells
+        if cell.policy == policy and wanted.items() <= dict(cell.factors).items()
+    )
+    return [Simulator().measure(trial) for trial in plan.trials() if trial.cell == cell]
+
+
+def mean(trials: list[Measured], metric: str, station: str | None = "A") -> float | None:
+    """The mean of a metric over trials; None where a trial has none."""
+    found = [
+        [row.value for row in trial.rows if row.metric == metric and row.station == station]
+        for trial in trials
+    ]
+    if not all(found):
+        return None
+    return statistics.fmean(values[0] for values in found)
+
+
+def factors(**wanted: object) -> dict[str, object]:
+    """Names of factors of a scenario, in full."""
+    return {f"scenario.{name.replace('__', '.')}": value for name, value in wanted.items()}
+
+
+def seconds(value: float | None) -> str:
+    """A time with three digits after the point, in seconds."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def tunnels() -> Iterator[str]:
+    """Messages, octets and time of each tunnel."""
+    plan = plan_of("post-quantum-tunnels")
+    yield "| tunnel | also | messages | octets | on site, s | RTT 20 ms | RTT 100 ms |"
+    yield "|---|---|---|---|---|---|---|"
+    chains = ("none", "p256", "rsa2048", *CHAINS[1:3], "ml-dsa-65", "ml-dsa-87")
+    rows: list[tuple[str, str, str, dict[str, object]]] = [
+        (
+            "IKEv2, " + ("pre-shared key" if chain == "none" else chain),
+            "-" if kem == "none" else kem,
+            "ipsec-aes-gcm",
+            factors(join__ike_chain=chain, join__ike_additional=kem),
+        )
+        for chain in chains
+        for kem in ("none", "mlkem768", "mlkem1024")
+    ]
+    rows += [
+        ("WireGuard", "Rosenpass" if after else "-", "wireguard", factors(join__rosenpass=after))
+        for after in (False, True)
+    ]
+    for name, also, policy, given in rows:
+        trials = [
+            measured(plan, policy, given | factors(wired__delay_us=rtt * 500)) for rtt in RTT_MS
+        ]
+        messages = mean(trials[0], "authentication_messages")
+        octets = mean(trials[0], "authentication_octets")
+        assert messages is not None
+        assert octets is not None
+        times = " | ".join(seconds(mean(of, "join_time_s")) for of in trials)
+        yield f"| {name} | {also} | {messages:.0f} | {octets:,.0f} | {times} |"
+
+
+def roaming() -> Iterator[str]:
+    """Interruption of a call by each kind of hand-over."""
+    plan = plan_of("post-quantum-roaming")
+    yield "| hand-over | chain | on site, s | RTT 20 ms | RTT 100 ms |"
+    yield "|---|---|---|---|---|"
+    kinds = (
+        ("full join", "wpa2-eap-tls-ccmp", "full", False),
+        ("resumed TLS session", "wpa2-eap-tls-ccmp", "full", True),
+        ("cached PMK", "wpa2-eap-tls-ccmp", "cached-pmk", False),
+        ("fast BSS transition", "wpa2-ft-eap-tls-ccmp", "fast-transition", False),
+    )
+    for name, policy, method, resumed in kinds:
+        given = factors(handover__method=method, join__tls_resumption=resumed)
+        for chain in ("p256", "ml-dsa-44", "ml-dsa-87"):
+            of_chain = given | factors(join__chain=chain)
+            gaps = [
+                mean(
+                    measured(plan, policy, of_chain | factors(radius__delay_ms=rtt // 2)),
+                    "handover_gap_s",
+                    "phone",
+                )
+                for rtt in RTT_MS
+            ]
+            yield f"| {name} | {chain} | {' | '.join(map(seconds, gaps))} |"
+
+
+def storm_row(plan: Plan, policy: str, chain: str, clients: int, resumed: bool) -> list[Measured]:
+    """The trials of one storm."""
+    given = factors(clients=clients, join__chain=chain, join__tls_resumption=resumed)
+    return measured(plan, policy, given)
+
+
+def waits(trials: list[Measured]) -> str:
+    """Joined stations in percent, and the longest time that 95 % of these took to join, s."""
+    times: list[float] = []
+    joined = []
+    for trial in trials:
+        own = [row for row in trial.rows if row.metric == "join_time_s" and row.station is not None]
+        times += [row.value for row in own]
+        joined.append(mean([trial], "joined_ratio", None) or 0.0)
+    times.sort()
+    return f"{100 * statistics.fmean(joined):.1f} | {times[int(0.95 * len(times))]:.1f}"
+
+
+def storm_of_50(plan: Plan, policy: str, chain: str) -> str:
+    """Time until all of 50 clients are on, in full and resumed."""
+    found = [
+        mean(storm_row(plan, policy, chain, 50, resumed), "join_all_time_s", None)
+        for resumed in (False, True)
+    ]
+    return " | ".join("-" if one is None else f"{one:.1f}" for one in found)
+
+
+def storm() -> Iterator[str]:
+    """Time until the clients of a cell are on again."""
+    plan = plan_of("post-quantum-storm")
+    yield (
+        "| method | chain | 50 clients: all on after, s | resumed, s | 500 clients: joined, % "
+        "| 95 % of these within, s | resumed: joined, % | 95 % within, s |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, policy in (("EAP-TLS", "wpa2-eap-tls-ccmp"), ("PEAP", "wpa2-eap-peap-ccmp")):
+        for chain in CHAINS:
+            large = " | ".join(
+                waits(storm_row(plan, policy, chain, 500, resumed)) for resumed in (False, True)
+            )
+            yield f"| {name} | {chain} | {storm_of_50(plan, policy, chain)} | {large} |"
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "post-quantum-tunnels": tunnels,
+    "post-quantum-roaming": roaming,
+    "post-quantum-storm": storm,
+}
+
+
+def main() -> int:
+    """Write or check the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="fail where a table differs")
+    arguments = parser.parse_args()
+    text = PAGE.read_text("utf-8")
+
+    def table(mark: re.Match[str]) -> str:
+        lines = "\n".join(TABLES[mark[1]]())
+        return f"<!-- table: {mark[1]} -->\n{lines}\n<!-- end of table -->\n"
+
+    new = _MARK.sub(table, text)
+    if new == text:
+        return 0
+    if arguments.check:
+        print(f"{PAGE.relative_to(ROOT)} is out of date: make docs", file=sys.stderr)
+        return 1
+    PAGE.write_text(new, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
