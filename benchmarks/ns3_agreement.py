@@ -35,7 +35,6 @@ class Known:
 
 KNOWN_DIFFERENCES = {
     "udp-ac20-mcs8-single-x1": Known(0.016, "ns-3 gives VHT-SIG-B of a single-user PPDU no time"),
-    "tcp-n20-mcs7-wan-deep-up-x1": Known(0.035, "MPDUs of an A-MPDU reach the wire in a burst"),
     "udp-n20-mcs7-500-vo-x1": Known(0.012, "1.0 % beside a tolerance of 1 %; no cause is known"),
     "udp-n20-mcs7-single-75dbm-x1": Known(0.25, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs7-single-74dbm-x1": Known(0.025, "the error tables are 0.1 dB apart"),
@@ -47,7 +46,7 @@ OWN_SECONDS = {"udp-b11-1-anomaly-x2": 600.0, "udp-ac80-mcs9-x10": 600.0}
 
 
 #: Cases that wait for a recording: ``record`` without names makes it.
-UNRECORDED = {"udp-b11-x100"}
+UNRECORDED = {"udp-b11-x100", "tcp-n20-mcs7-lan-up-x1", "tcp-ax80-mcs11-lan-up-x1"}
 
 
 def record(names: list[str], seconds: float | None = None) -> None:

@@ -266,7 +266,7 @@ def cases() -> list[Case]:
     # At 1 Mb/s some of a hundred stations are not associated after three seconds, either.
     slow_crowd = {"traffic_from_s": 10.0, "warm_up_s": 11.0}
     for n in (1, 2, 5, 10, 20, 50, 100):
-        many = slow_to_run | crowd if n == 100 else slow_to_run if n == 50 else {}
+        many = slow_to_run | slow_crowd if n == 100 else slow_to_run if n == 50 else {}
         udp(f"a54-x{n}", "a", stations=n, rate=54, **many)
     for n in (1, 2, 5, 10, 20, 50, 100):
         many = slow_crowd if n == 100 else {}
@@ -359,6 +359,10 @@ def cases() -> list[Case]:
     far = {"wired": (100.0, 0.02)}
     tcp("a54-wan-up-x1", "a", rate=54, **far)
     tcp("a54-wan-down-x1", "a", rate=54, direction="down", **far)
+    # A server in the same building: a burst on the wire lasts as long as an A-MPDU.
+    near = {"wired": (1000.0, 1e-4)}
+    tcp("n20-mcs7-lan-up-x1", "n", mcs=7, **near)
+    tcp("ax80-mcs11-lan-up-x1", "ax", mcs=11, width=80, **near)
     # Windows of 359 segments fit into the queues of 500.
     deep = {"tcp_window": 524288}
     tcp("n20-mcs7-wan-deep-up-x1", "n", mcs=7, **far, **deep)

@@ -17,6 +17,11 @@ pub(crate) enum Event {
         channel: ChannelId,
         transmission: TransmissionId,
     },
+    /// An MPDU of an A-MPDU is complete; others follow in the same PPDU.
+    MpduEnd {
+        contender: ContenderId,
+        transmission: TransmissionId,
+    },
     /// SIFS after a frame: its receiver answers.
     Respond { contender: ContenderId },
     /// SIFS after a frame: its exchange goes on.

@@ -203,7 +203,7 @@ impl Medium {
     }
 
     /// A node begins to transmit a frame that belongs to the exchange of `contender` and reserves
-    /// the medium for `protects` after its end.
+    /// the medium for `protects` after its end. Gives the number of the transmission.
     #[inline]
     pub fn transmit(
         &mut self,
@@ -212,7 +212,7 @@ impl Medium {
         node: RadioId,
         kind: FrameKind,
         (length, protects): (Duration, Duration),
-    ) {
+    ) -> TransmissionId {
         let now = cx.now();
         let state = &mut self.nodes[node];
         let (id, host) = (state.channel, state.host);
@@ -245,6 +245,13 @@ impl Medium {
                 transmission,
             },
         );
+        transmission
+    }
+
+    /// A transmission on the air of a node's channel.
+    #[inline]
+    pub fn transmission(&self, node: RadioId, transmission: TransmissionId) -> Transmission {
+        self.channels[self.nodes[node].channel].transmission(transmission)
     }
 
     /// A transmission ends; gives it. [`Medium::forget`] takes it back.

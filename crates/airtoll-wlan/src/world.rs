@@ -119,6 +119,10 @@ impl World {
                 channel,
                 transmission,
             } => self.frame_end(channel, transmission),
+            Event::MpduEnd {
+                contender,
+                transmission,
+            } => self.mpdu_end(contender, transmission),
             Event::Respond { contender } => {
                 lower
                     .mac
@@ -327,6 +331,19 @@ impl World {
             outbox.clear();
             self.exchange_ended(contender, step);
         }
+    }
+
+    /// An MPDU of an A-MPDU is complete before the PPDU ends.
+    #[inline(never)]
+    fn mpdu_end(&mut self, contender: ContenderId, transmission: TransmissionId) {
+        if self.recorder.is_some() {
+            // Its receiver consumes the packets before the PPDU is recorded.
+            self.record(|recorder, view| recorder.keep_ppdu(view, contender));
+        }
+        let lower = &mut self.stack.lower;
+        lower
+            .mac
+            .mpdu_ended(&mut lower.cx, &mut lower.medium, contender, transmission);
     }
 
     /// A group-addressed frame left the air: its receivers may have heard it.

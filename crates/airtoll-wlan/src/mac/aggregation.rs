@@ -254,6 +254,7 @@ impl Mac {
         let frame_octets = state.header_octets + state.cipher_octets;
         let around = frame_octets + state.msdu_cipher_octets;
         let p = &mut cx.packets[head];
+        let answered = !p.only_counted;
         p.next = None;
         let (flow, reverse, ip_octets) = (p.flow(), p.reverse, p.ip_octets);
         let mut content = Content {
@@ -285,6 +286,7 @@ impl Mac {
         }
         parts.mac = u64::from(octets) - parts.total();
         let state = &mut self.links[link];
+        state.prompt |= answered;
         let division = state.division;
         let mut pieces = None;
         if division.piece > 0 && msdus == 1 && !state.agreement {
@@ -314,6 +316,7 @@ impl Mac {
             attempts: 0,
             in_flight: false,
             waits: true,
+            heard: None,
             received: false,
             delivered: false,
             acknowledged: false,

@@ -553,8 +553,7 @@ impl Mac {
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.
         let answers = medium.engaged_until(contender.node) > now;
-        // MPDUs of an A-MPDU are complete one after another. All are handed up at its end, but the frames that
-        // they cause were queued while it was still on the air.
+        // The last MPDU of an A-MPDU is handed up before the PHY indicates the end of the PPDU.
         let amid_aggregate = answers && self.nodes[contender.node].aggregate_ended == Some(now);
         debug_assert_eq!(contender.standing, Standing::Resting);
         contender.standing = Standing::Counting;

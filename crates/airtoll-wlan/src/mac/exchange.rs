@@ -6,10 +6,11 @@ use airtoll_units::{Duration, Instant};
 
 use super::aggregation::{Fill, Pending};
 use super::contention::Standing;
+use super::link::Heard;
 use super::{Mac, Mode};
 use crate::context::{Action, Context, Step};
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, ModeId, RadioId};
+use crate::id::{ContenderId, LinkId, ModeId, RadioId, TransmissionId};
 use crate::medium::{FrameKind, Gap, Medium, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::{Air, Octets};
@@ -57,6 +58,9 @@ pub(crate) struct FrameExchange {
     txop_end: Instant,
     /// A link that was chosen for the next PPDU before expired packets were dropped.
     pending: Option<Pending>,
+    /// The MPDU that is complete next, where MPDUs are handed up before the PPDU ends: its
+    /// sequence number, and the octets of the PSDU before it.
+    on_air: (u32, u32),
 }
 
 impl FrameExchange {
@@ -75,6 +79,7 @@ impl FrameExchange {
             known_at: Instant::ZERO,
             txop_end: Instant::ZERO,
             pending: None,
+            on_air: (0, 0),
         }
     }
 
@@ -220,7 +225,7 @@ impl Mac {
         (id, node): (ContenderId, RadioId),
         kind: FrameKind,
         (length, protects): (Duration, Duration),
-    ) {
+    ) -> TransmissionId {
         let mut times = (length, protects);
         if self.contenders[id].cf_end.is_some() && kind != FrameKind::CfEnd {
             // Multiple protection (9.2.5.2): up to the TXOP limit.
@@ -228,9 +233,10 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             times.1 = protects.max(rest);
         }
-        medium.transmit(cx, id, node, kind, times);
+        let transmission = medium.transmit(cx, id, node, kind, times);
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
+        transmission
     }
 
     /// Sends the first frame of an exchange that was prepared.
@@ -290,8 +296,75 @@ impl Mac {
         } else {
             FrameKind::Data
         };
+        let (link, parted) = (exchange.link, exchange.count > 1 && !exchange.request);
         let times = (length, sifs + answer + follows);
-        self.transmit(cx, medium, (id, node), kind, times);
+        let transmission = self.transmit(cx, medium, (id, node), kind, times);
+        if parted && self.links[link].prompt {
+            let first = self.links[link].window.iter().find(|m| m.in_flight);
+            let first = first.map_or(0, |m| m.sequence);
+            self.exchanges[id].on_air = (first, 0);
+            self.expect_mpdu(cx, id, transmission);
+        }
+    }
+
+    /// Waits for the end of the next MPDU of an A-MPDU; that of the last one is the PPDU's.
+    fn expect_mpdu(&self, cx: &mut Context, id: ContenderId, transmission: TransmissionId) {
+        let exchange = &self.exchanges[id];
+        let (sequence, before) = exchange.on_air;
+        let Some(mpdu) = self.links[exchange.link].in_flight(sequence) else {
+            return;
+        };
+        let octets = (before, before + phy::subframe_octets(mpdu.octets));
+        let vector = self.modes[exchange.mode].vector();
+        let end = exchange.data_end;
+        let at = end - exchange.length + phy::octets_on_air(vector, octets).1;
+        if at < end {
+            let event = Event::MpduEnd {
+                contender: id,
+                transmission,
+            };
+            cx.schedule(at, event);
+        }
+    }
+
+    /// An MPDU of an A-MPDU is complete, and its receiver checks its FCS and hands it up
+    /// (10.25.6.6) while the PPDU is still on the air.
+    pub fn mpdu_ended(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        id: ContenderId,
+        transmission: TransmissionId,
+    ) {
+        let t = medium.transmission(self.contenders[id].node, transmission);
+        let exchange = &self.exchanges[id];
+        let (number, mode_id, (sequence, before)) = (exchange.link, exchange.mode, exchange.on_air);
+        let link = &mut self.links[number];
+        let (ends, peer) = ((link.from, link.peer), link.peer);
+        let success = &mut link.success;
+        let front = link.window.front().map_or(sequence, |m| m.sequence);
+        let at = sequence.wrapping_sub(front) as usize;
+        let Some(mpdu) = link.window.get_mut(at).filter(|m| m.in_flight) else {
+            return;
+        };
+        let after = before + phy::subframe_octets(mpdu.octets);
+        let vector = self.modes[mode_id].vector();
+        let reception = if t.overlapped {
+            medium.mpdu_reception(&t, peer, vector, (before, after))
+        } else {
+            medium.reception(&t, peer)
+        };
+        let arrives = reception
+            .is_some_and(|r| medium.data_arrives(ends, (mode_id, vector), mpdu.octets, r, success));
+        mpdu.hear(arrives);
+        let follows = link.window[at + 1..].iter().find(|m| !m.acknowledged);
+        if let Some(next) = follows.filter(|m| m.in_flight) {
+            self.exchanges[id].on_air = (next.sequence, after);
+            self.expect_mpdu(cx, id, transmission);
+        }
+        if arrives {
+            self.deliver_in_sequence(cx, number);
+        }
     }
 
     /// SIFS after a frame that asks for a response.
@@ -498,37 +571,33 @@ impl Mac {
                 }
                 break;
             }
-            let outcome = if partly {
-                let octets = (
-                    octets_before,
-                    octets_before + phy::subframe_octets(mpdu.octets),
-                );
-                octets_before = octets.1;
-                medium.mpdu_reception(t, peer, mode.vector(), octets)
-            } else {
-                whole
-            };
-            let arrives = outcome.is_some_and(|r| {
-                let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
-                medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
-            });
-            any |= arrives;
+            let from = octets_before;
+            octets_before += phy::subframe_octets(mpdu.octets);
+            if mpdu.heard.is_none() {
+                let outcome = if partly {
+                    medium.mpdu_reception(t, peer, mode.vector(), (from, octets_before))
+                } else {
+                    whole
+                };
+                let arrives = outcome.is_some_and(|r| {
+                    let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
+                    medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
+                });
+                mpdu.hear(arrives);
+            }
+            let heard = mpdu.heard.take();
+            any |= heard != Some(Heard::Lost);
             mpdus += 1;
             let framing = if aggregate {
                 phy::subframe_octets(mpdu.octets) - mpdu.octets
             } else {
                 0
             };
-            let pieces = mpdu.pieces.as_ref();
-            let new = pieces.map_or(!mpdu.received, |p| p.heard == p.at);
-            if arrives && new {
+            if heard == Some(Heard::New) {
                 good.add(&mpdu.parts);
                 good.mac += u64::from(framing);
             } else {
                 bad += u64::from(mpdu.octets + framing);
-            }
-            if arrives && mpdu.hear_piece() {
-                mpdu.received = true;
             }
         }
         // Its sender counts every PPDU, and its receiver those that arrived.

@@ -22,6 +22,16 @@ pub(crate) struct Held {
     pub(super) count: u16,
 }
 
+/// How a receiver heard an MPDU, or the present fragment of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// With errors, or not at all.
+    Lost,
+    /// It has had it before.
+    Again,
+    New,
+}
+
 /// An MPDU made for transmission; it stays until it is acknowledged and handed up, or given up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mpdu {
@@ -43,6 +53,8 @@ pub(crate) struct Mpdu {
     pub(super) in_flight: bool,
     /// It was in no PPDU yet, so that its packets keep their places in the contender's order.
     pub(super) waits: bool,
+    /// How the receiver heard it in the PPDU of the present exchange, once it has.
+    pub(super) heard: Option<Heard>,
     /// Reached the receiver.
     pub(super) received: bool,
     /// Handed up by the receiver.
@@ -52,6 +64,21 @@ pub(crate) struct Mpdu {
 }
 
 impl Mpdu {
+    /// Its receiver hears it; `arrives`: without errors.
+    #[inline]
+    pub(super) fn hear(&mut self, arrives: bool) {
+        let pieces = self.pieces.as_ref();
+        let new = pieces.map_or(!self.received, |p| p.heard == p.at);
+        self.heard = Some(match (arrives, new) {
+            (false, _) => Heard::Lost,
+            (true, false) => Heard::Again,
+            (true, true) => Heard::New,
+        });
+        if arrives && self.hear_piece() {
+            self.received = true;
+        }
+    }
+
     /// First packet in it; the others of an A-MSDU follow by `Packet::next`.
     pub fn head(&self) -> PacketId {
         self.head
@@ -71,19 +98,9 @@ impl Mpdu {
         Some(self.pieces?.at)
     }
 
-    /// Whether it is part of the PPDU of the present exchange.
-    pub fn is_in_flight(&self) -> bool {
-        self.in_flight
-    }
-
     /// Whether it reached the receiver.
     pub fn is_received(&self) -> bool {
         self.received
-    }
-
-    /// Whether the sender knows that it was received.
-    pub fn is_acknowledged(&self) -> bool {
-        self.acknowledged
     }
 }
 
@@ -113,6 +130,8 @@ pub(crate) struct TxLink {
     pub(super) flows: Option<Box<FlowQueues>>,
     pub(super) window: Window<Mpdu>,
     pub(super) next_sequence: u32,
+    /// Every MPDU before this one is handed up or given up.
+    pub(super) handed_up: u32,
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
     pub(super) request_due: bool,
@@ -120,6 +139,9 @@ pub(crate) struct TxLink {
     pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub(super) taken_early: u32,
+    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered.
+    /// When packets arrive that are only counted changes nothing but their delay.
+    pub(super) prompt: bool,
     /// Whether it is in the contender's order, where receivers are served in turn.
     pub(super) listed: bool,
     /// Link whose airtime account its PPDUs are charged to.
@@ -183,9 +205,11 @@ impl TxLink {
             flows: None,
             window: Window::new(),
             next_sequence: 0,
+            handed_up: 0,
             request_due: false,
             agreement: false,
             taken_early: 0,
+            prompt: false,
             listed: false,
             account: None,
             deficit_ns: 0,
@@ -292,6 +316,21 @@ impl TxLink {
     /// MPDUs that are not settled, in the order of their sequence numbers.
     pub fn window(&self) -> &Window<Mpdu> {
         &self.window
+    }
+
+    /// MPDUs of the PPDU of the present exchange.
+    pub fn flying(&self) -> impl Iterator<Item = &Mpdu> {
+        self.window
+            .iter()
+            .take_while(|m| m.in_flight || m.acknowledged)
+            .filter(|m| m.in_flight)
+    }
+
+    /// The MPDU of a sequence number, if it is part of the PPDU of the present exchange.
+    pub(super) fn in_flight(&self, sequence: u32) -> Option<&Mpdu> {
+        let front = self.window.front()?.sequence;
+        let at = sequence.wrapping_sub(front) as usize;
+        self.window.get(at).filter(|m| m.in_flight)
     }
 
     /// Sequence number of the next MPDU.

@@ -10,10 +10,13 @@ impl Mac {
     #[inline]
     pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) {
         let state = &mut self.links[link];
-        for mpdu in &mut state.window {
+        let front = state.window.front().map_or(0, |m| m.sequence);
+        let handed_up = state.handed_up.saturating_sub(front) as usize;
+        for mpdu in state.window.iter_mut().skip(handed_up) {
             if !mpdu.received {
                 break;
             }
+            state.handed_up = mpdu.sequence + 1;
             if mpdu.delivered {
                 continue;
             }

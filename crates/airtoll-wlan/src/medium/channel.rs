@@ -222,8 +222,9 @@ impl Channel {
         self.transmission(transmission)
     }
 
+    /// A transmission on the air.
     #[inline(always)]
-    fn transmission(&self, number: TransmissionId) -> Transmission {
+    pub(super) fn transmission(&self, number: TransmissionId) -> Transmission {
         Transmission {
             alone: self.alone[number],
             ..self.transmissions[number]

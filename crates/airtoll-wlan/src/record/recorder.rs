@@ -284,23 +284,8 @@ impl Recorder {
         let parted = receiver.filter(|_| exchange.is_aggregate() && t.overlapped);
         let mut octets_before = 0;
         let mut out = std::mem::take(&mut self.scratch);
-        let flying = link
-            .window()
-            .iter()
-            .take_while(|m| m.is_in_flight() || m.is_acknowledged())
-            .filter(|m| m.is_in_flight());
-        for mpdu in flying {
-            let kept = &self.links[number];
-            let at = kept.partition_point(|c| c.sequence < mpdu.sequence());
-            if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence()) {
-                let mpdus = self.compose(view, contender, number, mpdu);
-                let composed = Composed {
-                    sequence: mpdu.sequence(),
-                    mpdus,
-                    sent: 0,
-                };
-                self.links[number].insert(at, composed);
-            }
+        for mpdu in link.flying() {
+            let at = self.keep(view, contender, number, mpdu);
             left = left.saturating_sub(1);
             let kept = &mut self.links[number][at];
             let piece = mpdu.piece().unwrap_or(0) as usize;
@@ -335,6 +320,36 @@ impl Recorder {
             self.emit(channel, heard.end, header, &mut out);
         }
         self.scratch = out;
+    }
+
+    /// Keeps the MPDUs of the PPDU that a contender is sending.
+    pub fn keep_ppdu(&mut self, view: &View<'_>, contender: ContenderId) {
+        let number = view.mac().exchange(contender).link();
+        for mpdu in view.mac().link(number).flying() {
+            self.keep(view, contender, number, mpdu);
+        }
+    }
+
+    /// Keeps an MPDU; gives its place among those of the link.
+    fn keep(
+        &mut self,
+        view: &View<'_>,
+        contender: ContenderId,
+        number: LinkId,
+        mpdu: &Mpdu,
+    ) -> usize {
+        let kept = &self.links[number];
+        let at = kept.partition_point(|c| c.sequence < mpdu.sequence());
+        if kept.get(at).is_none_or(|c| c.sequence != mpdu.sequence()) {
+            let mpdus = self.compose(view, contender, number, mpdu);
+            let composed = Composed {
+                sequence: mpdu.sequence(),
+                mpdus,
+                sent: 0,
+            };
+            self.links[number].insert(at, composed);
+        }
+        at
     }
 
     /// The MPDU, or all fragments of an MSDU.

@@ -374,3 +374,30 @@ fn bridges_send_four_addresses() {
         }
     }
 }
+
+#[test]
+fn mpdus_of_an_aggregate_are_forwarded_one_after_another() {
+    // 802.11n, MCS 7: 260 bits per symbol of 4 us. A segment of 1500 octets of IP takes 4 octets of
+    // delimiter, 26 + 8 + 1500 + 4 of MPDU and 2 of padding: 47.5 symbols.
+    let bss = r#""standard": "802.11n", "rate": {"control": "fixed_mcs", "mcs": 7}"#;
+    let flows = flow("s0", "server", "tcp", SATURATED);
+    let kept = record(&scenario(bss, &station("s0", ""), &flows, 0.5));
+    let mut wire = kept.interfaces.iter();
+    let wire = wire
+        .position(|(medium, _)| *medium == Medium::Wire)
+        .unwrap();
+    let entered: Vec<u64> = kept
+        .packets
+        .iter()
+        .filter(|(interface, _, octets)| *interface as usize == wire && octets.len() > 1_500)
+        .map(|(_, at, _)| at.as_nanos())
+        .collect();
+    let gaps: Vec<u64> = entered.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.iter().all(|ns| *ns >= 188_000), "{gaps:?}");
+    let within_a_ppdu = gaps.iter().filter(|ns| **ns <= 192_000).count();
+    assert!(
+        gaps.len() > 1_000 && within_a_ppdu * 4 > gaps.len() * 3,
+        "{within_a_ppdu} of {}",
+        gaps.len()
+    );
+}
