@@ -59,7 +59,11 @@ site: build web ## the documentation site, in site/; a warning ends the build
 	$(BIN)/python tools/site.py
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
 
-ci: lint test site test-install ## what continuous integration runs
+# Seconds of each fuzz target in CI; building the targets takes longer.
+CI_FUZZ_SECONDS ?= 10
+
+ci: lint test site test-install wheel demo ## what continuous integration runs
+	$(MAKE) fuzz FUZZ_SECONDS=$(CI_FUZZ_SECONDS)
 
 web: ## the simulator for browsers, which reports embed; without a Rust target for it, says so
 	@sh tools/web.sh

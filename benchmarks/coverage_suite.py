@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from airtoll.analyse.analysis import Analysis, analyse
+from airtoll.analyse.control import CONTROL
 from airtoll.analyse.estimate import median_ranks
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.analyse.percentiles import percentile
@@ -88,6 +90,30 @@ def analysed(rng: Rng, runs: int, n: int, draw: str, select: Any = None) -> Anal
         {"open": 1e7 * one(1.0), "wep-40": 1e7 * one(0.95)}, "throughput_bps", "bit/s"
     )
     return analyse(rows, select=select)
+
+
+def with_control(n: int, share: float, what: str) -> Callable[[Rng, int], float]:
+    """Readings of which a control variate explains a share of the variance."""
+
+    def line(rng: Rng, runs: int) -> float:
+        control = {name: rng.standard_normal((runs, n)) for name in ("open", "wep-40")}
+        own = math.sqrt(1 - share)
+        values = {
+            name: mean * (1 - 0.02 * (math.sqrt(share) * c + own * rng.standard_normal((runs, n))))
+            for (name, c), mean in zip(control.items(), (1e7, 0.95e7), strict=True)
+        }
+        rows = pl.concat(
+            [
+                observations(values, "throughput_bps", "bit/s"),
+                observations(control, CONTROL, "1"),
+            ]
+        )
+        result = analyse(rows)
+        if what == "mean":
+            return inside(result.estimates.filter(policy="open"), 1e7)
+        return inside(result.overheads, 0.05)
+
+    return line
 
 
 def throughput(n: int, draw: str) -> Callable[[Rng, int], float]:
@@ -319,11 +345,34 @@ LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
     "mean time, retries 30 %, n = 50, no warning": (0.95, mean_bca(50, 0.3), "conservative"),
     "share of 50 clients that join, 90 %, n = 5": (0.95, joined(5, 0.9, 0.05), "interval"),
     "share of 50 clients that join, 50 %, n = 10": (0.95, joined(10, 0.5, 0.05), "interval"),
+    "mean with control variate, share 98 %, n = 8": (
+        0.95,
+        with_control(8, 0.98, "mean"),
+        "interval",
+    ),
+    "overhead with control variate, share 98 %, n = 10": (
+        0.95,
+        with_control(10, 0.98, "overhead"),
+        "interval",
+    ),
+    "overhead with control variate, share 20 %, n = 10": (
+        0.95,
+        with_control(10, 0.2, "overhead"),
+        "interval",
+    ),
+    "overhead with control variate, share 0 %, n = 20": (
+        0.95,
+        with_control(20, 0.0, "overhead"),
+        "interval",
+    ),
 }
 
 
 #: Lines with more runs, by this factor: they are cheap, and 2,000 runs tell 94 from 95 % badly.
-FACTORS: dict[str, int] = {f"overhead until {share} %": 20 for share in ("0.5", "1", "2")}
+FACTORS: dict[str, int] = {
+    **{f"overhead until {share} %": 20 for share in ("0.5", "1", "2")},
+    **{name: 10 for name in LINES if "control variate" in name},
+}
 
 
 def table(result: dict[str, Any]) -> str:
@@ -335,7 +384,8 @@ def table(result: dict[str, Any]) -> str:
             f"| {name} | {bound}{100 * entry['nominal']:.1f} % | {100 * entry['is']:.1f} % |"
         )
     more = {e["runs"] for e in result["lines"].values()} - {result["runs"]}
-    besides = f" ({', '.join(f'{runs:,}' for runs in sorted(more))} of 'until')" if more else ""
+    counts = ", ".join(f"{runs:,}" for runs in sorted(more))
+    besides = f" ({counts} of control variates and of 'until')" if more else ""
     lines += ["", f"{result['runs']} runs per line{besides}, seed {result['seed']}."]
     return "\n".join(lines) + "\n"
 

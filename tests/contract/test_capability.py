@@ -412,6 +412,15 @@ def test_trials_are_carried_out_or_refused_with_the_reason(bed: str) -> None:
         assert reason.startswith('trials.pairing = "common": is for the simulator')
 
 
+@pytest.mark.parametrize("bed", TABLES)
+def test_a_control_variate_needs_drawn_back_offs(bed: str) -> None:
+    changed = plan_of({}).study.trials.model_copy(update={"control": "backoff"})
+    reason = TABLES[bed].why_not_trials(changed)
+    assert (reason is None) == (bed == "simulator")
+    if reason is not None:
+        assert reason.startswith('trials.control = "backoff": is for the simulator')
+
+
 def test_a_daemon_before_a_version_lacks_its_akm() -> None:
     policy = resolve("wpa3-sae-ext-gcmp-256")
     table = linux_capability.CAPABILITY

@@ -5,8 +5,8 @@ use airtoll_wlan::{Outcome, Sketch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Rows of simulated trials. Every list has one entry for each row, but `sketches`
-/// and `failure`.
+/// Rows of simulated trials. Every list has one entry for each row, but `sketches`,
+/// `backoff_excess_slots` and `failure`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Columns {
     /// Index into the seeds.
@@ -25,6 +25,8 @@ pub struct Columns {
     pub unit: Vec<&'static str>,
     /// Distributions over the packets of flows.
     pub sketches: Sketches,
+    /// For each seed: drawn back-off slots less their expectation, since the warm-up.
+    pub backoff_excess_slots: Vec<f64>,
     /// For each seed: which station did not join and why, or null.
     pub failure: Vec<Option<String>>,
 }
@@ -64,6 +66,9 @@ impl Columns {
     pub fn new(outcomes: Vec<Outcome>) -> Self {
         let mut columns = Self::default();
         for (trial, outcome) in outcomes.into_iter().enumerate() {
+            columns
+                .backoff_excess_slots
+                .push(outcome.backoff_excess_slots);
             columns.failure.push(outcome.failure);
             for sketch in outcome.sketches {
                 columns.sketches.push(trial, sketch);

@@ -115,6 +115,7 @@ fn columns<'py>(py: Python<'py>, outcomes: Vec<Outcome>) -> PyResult<Bound<'py, 
         value,
         unit,
         sketches,
+        backoff_excess_slots,
         failure,
     } = py.detach(|| Columns::new(outcomes));
     let table = PyDict::new(py);
@@ -126,6 +127,7 @@ fn columns<'py>(py: Python<'py>, outcomes: Vec<Outcome>) -> PyResult<Bound<'py, 
     table.set_item("value", value)?;
     table.set_item("unit", unit)?;
     table.set_item("sketches", distributions(py, sketches)?)?;
+    table.set_item("backoff_excess_slots", backoff_excess_slots)?;
     table.set_item("failure", failure)?;
     Ok(table)
 }

@@ -88,6 +88,8 @@ pub(crate) struct Mac {
     nodes: Table<RadioId, Node>,
     /// One stream per node for its back-off.
     streams: Table<RadioId, Stream>,
+    /// Drawn back-off slots less their expectation, of all draws since the warm-up, half slots.
+    excess_half_slots: i64,
     /// Contention on each channel.
     domains: Table<ChannelId, Domain>,
     contenders: Table<ContenderId, Contender>,
@@ -122,6 +124,7 @@ impl Mac {
         Self {
             nodes: Table::new(),
             streams: Table::new(),
+            excess_half_slots: 0,
             domains: Table::new(),
             contenders: Table::new(),
             exchanges: Table::new(),

@@ -10,6 +10,9 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// Distributions of the flows' delays and response times.
     pub sketches: Vec<Sketch>,
+    /// Drawn back-off slots less their expectation, of all draws since the warm-up. Its expectation
+    /// is zero in every scenario.
+    pub backoff_excess_slots: f64,
     /// Which station did not join, in which stage and why.
     pub failure: Option<String>,
 }

@@ -87,6 +87,7 @@ pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
     Outcome {
         rows: table.rows,
         sketches: table.sketches,
+        backoff_excess_slots: stack.lower.mac.excess_slots(),
         failure,
     }
 }

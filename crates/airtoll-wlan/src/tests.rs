@@ -268,6 +268,44 @@ fn the_ledger_adds_up_after_a_warm_up() {
     }
 }
 
+#[test]
+fn drawn_back_offs_explain_the_throughput_of_a_lone_sender() {
+    // Each exchange takes a fixed time and its drawn slots, so that packets and excess slots of a
+    // trial fill the same span. Without the excess, seeds differ by tens of packets.
+    let scenario = uplink(1, A54, "", 1472, 4.0);
+    let trials: Vec<Outcome> = (1..9).map(|seed| simulate(&scenario, seed)).collect();
+    let packets = |o: &Outcome| o.value("packets_received", Some("f0")).unwrap();
+    let most = trials.iter().map(packets).fold(0.0, f64::max);
+    let least = trials.iter().map(packets).fold(f64::INFINITY, f64::min);
+    assert!(most - least > 10.0, "{least} to {most}");
+    let filled: Vec<f64> = trials
+        .iter()
+        .map(|o| packets(o) * (4.0 / packets(&trials[0])) + o.backoff_excess_slots * 9e-6)
+        .collect();
+    for at in &filled {
+        let exchange = 4.0 / packets(&trials[0]);
+        assert!((at - filled[0]).abs() < 3.0 * exchange, "{filled:?}");
+    }
+}
+
+#[test]
+fn the_excess_of_drawn_back_offs_has_no_expectation() {
+    for mut scenario in varied() {
+        scenario.warm_up_s = 0.1;
+        let excess: Vec<f64> = (1..25)
+            .map(|seed| simulate(&scenario, seed).backoff_excess_slots)
+            .collect();
+        let n = excess.len() as f64;
+        let mean = excess.iter().sum::<f64>() / n;
+        let variance = excess.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        assert!(
+            mean.abs() <= 4.5 * (variance / n).sqrt(),
+            "{mean} +- {}",
+            (variance / n).sqrt()
+        );
+    }
+}
+
 /// One packet each 10 ms, whose cipher takes 1 ms at the station and as much at the access point.
 fn sparse(engine: &str) -> Scenario {
     let node = format!(

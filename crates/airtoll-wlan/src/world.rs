@@ -484,6 +484,7 @@ impl World {
         let lower = &mut self.stack.lower;
         lower.medium.restart(&mut lower.cx);
         lower.cx.observe(Observation::WarmedUp);
+        lower.mac.restart();
         lower.device.restart();
     }
 }

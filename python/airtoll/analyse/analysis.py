@@ -19,6 +19,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.analyse import shares
 from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
+from airtoll.analyse.control import CONTROLLED, FEWEST, METHOD, controlled
 from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
 from airtoll.analyse.overhead import (
@@ -221,6 +222,8 @@ def analyse(
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
 
+    Throughputs of trials with a control variate are freed of its chance (see ``control``).
+
     Flows and stations add up to their cell, trial by trial (see ``totals``); parts whose cell has a
     value as a whole are exploratory.
 
@@ -235,10 +238,10 @@ def analyse(
     if trials is not None and not trials.is_empty():
         good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
         rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
-    rows = with_totals(rows)
+    by = [*_CELL, *_PART, "metric", "unit"]
+    rows, with_control = controlled(with_totals(rows), by)
     if sketches is not None and not sketches.is_empty():
         rows, sketches = with_whole_sketches(rows, sketches)
-    by = [*_CELL, *_PART, "metric", "unit"]
     rule, number = _rule(select)
     kept = _kept(rows, by, rule, number, None if select is None else select.metric)
     name = rule if number is None else f"{rule}({number:g})"
@@ -247,7 +250,7 @@ def analyse(
         rows = kept
     times = time_rows(rows, by, level)
     estimates = _with_times(_estimates(rows, kept, by, level, name if by_rule else None), times, by)
-    estimates = _with_percentiles(estimates, sketches, rows, level)
+    estimates = _with_percentiles(_with_control(estimates, with_control), sketches, rows, level)
     estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
     if paired:
         pairs = paired_rows(rows, _SAME, [*_CELL, *_PART], baseline)
@@ -377,6 +380,20 @@ def _with_times(estimates: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> 
         .then(pl.col("method").str.replace(", t$", ", BCa"))
         .otherwise(pl.col("method")),
     ).drop("mean_low", "mean_high")
+
+
+def _with_control(estimates: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """The method says which means are those of readings with a control variate."""
+    if cells.is_empty():
+        return estimates
+    replaced = pl.col("metric").is_in(list(CONTROLLED)) & pl.col("cell").is_in(
+        cells["cell"].to_list()
+    )
+    return estimates.with_columns(
+        method=pl.when(replaced & (pl.col("n_all") >= FEWEST))
+        .then(pl.col("method").str.replace("^mean, t$", "mean, t" + METHOD))
+        .otherwise("method")
+    )
 
 
 def _with_percentiles(

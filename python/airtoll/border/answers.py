@@ -123,8 +123,8 @@ class Sketches(TypedDict):
 
 
 class Columns(TypedDict):
-    """Rows of simulated trials. Every list has one entry for each row, but `sketches` and
-    `failure`.
+    """Rows of simulated trials. Every list has one entry for each row, but `sketches`,
+    `backoff_excess_slots` and `failure`.
     """
 
     trial: list[int]
@@ -150,6 +150,9 @@ class Columns(TypedDict):
 
     sketches: Sketches
     """Distributions over the packets of flows."""
+
+    backoff_excess_slots: list[float]
+    """For each seed: drawn back-off slots less their expectation, since the warm-up."""
 
     failure: list[str | None]
     """For each seed: which station did not join and why, or null."""

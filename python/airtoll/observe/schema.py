@@ -281,6 +281,12 @@ METRICS: Final[dict[str, Metric]] = {
     "airtime_contention_s": Metric(
         "s", "interframe spaces and back-off while a node had a frame", SUM
     ),
+    "backoff_excess_slots": Metric(
+        "1",
+        "drawn back-off slots less their expectation, since the warm-up; the sum's expectation is "
+        'zero; only with `trials.control = "backoff"`',
+        NONE,
+    ),
     "airtime_card_s": Metric(
         "s",
         "silence that ended only when a network card had prepared the next frame; only where a "

@@ -83,6 +83,8 @@ class Trial:
     attempt: int
     seed: int
     warm_up: bool = False
+    #: Whether its control variate is recorded.
+    control: bool = False
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -121,7 +123,12 @@ class Plan:
         common = self.study.trials.pairing == "common"
         name = cell.place if common else cell.name
         return Trial(
-            cell, number, attempt, trial_seed(self.seed, name, number, attempt), number < 1
+            cell,
+            number,
+            attempt,
+            trial_seed(self.seed, name, number, attempt),
+            warm_up=number < 1,
+            control=self.study.trials.control == "backoff",
         )
 
 

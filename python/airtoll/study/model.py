@@ -46,6 +46,7 @@ Topology = Literal[
 Overhead = Literal["of_baseline", "of_secured", "difference_bps"]
 Order = Literal["interleaved", "random", "sequential"]
 Pairing = Literal["independent", "common"]
+Control = Literal["none", "backoff"]
 
 #: Primary metrics of a study that names none; a run without joins has no negotiation time.
 DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
@@ -647,9 +648,23 @@ class Trials(Table):
         description="common: trials of equal number draw the same random numbers under every "
         "policy, and policies are compared in pairs (simulator only)",
     )
+    control: Control = Field(
+        "none",
+        description="backoff: throughputs are freed of the chance of the drawn back-off, a control "
+        "variate, in cells of eight trials or more (simulator only)",
+    )
     discard_first: Annotated[int, Field(ge=0)] = Field(0, description="unrecorded warm-up trials")
     select: Select = Field(Select(), description="selection rule")
     rerun: Rerun | None = Field(None, description="rule for repeating a trial")
+
+    @model_validator(mode="after")
+    def _control_of_all(self) -> Trials:
+        if self.control != "none" and self.select.rule in ("closest_to_mean", "agreement"):
+            raise ValueError(
+                f"control {self.control!r} and select.rule {self.select.rule!r} exclude each "
+                "other: the rule reads the trials as they came"
+            )
+        return self
 
 
 class Compare(Table):

@@ -54,7 +54,8 @@ _FIELDS: Final = _EDCA | {
     "scenario.handover.scan": "mode channels min_channel_ms max_channel_ms",
     "traffic": f"about {_LOAD} duration_s warm_up_s series",
     "traffic.beside": f"name {_LOAD}",
-    "trials": "repetitions until_precision most_trials order pairing discard_first select rerun",
+    "trials": "repetitions until_precision most_trials order pairing control discard_first select "
+    "rerun",
 }
 
 

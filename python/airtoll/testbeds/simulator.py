@@ -139,6 +139,9 @@ class Simulator:
             raise TestbedError(f"simulator: cannot write {own}: {error}") from error
         (failure,) = columns["failure"]
         rows = added(rows_of(columns), earlier)
+        if trial.control and failure is None:
+            (excess,) = columns["backoff_excess_slots"]
+            rows.append(Row("backoff_excess_slots", excess, "1"))
         caveat = None if failure is None else _partial_join(rows, trial.cell, str(failure))
         return Measured(
             rows=tuple(_finished(rows, trial.cell)),

@@ -591,6 +591,7 @@ impl Mac {
         if busy {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
             let draw = self.streams[contender.node].up_to(contender.cw);
+            self.excess_half_slots += 2 * i64::from(draw) - i64::from(contender.cw);
             contender.key = group.base + u64::from(draw);
             group
                 .heap
@@ -625,6 +626,17 @@ impl Mac {
         None
     }
 
+    /// Drawn back-off slots less their expectation, of all draws since the warm-up. Its expectation is
+    /// zero whatever the draws lead to: whether there is another draw depends on earlier ones alone.
+    pub fn excess_slots(&self) -> f64 {
+        self.excess_half_slots as f64 / 2.0
+    }
+
+    /// The warm-up ends: draws count from here.
+    pub fn restart(&mut self) {
+        self.excess_half_slots = 0;
+    }
+
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
     /// `reference` at the earliest.
     pub(super) fn back_off(
@@ -636,6 +648,7 @@ impl Mac {
     ) {
         let contender = &mut self.contenders[id];
         contender.slots = self.streams[contender.node].up_to(contender.cw);
+        self.excess_half_slots += 2 * i64::from(contender.slots) - i64::from(contender.cw);
         contender.standing = if has_frame {
             Standing::Counting
         } else {

@@ -235,6 +235,9 @@ _TRIALS: Final = {
         reason='is for the simulator; here trials.order = "interleaved" pairs trials that follow '
         "one another",
     ),
+    "control": only(
+        "none", reason="is for the simulator; the real stack does not tell its drawn back-off"
+    ),
 }
 
 _WEP: Final = (Cipher.WEP_40, Cipher.WEP_104)
