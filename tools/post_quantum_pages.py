@@ -1,4 +1,4 @@
-"""Write the tables of tunnels, storms and hand-overs on the page of post-quantum joins.
+"""Write the tables of tunnels, storms, hand-overs and stations on the page of post-quantum joins.
 
 Measures the planned trials of the studies that the page names, with seed 1, and writes each table
 between its markers. With --check it fails where a table differs. It changes no word outside the
@@ -14,7 +14,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from airtoll.plan import Plan, make_plan
+from attrs import evolve
+
+from airtoll.plan import Plan, Trial, make_plan
 from airtoll.study import load
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.simulator import Simulator
@@ -163,10 +165,48 @@ def storm() -> Iterator[str]:
             yield f"| {name} | {chain} | {storm_of_50(plan, policy, chain)} | {large} |"
 
 
+def weak() -> Iterator[str]:
+    """Join time of a station that computes for free, and of a microcontroller."""
+    plan = plan_of("post-quantum")
+    yield "| chain | key exchange | computing takes no time, ms | Cortex-M4F, ms |"
+    yield "|---|---|---|---|"
+    rows = (
+        ("p256", "secp256r1"),
+        ("p256", "x25519mlkem768"),
+        ("ml-dsa-44+ml-dsa-44", "x25519mlkem768"),
+        ("ml-dsa-44", "x25519mlkem768"),
+        ("ml-dsa-65", "x25519mlkem768"),
+        ("ml-dsa-87", "x25519mlkem768"),
+    )
+    for chain, group in rows:
+        given = factors(
+            join__chain=chain, join__tls_group=group, radius__delay_ms=0, radius__loss_ratio=0
+        )
+        times = []
+        for profile in (None, "cortex-m4f"):
+            (cell,) = (
+                cell
+                for cell in plan.cells
+                if cell.policy == "wpa2-eap-tls-ccmp"
+                and given.items() <= dict(cell.factors).items()
+            )
+            stations = tuple(
+                station.model_copy(update={"profile": profile})
+                for station in cell.settings.stations
+            )
+            settings = cell.settings.model_copy(update={"stations": stations})
+            trial = Trial(cell=evolve(cell, settings=settings), number=1, attempt=1, seed=1)
+            found = mean([Simulator().measure(trial)], "join_time_s")
+            assert found is not None
+            times.append(f"{1e3 * found:.0f}")
+        yield f"| {chain} | {group} | {' | '.join(times)} |"
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "post-quantum-tunnels": tunnels,
     "post-quantum-roaming": roaming,
     "post-quantum-storm": storm,
+    "post-quantum-stations": weak,
 }
 
 

@@ -43,7 +43,9 @@ def same(found: str, shown: str) -> bool:
     return abs(first - second) <= (6 if "." not in shown else 0.0011)
 
 
-@pytest.mark.parametrize("name", ["post-quantum-tunnels", "post-quantum-roaming"])
+@pytest.mark.parametrize(
+    "name", ["post-quantum-tunnels", "post-quantum-roaming", "post-quantum-stations"]
+)
 def test_a_table_is_that_of_the_planned_trials(tool: Any, name: str) -> None:
     found = list(tool.TABLES[name]())
     shown = printed(name)

@@ -93,3 +93,15 @@ def test_encryption_on_a_slow_cpu_costs_throughput_where_the_radio_costs_next_to
     assert software == pytest.approx(0.98 * 51.7e6, rel=0.03)
     assert hardware > 1.5 * software
     assert hardware > 0.98 * opens[0]
+
+
+def test_a_microcontroller_computes_signatures_in_the_published_times() -> None:
+    profile = load("cortex-m4f")
+    seconds = {
+        name: number.value / profile.clock_hz.value for name, number in profile.operation.items()
+    }
+    # Printed times at 64 MHz (P256-Cortex-M4, README).
+    assert seconds["ecdsa-p-256-sign"] == pytest.approx(5.9e-3, rel=0.01)
+    assert seconds["ecdsa-p-256-verify"] == pytest.approx(15.3e-3, rel=0.01)
+    assert seconds["p-256-scalar-mul"] == pytest.approx(14.2e-3, rel=0.01)
+    assert any("ESP32" in gap for gap in profile.gaps)
