@@ -46,7 +46,7 @@ OWN_SECONDS = {"udp-b11-1-anomaly-x2": 600.0, "udp-ac80-mcs9-x10": 600.0}
 
 
 #: Cases that wait for a recording: ``record`` without names makes it.
-UNRECORDED = {"udp-b11-x100", "tcp-n20-mcs7-lan-up-x1", "tcp-ax80-mcs11-lan-up-x1"}
+UNRECORDED = {"udp-b11-x100"}
 
 
 def record(names: list[str], seconds: float | None = None) -> None:
