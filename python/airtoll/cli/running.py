@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
-_REPORT_S, _REPORT_CELL_S = 2.5, 0.012
+_REPORT_S, _REPORT_CELL_S = 0.5, 0.003
 
 StudyArgument = Annotated[
     str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
@@ -154,11 +154,12 @@ def run(
     with ExitStack() as open_:
         page = _live_page(open_, live_port) if live else None
         with View(on) as view:
+            on_phase = _each(view.phase, page.phase if page else None)
             result = run_study(
                 study,
                 on=on,
                 vm=vm_driver or vm,
-                testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=view.phase),
+                testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=on_phase),
                 out=out_,
                 trials=trials,
                 seed=seed,
@@ -175,7 +176,7 @@ def run(
                 most_trials=most_trials,
                 progress=_each(view.advance, page.advance if page else None),
                 started=_each(view.start, page.start if page else None),
-                on_phase=_each(view.phase, page.phase if page else None),
+                on_phase=on_phase,
             )
         totals = result.totals
         if totals is not None:

@@ -39,7 +39,7 @@ _WORDS: Final = {
     "negotiation_time_s": "time of a negotiation",
     "eap_time_s": "time of EAP",
     "handover_gap_s": "gap of a hand-over",
-    "handover_packets_lost": "packets lost per hand-over",
+    "handover_packets_lost": "number of packets lost per hand-over",
     "delay_s": "mean delay",
     "delay_p95_s": "95 % delay",
     "jitter_s": "jitter",
@@ -51,6 +51,10 @@ _WORDS: Final = {
 _SHARES: Final = (OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share")
 #: Metrics of which more is better.
 _MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
+#: Octets of a packet on a cable besides its payload: Ethernet, preamble and gap, IPv4, UDP or TCP.
+_WIRE_OCTETS: Final = {"udp": 66, "tcp": 78}
+#: Share of a cable's capacity from which the cable counts as full.
+_FULL: Final = 0.98
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -313,6 +317,7 @@ def headline(summary: RunSummary) -> list[str]:
         *_of_limits(summary),
         *answers[:1],
         *_of_silence(summary),
+        *_of_wires(summary),
         *_of_joins(summary),
         *answers[1:],
         *_of_the_largest(summary),
@@ -550,6 +555,33 @@ def _of_silence(summary: RunSummary) -> list[str]:
         f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
         "short; `airtoll check` shows the level."
     ]
+
+
+def _of_wires(summary: RunSummary) -> list[str]:
+    """The cells whose throughput is that of the wire, in one sentence."""
+    found = [r for r in readings(summary, THROUGHPUT) if _at_the_wire(r)]
+    if not found:
+        return []
+    first = found[0].cell
+    rate = show_value(1e6 * first.settings.wired.rate_mbps, "bit/s")
+    some = "1 throughput is" if len(found) == 1 else f"{len(found)} throughputs are"
+    return [
+        f"{some} limited by the wired link, not by the air (first: "
+        f"{summary.names.cell(first.name)}, {rate}): raise `wired.rate_mbps` of the scenario."
+    ]
+
+
+def _at_the_wire(reading: Reading) -> bool:
+    """Whether a saturated flow of one direction fills the cable between access point and server."""
+    settings, load = reading.cell.settings, reading.cell.load
+    wired = settings.topology in ("uplink", "downlink")
+    if not wired or load.direction == "both" or load.beside or load.application != "stream":
+        return False
+    if load.offered_mbps is not None or load.transfer_bytes is not None:
+        return False
+    payload = (load.payload_bytes or 1472) if load.transport == "udp" else 1460
+    most = 1e6 * settings.wired.rate_mbps * payload / (payload + _WIRE_OCTETS[load.transport])
+    return reading.estimate.value >= _FULL * most
 
 
 def _of_joins(summary: RunSummary) -> list[str]:

@@ -27,7 +27,7 @@ from airtoll.errors import (
 )
 from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
-from airtoll.observe.datasets import load_dataset
+from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.schema import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
@@ -208,8 +208,11 @@ def prepare(
                 f"allowed are {', '.join(METRICS)}"
             )
     head = file.study.study.name
+    datasets: dict[str, Dataset] = {}
     for index, entry in enumerate(file.study.compare):
-        problem = refuse_readings(load_dataset(entry.dataset), entry)
+        if entry.dataset not in datasets:
+            datasets[entry.dataset] = load_dataset(entry.dataset)
+        problem = refuse_readings(datasets[entry.dataset], entry)
         if problem is not None:
             raise StudyError(f"{head}: compare[{index}].readings: {problem}")
     return file
