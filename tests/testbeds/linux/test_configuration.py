@@ -211,3 +211,8 @@ def test_a_cable_has_the_rate_of_an_ethernet() -> None:
     assert " ".join(cables.arguments(cable, "sw0")) == (
         "tc qdisc replace dev sw0 root netem limit 1000 delay 5.000us rate 100000000bit 24"
     )
+
+
+def test_a_cable_loses_packets() -> None:
+    words = cables.arguments(cables.Cable(100e6, 0.05, 1000, loss_ratio=0.02), "sw0")
+    assert "delay 50000.000us loss 2% rate" in " ".join(words)

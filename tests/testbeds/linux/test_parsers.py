@@ -106,6 +106,22 @@ def test_iperf3_says_why_not(output: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_datagrams_that_wait_at_the_end_are_not_lost() -> None:
+    report = json.loads(text("iperf3-3.12-udp-down.json"))
+    end, offered = report["end"], report["start"]["target_bitrate"]
+    end["sum_received"] |= {"packets": 900, "lost_packets": 30}
+    end["sum_sent"]["packets"] = 1000
+
+    def lost(share: float) -> tuple[float, float]:
+        end["sum_sent"]["bits_per_second"] = share * offered
+        found = {v.metric: v.value for v in iperf3.values(report, "A", "A")}
+        return found["packets_sent"], found["packets_lost"]
+
+    # The socket held the sender back, so the last hundred are in its queue.
+    assert lost(0.5) == (900, 30)
+    assert lost(1.0) == (1000, 130)
+
+
 def test_iperf3_arguments_follow_the_flow() -> None:
     udp = Flow(transport="udp", offered_bps=140e6, ip="ipv6", direction="down", duration_s=60)
     assert iperf3.arguments(udp, "fd77::1", 5201) == [
@@ -116,6 +132,16 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert iperf3.arguments(tcp, "10.0.0.1", 5201)[6:] == [
         *("-w", "65536", "-C", "reno", "-t", "10", "-O", "2")
     ]
+    # The receiver of a flow upwards asks for it, and has its seconds itself.
+    up = Flow(transport="udp", offered_bps=5e6, duration_s=3, series=True)
+    asked = iperf3.arguments(up, "10.0.0.11", 5201, "10.0.0.1", at_receiver=True)
+    assert asked[6:] == [
+        *("-B", "10.0.0.1", "-R"),
+        *("-u", "-b", "5000000", "-l", "1472", "-t", "3"),
+    ]
+    assert iperf3.ends_at_receiver(up)
+    assert not iperf3.ends_at_receiver(Flow(transfer_octets=1000))
+    assert not iperf3.ends_at_receiver(Flow(direction="both"))
     # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
     saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
     assert saturated[saturated.index("-b") + 1] == "0"

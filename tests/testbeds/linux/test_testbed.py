@@ -12,6 +12,7 @@ from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
 from airtoll.testbeds.contract import folder_of
 from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.lab import load
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -145,8 +146,8 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
         ("open", {"scenario": "beacons = false"}, "hostapd always sends beacons"),
         (
             "wpa2-eap-tls-ccmp",
-            {"scenario": "authenticate = true\nradius = { delay_ms = 50 }"},
-            "radius.delay_ms = 50.0: has no effect",
+            {"scenario": "authenticate = true\nradius = { requests_per_s = 5 }"},
+            "radius.requests_per_s = 5.0: has no effect",
         ),
     ],
 )
@@ -221,6 +222,17 @@ def test_a_trial_becomes_a_job() -> None:
     assert {key: getattr(flow, key) for key in expected} == expected
     # Two attempts of one trial must not share a folder.
     assert testbed.job_of(one.trial(one.cells[0], 2, 1)).name != job.name
+
+
+def test_a_radius_server_gets_its_cable() -> None:
+    def job(more: str) -> Any:
+        one = plan(["wpa2-eap-tls-ccmp"], more)
+        return testbed.job_of(one.trial(one.cells[0], 1, 1))
+
+    far = job("authenticate = true\nradius = { delay_ms = 50, loss_ratio = 0.01 }")
+    assert far.radius_cable == Cable(100e6, 0.05, 1000, 0.01)
+    assert job("authenticate = true").radius_cable is None
+    assert job("radius = { delay_ms = 50 }").radius_cable is None
 
 
 def test_time_is_expected_by_the_length_of_the_traffic() -> None:

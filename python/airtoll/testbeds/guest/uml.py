@@ -10,13 +10,17 @@ the host's (hostfs), in a :mod:`sandbox` that lets it write to its share alone.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 from airtoll.errors import EnvironmentProblem
 from airtoll.testbeds.guest import agent, initramfs, sandbox, uml_kernel
@@ -31,6 +35,9 @@ VIRTUAL: Final = "uml-virtual-time"
 _NAME: Final = "machine"
 #: When every guest in virtual time begins, Unix s: 2024-01-01T00:00:00Z.
 _EPOCH_S: Final = 1_704_067_200
+#: How often a machine's CPU time is looked at, and how long it may take none.
+_LOOK_S: Final = 1.0
+_STALL_S: Final = 300.0
 
 
 class Uml(Guest):
@@ -106,8 +113,9 @@ class Errand(Uml):
     def carry_out(self, function: str, argument: object, *, seed: int, limit_s: float) -> object:
         """Call ``package.module:function`` of airtoll in the guest with one JSON value.
 
-        ``limit_s`` is of the host's time. Raises :class:`GuestError` with the error's own message,
-        or when the guest dies or takes longer.
+        ``limit_s`` is CPU time of the host, which a busy host gives slowly. Raises
+        :class:`GuestError` with the error's own message, or when the guest dies, takes more, or
+        takes no CPU time for minutes.
         """
         folder = self._prepare()
         try:
@@ -131,11 +139,9 @@ class Errand(Uml):
             command = self._command(folder, *words, mortal=True)
             process = self._spawn(command, out, env=environment)
         try:
-            process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            raise GuestError(
-                f"guest: no end after {limit_s:.0f} s of the host's time: {self._last_words()}"
-            ) from None
+            _wait(process, limit_s)
+        except TimeoutError as spent:
+            raise GuestError(f"guest: no end after {spent}: {self._last_words()}") from None
         path = self.share / "answer.json"
         if not path.exists():
             raise GuestError(f"guest: the guest died: {self._last_words()}")
@@ -145,6 +151,31 @@ class Errand(Uml):
             failure.add_note(answer["error"].get("trace", ""))
             raise failure
         return answer["result"]
+
+
+def _wait(process: subprocess.Popen[bytes], limit_s: float) -> None:
+    """Wait for the end of a machine; raises ``TimeoutError`` saying what it spent."""
+    spent_s, moved_at = 0.0, time.monotonic()
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK_S)
+            return
+        now_s = _cpu_s(process.pid)
+        if now_s > spent_s:
+            spent_s, moved_at = now_s, time.monotonic()
+        if spent_s > limit_s:
+            raise TimeoutError(f"{spent_s:.0f} s of CPU time")
+        if time.monotonic() - moved_at > _STALL_S:
+            raise TimeoutError(f"{_STALL_S:.0f} s without any CPU time")
+
+
+def _cpu_s(pid: int) -> float:
+    """CPU time of a machine and of those of its processes that have ended, s."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def works(found: uml_kernel.UmlKernel, *, remember: bool = True) -> bool:

@@ -1,4 +1,4 @@
-"""Rate, delay and queue of the cables between access points and server.
+"""Rate, delay, loss and queue of the cables between access points and servers.
 
 Takes the hosts at both ends; sets the kernel's network emulator (netem) on both. A packet takes the
 time of its frame on an Ethernet of that rate, with preamble and interframe gap, then the delay.
@@ -18,15 +18,20 @@ _OVERHEAD_OCTETS: Final = 24
 
 @frozen
 class Cable:
-    """One kind of cable. ``queue_packets``: most packets that wait for it in each direction."""
+    """One kind of cable.
+
+    ``queue_packets``: most packets that wait for it in each direction. ``loss_ratio``: share of
+    packets that it loses, each way.
+    """
 
     rate_bps: float
     delay_s: float
     queue_packets: int
+    loss_ratio: float = 0.0
 
 
 async def lay(cable: Cable, ends: list[tuple[Host, str]]) -> None:
-    """Give both ends (host and interface) of cables their rate, delay and queue.
+    """Give both ends (host and interface) of cables their rate, delay, loss and queue.
 
     Raises ``HostError`` where the kernel has no netem.
     """
@@ -39,5 +44,6 @@ def arguments(cable: Cable, interface: str) -> list[str]:
     return [
         *("tc", "qdisc", "replace", "dev", interface, "root", "netem"),
         *("limit", str(cable.queue_packets), "delay", f"{cable.delay_s * 1e6:.3f}us"),
+        *(("loss", f"{100 * cable.loss_ratio:g}%") if cable.loss_ratio else ()),
         *("rate", f"{cable.rate_bps:.0f}bit", str(_OVERHEAD_OCTETS)),
     ]

@@ -14,7 +14,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Akm, Cipher, Generation
 from airtoll.policies.suites import eap_methods
 from airtoll.study import Scenario, WiredLink
-from airtoll.study.join import Join
+from airtoll.study.join import Join, Radius
 from airtoll.testbeds.capability import (
     Capability,
     Entry,
@@ -37,7 +37,8 @@ _METHODS: Final = ("full", "cached-pmk", "fast-transition")
 
 _MAC = "neither mac80211 nor the medium is given this value"
 _WIRE = "the cables of this testbed are not given this value"
-_SERVER = "the RADIUS server and its cable are not given this value"
+_SERVER = "the RADIUS server is not given this value"
+_RADIUS_CABLE = ("rate_mbps", "delay_ms", "loss_ratio")
 _DAEMON = "no daemon of this testbed is given this setting"
 _FLIGHTS = "has no effect: FreeRADIUS has its own limits"
 _PROFILE = "the real device replaces the profile"
@@ -134,9 +135,7 @@ _SCENARIO: Final = {
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),
-    "radius.rate_mbps": only(100.0, reason=f"has no effect: {_SERVER}"),
-    "radius.delay_ms": only(0.0, reason=f"has no effect: {_SERVER}"),
-    "radius.loss_ratio": only(0.0, reason=f"has no effect: {_SERVER}"),
+    **{f"radius.{name}": acts("of the server's cable to the switch") for name in _RADIUS_CABLE},
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
@@ -296,6 +295,11 @@ _LABORATORY: Final = (
         "scenario.wired: the cables of a laboratory are as they are",
     ),
     Feature(
+        "a cable of the RADIUS server",
+        lambda cell: _has_radius_cable(cell),
+        "scenario.radius: the cables of a laboratory are as they are",
+    ),
+    Feature(
         "two domains",
         lambda cell: _in_domains(cell),
         "two domains are set up between namespaces only",
@@ -316,6 +320,11 @@ _LABORATORY: Final = (
 def _eap(cell: Cell) -> bool:
     method = cell.security.link.eap_method
     return cell.settings.authenticate and method not in (None, "leap")
+
+
+def _has_radius_cable(cell: Cell) -> bool:
+    own, plain = cell.settings.radius, Radius()
+    return _eap(cell) and any(getattr(own, n) != getattr(plain, n) for n in _RADIUS_CABLE)
 
 
 def station_names(settings: Scenario) -> list[str]:

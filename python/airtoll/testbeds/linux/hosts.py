@@ -151,6 +151,10 @@ class Host(abc.ABC):
         self._started.append(process)
         return process
 
+    def running(self, program: str) -> list[Process]:
+        """The background processes of a program that were started here and still run."""
+        return [one for one in self._started if one.name == program and one.running]
+
     async def close(self) -> None:
         """Stop every process that is still running, the latest first."""
         while self._started:

@@ -21,6 +21,10 @@ FIRST_PORT: Final = 5201
 MARGIN_S: Final = 45.0
 
 
+#: A sender below this share of its offered rate was kept from sending by its socket.
+_PACE: Final = 0.98
+
+
 class TrafficError(TestbedError):
     """The traffic of a trial did not come about."""
 
@@ -54,12 +58,17 @@ async def serve(
     return process
 
 
-def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> list[str]:
-    """The client's argument vector for a flow towards ``server``."""
+def arguments(
+    flow: Flow, server: str, port: int, source: str | None = None, *, at_receiver: bool = False
+) -> list[str]:
+    """The client's argument vector for a flow towards ``server``.
+
+    ``at_receiver``: the client receives a flow upwards from a server at the station.
+    """
     argv = ["iperf3", "-c", server, "-p", str(port), "-J"]
     if source is not None:
         argv += ["-B", source]
-    if flow.direction == "down":
+    if flow.direction == "down" or at_receiver:
         argv.append("-R")
     elif flow.direction == "both":
         argv.append("--bidir")
@@ -91,19 +100,36 @@ def arguments(flow: Flow, server: str, port: int, source: str | None = None) -> 
             argv += ["-O", str(math.ceil(flow.warm_up_s))]
     if flow.per_station > 1:
         argv += ["-P", str(flow.per_station)]
-    if flow.series and flow.direction == "up":
+    if flow.series and flow.direction == "up" and not at_receiver:
         argv.append("--get-server-output")  # the receiver's seconds, not the sender's
     return argv
 
 
+def ends_at_receiver(flow: Flow) -> bool:
+    """Whether the receiver can end a flow: one upwards, of a duration.
+
+    A sender's client tells the receiver of the end behind all that waits in its queue, so the
+    receiver counts for longer than the flow has lasted. Meanwhile iperf3 asks again and again
+    whether its socket takes more, without waiting; where the CPU takes no time, one second of this
+    is a million questions.
+    """
+    return flow.direction == "up" and flow.transfer_octets is None
+
+
 async def measure(
-    host: Host, flow: Flow, server: str, port: int, source: str | None = None
+    host: Host,
+    flow: Flow,
+    server: str,
+    port: int,
+    source: str | None = None,
+    *,
+    at_receiver: bool = False,
 ) -> dict[str, Any]:
-    """Run a client to its end; gives its report.
+    """Run a client to its end; gives its report. ``at_receiver`` as for :func:`arguments`.
 
     Raises :class:`TrafficError` with iperf3's own message.
     """
-    argv = arguments(flow, server, port, source)
+    argv = arguments(flow, server, port, source, at_receiver=at_receiver)
     done = await host.run(argv, limit_s=flow.duration_s + MARGIN_S, check=False)
     return parse(done.stdout, host.name)
 
@@ -198,13 +224,26 @@ def _udp(report: dict[str, Any], sent: dict[str, Any], received: dict[str, Any],
     # missing from its count but not from the sender's.
     delivered = received["packets"] - received["lost_packets"]
     seconds = received["seconds"]
-    add("packets_sent", sent["packets"], "1", name)
+    count = received["packets"] if _waits(report, sent, received) else sent["packets"]
+    add("packets_sent", count, "1", name)
     add("packets_received", delivered, "1", name)
     add("offered_bps", sent["bits_per_second"], "bit/s", name)
     if seconds > 0:
         add("throughput_bps", delivered * length * 8 / seconds, "bit/s", name)
-    if sent["packets"] > 0:
-        lost = max(0, sent["packets"] - delivered)
+    if count > 0:
+        lost = max(0, count - delivered)
         add("packets_lost", lost, "1", name)
-        add("loss_ratio", lost / sent["packets"], "1", name)
+        add("loss_ratio", lost / count, "1", name)
     add("jitter_s", jitter_s(receiver_seconds(report), received), "s", name)
+
+
+def _waits(report: dict[str, Any], sent: dict[str, Any], received: dict[str, Any]) -> bool:
+    """Whether datagrams behind the last received wait in the sender's queue, and are not lost.
+
+    They do where the receiver ended the test and the socket kept the sender below its offered rate.
+    """
+    start = report["start"]
+    if start["test_start"].get("reverse") != 1 or received["packets"] == 0:
+        return False
+    offered = start.get("target_bitrate", 0)
+    return bool(offered == 0 or sent["bits_per_second"] < _PACE * offered)

@@ -58,13 +58,15 @@ class Job:
     ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or the
     injected fault: password (the station's is wrong), radius (the server is stopped before the
     station joins), hostapd (killed during the traffic), disk (the capture of the air gets 16 KiB of
-    room).
+    room). ``kill``: a program whose running processes are killed, and when, in seconds after the
+    trial's beginning.
 
     For a medium: ``levels_dbm``: station and the level between it and the access points;
     ``hidden``: stations that never sense one another; ``queue_frames``: frames that wait per radio
     and access category; ``noise_figure_db`` of receivers; ``carrier_sense_dbm``: power that makes
     the medium busy; ``seed`` of back-offs and losses. None: as the medium has it by default.
     ``cable``: between access points and server; None: one that takes no time.
+    ``radius_cable``: of a RADIUS server apart from that server; None: the server's own.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Job:
     capture_traffic: bool = False
     connect_limit_s: float = 60.0
     fault: str = "none"
+    kill: tuple[str, float] | None = None
     short_preamble: bool = False
     levels_dbm: tuple[tuple[str, float], ...] = ()
     hidden: tuple[tuple[str, str], ...] = ()
@@ -100,6 +103,7 @@ class Job:
     carrier_sense_dbm: float | None = None
     seed: int = 0
     cable: Cable | None = None
+    radius_cable: Cable | None = None
 
     @property
     def between_stations(self) -> bool:

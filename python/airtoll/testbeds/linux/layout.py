@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from airtoll.testbeds.linux.stack import Stack
 
 SERVER = "srv"
+#: The node of a RADIUS server that has a cable of its own.
+RADIUS = "rad"
 #: Nodes of stations, in the order in which a job names its stations.
 STATIONS = ("sta1", "sta2")
 
@@ -81,6 +83,8 @@ class Layout:
             )
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())
+        if self.job.radius_cable is not None:
+            await self.stack.distant_radius(self.job.radius_cable)
         if self._tunnel_between_stations:
             host, interface = self.monitors()["wire"]
             await host.run(["ip", "link", "set", interface, "up"])
@@ -110,9 +114,10 @@ class Layout:
 
     def authenticator(self, access_point: str) -> Authenticator:
         """Where an access point finds its RADIUS server."""
+        node = SERVER if self.job.radius_cable is None else RADIUS
         return Authenticator(
-            SERVER,
-            self.stack.address(SERVER).outer(),
+            node,
+            self.stack.address(node).outer(),
             self.stack.address(access_point).outer(),
             self.stack.radius_clients(),
         )

@@ -5,7 +5,8 @@ namespace whose name does not begin with the run's own prefix.
 
     station ~ radio ~ AP [br0: radio + veth] === veth === [br0: switch] server
 
-Addresses: 10.77.0.0/24 and fd77::/64; server .1, APs .2 and up, stations .11 and up. Tunnels end
+Addresses: 10.77.0.0/24 and fd77::/64; server .1, APs .2 and up, a RADIUS server on a cable of its
+own .9, stations .11 and up. Tunnels end
 in 10.78.0.0/24 and fd78::/64 with the same last number.
 """
 
@@ -19,6 +20,7 @@ from attrs import frozen
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
 
 SERVER_NUMBER: Final = 1
+RADIUS_NUMBER: Final = 9
 FIRST_AP_NUMBER: Final = 2
 FIRST_STATION_NUMBER: Final = 11
 BRIDGE: Final = "br0"
@@ -57,6 +59,19 @@ async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]
     for node in nodes:
         hosts[node] = LocalHost(node, run_id, namespace(run_id, node))
     return hosts
+
+
+async def attach(
+    root: Host, run_id: str, node: str, server: LocalHost, number: int
+) -> tuple[LocalHost, list[tuple[Host, str]]]:
+    """Make a node with a cable to the server's switch; gives it, and both ends of the cable."""
+    host = (await add(root, run_id, [node]))[node]
+    far, near = f"{SWITCH_PORT}-{node}", "eth0"
+    ends = [*("netns", str(server.namespace)), "type", "veth", "peer", "name", near]
+    await root.run(["ip", "link", "add", far, *ends, "netns", str(host.namespace)])
+    await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
+    await _batch(root, host, [f"link set {near} up", *_addresses(Address(number), near)])
+    return host, [(server, far), (host, near)]
 
 
 async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:

@@ -61,11 +61,14 @@ class Progress:
         return self.stack.radios[self.layout.nodes[name]].address
 
     def daemons(self) -> list[Process]:
-        """The processes that the link depends on."""
+        """The processes that the link and the traffic depend on."""
         processes = [access_point.process for access_point in self.access_points]
         processes += [station.process for station in self.stations.values()]
         if self.policy.tunnels:
             processes += self.stack.ike_daemons()
+        if self.job.fault != "radius":
+            processes += [server.process for server in self.servers.values()]
+        processes += self.stack.traffic_servers()
         if self.stack.medium is not None:
             processes.append(self.stack.medium.process)
         return processes

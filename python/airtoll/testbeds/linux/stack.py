@@ -5,6 +5,7 @@ virtual radios; ``laboratory`` uses hosts over SSH instead. Never leaves a node,
 or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
+    rad  a RADIUS server on a cable of its own
     ap1, ap2  access points    sta1, sta2  stations
     lan1, lan2  hosts behind wireless bridges (``bridges``)
     ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
@@ -20,6 +21,7 @@ from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.linux import (
     bridges,
+    cables,
     cleanup,
     conditions,
     dns,
@@ -32,10 +34,11 @@ from airtoll.testbeds.linux import (
     strongswan,
 )
 from airtoll.testbeds.linux.by_hand import Device
+from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
 from airtoll.testbeds.linux.job import Job, Outcome
-from airtoll.testbeds.linux.layout import Layout
+from airtoll.testbeds.linux.layout import RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.trial import TrialRun
@@ -85,6 +88,7 @@ class Stack:
         #: Node -> channel survey before the first trial (see ``conditions.survey``).
         self.surveyed: dict[str, list[conditions.Channel]] = {}
         self._plant: Plant | None = None
+        self._radius_ends: list[tuple[Host, str]] = []
         self._radius: dict[tuple[str, int], freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
         self._servers: dict[tuple[str, int], Process] = {}
@@ -123,6 +127,8 @@ class Stack:
         kind, number = node[:-1], node[-1:]
         if kind == "ap":
             return Address(namespaces.FIRST_AP_NUMBER + int(number) - 1)
+        if node == RADIUS:
+            return Address(namespaces.RADIUS_NUMBER)
         if kind in ("sta", "lan"):
             return Address(namespaces.FIRST_STATION_NUMBER + int(number) - 1)
         return Address(namespaces.SERVER_NUMBER)
@@ -139,6 +145,16 @@ class Stack:
         if job.domains is not None:
             return TwoDomains(self, job, policy)
         return (bridges.Bridged if job.bridges else Layout)(self, job, policy)
+
+    async def distant_radius(self, cable: Cable) -> None:
+        """The node of a RADIUS server behind this cable, made when first wanted."""
+        if RADIUS not in self.hosts:
+            server = self.hosts["srv"]
+            assert isinstance(server, LocalHost)
+            self.hosts[RADIUS], self._radius_ends = await namespaces.attach(
+                self.root, self.run_id, RADIUS, server, namespaces.RADIUS_NUMBER
+            )
+        await cables.lay(cable, self._radius_ends)
 
     async def behind(self, station: str, node: str) -> None:
         """The host behind a station's node, made when first wanted."""
@@ -183,7 +199,7 @@ class Stack:
         try:
             await trial.run()
         except (TestbedError, TimeoutError) as error:
-            trial.failure = str(error) or type(error).__name__
+            trial.failure = trial.explained(str(error) or type(error).__name__)
             # A server with an unfinished test would refuse the next one.
             await self._stop_servers()
         finally:
@@ -223,6 +239,14 @@ class Stack:
             daemon = await strongswan.start(self.hosts[node], self.folder)
             self._charons[node] = daemon
         return daemon
+
+    def every_host(self) -> list[Host]:
+        """The hosts of the nodes, the root first."""
+        return [self.root, *self.hosts.values()]
+
+    def traffic_servers(self) -> list[Process]:
+        """The processes of the servers of traffic and probes that were started."""
+        return list(self._servers.values())
 
     def ike_daemons(self) -> list[Process]:
         """The processes of the IKE daemons that were started."""

@@ -27,6 +27,7 @@ from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
+from airtoll.study.join import Radius
 from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
@@ -65,12 +66,14 @@ _WORKER_MODULE: Final = "airtoll.testbeds.linux.worker"
 _WORKER: Final = f"{_WORKER_MODULE}:handle"
 #: Names of runs, nodes and trials in virtual time: the same in every guest.
 _VIRTUAL_RUN: Final = "0a1b2c3d"
-#: Host time that a guest in virtual time may take: once, and per second of traffic.
+#: CPU time that a guest in virtual time may take: once, and per second of traffic.
 _PATIENCE_S: Final = 300.0
 _PATIENCE: Final = 120.0
 #: G.711 with 20 ms in a packet: 160 octets and RTP's 12 (RFC 3551 section 4.5.14, RFC 3550).
 _CALL_OCTETS: Final = 172
 _CALL_INTERVAL_S: Final = 0.02
+#: Packets that wait for a RADIUS server's cable: more than ever do.
+_RADIUS_QUEUE: Final = 1000
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
 
@@ -381,6 +384,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         queue_frames=settings.queue_packets,
         seed=trial.seed,
         cable=_cable(settings),
+        radius_cable=_radius_cable(settings),
     )
 
 
@@ -390,6 +394,17 @@ def _cable(settings: Scenario) -> Cable | None:
         return None
     wired = settings.wired
     return Cable(wired.rate_mbps * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
+
+
+def _radius_cable(settings: Scenario) -> Cable | None:
+    """The cable of the RADIUS server, where it is another than a server's beside the switch."""
+    own, plain = settings.radius, Radius()
+    values = (own.rate_mbps, own.delay_ms, own.loss_ratio)
+    if not settings.authenticate or settings.topology in DOMAINS:
+        return None
+    if values == (plain.rate_mbps, plain.delay_ms, plain.loss_ratio):
+        return None
+    return Cable(own.rate_mbps * 1e6, own.delay_ms * 1e-3, _RADIUS_QUEUE, own.loss_ratio)
 
 
 def flow_of(settings: Scenario, load: Traffic) -> Flow:

@@ -199,8 +199,14 @@ async def _one(
         progress.distributions.append(dns.distribution(found, name))
         return dns.values(found, name)
     port = iperf3.FIRST_PORT + index
-    await stack.iperf3_server(target, port)
-    work = iperf3.measure(host, flow, peer, port, source)
+    if stack.virtual_time and iperf3.ends_at_receiver(flow):
+        station = layout.end(name)
+        await stack.iperf3_server(station, port)
+        receiver = stack.hosts[target]
+        work = iperf3.measure(receiver, flow, source, port, peer, at_receiver=True)
+    else:
+        await stack.iperf3_server(target, port)
+        work = iperf3.measure(host, flow, peer, port, source)
     probes: irtt.Report | None = None
     if progress.job.probe if probe is None else probe:
         await stack.irtt_server(target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,9 +52,18 @@ class TrialRun:
 
         Raises ``TestbedError`` with what did not come about.
         """
+        job = self.progress.job
+        self._target.mkdir(parents=True, exist_ok=True)
+        killer = None if job.kill is None else asyncio.create_task(self._kill(*job.kill))
+        try:
+            await self._carry_out()
+        finally:
+            if killer is not None:
+                killer.cancel()
+
+    async def _carry_out(self) -> None:
         progress = self.progress
         stack, job, layout = progress.stack, progress.job, progress.layout
-        self._target.mkdir(parents=True, exist_ok=True)
         await layout.prepare(progress.undo)
         await association.radius(progress)
         if stack.medium is not None:
@@ -75,6 +85,7 @@ class TrialRun:
             await self._stop_captures()
         if job.flow is not None:
             await traffic.carry(progress, job.flow)
+        await progress.alive()
         for name, station in progress.stations.items():
             status = await station.status()
             if status.get("wpa_state") != "COMPLETED":
@@ -85,6 +96,13 @@ class TrialRun:
                 raise TestbedError(f"{name}: lost the link during the trial: flags {flags}")
         for capture in self._captures:
             await capture.check()
+
+    def explained(self, why: str) -> str:
+        """Why the trial failed, with the name of a program that died, if one did."""
+        captures = [one.process for one in self._captures]
+        ended = [one for one in (*self.progress.daemons(), *captures) if not one.running]
+        names = ", ".join(dict.fromkeys(one.name for one in ended))
+        return why if not ended or names in why else f"linux: {names} died: {why}"
 
     async def finish(self) -> None:
         """Undo what was set up, in reverse order, and keep the files."""
@@ -130,6 +148,16 @@ class TrialRun:
             access_points=tuple(stack.radios[a.host.name].address for a in progress.access_points),
             addresses=layout.addresses(),
         )
+
+    async def _kill(self, program: str, at_s: float) -> None:
+        await asyncio.sleep(at_s)
+        hosts = self.progress.stack.every_host()
+        victims = [process for host in hosts for process in host.running(program)]
+        if not victims:
+            self.progress.caveats.append(f"{at_s:g} s after the beginning no {program} ran")
+        for process in victims:
+            self.progress.caveats.append(f"{program} was killed {at_s:g} s after the beginning")
+            await process.signal(signal.SIGKILL)
 
     async def _capture(self, name: str, host: Host, interface: str) -> None:
         path = f"{self.progress.stack.folder}/{name}.pcap"
