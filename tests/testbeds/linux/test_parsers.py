@@ -142,6 +142,9 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert iperf3.ends_at_receiver(up)
     assert not iperf3.ends_at_receiver(Flow(transfer_octets=1000))
     assert not iperf3.ends_at_receiver(Flow(direction="both"))
+    assert "0/1" in iperf3.arguments(iperf3.unpaced(up, 1e6), "10.0.0.11", 5201, at_receiver=True)
+    assert iperf3.unpaced(up, 1e6) == Flow(transport="udp", duration_s=3, series=True)
+    assert iperf3.unpaced(up, 54e6) == up
     # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
     saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
     assert saturated[saturated.index("-b") + 1] == "0"

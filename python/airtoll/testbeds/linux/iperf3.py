@@ -11,6 +11,8 @@ import json
 import math
 from typing import Any, Final
 
+from attrs import evolve
+
 from airtoll.errors import TestbedError
 from airtoll.observe.imports.iperf3 import jitter_s, receiver_seconds, whole_seconds
 from airtoll.testbeds.linux.hosts import Host, Process
@@ -75,6 +77,8 @@ def arguments(
     if flow.transport == "udp":
         # -b 0 is unlimited; iperf3's own default for UDP is 1 Mbit/s.
         argv += ["-u", "-b", f"{flow.offered_bps or 0:.0f}"]
+        if at_receiver and not flow.offered_bps:
+            argv[-1] += "/1"  # ten datagrams at a time would show as jitter
         default = 1472 if flow.ip == "ipv4" else 1452
         argv += ["-l", str(flow.payload_octets or default)]
         if flow.window_octets:
@@ -109,11 +113,20 @@ def ends_at_receiver(flow: Flow) -> bool:
     """Whether the receiver can end a flow: one upwards, of a duration.
 
     A sender's client tells the receiver of the end behind all that waits in its queue, so the
-    receiver counts for longer than the flow has lasted. Meanwhile iperf3 asks again and again
-    whether its socket takes more, without waiting; where the CPU takes no time, one second of this
-    is a million questions.
+    receiver counts for longer than the flow has lasted.
     """
     return flow.direction == "up" and flow.transfer_octets is None
+
+
+def unpaced(flow: Flow, rate_bps: float) -> Flow:
+    """The same flow without a limit that the rate of the link would not let it reach.
+
+    iperf3's timer of the pace, 1 ms, goes on after the end of a flow, where nothing handles it:
+    until the other end has answered, iperf3 asks for news without waiting. Where the CPU takes no
+    time, a second of this is a million questions.
+    """
+    beyond = flow.offered_bps is not None and flow.offered_bps >= rate_bps
+    return evolve(flow, offered_bps=None) if beyond and flow.transport == "udp" else flow
 
 
 async def measure(

@@ -199,6 +199,8 @@ async def _one(
         progress.distributions.append(dns.distribution(found, name))
         return dns.values(found, name)
     port = iperf3.FIRST_PORT + index
+    if stack.virtual_time and progress.job.rate_mbps is not None:
+        flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
         station = layout.end(name)
         await stack.iperf3_server(station, port)
