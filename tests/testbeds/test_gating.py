@@ -138,3 +138,39 @@ policy = ["{WIFI7}", "wpa3-sae-ccmp", "wpa2-psk-ccmp"]
 def test_a_band_that_the_phy_does_not_have_is_refused(tmp_path):
     with pytest.raises(ValueError, match="band of"):
         cell_of(WIFI7, phy="802.11n", band="6", width_mhz=20, mcs=7)
+
+
+def test_a_client_is_downgraded_and_the_cell_says_so():
+    stations = [{"name": "old", "client": "wpa3"}, {"name": "new", "client": "wifi7"}]
+    cell = cell_of("wpa2-wpa3-psk-compatibility", stations=stations, width_mhz=80, band="5")
+    assert Simulator().check(cell) is None
+    notes = gating.notes(cell)
+    assert any(
+        note.startswith("downgrade: old") and "takes wpa2-psk-ccmp of the RSN element" in note
+        for note in notes
+    )
+    assert not any(note.startswith("downgrade: new") for note in notes)
+    resolved = scenario(cell)
+    # RSN overriding keeps Wi-Fi 7 for the station that knows it.
+    assert resolved.bss[0].standard.value == "802.11be"
+    nodes = {node.name: node for node in resolved.nodes}
+    assert nodes["new"].standard is None
+    assert nodes["old"].standard.value == "802.11ax"
+
+
+def test_a_client_that_knows_no_link_does_not_associate():
+    cell = cell_of(WIFI7, stations=[{"name": "A", "client": "wpa3"}], width_mhz=80, band="5")
+    skip = Simulator().check(cell)
+    assert skip is not None
+    assert skip.reason == (
+        "A: no association: a station of WPA3, before Wi-Fi 7 knows no link of "
+        "wpa3-sae-ext-gcmp-256"
+    )
+
+
+def test_transition_modes_are_refused_at_6_ghz_for_every_client():
+    for policy in ("wpa2-wpa3-psk-compatibility", "owe-transition"):
+        cell = cell_of(policy, stations=[{"name": "A", "client": "wifi7"}])
+        skip = Simulator().check(cell)
+        assert skip is not None
+        assert "6 GHz takes no transition mode" in skip.reason

@@ -265,6 +265,7 @@ impl Keys {
         let suite = TunnelSuite::ALL
             .iter()
             .copied()
+            .filter(|suite| suite.name().starts_with("esp-"))
             .find(|suite| suite.encryption() == encryption && suite.integrity() == integrity)
             .ok_or_else(|| format!("{cipher} with {mac}: no pair of algorithms that is known"))?;
         self.esp.push(EspSa {

@@ -10,7 +10,7 @@ use airtoll_wire::ieee80211::{Management, ManagementRepr};
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, status};
-use super::link::{Link, failure_of_reason, leaving_reason, rate_elements, read_management};
+use super::link::{Link, failure_of_reason, leaving_reason, read_management};
 use super::resend::Resend;
 
 const REPEATS: u8 = 2;
@@ -42,7 +42,7 @@ impl Peer for AssociationStation {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let elements = self.link.elements(&self.pmkids);
+        let elements = self.link.request_elements(&self.pmkids, &[]);
         let body = ManagementRepr::AssociationRequest(self.link.capability(), 1, &elements);
         let frame = self
             .link
@@ -136,16 +136,15 @@ impl Peer for AssociationAccessPoint {
                 None => answer = status::INVALID_AKMP,
             }
         }
-        let mut rest = rate_elements();
-        rest.extend(self.link.mobility_element());
+        let mut security = self.link.mobility_element();
         if let Some(mic) = self
             .link
             .key_mic()
             .filter(|_| self.link.mobility_domain.is_some())
         {
-            rest.extend(self.link.key_holder_element(mic.octets()));
+            security.extend(self.link.key_holder_element(mic.octets()));
         }
-        rest.extend(self.link.extension_element());
+        let rest = self.link.response_elements(&security, &[]);
         let body =
             ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
         let frame = self

@@ -19,7 +19,7 @@ use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, status};
 use super::key_handshake::GroupKeys;
-use super::link::{Link, element, rate_elements, read_management};
+use super::link::{Link, element, read_management};
 use super::resend::Resend;
 use airtoll_security::keys::{Ptk, wrap};
 
@@ -80,11 +80,15 @@ impl FtStation {
         own.r1kh_id = Some(&ap);
         let protect = Some((5, derived.ptk.kck()));
         let mut rest = element(id::SSID, &self.config.link.ssid);
-        rest.extend(rate_elements());
+        let phy = &self.config.link.announced.station;
+        rest.extend_from_slice(&phy.rates);
         rest.extend(
             self.config
                 .elements(context, derived.r1_name, &own, protect),
         );
+        for more in [&phy.to_vht, &phy.from_he, &phy.vendor] {
+            rest.extend_from_slice(more);
+        }
         self.derived = Some(derived);
         let body = ManagementRepr::ReassociationRequest(
             self.config.link.capability(),
@@ -386,11 +390,15 @@ impl FtTarget {
         own.igtk = igtk.as_deref();
         own.bigtk = bigtk.as_deref();
         let protect = Some((6, derived.ptk.kck()));
-        let mut rest = rate_elements();
+        let phy = &self.config.link.announced.access_point;
+        let mut rest = phy.rates.clone();
         rest.extend(
             self.config
                 .elements(context, derived.r1_name, &own, protect),
         );
+        for more in [&phy.to_vht, &phy.from_he, &phy.vendor] {
+            rest.extend_from_slice(more);
+        }
         self.state =
             Status::Established(secrets(&derived.ptk, &keys.gtk, [&keys.igtk, &keys.bigtk]));
         Ok(rest)

@@ -189,7 +189,7 @@ impl KeyAuthenticator {
         let mut iv = [0; 16];
         if !self.config.link.is_wpa1() {
             information |= KeyInformation::SECURE | KeyInformation::ENCRYPTED;
-            data.extend(self.config.link.extension_element());
+            data.extend(self.config.link.repeated_extension());
             data.extend(self.config.link.mobility_element());
             data.extend(self.group_kdes());
             if derived.r1_name.is_some() {

@@ -120,6 +120,7 @@ impl KeySupplicant {
             data.extend(self.config.ft_element());
         }
         data.extend(self.config.link.extension_element());
+        data.extend(self.config.link.selection_element());
         self.answer(context, key, KeyInformation::PAIRWISE, &snonce, &data);
     }
 

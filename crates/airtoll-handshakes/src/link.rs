@@ -7,7 +7,9 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::{Element, extension, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
-use airtoll_wire::ieee80211::rsne::{CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_H2E, emit_rsnxe};
+use airtoll_wire::ieee80211::rsne::{
+    CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_H2E, emit_rsnxe, emit_selection,
+};
 use airtoll_wire::ieee80211::{
     Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, RsnRepr, suite,
 };
@@ -48,6 +50,55 @@ pub struct MobilityDomain {
     pub over_the_ds: bool,
 }
 
+/// Elements of one end's PHY in (re)association frames, in the order of IEEE 802.11-2020, tables 9-34
+/// and 9-35. Those of the link's security lie between the lists.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PhyElements {
+    /// Supported rates, and extended ones where there are more than eight.
+    pub rates: Vec<u8>,
+    /// From the operating classes to VHT, before the RSN extension.
+    pub to_vht: Vec<u8>,
+    /// HE and EHT.
+    pub from_he: Vec<u8>,
+    /// Vendor-specific ones (WMM).
+    pub vendor: Vec<u8>,
+}
+
+impl Default for PhyElements {
+    /// Those of 802.11g without QoS.
+    fn default() -> Self {
+        Self {
+            rates: rate_elements(),
+            to_vht: Vec::new(),
+            from_he: Vec::new(),
+            vendor: Vec::new(),
+        }
+    }
+}
+
+/// Elements of both ends beside those of the link that they agree on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Announced {
+    /// PHY of the station, in its requests.
+    pub station: PhyElements,
+    /// PHY of the AP, in its responses.
+    pub access_point: PhyElements,
+    /// RSN element of the AP's beacons, where it offers more links than this one; else empty.
+    pub rsn: Vec<u8>,
+    /// RSN overriding: the choice of the station.
+    pub overriding: Option<Overriding>,
+}
+
+/// RSN overriding (Wi-Fi Alliance, WPA3 Specification 3.4): the station takes an element of the
+/// beacon that overrides the RSN element.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Overriding {
+    /// Number of the element in the RSN Selection element: 1 for RSNE Override, 2 for RSNE Override 2.
+    pub number: u8,
+    /// All overriding elements of the beacon, which message 3 repeats.
+    pub elements: Vec<u8>,
+}
+
 /// Properties of a link that both ends know without any secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
@@ -73,6 +124,8 @@ pub struct Link {
     pub hash_to_element: bool,
     /// Mobility domain, with FT AKMs.
     pub mobility_domain: Option<MobilityDomain>,
+    /// Elements of both ends beside those of this link.
+    pub announced: Announced,
 }
 
 impl Link {
@@ -139,7 +192,8 @@ impl Link {
     /// BIP, when management frames are protected.
     #[must_use]
     pub fn group_management(&self) -> Option<CipherSuite> {
-        (self.protection != ManagementProtection::Off).then_some(match self.pairwise {
+        // One suite for all stations of a BSS, as strong as its group cipher.
+        (self.protection != ManagementProtection::Off).then_some(match self.group {
             CipherSuite::Gcmp256 => CipherSuite::BipGmac256,
             CipherSuite::Gcmp128 => CipherSuite::BipGmac128,
             _ => CipherSuite::BipCmac128,
@@ -196,14 +250,70 @@ impl Link {
         element(id::FAST_TRANSITION, &written(|out| fte.emit(out)))
     }
 
-    /// Elements of every (re)association request and beacon: SSID, rates of 802.11g, security.
+    /// Elements of an association request: SSID, PHY and security; `further` ones follow those of HE
+    /// and EHT.
     #[must_use]
-    pub fn elements(&self, pmkids: &[[u8; 16]]) -> Vec<u8> {
+    pub fn request_elements(&self, pmkids: &[[u8; 16]], further: &[u8]) -> Vec<u8> {
+        let security = self.security_element(pmkids);
         let mut out = element(id::SSID, &self.ssid);
-        out.extend(rate_elements());
-        out.extend(self.security_element(pmkids));
+        let phy = &self.announced.station;
+        out.extend_from_slice(&phy.rates);
+        if !self.is_wpa1() {
+            out.extend_from_slice(&security);
+        }
         out.extend(self.mobility_element());
+        out.extend_from_slice(&phy.to_vht);
         out.extend(self.extension_element());
+        out.extend_from_slice(&phy.from_he);
+        out.extend_from_slice(further);
+        if self.is_wpa1() {
+            out.extend_from_slice(&security);
+        }
+        out.extend_from_slice(&phy.vendor);
+        out.extend(self.selection_element());
+        out
+    }
+
+    /// The RSN element of the AP's beacons, which message 3 of the 4-way handshake repeats.
+    #[must_use]
+    pub fn beacon_element(&self) -> Vec<u8> {
+        if self.announced.rsn.is_empty() {
+            self.security_element(&[])
+        } else {
+            self.announced.rsn.clone()
+        }
+    }
+
+    /// The whole RSN Selection element; empty without RSN overriding.
+    #[must_use]
+    pub fn selection_element(&self) -> Vec<u8> {
+        let chosen = self.announced.overriding.as_ref();
+        chosen.map_or(Vec::new(), |chosen| {
+            written(|out| emit_selection(chosen.number, out))
+        })
+    }
+
+    /// Elements of the RSN extension in message 3: with RSN overriding those that override it.
+    #[must_use]
+    pub fn repeated_extension(&self) -> Vec<u8> {
+        match &self.announced.overriding {
+            Some(chosen) => chosen.elements.clone(),
+            None => self.extension_element(),
+        }
+    }
+
+    /// Elements of an association response: PHY, and the `security` that the AP answers with;
+    /// `further` ones follow those of HE and EHT.
+    #[must_use]
+    pub fn response_elements(&self, security: &[u8], further: &[u8]) -> Vec<u8> {
+        let phy = &self.announced.access_point;
+        let mut out = phy.rates.clone();
+        out.extend_from_slice(security);
+        out.extend_from_slice(&phy.to_vht);
+        out.extend(self.extension_element());
+        out.extend_from_slice(&phy.from_he);
+        out.extend_from_slice(further);
+        out.extend_from_slice(&phy.vendor);
         out
     }
 
@@ -333,7 +443,7 @@ pub const fn other(party: Party) -> Party {
 }
 
 /// Supported rates of 802.11g: basic 1, 2, 5.5 and 11 Mb/s, then OFDM rates, in units of 500 kb/s
-/// (9.4.2.3, 9.4.2.13). Every (re)association request and response carries them.
+/// (9.4.2.3, 9.4.2.13). The elements of frames whose PHY is not stated.
 #[must_use]
 pub fn rate_elements() -> Vec<u8> {
     let supported = [0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36];

@@ -22,7 +22,7 @@ use super::exchange::{Context, Conversation, Emission, Outcome, Peer, SecretName
 use super::fast_transition::{self, FtConfig};
 use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
-use super::link::Link;
+use super::link::{Announced, Link};
 use super::mobile_ip::parties;
 use super::operation::Operation;
 use super::owe::OwePeer;
@@ -196,6 +196,21 @@ impl Negotiation {
     /// [`SpecError`] as in [`Self::new`].
     pub fn hand_out(&mut self, keys: GroupKeys) -> Result<(), SpecError> {
         self.group_keys = Some(keys);
+        self.begin_transition_anew()
+    }
+
+    /// Sets the elements of both ends beside those of the link, before the association. A fast
+    /// transition that was begun is begun anew.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`].
+    pub fn announce(&mut self, announced: Announced) -> Result<(), SpecError> {
+        self.link.announced = announced;
+        self.begin_transition_anew()
+    }
+
+    /// The parties of a fast transition have copies of what they say.
+    fn begin_transition_anew(&mut self) -> Result<(), SpecError> {
         if self.stage() == Some(Stage::FastTransition)
             && let Some(exchange) = self.exchange.take()
         {
@@ -466,7 +481,7 @@ impl Negotiation {
                 station_element: self
                     .link
                     .security_element(&cached.into_iter().collect::<Vec<_>>()),
-                access_point_element: self.link.security_element(&[]),
+                access_point_element: self.link.beacon_element(),
                 link: self.link.clone(),
                 pmk,
                 // Suite B names its PMK with the KCK, which message 1 cannot know.

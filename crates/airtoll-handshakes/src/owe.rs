@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 use super::ec_group::Group;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, extended_element, rate_elements, read_management};
+use super::link::{Link, extended_element, read_management};
 use super::resend::Resend;
 
 const REPEATS: u8 = 2;
@@ -122,11 +122,11 @@ impl OwePeer {
             }
             None => (status::GROUP_UNSUPPORTED, None),
         };
-        let mut rest = rate_elements();
-        rest.extend(self.link.security_element(&[]));
-        if secrets.is_some() {
-            rest.extend(self.element());
-        }
+        let parameter = secrets.as_ref().map(|_| self.element());
+        let rest = self.link.response_elements(
+            &self.link.security_element(&[]),
+            &parameter.unwrap_or_default(),
+        );
         let body =
             ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
         let frame = self
@@ -162,8 +162,7 @@ impl OwePeer {
 
     fn ask(&mut self, context: &mut Context<'_>) {
         self.draw(context);
-        let mut elements = self.link.elements(&[]);
-        elements.extend(self.element());
+        let elements = self.link.request_elements(&[], &self.element());
         let body = ManagementRepr::AssociationRequest(self.link.capability(), 1, &elements);
         let frame = self
             .link
@@ -279,6 +278,7 @@ mod tests {
             protection: ManagementProtection::Required,
             beacon_protection: false,
             hash_to_element: false,
+            announced: Default::default(),
             mobility_domain: None,
         }
     }

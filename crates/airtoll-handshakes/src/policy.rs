@@ -83,6 +83,8 @@ pub enum KeyExchange {
     IkeV2,
     /// The handshake of WireGuard, an instance of the Noise framework.
     Noise,
+    /// OpenVPN's control channel over TLS, which is not carried out here.
+    Tls,
 }
 
 /// A tunnel of a policy.

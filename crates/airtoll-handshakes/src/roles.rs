@@ -418,6 +418,7 @@ fn wired_link(station: MacAddress, access_point: MacAddress) -> Link {
         protection: ManagementProtection::Off,
         beacon_protection: false,
         hash_to_element: false,
+        announced: Default::default(),
         mobility_domain: None,
     }
 }

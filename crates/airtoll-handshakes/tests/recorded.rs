@@ -180,6 +180,7 @@ fn recording(folder: &str, kind: &Kind80211) -> Recording {
         },
         beacon_protection: false,
         hash_to_element: false,
+        announced: Default::default(),
         mobility_domain: kind.akm.is_ft().then(|| MobilityDomain {
             identifier: [0x43, 0x74],
             r0_key_holder: b"ap1".to_vec(),

@@ -128,7 +128,7 @@ fn link_elements(link_json: &str) -> PyResult<Vec<u8>> {
     let link = settings
         .link(AkmHash::Sha256)
         .map_err(PyValueError::new_err)?;
-    Ok(link.elements(&[]))
+    Ok(link.request_elements(&[], &[]))
 }
 
 /// Adds these functions to the module.

@@ -116,6 +116,9 @@ impl EspKey {
                 Cipher::Gcm { key, salt: *salt }
             }
             S::WireGuard => return Err(KeyError::NotDefined("WireGuard is not an ESP transform")),
+            S::OpenVpnAesGcm => {
+                return Err(KeyError::NotDefined("OpenVPN is not an ESP transform"));
+            }
         };
         let expected = match suite {
             S::EspNullMd5 | S::EspDesMd5 | S::Esp3desMd5 | S::EspAesCbcMd5 => 16,
@@ -361,7 +364,7 @@ mod tests {
             S::EspAesCbcMd5 => (16, 16),
             S::EspAesCbcSha1 => (32, 20),
             S::EspAesGcm => (36, 0),
-            S::WireGuard => return None,
+            S::WireGuard | S::OpenVpnAesGcm => return None,
         };
         let octets: Vec<u8> = (0..36).map(|i| i * 7 + 1).collect();
         Some(

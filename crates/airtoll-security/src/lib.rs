@@ -13,6 +13,7 @@ pub mod ike;
 pub mod kernels;
 pub mod keys;
 pub mod link;
+pub mod openvpn;
 pub mod rc4;
 pub mod suite;
 mod table;

@@ -17,7 +17,7 @@ struct Row {
 }
 
 table! {
-    /// The transform of an ESP security association in tunnel mode, or WireGuard.
+    /// The transform of an ESP security association in tunnel mode, WireGuard or OpenVPN.
     ///
     /// Key lengths change no octet count, so AES stands for all of its key lengths.
     pub enum TunnelSuite: Row {
@@ -99,6 +99,14 @@ table! {
             integrity: "none",
             iv: 0,
             padding: 16,
+            icv: 16,
+        }
+        /// OpenVPN's data channel over UDP, `P_DATA_V2` with AES-256-GCM.
+        OpenVpnAesGcm = "openvpn-aes-gcm" {
+            encryption: "aes-gcm",
+            integrity: "none",
+            iv: 0,
+            padding: 1,
             icv: 16,
         }
     }
@@ -205,6 +213,7 @@ impl Tunnel {
     /// pad length 1 and next header 1 filled to the multiple + ICV. WireGuard: outer IP + UDP 8 +
     /// type, receiver and counter 16 + inner padded to 16 + tag 16. Linux does not pad beyond the
     /// MTU of a WireGuard interface, so a full-size inner packet there can be up to 15 shorter.
+    /// OpenVPN: outer IP + UDP 8 + opcode, peer ID and packet ID 8 + tag 16 + inner.
     #[must_use]
     pub const fn outer_octets(self, inner: usize) -> usize {
         let multiple = self.suite.padding_multiple();
@@ -212,6 +221,7 @@ impl Tunnel {
             TunnelSuite::WireGuard => {
                 self.outer.octets() + 8 + 16 + inner.next_multiple_of(multiple) + 16
             }
+            TunnelSuite::OpenVpnAesGcm => self.outer.octets() + 8 + 8 + 16 + inner,
             suite => {
                 let udp = if self.udp_encapsulation { 8 } else { 0 };
                 self.outer.octets()

@@ -13,6 +13,7 @@ use crate::link::ccmp::CcmpKey;
 use crate::link::gcmp::GcmpKey;
 use crate::link::tkip::TkipKey;
 use crate::link::wep::WepKey;
+use crate::openvpn::OpenVpnKey;
 use crate::suite::CipherSuite;
 use crate::tunnel::TunnelSuite;
 use crate::wireguard::WireGuardKey;
@@ -99,6 +100,7 @@ enum Key {
     Bip(BipKey),
     Esp(EspKey),
     WireGuard(WireGuardKey),
+    OpenVpn(OpenVpnKey),
 }
 
 /// Frames and the key they are encapsulated with.
@@ -192,6 +194,10 @@ impl Workload {
                     out.clear();
                     key.encapsulate(number, frame, &mut out)
                 }
+                Key::OpenVpn(key) => {
+                    out.clear();
+                    key.encapsulate(number as u32, frame, &mut out)
+                }
             };
             refused += usize::from(done.is_err());
         }
@@ -216,7 +222,7 @@ impl Workload {
             }
             Key::Ccmp(keys) => keys[0].encapsulate_batch(&mut out),
             Key::Gcmp(key) => key.encapsulate_batch(&mut out),
-            Key::Bip(_) | Key::Esp(_) | Key::WireGuard(_) => {}
+            Key::Bip(_) | Key::Esp(_) | Key::WireGuard(_) | Key::OpenVpn(_) => {}
         }
         out.iter().filter(|out| out.result.is_err()).count()
     }
@@ -252,6 +258,7 @@ fn tunnel_key(suite: TunnelSuite) -> Result<Key, KeyError> {
     use TunnelSuite as S;
     let (encryption, integrity) = match suite {
         S::WireGuard => return Ok(Key::WireGuard(WireGuardKey::new(&[0x4b; 32], 1)?)),
+        S::OpenVpnAesGcm => return Ok(Key::OpenVpn(OpenVpnKey::new(&[0x4b; 40], 1)?)),
         S::EspNullMd5 => (0, 16),
         S::EspNullSha1 => (0, 20),
         S::EspDesMd5 => (8, 16),

@@ -1,10 +1,10 @@
 //! Elements by which an access point and its stations announce themselves: beacons, probe responses
 //! and association frames, from the PHY of a BSS and the security that it offers.
 //!
-//! Takes a scenario; gives octets. The lengths of beacons on the air follow from these octets. Order
-//! of elements: IEEE 802.11-2020, table 9-32, with those of 802.11ax and 802.11be.
+//! Takes a scenario; gives octets. The lengths of these frames on the air follow from the octets. Order
+//! of elements: IEEE 802.11-2020, tables 9-32 and 9-34 to 9-39, with those of 802.11ax and 802.11be.
 
-use airtoll_handshakes::link::{Link, offered};
+use airtoll_handshakes::link::{Announced, Link, Offered, Overriding, PhyElements, offered};
 use airtoll_handshakes::{LinkSpec, Options, announced_link};
 use airtoll_phy::Band;
 use airtoll_security::CipherSuite;
@@ -15,13 +15,16 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_
 use airtoll_wire::ieee80211::{ManagementRepr, rsne};
 
 use crate::mac;
-use crate::scenario::{Bss, Rate, Role, Scenario, Standard};
+use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
 
 /// Network name where nothing else is agreed on.
 const SSID: &[u8] = b"airtoll";
 const ESS: u16 = 0x0001;
 const PRIVACY: u16 = 0x0010;
 const FCS_OCTETS: usize = 4;
+/// Bits of the extended capabilities (IEEE 802.11-2020, table 9-153).
+const MULTIPLE_BSSID: usize = 22;
+const BEACON_PROTECTION: usize = 84;
 /// Address of a multi-link device: that of its access point with another second octet.
 const MLD: u8 = 0x4d;
 
@@ -61,6 +64,154 @@ pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
         .collect()
 }
 
+/// The PHY of a station, as its requests state it.
+#[derive(Debug, Clone)]
+pub(crate) struct StationPhy {
+    standard: Standard,
+    set_up: PhySetUp,
+    edca: bool,
+    rates: Vec<u8>,
+}
+
+impl StationPhy {
+    /// That of a station in a BSS. WEP and TKIP keep it from HT and later (IEEE 802.11-2020, 12.6.1.1).
+    pub fn of(bss: &Bss, node: &Node) -> Self {
+        let mut standard = node.standard.unwrap_or(bss.standard);
+        let edca = bss.edca.unwrap_or(bss.standard.descriptor().edca);
+        let announced = standard.descriptor().announced_rates();
+        let rates = announced.map(|rate| (rate.hundred_kbps() / 5) as u8);
+        let rates = rates.collect();
+        if !node.cipher.permits_high_throughput() {
+            standard = standard.min(Standard::G);
+        }
+        Self {
+            standard,
+            set_up: PhySetUp {
+                station: true,
+                ..set_up(bss, node.rate.unwrap_or(bss.rate), standard)
+            },
+            edca,
+            rates,
+        }
+    }
+
+    /// Elements of association requests.
+    ///
+    /// A station of 802.11be has no Multi-Link element: it associates on one link without an MLD
+    /// (IEEE 802.11be-2024, 35.3.5), whose addresses its keys would use otherwise.
+    pub fn request(&self) -> PhyElements {
+        let mut made = PhyElements {
+            rates: rate_elements(&self.rates),
+            to_vht: Vec::new(),
+            from_he: Vec::new(),
+            vendor: Vec::new(),
+        };
+        let phy = &self.set_up;
+        if self.has_mcs() {
+            capability::operating_classes(&mut made.to_vht, phy);
+            high_throughput(&mut made.to_vht, phy);
+            extended_capabilities(&mut made.to_vht, self.standard, true, &[]);
+        }
+        very_high_throughput(&mut made.to_vht, phy, self.standard);
+        high_efficiency(&mut made.from_he, phy, self.standard);
+        if self.edca {
+            capability::wmm(&mut made.vendor, true);
+        }
+        made
+    }
+
+    /// Elements of a probe request for the network `ssid`.
+    pub fn probe_request(&self, ssid: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let phy = &self.set_up;
+        emit(&mut out, id::SSID, ssid);
+        out.extend(rate_elements(&self.rates));
+        if self.has_mcs() {
+            high_throughput(&mut out, phy);
+            extended_capabilities(&mut out, self.standard, true, &[]);
+        }
+        very_high_throughput(&mut out, phy, self.standard);
+        high_efficiency(&mut out, phy, self.standard);
+        out
+    }
+
+    fn has_mcs(&self) -> bool {
+        self.standard.descriptor().mcs.is_some()
+    }
+}
+
+/// Supported rates, and extended ones behind the eighth.
+fn rate_elements(rates: &[u8]) -> Vec<u8> {
+    let (first, further) = rates.split_at(rates.len().min(8));
+    let mut out = Vec::new();
+    emit(&mut out, id::SUPPORTED_RATES, first);
+    if !further.is_empty() {
+        emit(&mut out, id::EXTENDED_RATES, further);
+    }
+    out
+}
+
+fn high_throughput(out: &mut Vec<u8>, phy: &PhySetUp) {
+    if !phy.at_6ghz {
+        capability::ht_capabilities(out, phy);
+    }
+}
+
+fn very_high_throughput(out: &mut Vec<u8>, phy: &PhySetUp, standard: Standard) {
+    if standard >= Standard::Ac && !phy.at_2_4ghz && !phy.at_6ghz {
+        capability::vht_capabilities(out, phy);
+    }
+}
+
+/// Capabilities of HE and EHT.
+fn high_efficiency(out: &mut Vec<u8>, phy: &PhySetUp, standard: Standard) {
+    if standard >= Standard::Ax {
+        capability::he_capabilities(out, phy);
+        if phy.at_6ghz {
+            capability::he_6ghz_capabilities(out);
+        }
+    }
+    if standard >= Standard::Be {
+        capability::eht_capabilities(out, phy);
+    }
+}
+
+/// Extended capabilities of a generation, with further bits.
+fn extended_capabilities(out: &mut Vec<u8>, standard: Standard, station: bool, further: &[usize]) {
+    // Bits: 62 Operating Mode Notification, 77 TWT requester of a station and 78 TWT responder of an
+    // access point (IEEE 802.11-2020, table 9-153).
+    let mut bits = further.to_vec();
+    let mut octets = 1;
+    if standard >= Standard::Ac {
+        octets = 8;
+        bits.push(62);
+    }
+    if standard >= Standard::Ax {
+        octets = 10;
+        bits.push(if station { 77 } else { 78 });
+    }
+    let needed = bits.iter().map(|bit| bit / 8 + 1).max().unwrap_or(1);
+    capability::extended_capabilities(out, octets.max(needed), &bits);
+}
+
+/// Elements of a station and its access point beside those of the link that they agree on.
+pub(crate) fn beside(
+    scenario: &Scenario,
+    bss: &Bss,
+    (station, access_point): (&Node, MacAddress),
+    link: &Link,
+) -> Announced {
+    let phy = StationPhy::of(bss, station);
+    let announcement = Announcement::of(scenario, bss, access_point);
+    let standard = phy.standard;
+    Announced {
+        station: phy.request(),
+        access_point: announcement.association_response(standard),
+        rsn: announcement.rsn_for(link),
+        overriding: announcement.overriding_for(link),
+    }
+}
+
 /// An access point's announcement of its networks.
 #[derive(Debug, Clone)]
 pub(crate) struct Announcement {
@@ -75,6 +226,8 @@ pub(crate) struct Announcement {
     integrity: Option<CipherSuite>,
     /// Networks of the access point, and whether those after the first are in the first one's beacon.
     networks: (u32, bool),
+    /// Each network has a hidden BSS with OWE (even numbers) and an open one (odd numbers).
+    owe_transition: bool,
     reported: u8,
     /// Stated length of a beacon with FCS.
     stated: Option<usize>,
@@ -89,9 +242,10 @@ impl Announcement {
         let protected = links.iter().find_map(Link::group_management);
         let access_point = scenario.access_point_of(&bss.name);
         let cipher = access_point.map_or(CipherSuite::Open, |node| node.cipher);
+        let owe_transition = bss.security.as_ref().is_some_and(|s| s.owe_transition);
         Self {
             standard: bss.standard,
-            set_up: set_up(bss),
+            set_up: set_up(bss, bss.rate, bss.standard),
             edca: bss.edca.unwrap_or(bss.standard.descriptor().edca),
             interval_tu: (beacons.interval_us / 1_024.0) as u16,
             rates: supported_rates(bss),
@@ -100,7 +254,11 @@ impl Announcement {
             integrity: protected.filter(|_| protection),
             links,
             overriding,
-            networks: (u32::from(beacons.ssids.max(1)), beacons.multiple_bssid),
+            networks: (
+                u32::from(beacons.ssids.max(1)) * if owe_transition { 2 } else { 1 },
+                beacons.multiple_bssid,
+            ),
+            owe_transition,
             reported: beacons.reported,
             stated: beacons.octets.map(|octets| octets as usize),
             bssid,
@@ -131,8 +289,7 @@ impl Announcement {
             // Header 24, fixed fields 12.
             fit(&mut elements, stated.saturating_sub(36 + FCS_OCTETS + mic));
         }
-        let MacAddress([first, _, _, a, b, c]) = self.bssid;
-        let own = MacAddress([first, 0, number as u8, a, b, c]);
+        let own = self.bssid_of(number);
         let mut out = Vec::with_capacity(36 + elements.len());
         HeaderRepr {
             control: FrameControl::new(Kind::Management, management_subtype::BEACON),
@@ -146,8 +303,12 @@ impl Announcement {
             ht_control: None,
         }
         .emit(&mut out);
-        ManagementRepr::Beacon(time_us, self.interval_tu, self.capability(), &elements)
-            .emit(&mut out);
+        let capability = if self.is_open(number) {
+            ESS
+        } else {
+            self.capability()
+        };
+        ManagementRepr::Beacon(time_us, self.interval_tu, capability, &elements).emit(&mut out);
         out
     }
 
@@ -156,9 +317,90 @@ impl Announcement {
         self.elements(0, false)
     }
 
+    /// Elements of its PHY in association responses to a station of this generation.
+    pub fn association_response(&self, station: Standard) -> PhyElements {
+        let mut made = PhyElements {
+            rates: rate_elements(&self.rates),
+            to_vht: Vec::new(),
+            from_he: Vec::new(),
+            vendor: Vec::new(),
+        };
+        let (phy, standard) = (&self.set_up, self.standard.min(station));
+        if standard.descriptor().mcs.is_some() {
+            high_throughput(&mut made.to_vht, phy);
+            if !phy.at_6ghz {
+                capability::ht_operation(&mut made.to_vht, phy);
+            }
+            let protected = self.integrity.map(|_| BEACON_PROTECTION);
+            extended_capabilities(&mut made.to_vht, standard, false, protected.as_slice());
+        }
+        very_high_throughput(&mut made.to_vht, phy, standard);
+        if standard >= Standard::Ac && !phy.at_2_4ghz && !phy.at_6ghz {
+            capability::vht_operation(&mut made.to_vht, phy);
+        }
+        if standard >= Standard::Ax {
+            capability::he_capabilities(&mut made.from_he, phy);
+            capability::he_operation(&mut made.from_he, phy);
+            capability::mu_edca(&mut made.from_he);
+            if phy.at_6ghz {
+                capability::he_6ghz_capabilities(&mut made.from_he);
+            }
+        }
+        if standard >= Standard::Be {
+            capability::eht_operation(&mut made.from_he, phy);
+            capability::eht_capabilities(&mut made.from_he, phy);
+        }
+        if self.edca {
+            capability::wmm(&mut made.vendor, false);
+        }
+        made
+    }
+
+    /// The RSN element of beacons, where it says more than that of a station's link.
+    fn rsn_for(&self, link: &Link) -> Vec<u8> {
+        let own = link.security_element(&[]);
+        let whole = offered(&self.links).rsn;
+        let differs = link.akm.is_some() && !link.is_wpa1() && whole != own;
+        if differs { whole } else { Vec::new() }
+    }
+
+    /// The overriding elements of beacons, for a station whose link one of them offers.
+    fn overriding_for(&self, link: &Link) -> Option<Overriding> {
+        let same = |l: &Link| l.akm == link.akm && l.pairwise == link.pairwise;
+        let at = self.overriding.iter().position(same)?;
+        Some(Overriding {
+            number: at as u8 + 1,
+            elements: self.overriding_elements(),
+        })
+    }
+
+    /// Elements that override the RSN and RSN extension elements for stations that know of them.
+    fn overriding_elements(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (number, link) in self.overriding.iter().enumerate() {
+            rsne::emit_override(&link.security_element(&[]), number as u8, &mut out);
+        }
+        let mut extensions = self.overriding.iter().map(Link::extension_element);
+        if let Some(extension) = extensions.find(|e| !e.is_empty()) {
+            rsne::emit_extension_override(&extension, &mut out);
+        }
+        out
+    }
+
     /// Capability information.
     pub fn capability(&self) -> u16 {
         ESS | if self.privacy { PRIVACY } else { 0 }
+    }
+
+    /// Address of network `number`.
+    const fn bssid_of(&self, number: u32) -> MacAddress {
+        let MacAddress([first, _, _, a, b, c]) = self.bssid;
+        MacAddress([first, 0, number as u8, a, b, c])
+    }
+
+    /// Whether a network is the open one of OWE transition mode.
+    const fn is_open(&self, number: u32) -> bool {
+        self.owe_transition && number % 2 == 1
     }
 
     /// Name of network `number`: all names have one length.
@@ -177,7 +419,13 @@ impl Announcement {
         let mut out = Vec::new();
         let phy = &self.set_up;
         let high_throughput = self.standard.descriptor().mcs.is_some();
-        emit(&mut out, id::SSID, &self.ssid(number));
+        let hidden = beacon && self.owe_transition && !self.is_open(number);
+        let name = if hidden {
+            Vec::new()
+        } else {
+            self.ssid(number)
+        };
+        emit(&mut out, id::SSID, &name);
         let (first, further) = self.rates.split_at(self.rates.len().min(8));
         emit(&mut out, id::SUPPORTED_RATES, first);
         if phy.at_2_4ghz {
@@ -193,7 +441,11 @@ impl Announcement {
         if !further.is_empty() {
             emit(&mut out, id::EXTENDED_RATES, further);
         }
-        let security = offered(&self.links);
+        let security = if self.is_open(number) {
+            Offered::default()
+        } else {
+            offered(&self.links)
+        };
         out.extend_from_slice(&security.rsn);
         if high_throughput && !phy.at_6ghz {
             capability::ht_capabilities(&mut out, phy);
@@ -242,17 +494,11 @@ impl Announcement {
         if self.edca {
             capability::wmm(&mut out, false);
         }
-        for (number, link) in self.overriding.iter().enumerate() {
-            rsne::emit_override(&link.security_element(&[]), number as u8, &mut out);
+        if self.owe_transition {
+            let other = number ^ 1;
+            rsne::emit_owe_transition(self.bssid_of(other), &self.ssid(other), &mut out);
         }
-        if let Some(extension) = self
-            .overriding
-            .iter()
-            .map(Link::extension_element)
-            .find(|e| !e.is_empty())
-        {
-            rsne::emit_extension_override(&extension, &mut out);
-        }
+        out.extend(self.overriding_elements());
         out
     }
 
@@ -294,26 +540,14 @@ impl Announcement {
     }
 
     fn extended_capabilities(&self, out: &mut Vec<u8>, multiple: bool) {
-        // Bits: 22 Multiple BSSID, 62 Operating Mode Notification, 77 TWT responder, 84 Beacon
-        // Protection Enabled.
         let mut bits = Vec::new();
-        let mut octets = 1;
-        if self.standard >= Standard::Ac {
-            (octets, bits) = (8, vec![62]);
-        }
         if multiple {
-            bits.push(22);
-            octets = octets.max(3);
-        }
-        if self.standard >= Standard::Ax {
-            bits.push(77);
-            octets = 10;
+            bits.push(MULTIPLE_BSSID);
         }
         if self.integrity.is_some() {
-            bits.push(84);
-            octets = 11;
+            bits.push(BEACON_PROTECTION);
         }
-        capability::extended_capabilities(out, octets, &bits);
+        extended_capabilities(out, self.standard, false, &bits);
     }
 }
 
@@ -354,11 +588,11 @@ fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
     )
 }
 
-fn set_up(bss: &Bss) -> PhySetUp {
+fn set_up(bss: &Bss, rate: Rate, standard: Standard) -> PhySetUp {
     let band = mac::band(bss);
-    let streams = match bss.rate {
+    let streams = match rate {
         Rate::Fixed { .. } => 1,
-        Rate::FixedMcs { mcs, streams } if bss.standard == Standard::N => streams.max(mcs / 8 + 1),
+        Rate::FixedMcs { mcs, streams } if standard == Standard::N => streams.max(mcs / 8 + 1),
         Rate::FixedMcs { streams, .. } | Rate::Aarf { streams } | Rate::Minstrel { streams } => {
             streams
         }

@@ -25,9 +25,9 @@ use crate::id::{ContenderId, NodeId, RadioId, Slab};
 use crate::join::Join;
 use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME};
-use crate::medium::{Channel, Medium, Radio};
+use crate::medium::{Channel, Fading, Medium, Radio};
 use crate::net::Net;
-use crate::observe::Observers;
+use crate::observe::{Dozing, Observers};
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
 use crate::stack::Stack;
@@ -69,7 +69,13 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         .collect();
     let streams = Streams::new(seed);
     let radios = Radios::new(scenario, &index);
-    let radio = Radio::new(scenario, &index, &radios.places());
+    let names: Vec<&str> = radios.ids().map(|radio| radios.name(radio)).collect();
+    let radio = Radio::new(scenario, &index, &radios.places(), (&names, &streams));
+    let fading = scenario
+        .radio
+        .fading
+        .filter(|_| scenario.radio.frame_errors);
+    let fading = fading.map(|model| Fading::new(model, names.len(), streams));
     let world = World {
         stack: Stack {
             lower: Lower {
@@ -81,7 +87,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
                     outbox: Vec::new(),
                     observers: Observers::new(scenario.series),
                 },
-                medium: Medium::new(radio, streams.named("noise")),
+                medium: Medium::new(radio, streams.named("noise"), fading),
                 mac: Mac::new(),
                 device: Device::new(),
             },
@@ -108,6 +114,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     for bss in 0..scenario.bss.len() {
         builder.add_links(bss)?;
         builder.add_beacons(bss);
+        builder.add_dozing(bss);
     }
     builder.add_wires();
     builder.add_tunnels();
@@ -162,7 +169,7 @@ impl Builder<'_> {
             }
         }
         for node in &self.scenario.nodes {
-            lower.device.add_node(&node.host);
+            lower.device.add_node(node);
             net.add_node(&node.name, node.role, node.mtu_octets);
             lower.cx.observers.add_node();
         }
@@ -284,6 +291,29 @@ impl Builder<'_> {
             );
         }
         self.world.stack.lower.mac.set_contenders(node, contenders);
+    }
+
+    /// Stations of a BSS doze between its beacons.
+    fn add_dozing(&mut self, at: usize) {
+        let members = self.phys[at].members.clone();
+        let lower = &mut self.world.stack.lower;
+        let Some(plan) = lower.mac.beacon(members[0]).copied() else {
+            return;
+        };
+        for radio in &members[1..] {
+            let host = self.radios.node_of(*radio);
+            let Some(save) = self.scenario.nodes[host.index()].power_save else {
+                continue;
+            };
+            let interval = plan.interval.as_nanos() * u64::from(save.listen_interval);
+            let dozing = Dozing {
+                after: Duration::from_secs_f64(save.after_us / 1e6),
+                interval: Duration::from_nanos(interval),
+                awake: Duration::from_secs_f64(save.beacon_awake_us / 1e6),
+                beacon: plan.length,
+            };
+            lower.cx.observers.set_dozing(host, dozing);
+        }
     }
 
     fn add_beacons(&mut self, at: usize) {

@@ -28,6 +28,10 @@ struct Node {
     host: Host,
     /// Power that it takes, where that is known.
     energy: Option<scenario::Energy>,
+    /// Energy of its battery, Wh, and whether it dozes.
+    supply: (Option<f64>, bool),
+    /// Packets that crossed its host since the warm-up.
+    packets: u64,
     transmit: Pipe,
     encrypt: Pipe,
     decrypt: Pipe,
@@ -51,10 +55,13 @@ impl Device {
     }
 
     /// Adds the device of a node.
-    pub fn add_node(&mut self, model: &scenario::Host) {
+    pub fn add_node(&mut self, node: &scenario::Node) {
+        let model = &node.host;
         self.nodes.push(Node {
             host: Host::new(model),
             energy: model.energy,
+            supply: (node.battery_wh, node.power_save.is_some()),
+            packets: 0,
             transmit: Pipe::default(),
             encrypt: Pipe::default(),
             decrypt: Pipe::default(),
@@ -136,7 +143,7 @@ impl Device {
         std::mem::take(&mut self.cpu_ciphers)
     }
 
-    /// Works on the CPU of a node; gives the instant at which that is done.
+    /// Works on the CPU of a node for a packet; gives the instant at which that is done.
     #[inline]
     pub fn spend(
         &mut self,
@@ -145,6 +152,7 @@ impl Device {
         node: NodeId,
         work: Duration,
     ) -> Instant {
+        self.nodes[node].packets += 1;
         let done = self.work(cx, node, work);
         let ciphers = self.take_cpu_ciphers();
         medium.note_ciphers(node, done, ciphers.min(work));
@@ -287,9 +295,20 @@ impl Device {
         self.nodes[node].energy
     }
 
+    /// Energy of a node's battery, Wh, and whether its radio dozes.
+    pub fn supply(&self, node: NodeId) -> (Option<f64>, bool) {
+        self.nodes[node].supply
+    }
+
+    /// Packets that crossed the host of a node since the warm-up.
+    pub fn packets(&self, node: NodeId) -> u64 {
+        self.nodes[node].packets
+    }
+
     /// The warm-up ends.
     pub fn restart(&mut self) {
         for node in &mut self.nodes {
+            node.packets = 0;
             node.host.cpu.busy = Duration::ZERO;
             for engine in &mut node.host.engines {
                 engine.busy = Duration::ZERO;

@@ -7,6 +7,7 @@
 //! part: `mac` queries it.
 
 mod channel;
+mod fading;
 mod radio;
 mod reception;
 
@@ -20,6 +21,7 @@ use crate::observe::Observation;
 
 use channel::Clash;
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
+pub(crate) use fading::Fading;
 pub(crate) use radio::Radio;
 pub use radio::loss_db;
 
@@ -49,17 +51,19 @@ pub(crate) struct Medium {
     radio: Radio,
     /// Frame errors.
     noise: Stream,
+    fading: Option<Box<Fading>>,
 }
 
 impl Medium {
     /// A medium without channels; `noise` draws frame errors.
-    pub fn new(radio: Radio, noise: Stream) -> Self {
+    pub fn new(radio: Radio, noise: Stream, fading: Option<Fading>) -> Self {
         Self {
             nodes: Table::new(),
             tuned: Table::new(),
             channels: Table::new(),
             radio,
             noise,
+            fading: fading.map(Box::new),
         }
     }
 

@@ -18,7 +18,8 @@ use crate::id::{FlowId, NodeId};
 use crate::packet::Packet;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
-use radios::Radios;
+pub(crate) use radios::Dozing;
+use radios::{Radios, Times};
 #[cfg(test)]
 use trace::Tracer;
 
@@ -170,9 +171,14 @@ impl Observers {
         &self.ledger
     }
 
-    /// Time that a node's radio transmitted and received.
-    pub fn radio(&self, node: NodeId) -> (Duration, Duration) {
-        self.radios.of(node)
+    /// Times of a node's radio up to `end`.
+    pub fn radio(&self, node: NodeId, end: Instant) -> Times {
+        self.radios.of(node, end)
+    }
+
+    /// Sets when a node's radio dozes.
+    pub fn set_dozing(&mut self, node: NodeId, dozing: Dozing) {
+        self.radios.set_dozing(node, dozing);
     }
 
     /// Time that ciphers worked.

@@ -143,6 +143,17 @@ pub enum Key {
         #[serde(rename = "auth-key")]
         integrity: String,
     },
+    /// One direction of OpenVPN's data channel.
+    OpenvpnData {
+        /// Address of the sender.
+        source: String,
+        /// Address of the receiver.
+        destination: String,
+        /// The peer ID.
+        peer: String,
+        /// AES-256 key with the 8 octets of the implicit nonce behind it.
+        key: String,
+    },
     /// One direction of a WireGuard session.
     WireguardSession {
         /// Address of the sender.

@@ -277,11 +277,23 @@ impl Traffic<'_> {
                 table.put("rate_used_bps", used as f64, "bit/s");
             }
             if let Some(e) = lower.device.energy(number) {
-                let (transmits, receives) = self.observers().radio(number);
-                let joule = e.transmit_w * transmits.as_secs_f64()
-                    + e.receive_w * receives.as_secs_f64()
+                let times = self.observers().radio(number, lower.cx.end);
+                let dozes = times.dozes.as_secs_f64();
+                let joule = e.idle_w * (span - dozes)
+                    + e.doze_w * dozes
+                    + e.transmit_w * times.transmits.as_secs_f64()
+                    + e.receive_w * times.receives.as_secs_f64()
                     + e.cpu_w * cpu
+                    + e.packet_j * lower.device.packets(number) as f64
                     + e.engine_w * engines.as_secs_f64();
+                let (battery_wh, dozing) = lower.device.supply(number);
+                table.put("power_w", joule / span, "W");
+                if dozing {
+                    table.put("doze_share", dozes / span, "1");
+                }
+                if let Some(energy) = battery_wh.filter(|_| joule > 0.0) {
+                    table.put("battery_h", energy * span / joule, "h");
+                }
                 if delivered > 0 {
                     table.put(
                         "energy_j_per_bit",

@@ -421,6 +421,7 @@ impl Roam {
         let (method, before, station) = (plan.method, plan.before, address::mac(plan.station));
         let mut pmk = handover.pmk.take();
         let (_, new) = turn.join.ends_of(plan.session);
+        let announced = turn.join.link_of(plan.session).announced.clone();
         let Later {
             policy,
             options,
@@ -430,19 +431,22 @@ impl Roam {
             pmk = self.pmk_from_before(id, new, turn.join);
         }
         let new = address::mac(new);
-        if matches!(
+        let mut made = if matches!(
             method,
             HandoverMethod::PreAuthentication | HandoverMethod::PmksaCaching
         ) {
-            return Negotiation::cached(policy, options, station, new, pmk?, generator).ok();
-        }
-        let (_, old) = turn.join.ends_of(before);
-        let transition = Transition {
-            old_access_point: address::mac(old),
-            over_the_ds: method == HandoverMethod::FastTransitionDs,
-            secrets: turn.join.secrets_of(before),
+            Negotiation::cached(policy, options, station, new, pmk?, generator).ok()?
+        } else {
+            let (_, old) = turn.join.ends_of(before);
+            let transition = Transition {
+                old_access_point: address::mac(old),
+                over_the_ds: method == HandoverMethod::FastTransitionDs,
+                secrets: turn.join.secrets_of(before),
+            };
+            Negotiation::transition(policy, options, station, new, transition, generator).ok()?
         };
-        Negotiation::transition(policy, options, station, new, transition, generator).ok()
+        made.announce(announced).ok()?;
+        Some(made)
     }
 
     /// The PMK of the last association that the station had with this access point.

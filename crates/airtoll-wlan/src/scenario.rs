@@ -28,9 +28,10 @@ pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
-    CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, Queue, Role, Tunnel, WiredLink,
+    CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, PowerSave, Queue, Role, Tunnel,
+    WiredLink,
 };
-pub use radio::{LinkBudget, PathLoss, Radio, Wall};
+pub use radio::{Fading, LinkBudget, PathLoss, Radio, Wall};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -44,6 +44,7 @@ __all__ = [
     "EdcaParameters",
     "Encapsulation",
     "Energy",
+    "Fading",
     "Faults",
     "Flow",
     "ForeignAgentSettings",
@@ -99,6 +100,7 @@ __all__ = [
     "PatternTransfer",
     "PatternVoip",
     "PolicySpec",
+    "PowerSave",
     "Protection",
     "Queue",
     "Radio",
@@ -201,6 +203,21 @@ class LinkBudget:
 
 
 @frozen(kw_only=True)
+class Fading:
+    """Block fading: the power gain of a pair of nodes is constant for the coherence time and
+    then drawn anew, the same in both directions and over the whole channel. Its mean is 1.
+    """
+
+    k_db: float | None = None
+    """Rician K-factor (power of the line of sight over that of the other paths), dB; null:
+    Rayleigh.
+    """
+
+    coherence_us: float
+    """Coherence time, us."""
+
+
+@frozen(kw_only=True)
 class Radio:
     """Propagation and receivers, common to all nodes."""
 
@@ -221,6 +238,14 @@ class Radio:
 
     carrier_sense_dbm: float = -82.0
     """Power from which a frame makes the medium busy, dBm."""
+
+    shadowing_db: float = 0.0
+    """Standard deviation of log-normal shadowing, dB: the level of every pair of nodes differs
+    from its mean by one draw per trial, the same in both directions; 0: none.
+    """
+
+    fading: Fading | None = None
+    """Fading of the levels with time; null: none."""
 
     frame_errors: bool = True
     """Whether frames fail by noise (SNR and modulation); if not, only by collisions."""
@@ -590,6 +615,11 @@ class Announced:
     beacon_protection: bool = False
     """Beacons carry a MIC (BIGTK), where management frames are protected."""
 
+    owe_transition: bool = False
+    """OWE transition mode: the links are those of a hidden BSS, and an open BSS has beacons of
+    its own. The beacons of each name the other one.
+    """
+
 
 @frozen(kw_only=True)
 class Beacons:
@@ -748,7 +778,7 @@ class Role(StrEnum):
 
 
 class TunnelSuite(StrEnum):
-    """The transform of an ESP security association in tunnel mode, or WireGuard.
+    """The transform of an ESP security association in tunnel mode, WireGuard or OpenVPN.
 
     Key lengths change no octet count, so AES stands for all of its key lengths.
     """
@@ -782,6 +812,9 @@ class TunnelSuite(StrEnum):
 
     WIREGUARD = "wireguard"
     """WireGuard transport data (Donenfeld 2017, section 5.4.6)."""
+
+    OPENVPN_AES_GCM = "openvpn-aes-gcm"
+    """OpenVPN's data channel over UDP, `P_DATA_V2` with AES-256-GCM."""
 
 
 class OuterIp(StrEnum):
@@ -1005,7 +1038,12 @@ class Nic:
 
 @frozen(kw_only=True)
 class Energy:
-    """Power drawn by a node, beyond what it draws when switched on and idle."""
+    """Power that a node draws. The model and the energy of a packet are those of Serrano,
+    Garcia-Saavedra, Bianchi, Banchs and Azcorra, IEEE/ACM Transactions on Networking, 2015.
+    """
+
+    idle_w: float = 0.0
+    """While it is awake, W; the next three come on top."""
 
     transmit_w: float
     """While its radio transmits, W."""
@@ -1015,6 +1053,12 @@ class Energy:
 
     cpu_w: float
     """While its CPU works, W."""
+
+    doze_w: float = 0.0
+    """While it dozes, W, in place of `idle_w`."""
+
+    packet_j: float = 0.0
+    """Energy of a packet that crosses its host in either direction, J (cross-factor)."""
 
     engine_w: float = 0.0
     """While its cipher engine works (not for `cpu`), W."""
@@ -1107,6 +1151,22 @@ class Queue:
 
 
 @frozen(kw_only=True)
+class PowerSave:
+    """Dozing of a station in its energy (IEEE 802.11-2020, 11.2.3). The frames of the station
+    itself wake it; frames for it do not wait for a beacon.
+    """
+
+    listen_interval: int
+    """It wakes for every so manieth beacon."""
+
+    after_us: float
+    """It dozes this long after its last frame, us."""
+
+    beacon_awake_us: float
+    """It is awake this long for a beacon, us."""
+
+
+@frozen(kw_only=True)
 class Node:
     """A station, an access point or a wired host."""
 
@@ -1168,6 +1228,12 @@ class Node:
     mtu_octets: int = 1500
     """IP MTU of its interfaces, octets."""
 
+    power_save: PowerSave | None = None
+    """When a station dozes, for its energy; null: never."""
+
+    battery_wh: float | None = None
+    """Energy of its battery, Wh; null: none."""
+
 
 @frozen(kw_only=True)
 class WiredLink:
@@ -1200,6 +1266,9 @@ class KeyExchange(StrEnum):
 
     NOISE = "noise"
     """The handshake of WireGuard, an instance of the Noise framework."""
+
+    TLS = "tls"
+    """OpenVPN's control channel over TLS, which is not carried out here."""
 
 
 @frozen(kw_only=True)

@@ -23,6 +23,8 @@ _CIPHERS: Final = {
 _TRANSITIONS: Final = {
     "wpa-wpa2-psk-transition": "WPA/WPA2-Personal transition",
     "wpa2-wpa3-psk-transition": "WPA2/WPA3-Personal transition",
+    "wpa2-wpa3-psk-compatibility": "WPA3-Personal compatibility (RSN overriding)",
+    "owe-transition": "Enhanced Open transition",
     "tsn-wep-104": "WPA-Personal with WEP-104 clients",
 }
 _ENCRYPTIONS: Final = {
@@ -32,13 +34,15 @@ _ENCRYPTIONS: Final = {
     "aes-cbc": "AES-CBC",
     "aes-gcm": "AES-GCM",
 }
+#: Tunnels whose name is one part of a policy's.
+_NAMED: Final = {"wireguard": "WireGuard", "openvpn": "OpenVPN, AES-256-GCM"}
 _ACCESS: Final = {AccessControl.MAC_ACL: "MAC filter", AccessControl.FIREWALL: "firewall"}
 
 
 def display_name(policy: Policy) -> str:
     """The name of a policy for people, e.g. ``WPA3-Enterprise, 192-bit, GCMP-256``."""
     parts = policy.name.split("+")
-    tunnels = [part for part in parts if part == "wireguard" or part.startswith("ipsec-")]
+    tunnels = [part for part in parts if part in _NAMED or part.startswith("ipsec-")]
     words = [_link_words(policy.link, parts[0])]
     words += [_ACCESS[control] for control in policy.access_control]
     words += [_tunnel(*pair) for pair in zip(policy.tunnels, tunnels, strict=True)]
@@ -87,8 +91,8 @@ def _method(name: str) -> str:
 
 
 def _tunnel(tunnel: Tunnel, part: str) -> str:
-    if tunnel.kind == "wireguard":
-        return "WireGuard"
+    if tunnel.kind in _NAMED:
+        return _NAMED[tunnel.kind]
     words = f"IPsec {_ENCRYPTIONS[tunnel.encryption]}"
     if tunnel.integrity != "none":
         words += f" {tunnel.integrity.upper().replace('SHA1', 'SHA-1')}"

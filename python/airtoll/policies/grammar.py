@@ -9,7 +9,8 @@ Never resolves an alias (see ``catalogue``).
     owe      = "owe-" cipher
     rsn      = generation "-" akm [ "-" method ] "-" cipher
     part     = wep (after 8021x only) / tunnel / "mac-acl" / "firewall"
-    tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard"
+    tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard" /
+               "openvpn"
 
 A name may also begin with a tunnel or an access control; the link is then ``open``.
 """
@@ -53,8 +54,12 @@ _GENERATION_CIPHERS = {
 _TRANSITIONS = {
     "wpa-wpa2-psk-transition": ("wpa2-psk-ccmp", Cipher.TKIP, "wpa-psk-tkip"),
     "wpa2-wpa3-psk-transition": ("wpa3-sae-ccmp", Cipher.CCMP_128, "wpa2-psk-ccmp"),
+    "wpa2-wpa3-psk-compatibility": ("wpa3-sae-ccmp", Cipher.CCMP_128, "wpa2-psk-ccmp"),
+    "owe-transition": ("owe-ccmp", Cipher.CCMP_128, "open"),
     "tsn-wep-104": ("wpa-psk-tkip", Cipher.WEP_104, "wep-104"),
 }
+#: Links in RSNE Override and RSNE Override 2 (``transition``).
+_OVERRIDING = {"wpa2-wpa3-psk-compatibility": ("wpa3-sae-ccmp", "wpa3-sae-ext-gcmp-256")}
 
 WEP_BROKEN = Reference(
     "the key is recovered from captured frames in minutes",
@@ -97,7 +102,7 @@ def parse(name: str) -> Policy:
     for part in name.split("+"):
         if part in (a.value for a in AccessControl):
             access.append(AccessControl(part))
-        elif part == "wireguard" or part.startswith("ipsec-"):
+        elif part in ("wireguard", "openvpn") or part.startswith("ipsec-"):
             tunnels.append(_tunnel(part, name))
         elif part in ("wep-40", "wep-104") and link is not None:
             link = _static_wep_after_8021x(link, part, name)
@@ -107,7 +112,7 @@ def parse(name: str) -> Policy:
             raise PolicyError(
                 f"policy {name!r}: {part!r} cannot follow {name.split('+')[0]!r}; "
                 "allowed after '+': wep-40 or wep-104 (after 8021x-...), ipsec-..., wireguard, "
-                "mac-acl, firewall"
+                "openvpn, mac-acl, firewall"
             )
     link = link or _link("open", name)
     return Policy(
@@ -139,14 +144,22 @@ def _link(part: str, name: str) -> Link:
             eap_method=EapMethod(method),
             encrypts_data=False,
         )
+    if part in _TRANSITIONS:
+        inner, group, other = _TRANSITIONS[part]
+        link = _link(inner, name)
+        mixed = part.startswith("wpa2-wpa3")
+        pmf = link.pmf if link.generation is Generation.OWE else "optional" if mixed else "off"
+        return evolve(
+            link,
+            group_cipher=group,
+            pmf=pmf,
+            transition=other,
+            overriding=_OVERRIDING.get(part, ()),
+        )
     if part.startswith("owe-"):
         cipher = _cipher(part.removeprefix("owe-"), "wpa3", name)
         akm = akm_of("owe", "owe", cipher)
         return Link(Generation.OWE, cipher, cipher, akm=akm, pmf="required")
-    if part in _TRANSITIONS:
-        inner, group, other = _TRANSITIONS[part]
-        pmf = "optional" if part.startswith("wpa2-wpa3") else "off"
-        return evolve(_link(inner, name), group_cipher=group, pmf=pmf, transition=other)
     return _rsn(part, name)
 
 
@@ -235,6 +248,8 @@ def _static_wep_after_8021x(link: Link, part: str, name: str) -> Link:
 def _tunnel(part: str, name: str) -> Tunnel:
     if part == "wireguard":
         return Tunnel("wireguard", "chacha20-poly1305", "none", "noise")
+    if part == "openvpn":
+        return Tunnel("openvpn", "aes-gcm", "none", "tls")
     rest = part.removeprefix("ipsec-")
     exchange = "ikev2"
     for candidate in ("ikev1", "ikev2"):
@@ -249,7 +264,8 @@ def _tunnel(part: str, name: str) -> Tunnel:
             return Tunnel("esp", encryption, integrity, exchange)
     raise PolicyError(
         f"policy {name!r}: {part!r} is no tunnel; known: ipsec-aes-gcm and "
-        "ipsec-{null,des,3des,aes-cbc}-{md5,sha1}, each also -ikev1 or -ikev2, and wireguard"
+        "ipsec-{null,des,3des,aes-cbc}-{md5,sha1}, each also -ikev1 or -ikev2, wireguard, "
+        "openvpn"
     )
 
 

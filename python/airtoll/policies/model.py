@@ -39,7 +39,9 @@ class Link:
 
     ``akm``: ``None`` without RSN or WPA keys. ``eap_method``: ``None`` without 802.1X.
     ``authentication``: the 802.11 authentication algorithm: open, shared-key, sae or ft.
-    ``pmf``: protected management frames: off, optional or required.
+    ``pmf``: protected management frames: off, optional or required. ``transition``: the older link
+    that the access point offers, too. ``overriding``: links of RSN overriding, whose RSN element is
+    that of the older link (``transition`` module).
     """
 
     generation: Generation
@@ -53,14 +55,16 @@ class Link:
     dynamic_wep: bool = False
     encrypts_data: bool = True
     transition: str | None = None
+    overriding: tuple[str, ...] = ()
 
 
 @frozen
 class Tunnel:
     """A network-layer tunnel.
 
-    ``kind``: esp or wireguard. ``encryption``: null, des, 3des, aes-cbc, aes-gcm or
-    chacha20-poly1305. ``integrity``: none, md5 or sha1. ``key_exchange``: ikev1, ikev2, noise.
+    ``kind``: esp, wireguard or openvpn. ``encryption``: null, des, 3des, aes-cbc, aes-gcm or
+    chacha20-poly1305. ``integrity``: none, md5 or sha1. ``key_exchange``: ikev1, ikev2, noise,
+    tls.
     """
 
     kind: str
@@ -73,6 +77,8 @@ class Tunnel:
         """The transform's name in device profiles and in the simulator."""
         if self.kind == "wireguard":
             return self.kind
+        if self.kind == "openvpn":
+            return "openvpn-aes-gcm"
         return esp_suites()[self.encryption, self.integrity]
 
 

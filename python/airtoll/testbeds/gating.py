@@ -14,6 +14,7 @@ from attrs import evolve
 from airtoll.plan import Cell
 from airtoll.policies import Policy, resolve
 from airtoll.policies.gates import Finding, findings
+from airtoll.policies.transition import CLIENTS, Offer, choice, offers
 from airtoll.study import Phy, Scenario, Station
 from airtoll.study.generations import GENERATIONS, band_of
 
@@ -22,9 +23,19 @@ _FALLBACK: Final[Phy] = "802.11ax"
 _WIDEST: Final[Literal[160]] = 160
 
 
+def offer_to(cell: Cell, station: Station) -> Offer | None:
+    """The link that one station chooses: of its own policy in a mixed cell, else of the cell's.
+
+    ``None`` where the station knows none of those offered.
+    """
+    stated = resolve(station.policy) if station.policy else cell.security
+    return choice(stated, cell.settings.phy, station.client)
+
+
 def policy_of(cell: Cell, station: Station) -> Policy:
-    """The policy of one station: its own in a mixed cell, else the cell's."""
-    return resolve(station.policy) if station.policy else cell.security
+    """The policy of one station: that of its choice, else what is offered."""
+    offer = offer_to(cell, station)
+    return cell.security if offer is None else offer.policy
 
 
 def found(cell: Cell) -> Iterator[tuple[Policy, Finding]]:
@@ -32,6 +43,11 @@ def found(cell: Cell) -> Iterator[tuple[Policy, Finding]]:
     if cell.settings.security_gates == "ignore":
         return
     band, seen = band_of(cell.settings), set()
+    if cell.security.link.transition is not None:
+        for finding in findings(cell.settings.phy, band, cell.security):
+            if finding.gate.effect == "refused":
+                seen.add((cell.security.name, finding.gate.name))
+                yield cell.security, finding
     for station in cell.settings.stations:
         policy = policy_of(cell, station)
         for finding in findings(station.phy or cell.settings.phy, band, policy):
@@ -48,6 +64,11 @@ def protects_beacons(settings: Scenario) -> bool:
 
 def why_not(cell: Cell) -> str | None:
     """Why devices do not associate in a cell, or None."""
+    for station in cell.settings.stations:
+        if station.client is not None and offer_to(cell, station) is None:
+            known = CLIENTS[station.client].title
+            reason = f"a station of {known} knows no link of {cell.policy}"
+            return f"{station.name}: no association: {reason}"
     for policy, finding in found(cell):
         if finding.gate.effect == "refused":
             return f"{policy.name}: {finding.words}"
@@ -56,11 +77,28 @@ def why_not(cell: Cell) -> str | None:
 
 def notes(cell: Cell) -> tuple[str, ...]:
     """Differences between the devices and the cell, one line each."""
-    return tuple(
+    fallen = tuple(
         f"{policy.name}: {finding.words}"
         for policy, finding in found(cell)
         if finding.gate.effect != "refused"
     )
+    return (*fallen, *downgrades(cell))
+
+
+def downgrades(cell: Cell) -> tuple[str, ...]:
+    """Stations that choose another link than the one that the access point prefers, a line each."""
+    lines = []
+    for station in cell.settings.stations:
+        offer = offer_to(cell, station)
+        stated = resolve(station.policy) if station.policy else cell.security
+        best = offers(stated, cell.settings.phy)[0]
+        if station.client is None or offer is None or offer == best:
+            continue
+        lines.append(
+            f"downgrade: {station.name} ({CLIENTS[station.client].title}) takes "
+            f"{offer.policy.name} of the {offer.place}; {best.policy.name} is offered, too"
+        )
+    return tuple(lines)
 
 
 def as_carried_out(cell: Cell) -> Cell:
@@ -79,7 +117,8 @@ def as_carried_out(cell: Cell) -> Cell:
         for station, falls in zip(settings.stations, fallen, strict=True)
     )
     changed: dict[str, object] = {"stations": stations}
-    if all(fallen):
+    # With RSN overriding the access point is one of Wi-Fi 7 for stations of any age.
+    if all(fallen) and not cell.security.link.overriding:
         stations = tuple(station.model_copy(update={"phy": None}) for station in stations)
         changed = {
             "stations": stations,

@@ -87,6 +87,10 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
             method = policy.link.eap_method
             if method is not None and method.uses_tls and not method.runs_tls13:
                 return f"tls = '1.3': EAP-{method.upper()} runs TLS 1.2 here"
+    if cell.settings.authenticate:
+        for policy in policies:
+            if any(tunnel.key_exchange == "tls" for tunnel in policy.tunnels):
+                return f"{policy.name}: OpenVPN's control channel over TLS is not carried out"
     if cell.settings.authenticate and (reason := _no_tls(cell, policies)):
         return reason
     if reason := _no_ike(cell, policies):

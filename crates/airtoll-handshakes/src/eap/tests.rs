@@ -34,6 +34,7 @@ fn link() -> Link {
         protection: ManagementProtection::Off,
         beacon_protection: false,
         hash_to_element: false,
+        announced: Default::default(),
         mobility_domain: None,
     }
 }

@@ -23,6 +23,7 @@ fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
             protection: ManagementProtection::Off,
             beacon_protection: false,
             hash_to_element: false,
+            announced: Default::default(),
             mobility_domain: Some(MobilityDomain {
                 identifier: [0xa1, 0xb2],
                 r0_key_holder: b"ap.example.org".to_vec(),

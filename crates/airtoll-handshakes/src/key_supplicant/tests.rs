@@ -28,6 +28,7 @@ fn config(akm: AkmSuite, pairwise: CipherSuite) -> KeyConfig {
         },
         beacon_protection: false,
         hash_to_element: akm.is_sae(),
+        announced: Default::default(),
         mobility_domain: akm.is_ft().then(|| MobilityDomain {
             identifier: [0xa1, 0xb2],
             r0_key_holder: b"ap.example.org".to_vec(),

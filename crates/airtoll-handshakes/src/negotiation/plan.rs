@@ -8,8 +8,8 @@ use rand_core::CryptoRng;
 
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
-use crate::link::{Link, MobilityDomain};
-use crate::policy::{LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+use crate::link::{Announced, Link, MobilityDomain};
+use crate::policy::{KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 
@@ -305,6 +305,17 @@ fn link_between(
     access_point: MacAddress,
 ) -> Result<Link, SpecError> {
     tls_fits(policy, options)?;
+    if policy
+        .tunnels
+        .iter()
+        .any(|tunnel| tunnel.key_exchange == KeyExchange::Tls)
+    {
+        return Err(SpecError::Unknown {
+            key: "tunnels.key_exchange",
+            value: "tls".to_owned(),
+            allowed: "ikev1, ikev2 or noise: OpenVPN's control channel is not carried out",
+        });
+    }
     let akm = policy.link.akm;
     if let Some(method) = policy.link.eap_method
         && options.tls == TlsVersion::Tls13
@@ -339,5 +350,6 @@ fn link_between(
             r0_key_holder: b"ap.example.org".to_vec(),
             over_the_ds: true,
         }),
+        announced: Announced::default(),
     })
 }

@@ -37,6 +37,8 @@ impl Negotiation {
         let addresses = self.addresses;
         let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
         match tunnel.key_exchange {
+            // `negotiation::plan` refuses it.
+            KeyExchange::Tls => Vec::new(),
             KeyExchange::Noise => {
                 let (station, gateway) = draw_configs(context);
                 if self.options.rosenpass {

@@ -66,6 +66,7 @@ impl LinkSettings {
             protection: self.protection,
             beacon_protection: false,
             hash_to_element: self.hash_to_element,
+            announced: Default::default(),
             mobility_domain: self.mobility_domain.clone(),
         })
     }

@@ -27,6 +27,7 @@ fn config(group: u16, hash_to_element: bool) -> SaeConfig {
             protection: ManagementProtection::Required,
             beacon_protection: false,
             hash_to_element,
+            announced: Default::default(),
             mobility_domain: None,
         },
         password: b"mekmitasdigoat".to_vec(),

@@ -95,6 +95,29 @@ pub fn extended_capabilities(out: &mut Vec<u8>, octets: usize, bits: &[usize]) {
     emit(out, id::EXTENDED_CAPABILITIES, &body);
 }
 
+/// Supported Operating Classes: the present one, then those of the band up to its width (global
+/// classes of IEEE 802.11-2020, table E-4, and 137 of 802.11be).
+pub fn operating_classes(out: &mut Vec<u8>, phy: &PhySetUp) {
+    let classes: &[u8] = match (phy.at_2_4ghz, phy.at_6ghz) {
+        (true, _) => &[81, 83],
+        (_, true) => &[131, 132, 133, 134, 137],
+        _ => &[115, 116, 128, 129],
+    };
+    let steps = match phy.width_mhz {
+        20 => 1,
+        40 => 2,
+        80 => 3,
+        160 => 4,
+        _ => 5,
+    };
+    let supported = &classes[..classes.len().min(steps)];
+    let mut body = supported
+        .last()
+        .map_or(Vec::new(), |present| vec![*present]);
+    body.extend_from_slice(supported);
+    emit(out, id::SUPPORTED_OPERATING_CLASSES, &body);
+}
+
 /// HT Capabilities.
 pub fn ht_capabilities(out: &mut Vec<u8>, phy: &PhySetUp) {
     let mut body = [0; 26];

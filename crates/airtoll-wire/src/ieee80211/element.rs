@@ -29,6 +29,8 @@ pub mod id {
     pub const MOBILITY_DOMAIN: u8 = 54;
     /// Fast BSS transition.
     pub const FAST_TRANSITION: u8 = 55;
+    /// Supported operating classes.
+    pub const SUPPORTED_OPERATING_CLASSES: u8 = 59;
     /// HT operation.
     pub const HT_OPERATION: u8 = 61;
     /// Multiple BSSID.

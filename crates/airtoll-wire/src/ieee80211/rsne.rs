@@ -6,7 +6,7 @@
 //! standard's defaults then hold). Never judges whether the offer is secure.
 
 use super::suite::{AkmSelector, CipherSelector, OUI_WPA};
-use crate::{Cursor, Error, Result};
+use crate::{Cursor, Error, MacAddress, Result};
 
 const FORMAT: &str = "RSN element";
 
@@ -199,6 +199,22 @@ pub fn emit_override(element: &[u8], number: u8, out: &mut Vec<u8>) {
 /// Appends the RSNXE Override element with the body of this whole RSN extension element.
 pub fn emit_extension_override(element: &[u8], out: &mut Vec<u8>) {
     emit_vendor(0x2b, element, out);
+}
+
+/// Appends the RSN Selection element of an association request: 0 for the RSN element, 1 for RSNE
+/// Override, 2 for RSNE Override 2.
+pub fn emit_selection(number: u8, out: &mut Vec<u8>) {
+    emit_vendor(0x2c, &[0, 0, number], out);
+}
+
+/// Appends the OWE Transition Mode element: BSSID and name of the other BSS of the pair (Wi-Fi Alliance,
+/// Opportunistic Wireless Encryption Specification 1.1, 2.2.1).
+pub fn emit_owe_transition(bssid: MacAddress, ssid: &[u8], out: &mut Vec<u8>) {
+    let mut body = vec![0, 0];
+    body.extend_from_slice(&bssid.0);
+    body.push(ssid.len() as u8);
+    body.extend_from_slice(ssid);
+    emit_vendor(0x1c, &body, out);
 }
 
 fn emit_vendor(kind: u8, element: &[u8], out: &mut Vec<u8>) {

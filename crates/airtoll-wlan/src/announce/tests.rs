@@ -184,3 +184,127 @@ fn overriding_elements_come_last() {
     assert_eq!(elements.find_id(id::RSN).map(<[u8]>::len), Some(20));
     assert_eq!(elements.find_id(id::RSN_EXTENSION), None);
 }
+
+fn beside_of(standard: &str, more: &str, cipher: &str, link: &str, station: &str) -> Announced {
+    let security = format!(r#"{more}, "security": {{"links": [{link}]}}"#);
+    let scenario = format!(
+        r#"{{"duration_s": 1.0, "bss": [{{"name": "cell", {}}}],
+            "nodes": [{{"name": "A", "role": "station", "bss": "cell", "cipher": "{cipher}" {station}}},
+                      {{"name": "ap", "role": "access_point", "bss": "cell"}}], "flows": []}}"#,
+        bss(standard, &security, "", false)
+    );
+    let scenario: Scenario = serde_json::from_str(&scenario).unwrap();
+    let spec: LinkSpec = serde_json::from_str(link).unwrap();
+    let link = announced_link(&spec, &Options::default()).unwrap();
+    beside(
+        &scenario,
+        &scenario.bss[0],
+        (&scenario.nodes[0], OWN),
+        &link,
+    )
+}
+
+/// Identifiers and extensions of the elements of one end's PHY.
+fn phy_ids(phy: &PhyElements) -> Vec<(u8, Option<u8>)> {
+    let all = [&phy.rates, &phy.to_vht, &phy.from_he, &phy.vendor];
+    all.into_iter()
+        .flat_map(|octets| {
+            let elements = Elements::new(octets);
+            assert!(!elements.is_damaged());
+            elements.map(|e| (e.id, e.extension().map(|(number, _)| number)))
+        })
+        .collect()
+}
+
+#[test]
+fn association_frames_have_the_elements_of_their_generation() {
+    let sae = link("ccmp-128", "sae", "required");
+    let of = |standard, more| beside_of(standard, more, "ccmp-128", &sae, "");
+    let a = of("802.11a", "");
+    assert_eq!(phy_ids(&a.station), [(id::SUPPORTED_RATES, None)]);
+    let ext = |number| (id::EXTENSION, Some(number));
+    let n = of("802.11n", "");
+    assert_eq!(
+        phy_ids(&n.station),
+        [
+            (id::SUPPORTED_RATES, None),
+            (id::SUPPORTED_OPERATING_CLASSES, None),
+            (id::HT_CAPABILITIES, None),
+            (id::EXTENDED_CAPABILITIES, None),
+            (id::VENDOR, None),
+        ]
+    );
+    assert!(phy_ids(&n.access_point).contains(&(id::HT_OPERATION, None)));
+    let be = of("802.11be", r#", "width_mhz": 80"#);
+    for wanted in [
+        (id::VHT_CAPABILITIES, None),
+        ext(extension::HE_CAPABILITIES),
+        ext(extension::EHT_CAPABILITIES),
+    ] {
+        assert!(phy_ids(&be.station).contains(&wanted));
+        assert!(phy_ids(&be.access_point).contains(&wanted));
+    }
+    // Association on one link, without an MLD.
+    assert!(!phy_ids(&be.station).contains(&ext(extension::MULTI_LINK)));
+    let six = of("802.11be", r#", "width_mhz": 160, "band": "6ghz""#);
+    let ids = phy_ids(&six.station);
+    assert!(!ids.contains(&(id::HT_CAPABILITIES, None)));
+    assert!(ids.contains(&ext(extension::HE_6GHZ_CAPABILITIES)));
+}
+
+#[test]
+fn an_access_point_answers_an_older_station_in_its_generation() {
+    let sae = link("ccmp-128", "sae", "required");
+    let older = r#", "standard": "802.11n""#;
+    let made = beside_of("802.11be", r#", "width_mhz": 80"#, "ccmp-128", &sae, older);
+    for phy in [&made.station, &made.access_point] {
+        let ids = phy_ids(phy);
+        assert!(ids.contains(&(id::HT_CAPABILITIES, None)));
+        assert!(
+            !ids.iter()
+                .any(|(id, _)| *id == id::EXTENSION || *id == id::VHT_CAPABILITIES)
+        );
+    }
+    // TKIP keeps a station from HT (IEEE 802.11-2020, 12.6.1.1).
+    let tkip = link("tkip", "psk", "off");
+    let made = beside_of("802.11n", "", "tkip", &tkip, "");
+    assert!(!phy_ids(&made.station).contains(&(id::HT_CAPABILITIES, None)));
+}
+
+#[test]
+fn a_station_of_a_transition_mode_gets_the_beacon_s_element_in_message_3() {
+    let sae = link("ccmp-128", "sae", "optional");
+    let both = format!("{sae}, {}", link("ccmp-128", "psk", "off"));
+    let security = format!(r#", "security": {{"links": [{both}]}}"#);
+    let announcement = announced(&bss("802.11ax", &security, "", false));
+    let spec: LinkSpec = serde_json::from_str(&sae).unwrap();
+    let own = announced_link(&spec, &Options::default()).unwrap();
+    let rsn = announcement.rsn_for(&own);
+    let beacon = announcement.beacon(0, 0, 0);
+    let said = Elements::new(&beacon[36..]).find_id(id::RSN);
+    assert_eq!(Some(&rsn[2..]), said);
+    assert_ne!(rsn, own.security_element(&[]));
+}
+
+#[test]
+fn owe_transition_has_a_hidden_and_an_open_network() {
+    let owe = link("ccmp-128", "owe", "required");
+    let security = format!(r#", "security": {{"links": [{owe}], "owe_transition": true}}"#);
+    let announcement = announced(&bss("802.11ax", &security, "", false));
+    assert_eq!(announcement.beacons(), 2);
+    let frames = [announcement.beacon(0, 0, 0), announcement.beacon(1, 0, 0)];
+    let [hidden, open] = frames.each_ref().map(|frame| Elements::new(&frame[36..]));
+    assert_eq!(hidden.find_id(id::SSID), Some(&[][..]));
+    assert!(hidden.find_id(id::RSN).is_some());
+    let name = open.find_id(id::SSID).unwrap();
+    assert!(!name.is_empty());
+    assert_eq!(open.find_id(id::RSN), None);
+    // Each names the other one: BSSID, length of the name, name.
+    let other = hidden.find_vendor([0x50, 0x6f, 0x9a], 0x1c).unwrap();
+    assert_eq!(&other[..6], &frames[1][10..16]);
+    assert_eq!(&other[7..], name);
+    let back = open.find_vendor([0x50, 0x6f, 0x9a], 0x1c).unwrap();
+    assert_eq!(&back[..6], &frames[0][10..16]);
+    // Bit 4 of the capability information: privacy.
+    assert_eq!((frames[0][34] & 0x10, frames[1][34] & 0x10), (0x10, 0));
+}

@@ -10,6 +10,7 @@ use airtoll_units::{Duration, Instant};
 use super::radios::Radios;
 use super::signalling;
 use crate::address;
+use crate::announce;
 use crate::event::{Event, JoinEvent};
 use crate::id::{NodeId, RadioId, SessionId};
 use crate::join::{
@@ -331,6 +332,18 @@ fn session(
         value: terms.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
+    let bss = scenario.bss.iter().find(|b| b.name == terms.bss);
+    if let Some(bss) = bss {
+        let ends = (&scenario.nodes[station.index()], address::mac(access_point));
+        let announced = announce::beside(scenario, bss, ends, negotiation.link());
+        negotiation
+            .announce(announced)
+            .map_err(|problem| ScenarioError::Invalid {
+                field: format!("{path}.policy"),
+                value: terms.policy.name.clone(),
+                allowed: problem.to_string(),
+            })?;
+    }
     if let Some(gateway) = nodes.node(Party::Gateway) {
         let ends = [station, gateway].map(|node| address::ipv4(node).octets());
         negotiation.set_tunnel_ends(ends.into());

@@ -7,7 +7,7 @@ use airtoll_units::Duration;
 use super::joins::{self, Source, Terms, access_point_of};
 use super::signalling;
 use crate::address;
-use crate::announce::{Announcement, supported_rates};
+use crate::announce::{Announcement, StationPhy};
 use crate::event::Event;
 use crate::id::{NodeId, SessionId, TunnelId};
 use crate::net::{Takes, TunnelEnd};
@@ -128,7 +128,10 @@ fn scanning(
     let bss = &scenario.bss[at];
     let (_, access_point) = world.join.ends_of(session);
     let answer = Announcement::of(scenario, bss, address::mac(access_point)).probe_response();
-    Scanning::new(plan, link, vector, difs, (supported_rates(bss), answer))
+    let (station, _) = world.join.ends_of(session);
+    let own = StationPhy::of(bss, &scenario.nodes[station.index()]);
+    let request = own.probe_request(&world.join.link_of(session).ssid);
+    Scanning::new(plan, link, vector, difs, (request, answer))
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.

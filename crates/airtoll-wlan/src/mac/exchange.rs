@@ -581,7 +581,7 @@ impl Mac {
                 };
                 let arrives = outcome.is_some_and(|r| {
                     let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
-                    medium.data_arrives(ends, sent_with, mpdu.octets, r, &mut link.success)
+                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), &mut link.success)
                 });
                 mpdu.hear(arrives);
             }

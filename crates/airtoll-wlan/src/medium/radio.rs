@@ -6,9 +6,11 @@
 
 use std::collections::HashMap;
 
+use airtoll_engine::Streams;
 use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwatts, noise_floor};
 use airtoll_units::{Db, Dbm};
 
+use super::fading;
 use crate::id::{ClassId, NodeId, RadioId};
 use crate::scenario::{PathLoss, Scenario, Wall};
 
@@ -20,6 +22,8 @@ pub(crate) struct Radio {
     level_dbm: Vec<f64>,
     /// Power at the second from the first, dBm.
     power_dbm: Vec<f64>,
+    /// Shadowing between the two, dB; empty without shadowing.
+    shadowing_db: Vec<f64>,
     noise_figure: Db,
     carrier_sense_dbm: f64,
     hidden: Vec<(RadioId, RadioId)>,
@@ -49,6 +53,7 @@ impl Radio {
         scenario: &Scenario,
         index: &HashMap<&str, NodeId>,
         radios: &[(NodeId, [f64; 3])],
+        (names, streams): (&[&str], &Streams),
     ) -> Self {
         let nodes = radios.len();
         let radio = &scenario.radio;
@@ -75,6 +80,16 @@ impl Radio {
                 level_dbm[i * nodes + j] = tx_power_dbm[i] - loss;
             }
         }
+        let mut shadowing_db = Vec::new();
+        if radio.shadowing_db > 0.0 {
+            shadowing_db = vec![0.0; nodes * nodes];
+            for (i, j) in (0..nodes).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let pair = [names[j], names[i]];
+                let drawn = fading::shadowing_db(radio.shadowing_db, streams, pair);
+                shadowing_db[i * nodes + j] = drawn;
+                shadowing_db[j * nodes + i] = drawn;
+            }
+        }
         let mut given = vec![false; nodes * nodes];
         for budget in &radio.budgets {
             for (a, b) in pairs(budget.nodes.each_ref().map(String::as_str)) {
@@ -87,8 +102,12 @@ impl Radio {
                 }
             }
         }
+        for (level, shadowing) in level_dbm.iter_mut().zip(&shadowing_db) {
+            *level += shadowing;
+        }
         Self {
             nodes,
+            shadowing_db,
             power_dbm: level_dbm.clone(),
             level_dbm,
             noise_figure: Db(radio.noise_figure_db),
@@ -152,6 +171,7 @@ impl Radio {
                 else {
                     continue;
                 };
+                let level = level + self.shadowing_db.get(at).copied().unwrap_or(0.0);
                 // Radios out of reach of each other stay so.
                 if self.power_dbm[at] != f64::NEG_INFINITY {
                     self.power_dbm[at] = level;

@@ -108,11 +108,15 @@ impl Medium {
         (from, to): (RadioId, RadioId),
         (mode, vector): (ModeId, &TxVector),
         octets: u32,
-        reception: Reception,
+        (reception, at): (Reception, Instant),
         known: &mut (Option<ModeId>, u32, f64),
     ) -> bool {
         if !self.radio.frame_errors() {
             return true;
+        }
+        if self.fading.is_some() {
+            let bandwidth = f64::from(vector.width().mhz()) * 1e6;
+            return self.arrives_faded((from, to), (vector, octets), bandwidth, (reception, at));
         }
         let probability = match reception {
             Reception::Clear if known.0 == Some(mode) && known.1 == octets => known.2,
@@ -144,6 +148,10 @@ impl Medium {
         if !self.radio.frame_errors() {
             return true;
         }
+        if self.fading.is_some() {
+            let what = (vector, octets);
+            return self.arrives_faded((t.node, to), what, 20e6, (reception, t.end));
+        }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
             Reception::Over(sinr) => {
@@ -151,6 +159,28 @@ impl Medium {
             }
         };
         self.happens(probability)
+    }
+
+    /// Whether a frame arrives with the gain that the pair of radios has at the end of the frame. The
+    /// frames that overlap it keep their mean levels.
+    #[cold]
+    fn arrives_faded(
+        &mut self,
+        (from, to): (RadioId, RadioId),
+        (vector, octets): (&TxVector, u32),
+        bandwidth_hz: f64,
+        (reception, at): (Reception, Instant),
+    ) -> bool {
+        let mean = match reception {
+            Reception::Clear => self.radio.sinr(from, to, bandwidth_hz, std::iter::empty()),
+            Reception::Over(sinr) => sinr,
+        };
+        let gain = self
+            .fading
+            .as_mut()
+            .map_or(1.0, |fading| fading.gain(from, to, at));
+        let snr = mean * gain;
+        self.happens(phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr))
     }
 
     #[inline]

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use airtoll_security::esp::EspKey;
+use airtoll_security::openvpn::OpenVpnKey;
 use airtoll_security::wireguard::WireGuardKey;
 use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
 use airtoll_wire::udp::UdpRepr;
@@ -60,11 +61,14 @@ impl TunnelDirection {
 enum Engine {
     Esp(Box<EspKey>),
     WireGuard(Box<WireGuardKey>),
+    OpenVpn(Box<OpenVpnKey>),
 }
 
 /// UDP ports: ESP in UDP (RFC 3948), WireGuard's usual one.
 const ESP_PORT: u16 = 4_500;
 const WIREGUARD_PORT: u16 = 51_820;
+/// UDP port of OpenVPN (IANA).
+const OPENVPN_PORT: u16 = 1_194;
 /// IP protocol of ESP.
 const ESP: u8 = 50;
 /// Next headers (RFC 4303 section 2.6): an IPv4 or IPv6 packet.
@@ -99,6 +103,7 @@ pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
         S::EspAesCbcSha1 => (16, 20),
         S::EspAesGcm => (20, 0),
         S::WireGuard => (32, 0),
+        S::OpenVpnAesGcm => (40, 0),
     }
 }
 
@@ -111,12 +116,16 @@ impl TunnelCipher {
         key: &[u8],
     ) -> Option<Self> {
         let (encryption, integrity) = key.split_at_checked(key_octets(tunnel.suite).0)?;
-        let engine = if tunnel.suite == TunnelSuite::WireGuard {
-            Engine::WireGuard(Box::new(WireGuardKey::new(encryption, index).ok()?))
-        } else {
-            Engine::Esp(Box::new(
-                EspKey::new(tunnel.suite, index, encryption, integrity).ok()?,
-            ))
+        let engine = match tunnel.suite {
+            TunnelSuite::WireGuard => {
+                Engine::WireGuard(Box::new(WireGuardKey::new(encryption, index).ok()?))
+            }
+            TunnelSuite::OpenVpnAesGcm => {
+                Engine::OpenVpn(Box::new(OpenVpnKey::new(encryption, index).ok()?))
+            }
+            suite => Engine::Esp(Box::new(
+                EspKey::new(suite, index, encryption, integrity).ok()?,
+            )),
         };
         Some(Self {
             tunnel,
@@ -177,6 +186,14 @@ impl TunnelCipher {
                 key: super::hex(encryption),
             };
         }
+        if tunnel.suite == TunnelSuite::OpenVpnAesGcm {
+            return Key::OpenvpnData {
+                source,
+                destination,
+                peer: format!("{:#08x}", index & 0x00ff_ffff),
+                key: super::hex(encryption),
+            };
+        }
         Key::Esp {
             source,
             destination,
@@ -210,6 +227,10 @@ impl TunnelCipher {
             Engine::WireGuard(key) => {
                 port = WIREGUARD_PORT;
                 key.encapsulate(self.earlier + u64::from(sequence - 1), inner, &mut message)
+            }
+            Engine::OpenVpn(key) => {
+                port = OPENVPN_PORT;
+                key.encapsulate(sequence, inner, &mut message)
             }
         };
         debug_assert!(done.is_ok(), "{done:?}");

@@ -9,14 +9,12 @@ use airtoll_phy::TxVector;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::ManagementRepr;
-use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
 
 use super::{Action, Roam, Turn};
 use crate::address;
 use crate::event::RoamEvent;
 use crate::id::{HandoverId, LinkId};
-use crate::join::Join;
 use crate::scenario::Scan;
 
 /// Beacon interval in probe responses, TU.
@@ -32,8 +30,8 @@ pub(crate) struct Scanning {
     vector: TxVector,
     /// DIFS on that channel.
     difs: Duration,
-    /// Supported rates of that BSS in 500 kb/s.
-    rates: Vec<u8>,
+    /// Elements of its probe requests.
+    request: Vec<u8>,
     /// Elements of its probe responses.
     answer: Vec<u8>,
     /// Start of the present stay on that channel.
@@ -50,14 +48,14 @@ impl Scanning {
         link: LinkId,
         vector: TxVector,
         difs: Duration,
-        (rates, answer): (Vec<u8>, Vec<u8>),
+        (request, answer): (Vec<u8>, Vec<u8>),
     ) -> Self {
         Self {
             plan,
             link,
             vector,
             difs,
-            rates,
+            request,
             answer,
             since: None,
             heard: false,
@@ -69,7 +67,7 @@ impl Scanning {
 impl Roam {
     /// The station tunes through the empty channels.
     pub(super) fn begin_scan(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
-        let request = self.probe_request(id, turn.join);
+        let request = self.probe_request(id);
         let Some(scanning) = &mut self.handovers[id].plan.scanning else {
             return;
         };
@@ -90,7 +88,7 @@ impl Roam {
     /// The station is on the channel of the new access point.
     pub(super) fn probe(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         self.put_in_place(id, turn);
-        let request = self.probe_request(id, turn.join);
+        let request = self.probe_request(id);
         let plan = &mut self.handovers[id].plan;
         let session = plan.session;
         let Some(scanning) = &mut plan.scanning else {
@@ -150,10 +148,10 @@ impl Roam {
         scanning.as_ref().is_none_or(|s| s.heard)
     }
 
-    fn probe_request(&self, id: HandoverId, join: &Join) -> Message {
+    fn probe_request(&self, id: HandoverId) -> Message {
         let plan = &self.handovers[id].plan;
-        let elements = self.announced(id, join);
-        let body = ManagementRepr::ProbeRequest(&elements);
+        let elements = plan.scanning.as_ref().map_or(&[][..], |s| &s.request);
+        let body = ManagementRepr::ProbeRequest(elements);
         let addresses = (BROADCAST, address::mac(plan.station), BROADCAST);
         Message {
             from: Party::Station,
@@ -161,22 +159,6 @@ impl Roam {
             carrier: Carrier::Management,
             octets: frame(management_subtype::PROBE_REQUEST, addresses, &body),
         }
-    }
-
-    /// Network name and rates.
-    fn announced(&self, id: HandoverId, join: &Join) -> Vec<u8> {
-        let plan = &self.handovers[id].plan;
-        let link = join.link_of(plan.session);
-        let rates = plan.scanning.as_ref().map_or(&[][..], |s| &s.rates);
-        let (first, further) = rates.split_at(rates.len().min(8));
-        let mut out = Vec::new();
-        let mut add = |id: u8, body: &[u8]| Element { id, body }.emit(&mut out);
-        add(id::SSID, &link.ssid);
-        add(id::SUPPORTED_RATES, first);
-        if !further.is_empty() {
-            add(id::EXTENDED_RATES, further);
-        }
-        out
     }
 
     /// A frame of a scan arrived: the access point answers, and the station has heard it.

@@ -118,6 +118,10 @@ pub struct Announced {
     /// Beacons carry a MIC (BIGTK), where management frames are protected.
     #[serde(default)]
     pub beacon_protection: bool,
+    /// OWE transition mode: the links are those of a hidden BSS, and an open BSS has beacons of its
+    /// own. The beacons of each name the other one.
+    #[serde(default)]
+    pub owe_transition: bool,
 }
 
 /// Protection of OFDM frames against stations that hear only DSSS.

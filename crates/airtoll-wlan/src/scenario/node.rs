@@ -64,6 +64,25 @@ pub struct Node {
     /// IP MTU of its interfaces, octets.
     #[serde(default = "mtu")]
     pub mtu_octets: u32,
+    /// When a station dozes, for its energy; null: never.
+    #[serde(default)]
+    pub power_save: Option<PowerSave>,
+    /// Energy of its battery, Wh; null: none.
+    #[serde(default)]
+    pub battery_wh: Option<f64>,
+}
+
+/// Dozing of a station in its energy (IEEE 802.11-2020, 11.2.3). The frames of the station itself wake
+/// it; frames for it do not wait for a beacon.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerSave {
+    /// It wakes for every so manieth beacon.
+    pub listen_interval: u32,
+    /// It dozes this long after its last frame, us.
+    pub after_us: f64,
+    /// It is awake this long for a beacon, us.
+    pub beacon_awake_us: f64,
 }
 
 /// Role of a node.
@@ -179,16 +198,26 @@ pub struct CipherCost {
     pub decrypt: Cost,
 }
 
-/// Power drawn by a node, beyond what it draws when switched on and idle.
+/// Power that a node draws. The model and the energy of a packet are those of Serrano,
+/// Garcia-Saavedra, Bianchi, Banchs and Azcorra, IEEE/ACM Transactions on Networking, 2015.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Energy {
+    /// While it is awake, W; the next three come on top.
+    #[serde(default)]
+    pub idle_w: f64,
     /// While its radio transmits, W.
     pub transmit_w: f64,
     /// While its radio receives a frame addressed to it, W.
     pub receive_w: f64,
     /// While its CPU works, W.
     pub cpu_w: f64,
+    /// While it dozes, W, in place of `idle_w`.
+    #[serde(default)]
+    pub doze_w: f64,
+    /// Energy of a packet that crosses its host in either direction, J (cross-factor).
+    #[serde(default)]
+    pub packet_j: f64,
     /// While its cipher engine works (not for `cpu`), W.
     #[serde(default)]
     pub engine_w: f64,

@@ -19,6 +19,11 @@ pub struct Radio {
     pub noise_figure_db: f64,
     /// Power from which a frame makes the medium busy, dBm.
     pub carrier_sense_dbm: f64,
+    /// Standard deviation of log-normal shadowing, dB: the level of every pair of nodes differs from
+    /// its mean by one draw per trial, the same in both directions; 0: none.
+    pub shadowing_db: f64,
+    /// Fading of the levels with time; null: none.
+    pub fading: Option<Fading>,
     /// Whether frames fail by noise (SNR and modulation); if not, only by collisions.
     pub frame_errors: bool,
     /// Preamble detection among overlapping frames: a receiver locks on to the strongest of those
@@ -28,6 +33,18 @@ pub struct Radio {
     /// Frame capture: a later frame that is this much stronger takes over the receiver, dB; null:
     /// never.
     pub frame_capture_db: Option<f64>,
+}
+
+/// Block fading: the power gain of a pair of nodes is constant for the coherence time and then drawn
+/// anew, the same in both directions and over the whole channel. Its mean is 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fading {
+    /// Rician K-factor (power of the line of sight over that of the other paths), dB; null: Rayleigh.
+    #[serde(default)]
+    pub k_db: Option<f64>,
+    /// Coherence time, us.
+    pub coherence_us: f64,
 }
 
 /// Mean path loss by distance; positions are in metres.
@@ -82,6 +99,8 @@ impl Default for Radio {
             budgets: Vec::new(),
             hidden: Vec::new(),
             noise_figure_db: 7.0,
+            shadowing_db: 0.0,
+            fading: None,
             carrier_sense_dbm: -82.0,
             frame_errors: true,
             preamble_capture_db: None,

@@ -92,7 +92,7 @@ impl Lab {
         Self {
             roam,
             join,
-            radio: Radio::new(&scenario, &index, &radios),
+            radio: Radio::new(&scenario, &index, &radios, (&[], &Streams::new(1))),
             out: Vec::new(),
         }
     }
