@@ -251,6 +251,9 @@ METRICS: Final[dict[str, Metric]] = {
         "1", "packets lost from the departure to the next delivery", mean_by("handovers")
     ),
     "cpu_share": Metric("1", "busy share of one CPU", LARGEST),
+    "power_w": Metric("W", "mean power of a node, by its profile", MEAN),
+    "doze_share": Metric("1", "share of the time that a station dozed", MEAN),
+    "battery_h": Metric("h", "time that a station's battery lasts at its mean power", MEAN),
     "energy_j_per_bit": Metric("J/bit", "energy per delivered bit, by the device profile", SUM),
     "sender_time_s": Metric(
         "s",

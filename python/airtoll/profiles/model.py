@@ -80,12 +80,27 @@ class CipherCost(_Table):
 
 
 class Energy(_Table):
-    """Power draw by state, watts; for the energy estimate."""
+    """Power draw by state, watts, and the energy of packets.
+
+    ``idle_w``: awake. ``tx_w``, ``rx_w``, ``cpu_w``: on top while the radio transmits or receives
+    and while the CPU works. ``doze_w``: in place of ``idle_w`` while it dozes. ``packet_mj``:
+    energy of a packet that crosses the host, millijoules. ``beacon_awake_ms``: time awake for a
+    beacon.
+    """
 
     tx_w: Number
     rx_w: Number
     idle_w: Number
     cpu_w: Number
+    doze_w: Number | None = None
+    beacon_awake_ms: Number | None = None
+    packet_mj: Number = _ZERO
+
+    @model_validator(mode="after")
+    def _dozing(self) -> Energy:
+        if (self.doze_w is None) != (self.beacon_awake_ms is None):
+            raise ValueError("doze_w and beacon_awake_ms come together")
+        return self
 
 
 class Radio(_Table):

@@ -120,6 +120,27 @@ class Station(Table):
     )
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
+    client: Literal["wpa2", "wpa3", "wifi7"] | None = Field(
+        None,
+        description="age of the station: it chooses the best link that it knows of those that the "
+        "AP offers (transition modes, RSN overriding), and does not associate where it knows none; "
+        "default: it knows all",
+    )
+    listen_interval: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
+        None,
+        description="the station dozes between its frames and wakes for every so manieth beacon, "
+        "in its energy; needs a profile with the power of dozing; default: it never dozes",
+    )
+    doze_after_ms: NotNegative = Field(
+        100.0,
+        description="with `listen_interval`: time from the last frame to dozing, ms; default: "
+        "that of Linux's cfg80211 (ps_timeout)",
+    )
+    battery_wh: Positive | None = Field(
+        None,
+        description="energy of the station's battery, Wh, for `battery_h`; needs a profile with "
+        "power figures",
+    )
     bridge: bool | None = Field(
         None, description="in a scenario with `bridge`: this station is a bridge; default: true"
     )
@@ -197,6 +218,33 @@ class Radio(Table):
         None,
         description="capture: a frame this much stronger survives a collision, dB; default: none",
     )
+    shadowing_db: Db = Field(
+        0.0,
+        description="standard deviation of log-normal shadowing, dB: the level of each pair of "
+        "nodes differs from its mean by one draw per trial (4 to 10 dB indoors: Rappaport 2002, "
+        "table 4.6)",
+    )
+    fading: Literal["none", "rayleigh", "rician"] = Field(
+        "none",
+        description="block fading: the power gain of each pair of nodes is drawn anew every "
+        "`coherence_ms`, the same over the whole channel and in both directions",
+    )
+    rician_k_db: Db | None = Field(
+        None, description='Rician K-factor, dB; needed with `fading = "rician"` alone'
+    )
+    coherence_ms: Positive = Field(
+        25.0,
+        description="coherence time of fading, ms; default: 0.423 / Doppler shift (Rappaport 2002, "
+        "5.40.c) at 1 m/s and 5.18 GHz",
+    )
+
+    @model_validator(mode="after")
+    def _fades(self) -> Radio:
+        if (self.fading == "rician") != (self.rician_k_db is not None):
+            raise ValueError('rician_k_db and fading = "rician" come together')
+        if self.fading == "none" and self.coherence_ms != 25.0:
+            raise ValueError("coherence_ms needs fading")
+        return self
 
 
 class Scenario(Table):

@@ -26,7 +26,8 @@ class Analytic:
         """``None`` if the cell has a closed form."""
         policies = [station_policy(cell, station) for station in station_list(cell.settings)]
         problem = (
-            gating.why_not(cell)
+            _no_closed_form(cell)
+            or gating.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
@@ -66,3 +67,14 @@ class Analytic:
 
     def close(self) -> None:
         """Nothing to stop."""
+
+
+def _no_closed_form(cell: Cell) -> str | None:
+    """Fields that closed forms leave out."""
+    radio = cell.settings.radio
+    if radio.fading != "none" or radio.shadowing_db:
+        return "closed forms have mean levels alone: no fading, no shadowing"
+    for station in cell.settings.stations:
+        if station.battery_wh is not None or station.listen_interval is not None:
+            return "closed forms have no energy"
+    return None

@@ -13,7 +13,8 @@ from attrs import evolve
 
 from airtoll import border
 from airtoll.plan import Cell
-from airtoll.policies import Cipher, Policy, Tunnel, resolve
+from airtoll.policies import Cipher, Policy, Tunnel
+from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of
@@ -258,13 +259,19 @@ def _bss(cell: Cell) -> border.Bss:
 
 
 def announced(cell: Cell) -> border.Announced:
-    """The security that the access point announces: in transition modes that of two policies."""
-    policy = cell.security
-    links = [policy.native().link]
-    if policy.link.transition is not None:
-        links.append(resolve(policy.link.transition).native().link)
+    """The security that the access point announces: in transition modes of several policies."""
+    offered: dict[str, list[border.LinkSpec]] = {}
+    for offer in offers(cell.security, cell.settings.phy):
+        offered.setdefault(offer.place, []).append(offer.policy.native().link)
     return border.Announced(
-        links=tuple(links), beacon_protection=gating.protects_beacons(cell.settings)
+        links=tuple(offered["RSN element"]),
+        overriding=tuple(
+            link
+            for place in ("RSNE Override", "RSNE Override 2")
+            for link in offered.get(place, ())
+        ),
+        beacon_protection=gating.protects_beacons(cell.settings),
+        owe_transition="open BSS" in offered,
     )
 
 
@@ -305,6 +312,8 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
         position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
         edca_parameters=_edca(station.edca_parameters),
+        power_save=_power_save(station, profile),
+        battery_wh=station.battery_wh,
     )
     if station.phy is not None and station.phy != settings.phy:
         own = settings.model_copy(update={"phy": station.phy})
@@ -317,6 +326,17 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     if station.rate_mbps is not None:
         return evolve(node, rate=border.RateFixed(mbps=station.rate_mbps))
     return node
+
+
+def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
+    energy = profile.energy
+    if station.listen_interval is None or energy is None or energy.beacon_awake_ms is None:
+        return None
+    return border.PowerSave(
+        listen_interval=station.listen_interval,
+        after_us=station.doze_after_ms * 1e3,
+        beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
+    )
 
 
 def _station_mcs(settings: Scenario, station: Station) -> border.Rate:
@@ -396,7 +416,11 @@ def _host(profile: Profile, policy: Policy) -> border.Host:
         host = evolve(host, engine=border.CryptoEngine(cipher.engine), ciphers=(priced,))
     if profile.energy is None:
         return host
+    doze, packet = profile.energy.doze_w, profile.energy.packet_mj
     energy = border.Energy(
+        idle_w=profile.energy.idle_w.value,
+        doze_w=0.0 if doze is None else doze.value,
+        packet_j=packet.value / 1e3,
         transmit_w=profile.energy.tx_w.value,
         receive_w=profile.energy.rx_w.value,
         cpu_w=profile.energy.cpu_w.value,
@@ -516,6 +540,10 @@ def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
         budgets=tuple(budgets),
         hidden=settings.hidden,
         noise_figure_db=radio.noise_figure_db,
+        shadowing_db=radio.shadowing_db,
+        fading=None
+        if radio.fading == "none"
+        else border.Fading(k_db=radio.rician_k_db, coherence_us=radio.coherence_ms * 1e3),
         carrier_sense_dbm=radio.carrier_sense_dbm,
         frame_capture_db=radio.capture_db,
         preamble_capture_db=radio.capture_db,

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from airtoll.testbeds.capability import Capability, acts
+from airtoll.plan import Cell
+from airtoll.profiles import load
+from airtoll.study import Station
+from airtoll.testbeds.capability import Capability, Feature, acts
 
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
@@ -32,14 +35,14 @@ _FIELDS: Final = _EDCA | {
     "basic_rates_mbps slot_time_us queue_packets mtu_octets queue_max_delay_ms queue_type "
     "airtime_fairness clients rssi_dbm hidden authenticate address_resolution",
     "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
-    "bridge frame_bursting_us",
+    "client listen_interval doze_after_ms battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",
     "scenario.bridge.host": "profile",
     "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
     "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
-    "capture_db",
+    "capture_db shadowing_db fading rician_k_db coherence_ms",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
     "max_rounds max_received_flight_bytes max_sent_flight_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
@@ -59,10 +62,45 @@ _FIELDS: Final = _EDCA | {
 }
 
 
+def _without_figures(cell: Cell) -> bool:
+    """Whether a station asks for energy that its profile has no figures of."""
+    for station in cell.settings.stations:
+        energy = load(cell.profile(station.profile)).energy
+        if station.battery_wh is not None and energy is None:
+            return True
+        if station.listen_interval is not None and (energy is None or energy.doze_w is None):
+            return True
+    return False
+
+
 CAPABILITY: Final = Capability(
     fields={
         f"{table}.{name}": acts() for table, names in _FIELDS.items() for name in names.split()
     },
     where={},
-    features=(),
+    features=(
+        Feature(
+            "energy of a station whose profile has no power figures",
+            _without_figures,
+            "stations.battery_wh and listen_interval need a profile with power figures (energy): "
+            "`airtoll profiles list`",
+        ),
+        Feature(
+            "dozing without beacons",
+            lambda cell: (
+                not cell.settings.beacons
+                and any(one.listen_interval is not None for one in cell.settings.stations)
+            ),
+            "stations.listen_interval needs beacons",
+        ),
+        Feature(
+            "a time to dozing without dozing",
+            lambda cell: any(
+                one.doze_after_ms != Station.model_fields["doze_after_ms"].default
+                and one.listen_interval is None
+                for one in cell.settings.stations
+            ),
+            "stations.doze_after_ms needs listen_interval",
+        ),
+    ),
 )

@@ -111,6 +111,12 @@ _SCENARIO: Final = {
     "stations.policy": only(
         None, reason="stations with policies of their own are not set up by this testbed"
     ),
+    "stations.client": only(
+        None, reason="has no effect: wpa_supplicant knows all links of the policy"
+    ),
+    "stations.listen_interval": only(None, reason="has no effect: power save is off here"),
+    "stations.doze_after_ms": only(100.0, reason="has no effect: power save is off here"),
+    "stations.battery_wh": only(None, reason="has no effect: no power is measured here"),
     "stations.bridge": acts(),
     "stations.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "clients": acts(f"at most {MAX_STATIONS} stations"),
@@ -132,6 +138,10 @@ _SCENARIO: Final = {
     "radio.wall_db": acts("with walls: as the levels that they leave", medium=True),
     "radio.noise_figure_db": acts(medium=True),
     "radio.carrier_sense_dbm": acts(medium=True),
+    "radio.shadowing_db": only(0.0, reason="has no effect: the medium has mean levels"),
+    "radio.fading": only("none", reason="has no effect: the medium has mean levels"),
+    "radio.rician_k_db": only(None, reason="has no effect: the medium has mean levels"),
+    "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),
@@ -277,6 +287,21 @@ _POLICIES: Final = (
         "hostapd does not take WEP as the group cipher of WPA (TSN)",
     ),
     *(_akm_since(akm, version) for akm, version in _SINCE.items()),
+    PolicyFeature(
+        "OpenVPN",
+        lambda policy: any(tunnel.kind == "openvpn" for tunnel in policy.tunnels),
+        "OpenVPN is not set up by this testbed",
+    ),
+    PolicyFeature(
+        "RSN overriding",
+        lambda policy: bool(policy.link.overriding),
+        "hostapd {version} is not given RSN overriding by this testbed",
+    ),
+    PolicyFeature(
+        "OWE transition mode",
+        lambda policy: policy.link.transition == "open",
+        "the open BSS beside that of OWE is not set up by this testbed",
+    ),
     PolicyFeature(
         "a packet filter",
         lambda policy: any(control.value == "firewall" for control in policy.access_control),
