@@ -1,7 +1,8 @@
-"""Write the tables of the pages on Wi-Fi 7: cost of its security, and what WPA2 forfeits.
+"""Write the tables of the pages on Wi-Fi 7, on transition modes and on batteries.
 
 Runs the studies that a page names, with their default seed, and writes each table between its
-markers. With --check it lists pages out of date. It changes no word outside the markers.
+markers. With --check it lists pages out of date; names of pages limit it to these. It changes no
+word outside the markers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from airtoll.analyse import Estimate
+from airtoll.policies import resolve
+from airtoll.policies.transition import CLIENTS as AGES
+from airtoll.policies.transition import choice
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 
@@ -23,6 +27,8 @@ PAGES = (
     ROOT / "docs/studies/staying-on-wpa2.md",
     ROOT / "docs/studies/wifi7.md",
     ROOT / "docs/studies/beacon-tax.md",
+    ROOT / "docs/studies/transition-modes.md",
+    ROOT / "docs/studies/always-on-vpn.md",
 )
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
 WIFI7 = "wpa3-sae-ext-gcmp-256"
@@ -133,7 +139,77 @@ def beacons(summary: RunSummary) -> list[str]:
     return lines
 
 
+MODES = ("wpa2-wpa3-psk-transition", "wpa2-wpa3-psk-compatibility", "owe-transition")
+
+
+def choices() -> list[str]:
+    """The link that clients of each age choose, by the PHY of the access point."""
+    head = " | ".join(age.title for age in AGES.values())
+    lines = [f"| mode | access point | {head} |", "|---|---|" + "---|" * len(AGES)]
+    for mode in MODES:
+        for phy in ("802.11ax", "802.11be"):
+            found = [choice(resolve(mode), phy, client) for client in AGES]
+            shown = " | ".join(
+                "no association" if one is None else f"{one.policy.name} ({one.place})"
+                for one in found
+            )
+            lines.append(f"| {mode} | {phy} | {shown} |")
+    return lines
+
+
+def cost_of_choices(summary: RunSummary) -> list[str]:
+    """Time to join and throughput of the link that a client chooses."""
+    lines = [
+        "| policy of the access point | client | join, ms | throughput, Mb/s |",
+        "|---|---|---|---|",
+    ]
+    policies = ("wpa2-psk-ccmp", *MODES, "wpa3-sae-ccmp", WIFI7)
+    for policy in policies:
+        for client, age in AGES.items():
+            cell = f"{client}-client/{policy}/udp"
+            join = summary.analysis.estimate(cell, "negotiation_time_s")
+            rate = summary.analysis.estimate(cell, "throughput_bps")
+            if rate is None:
+                shown = "no association"
+            else:
+                shown = "-" if join is None else f"{1e3 * join.value:.2f}"
+            lines.append(f"| {policy} | {age.title} | {shown} | {megabits(rate)} |")
+    return lines
+
+
+KEEPALIVES = {
+    "none": "none",
+    "wireguard-120s": "WireGuard, every 120 s",
+    "wireguard-25s": "WireGuard, every 25 s",
+    "ipsec-20s": "IPsec (NAT), every 20 s",
+    "tls-20s": "TLS, every 20 s",
+    "wireguard-10s": "WireGuard, every 10 s",
+}
+
+
+def batteries(summary: RunSummary) -> list[str]:
+    """Mean power and battery hours by keepalive."""
+    lines = [
+        "| keepalive | phone's Wi-Fi, mW | hours | ESP32, mW | hours |",
+        "|---|---|---|---|---|",
+    ]
+    for traffic, title in KEEPALIVES.items():
+        shown = []
+        for scenario in ("phone", "sensor"):
+            cell = f"{scenario}/wpa2-psk-ccmp/{traffic}"
+            power = summary.analysis.estimate(cell, "power_w")
+            hours = summary.analysis.estimate(cell, "battery_h")
+            shown.append("-" if power is None else f"{1e3 * power.value:.2f}")
+            shown.append("-" if hours is None else f"{hours.value:.0f}")
+        lines.append(f"| {title} | {' | '.join(shown)} |")
+    return lines
+
+
+#: Tables that no run gives.
+STATED: Mapping[str, Callable[[], list[str]]] = {"choices-of-clients": choices}
 TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
+    "cost-of-choices": ("transition-modes", cost_of_choices),
+    "battery-by-keepalive": ("always-on-vpn", batteries),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),
     "net-of-wpa2": ("staying-on-wpa2", net),
@@ -145,6 +221,9 @@ def written(text: str, summaries: dict[str, RunSummary]) -> str:
     """The page with its tables as the studies give them now; ``summaries`` keeps the runs."""
 
     def table(found: re.Match[str]) -> str:
+        if found.group(1) in STATED:
+            body = "\n".join(STATED[found.group(1)]())
+            return f"<!-- table: {found.group(1)} -->\n{body}\n<!-- end of table -->\n"
         study, make = TABLES[found.group(1)]
         if study not in summaries:
             with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +238,8 @@ def main() -> int:
     """Write or check the pages."""
     summaries: dict[str, RunSummary] = {}
     stale = []
-    for page in PAGES:
+    named = [ROOT / name for name in sys.argv[1:] if not name.startswith("--")]
+    for page in named or PAGES:
         old = page.read_text("utf-8")
         new = written(old, summaries)
         if new != old:

@@ -1,0 +1,80 @@
+"""The tables of the pages on transition modes and on batteries are those of their studies."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from airtoll.plan import make_plan
+from airtoll.policies import resolve
+from airtoll.policies.transition import CLIENTS, choice
+from airtoll.study import load
+from airtoll.testbeds.simulator import Simulator
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows(page: str, name: str) -> list[list[str]]:
+    text = (ROOT / page).read_text("utf-8")
+    table = text.split(f"<!-- table: {name} -->\n")[1].split("<!-- end of table -->")[0]
+    lines = [line.strip("|").split("|") for line in table.splitlines()]
+    return [[cell.strip() for cell in line] for line in lines[2:]]
+
+
+def values(study: str, place: tuple[str, str, str], metric: str) -> list[float]:
+    """The values of the planned trials of one cell."""
+    plan = make_plan(load(ROOT / f"studies/{study}.toml").study, seed=1)
+    found = []
+    for trial in plan.trials():
+        cell = trial.cell
+        if (cell.scenario, cell.policy, cell.traffic) != place:
+            continue
+        measured = Simulator().measure(trial).rows
+        found += [
+            row.value
+            for row in measured
+            if row.metric == metric and row.flow is None and row.second is None
+        ]
+    return found
+
+
+def test_the_choices_are_those_of_the_policies() -> None:
+    table = rows("docs/studies/transition-modes.md", "choices-of-clients")
+    assert len(table) == 6
+    for mode, phy, *shown in table:
+        for client, text in zip(CLIENTS, shown, strict=True):
+            found = choice(resolve(mode), phy, client)
+            expected = "no association" if found is None else f"{found.policy.name} ({found.place})"
+            assert text == expected
+
+
+@pytest.mark.parametrize("client", ["wpa2", "wifi7"])
+def test_a_row_of_the_cost_is_that_of_the_planned_trials(client: str) -> None:
+    policy = "wpa2-wpa3-psk-compatibility"
+    place = (f"{client}-client", policy, "udp")
+    table = rows("docs/studies/transition-modes.md", "cost-of-choices")
+    (row,) = (one for one in table if one[:2] == [policy, CLIENTS[client].title])
+    joins = values("transition-modes", place, "negotiation_time_s")
+    assert row[2] == f"{1e3 * statistics.fmean(joins):.2f}"
+
+
+def test_a_row_of_the_batteries_is_that_of_the_planned_trials() -> None:
+    place = ("sensor", "wpa2-psk-ccmp", "wireguard-25s")
+    table = rows("docs/studies/always-on-vpn.md", "battery-by-keepalive")
+    (row,) = (one for one in table if one[0] == "WireGuard, every 25 s")
+    power = values("always-on-vpn", place, "power_w")
+    assert row[3] == f"{1e3 * statistics.fmean(power):.2f}"
+
+
+def test_keepalives_shorten_the_life_of_a_battery() -> None:
+    table = {
+        row[0]: row[1:] for row in rows("docs/studies/always-on-vpn.md", "battery-by-keepalive")
+    }
+    for column in (1, 3):
+        hours = [
+            float(table[name][column])
+            for name in ("none", "WireGuard, every 25 s", "WireGuard, every 10 s")
+        ]
+        assert hours == sorted(hours, reverse=True)
