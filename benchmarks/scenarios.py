@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any
 
 #: Octets of the beacon that ns-3.44 sends, by standard and width (read off its transmissions).
-NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198}
+NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, "be": 226}
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -28,10 +28,10 @@ class Case:
 
     name: str
     kind: str  # udp | tcp | delay
-    standard: str  # b a g n ac ax
+    standard: str  # b a g n ac ax be
     stations: int = 1
     rate: float | None = None  # b, a, g
-    mcs: int | None = None  # n, ac, ax
+    mcs: int | None = None  # n, ac, ax, be
     width: int = 20
     guard_ns: int = 800
     streams: int = 1
@@ -75,11 +75,11 @@ class Case:
         if self.rate is not None:
             return self.rate
         assert self.mcs is not None
-        bits = [0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6, 20 / 3, 7.5, 25 / 3][
+        bits = [0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6, 20 / 3, 7.5, 25 / 3, 9, 10][
             self.mcs % 8 if self.standard == "n" else self.mcs
         ]
-        if self.standard == "ax":
-            tones = {20: 234, 40: 468, 80: 980, 160: 1960}[self.width]
+        if self.standard in ("ax", "be"):
+            tones = {20: 234, 40: 468, 80: 980, 160: 1960, 320: 3920}[self.width]
             return tones * bits * self.streams / (12.8 + self.guard_ns / 1000)
         tones = {20: 52, 40: 108, 80: 234, 160: 468}[self.width]
         return tones * bits * self.streams / (3.2 + self.guard_ns / 1000)
@@ -105,7 +105,9 @@ class Case:
             mode = f"{prefix}Rate{self.rate:g}Mbps"
             control = f"{prefix}Rate24Mbps" if self.rate >= 24 else f"{prefix}Rate6Mbps"
         else:
-            mode = {"n": "Ht", "ac": "Vht", "ax": "He"}[self.standard] + f"Mcs{self.mcs}"
+            mode = {"n": "Ht", "ac": "Vht", "ax": "He", "be": "Eht"}[
+                self.standard
+            ] + f"Mcs{self.mcs}"
             control = "OfdmRate24Mbps"
         slow_stations, slow_rate = self.slow
         slow_mode = ""
@@ -303,6 +305,12 @@ def cases() -> list[Case]:
     udp("ax80-mcs7-gi3200-x1", "ax", mcs=7, width=80, guard_ns=3200)
     udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, **slow_to_run)
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
+    for n in (1, 5):
+        udp(f"be80-mcs13-x{n}", "be", stations=n, mcs=13, width=80, **slow_to_run)
+    udp("be20-mcs0-x1", "be", mcs=0)
+    udp("be160-mcs11-x1", "be", mcs=11, width=160, **slow_to_run)
+    udp("be320-mcs13-x1", "be", mcs=13, width=320, **slow_to_run)
+    udp("be80-mcs13-down-x1", "be", mcs=13, width=80, direction="down", **slow_to_run)
     udp("a54-relay", "a", stations=2, rate=54, direction="relay")
     udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)

@@ -148,11 +148,12 @@ Run(const Parameters& p)
                                                   {"g", WIFI_STANDARD_80211g},
                                                   {"n", WIFI_STANDARD_80211n},
                                                   {"ac", WIFI_STANDARD_80211ac},
-                                                  {"ax", WIFI_STANDARD_80211ax}};
+                                                  {"ax", WIFI_STANDARD_80211ax},
+                                                  {"be", WIFI_STANDARD_80211be}};
     bool low = p.standard == "b" || p.standard == "g";
     std::ostringstream settings;
     settings << "{0, " << (p.standard == "b" ? 22 : p.width) << ", "
-             << (low ? "BAND_2_4GHZ" : "BAND_5GHZ") << ", 0}";
+             << (low ? "BAND_2_4GHZ" : p.width == 320 ? "BAND_6GHZ" : "BAND_5GHZ") << ", 0}";
     phy.Set("ChannelSettings", StringValue(settings.str()));
     if (p.standard == "b")
     {
@@ -180,7 +181,7 @@ Run(const Parameters& p)
     }
     WifiMacHelper mac;
     Ssid ssid("airtoll");
-    bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax";
+    bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax" || p.standard == "be";
     NetDeviceContainer devices;
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
     devices.Add(wifi.Install(phy, mac, apNode));
@@ -195,7 +196,7 @@ Run(const Parameters& p)
     {
         Config::Set(all + "Mac/" + p.category + "_MaxAmpduSize", UintegerValue(p.ampduMax));
         Config::Set(all + "Mac/" + p.category + "_MaxAmsduSize", UintegerValue(p.amsduMax));
-        if (p.standard == "ax")
+        if (p.standard == "ax" || p.standard == "be")
         {
             Config::Set(all + "HeConfiguration/GuardInterval",
                         TimeValue(NanoSeconds(p.guardIntervalNs)));
