@@ -26,6 +26,9 @@ REASONS = {
     "wep-104-auth": "shared-key authentication only",
     "wpa3-sae-ext-gcmp-256": "no AKM sae-ext-key",
     "tsn-wep-104": "TSN",
+    "wpa2-wpa3-psk-compatibility": "RSN overriding",
+    "owe-transition": "the open BSS beside that of OWE",
+    "openvpn": "OpenVPN is not set up",
 }
 
 
