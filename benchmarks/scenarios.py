@@ -305,12 +305,8 @@ def cases() -> list[Case]:
     udp("ax80-mcs7-gi3200-x1", "ax", mcs=7, width=80, guard_ns=3200)
     udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, **slow_to_run)
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
-    for n in (1, 5):
-        udp(f"be80-mcs13-x{n}", "be", stations=n, mcs=13, width=80, **slow_to_run)
+    udp("be80-mcs13-x1", "be", mcs=13, width=80, **slow_to_run)
     udp("be20-mcs0-x1", "be", mcs=0)
-    udp("be160-mcs11-x1", "be", mcs=11, width=160, **slow_to_run)
-    udp("be320-mcs13-x1", "be", mcs=13, width=320, **slow_to_run)
-    udp("be80-mcs13-down-x1", "be", mcs=13, width=80, direction="down", **slow_to_run)
     udp("a54-relay", "a", stations=2, rate=54, direction="relay")
     udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)
