@@ -170,7 +170,8 @@ mod tests {
             let opened = key.decapsulate(&mut out).unwrap();
             prop_assert_eq!(opened.packet, packet);
             prop_assert_eq!(&out[opened.inner], inner.as_slice());
-            altered[at.index(altered.len())] ^= 1 << bit;
+            let place = at.index(altered.len());
+            altered[place] ^= 1 << bit;
             prop_assert!(key.decapsulate(&mut altered).is_err());
         }
 
