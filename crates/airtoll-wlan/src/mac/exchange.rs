@@ -354,8 +354,9 @@ impl Mac {
         } else {
             medium.reception(&t, peer)
         };
-        let arrives = reception
-            .is_some_and(|r| medium.data_arrives(ends, (mode_id, vector), mpdu.octets, r, success));
+        let arrives = reception.is_some_and(|r| {
+            medium.data_arrives(ends, (mode_id, vector), mpdu.octets, (r, t.end), success)
+        });
         mpdu.hear(arrives);
         let follows = link.window[at + 1..].iter().find(|m| !m.acknowledged);
         if let Some(next) = follows.filter(|m| m.in_flight) {
