@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from airtoll.policies import Cipher, resolve
 from airtoll.testbeds.linux import (
@@ -142,7 +143,12 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert iperf3.ends_at_receiver(up)
     assert not iperf3.ends_at_receiver(Flow(transfer_octets=1000))
     assert not iperf3.ends_at_receiver(Flow(direction="both"))
-    assert "0/1" in iperf3.arguments(iperf3.unpaced(up, 1e6), "10.0.0.11", 5201, at_receiver=True)
+    beyond = iperf3.unpaced(up, 1e6)
+    asked = iperf3.arguments(beyond, "10.0.0.11", 5201, at_receiver=True)
+    assert "0/1" in asked
+    assert "-i" not in asked  # its seconds are wanted
+    asked = iperf3.arguments(evolve(beyond, series=False), "10.0.0.11", 5201, at_receiver=True)
+    assert asked[asked.index("-i") + 1] == "0"
     assert iperf3.unpaced(up, 1e6) == Flow(transport="udp", duration_s=3, series=True)
     assert iperf3.unpaced(up, 54e6) == up
     # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.

@@ -39,13 +39,16 @@ async def serve(
     *,
     log: str | None = None,
     once: bool = False,
+    seconds: bool = True,
 ) -> Process:
     """Start a server on ``port``; its pid file appears before it listens, so ask for the socket.
 
-    ``once``: it ends with its first client, and ``log`` is then that client's report.
+    ``once``: it ends with its first client, and ``log`` is then that client's report. ``seconds``:
+    whether it counts by the second (see :func:`unpaced`).
     """
     log = log or f"{folder}/iperf3-{host.name}-{port}.log"
     argv = ["iperf3", "-s", "-J", "-p", str(port), *(["-1"] if once else [])]
+    argv += [] if seconds else ["-i", "0"]
     process = await host.start(argv, log=log)
     # `ss` waits for nothing: ask until the kernel lists the socket.
     script = (
@@ -79,6 +82,8 @@ def arguments(
         argv += ["-u", "-b", f"{flow.offered_bps or 0:.0f}"]
         if at_receiver and not flow.offered_bps:
             argv[-1] += "/1"  # ten datagrams at a time would show as jitter
+            if not flow.series:
+                argv += ["-i", "0"]
         default = 1472 if flow.ip == "ipv4" else 1452
         argv += ["-l", str(flow.payload_octets or default)]
         if flow.window_octets:
@@ -121,9 +126,9 @@ def ends_at_receiver(flow: Flow) -> bool:
 def unpaced(flow: Flow, rate_bps: float) -> Flow:
     """The same flow without a limit that the rate of the link would not let it reach.
 
-    iperf3's timer of the pace, 1 ms, goes on after the end of a flow, where nothing handles it:
-    until the other end has answered, iperf3 asks for news without waiting. Where the CPU takes no
-    time, a second of this is a million questions.
+    iperf3's timers, 1 ms for the pace and 1 s for the counts, go on after the end of a flow, where
+    nothing handles them: until the other end has answered, iperf3 asks for news without waiting.
+    Where the CPU takes no time, a second of this is a million questions.
     """
     beyond = flow.offered_bps is not None and flow.offered_bps >= rate_bps
     return evolve(flow, offered_bps=None) if beyond and flow.transport == "udp" else flow

@@ -258,11 +258,13 @@ class Stack:
             with contextlib.suppress(TestbedError, TimeoutError):
                 await process.stop()
 
-    async def iperf3_server(self, node: str, port: int) -> None:
-        """A waiting iperf3 server on a node."""
+    async def iperf3_server(self, node: str, port: int, *, seconds: bool = True) -> None:
+        """A waiting iperf3 server on a node; ``seconds``: whether it counts by the second."""
         process = self._servers.get((node, port))
         if process is None or not process.running:
-            self._servers[node, port] = await iperf3.serve(self.hosts[node], port, self.folder)
+            self._servers[node, port] = await iperf3.serve(
+                self.hosts[node], port, self.folder, seconds=seconds
+            )
 
     async def dns_server(self, node: str) -> None:
         """A waiting resolver on a node."""

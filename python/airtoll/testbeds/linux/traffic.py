@@ -203,7 +203,7 @@ async def _one(
         flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
         station = layout.end(name)
-        await stack.iperf3_server(station, port)
+        await stack.iperf3_server(station, port, seconds=False)
         receiver = stack.hosts[target]
         work = iperf3.measure(receiver, flow, source, port, peer, at_receiver=True)
     else:
