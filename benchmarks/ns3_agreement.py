@@ -35,7 +35,7 @@ class Known:
 
 KNOWN_DIFFERENCES = {
     "udp-ac20-mcs8-single-x1": Known(0.016, "ns-3 gives VHT-SIG-B of a single-user PPDU no time"),
-    "udp-n20-mcs7-500-vo-x1": Known(0.012, "1.0 % beside a tolerance of 1 %; no cause is known"),
+    "udp-n20-mcs7-500-vo-x1": Known(0.012, "the AP waits for the TXOP limit; beacons collide"),
     "udp-n20-mcs7-single-75dbm-x1": Known(0.25, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs7-single-74dbm-x1": Known(0.025, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs5-single-77dbm-x1": Known(0.13, "the error tables are 0.2 dB apart"),
