@@ -198,7 +198,8 @@ def test_watch_prints_each_join_of_a_pipe_before_the_pipe_ends() -> None:
 def test_commands_of_the_guide_run(tmp_path: Path) -> None:
     guide = Path(__file__).parents[2] / "docs" / "guides" / "captures.md"
     lines = [line.strip() for line in guide.read_text("utf-8").splitlines() if line[:4] == "    "]
-    commands = [line for line in lines if "airtoll capture" in line]
+    # Those on a run of their own belong to the outputs of guides, which tests/docs compares.
+    commands = [line for line in lines if "airtoll capture" in line and "runs/" not in line]
     assert len(commands) > 5
     eap = FOLDER.parent / "wpa2-eap-tls-ccmp"
     copies = {

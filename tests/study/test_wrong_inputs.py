@@ -52,7 +52,7 @@ def changed(old, new):
         (changed(GRID, f'{GRID}\n"scenario.beacons" = [1]'), "beacons: 1 is not true or false"),
         (changed("duration_s = 5", "duration_s = inf"), r"duration_s: inf: must be a finite"),
         (changed("duration_s = 5", "duration_s = 1e9"), r"duration_s: .* less than or equal to"),
-        (changed('[{ name = "A", position_m = [5.0, 0.0] }]', "[]"), r"stations: \[\]: .* 1 item"),
+        (changed('[{ name = "A", position_m = [5.0, 0.0] }]', "[]"), r"stations: \[\]: .* 1 entry"),
         (changed(GRID, f'{GRID}\n"scenario.rssi_dbm" = [nan]'), r"rssi_dbm\[0\]: nan: must be"),
         (changed(GRID, f'{GRID}\n"scenario.clients" = []'), r"grid\.scenario\.clients: is empty"),
         (

@@ -1157,7 +1157,7 @@ class PowerSave:
     """
 
     listen_interval: int
-    """It wakes for every so manieth beacon."""
+    """It wakes for each n-th beacon."""
 
     after_us: float
     """It dozes this long after its last frame, us."""

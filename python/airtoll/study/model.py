@@ -128,7 +128,7 @@ class Station(Table):
     )
     listen_interval: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
         None,
-        description="the station dozes between its frames and wakes for every so manieth beacon, "
+        description="the station dozes between its frames and wakes for each n-th beacon, "
         "in its energy; needs a profile with the power of dozing; default: it never dozes",
     )
     doze_after_ms: NotNegative = Field(

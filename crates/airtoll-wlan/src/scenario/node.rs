@@ -77,7 +77,7 @@ pub struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSave {
-    /// It wakes for every so manieth beacon.
+    /// It wakes for each n-th beacon.
     pub listen_interval: u32,
     /// It dozes this long after its last frame, us.
     pub after_us: f64,
