@@ -72,6 +72,9 @@ def record(names: list[str], seconds: float | None = None) -> None:
         ):
             continue
         readings = [ns3_testbed.run(bench, case, r) for r in range(1, case.seeds + 1)]
+        silent = [sum(octets == 0 for octets in r.octets) for r in readings]
+        if any(silent):
+            sys.exit(f"{case.name}: flows without an octet, by run: {silent}; nothing recorded")
         totals = [sum(r.octets) * 8 / case.duration_s for r in readings]
         entry: dict[str, Any] = {
             "runs": case.seeds,

@@ -185,7 +185,14 @@ Run(const Parameters& p)
     NetDeviceContainer devices;
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
     devices.Add(wifi.Install(phy, mac, apNode));
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "ActiveProbing", BooleanValue(false));
+    // Beacons collide too: by default a station leaves after ten lost ones, and others get its share.
+    mac.SetType("ns3::StaWifiMac",
+                "Ssid",
+                SsidValue(ssid),
+                "ActiveProbing",
+                BooleanValue(false),
+                "MaxMissedBeacons",
+                UintegerValue(1000000));
     for (int i = 1; i <= p.stations; ++i)
     {
         WifiHelper& helper = i > p.stations - p.slowStations ? slow : wifi;

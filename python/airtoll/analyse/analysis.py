@@ -19,6 +19,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.analyse import shares
 from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.control import CONTROLLED, FEWEST, METHOD, controlled
 from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
@@ -49,7 +50,6 @@ THROUGHPUT: Final = "throughput_bps"
 
 _CELL: Final = ["cell", "scenario", "policy", "traffic", "factors"]
 _PART: Final = ["flow", "station"]
-_SAME: Final = ["scenario", "traffic", "factors", "flow", "station", "metric"]
 
 #: Metrics of which more is better; of the others less is, or neither.
 _MORE_IS_FASTER: Final = (THROUGHPUT,)
@@ -91,7 +91,8 @@ class Analysis:
     family (primary or exploratory), equivalence_p, effect (Hedges' g), unit, n, method, verdict.
     ``times``: medians, retries and means of join and hand-over times (see ``times.time_rows``).
     Intervals hold at ``level``. ``paired``: whether trials of equal number were compared in pairs.
-    ``throughputs``: readings of whole cells (cell, trial, value).
+    ``throughputs``: readings of whole cells (cell, trial, value). ``contrast``: what is compared
+    with what; a "secured" cell is any that is compared with a reference.
     ``answers``: the primary metrics. ``by_rule``: whether the selection rule looks at values, so
     that value and value_all differ.
     """
@@ -108,6 +109,16 @@ class Analysis:
     answers: tuple[str, ...] = DEFAULT_ANSWERS
     by_rule: bool = False
     throughputs: pl.DataFrame = field(factory=pl.DataFrame, repr=False)
+    contrast: Contrast = field()
+
+    @contrast.default
+    def _of_policies(self) -> Contrast:
+        return Contrast("policy", self.baseline)
+
+    @cached_property
+    def references(self) -> frozenset[str]:
+        """The cells that others are compared with."""
+        return frozenset(self.contrast.split(self.estimates)[0]["cell"].unique())
 
     def _repr_html_(self) -> str:
         """Overheads by cell, as a notebook shows them."""
@@ -209,8 +220,11 @@ def analyse(
     paired: bool = False,
     answers: Sequence[str] = DEFAULT_ANSWERS,
     sketches: pl.DataFrame | None = None,
+    contrast: Contrast | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``contrast``: what is compared with what; None: policies with ``baseline``.
 
     ``paired``: overheads and comparisons are taken over pairs of trials of equal number (see
     ``pairing``); estimates are not. ``answers``: the primary metrics (see ``families``).
@@ -252,12 +266,13 @@ def analyse(
     estimates = _with_times(_estimates(rows, kept, by, level, name if by_rule else None), times, by)
     estimates = _with_percentiles(_with_control(estimates, with_control), sketches, rows, level)
     estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
+    contrast = contrast or Contrast("policy", baseline)
     if paired:
-        pairs = paired_rows(rows, _SAME, [*_CELL, *_PART], baseline)
+        pairs = paired_rows(rows, contrast, [*_PART, "metric"], [*_CELL, *_PART])
         pairs = _by_the_rule(pairs, estimates, by)
         pairs = pairs.sort([*_CELL, "metric", *_PART], nulls_last=False)
     else:
-        pairs = _pairs(estimates, baseline)
+        pairs = _pairs(estimates, contrast)
     return Analysis(
         level=level,
         baseline=baseline,
@@ -275,6 +290,7 @@ def analyse(
             & pl.col("flow").is_null()
             & pl.col("station").is_null()
         ).select("cell", "trial", "value"),
+        contrast=contrast,
     )
 
 
@@ -437,17 +453,17 @@ def _with_percentiles(
     ).select(estimates.columns)
 
 
-def _pairs(estimates: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Every secured row beside the baseline's row (columns ending in ``_0``), of all trials.
+def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> pl.DataFrame:
+    """Every secured row beside its reference's row (columns ending in ``_0``), of all trials.
 
     ``kept`` and ``kept_0`` are the point estimates by the selection rule.
     """
     own = estimates.with_columns(kept="value", value="value_all", n="n_all")
     names = ("cell", "value", "kept", "deviation", "n")
-    zero = own.filter(policy=baseline).select(*_SAME, *names)
-    zero = zero.rename({name: f"{name}_0" for name in names})
-    secured = own.filter(pl.col("policy") != baseline)
-    return secured.join(zero, on=_SAME, how="inner", nulls_equal=True)
+    same = [*contrast.same, *_PART, "metric"]
+    zero, secured = contrast.split(own)
+    zero = zero.select(*same, *names).rename({name: f"{name}_0" for name in names})
+    return secured.join(zero, on=same, how="inner", nulls_equal=True)
 
 
 def _by_the_rule(pairs: pl.DataFrame, estimates: pl.DataFrame, by: list[str]) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.student import t_quantile
@@ -45,7 +46,6 @@ _WHOLE: Final = tuple(name for name in PARTS if name.startswith("airtime_"))
 REMAINDER: Final = "unexplained"
 
 _CELL: Final = ["cell", "scenario", "policy", "traffic", "factors"]
-_SAME: Final = ["scenario", "traffic", "factors"]
 
 
 def decompose(
@@ -54,6 +54,7 @@ def decompose(
     trials: pl.DataFrame | None = None,
     *,
     baseline: str = "open",
+    contrast: Contrast | None = None,
     definition: Definition = "of_secured",
     level: float = 0.95,
 ) -> pl.DataFrame:
@@ -61,6 +62,7 @@ def decompose(
 
     ``spans``: cell -> seconds over which its trials were measured (without the warm-up). The
     parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per bit.
+    ``contrast``: what is compared with what; None: policies with ``baseline``.
     Cells without a ledger, a span, a baseline or a throughput are left out. Intervals are Welch's
     on the difference, at ``level``. The ends are NaN where the trials of both cells are equal (the
     method says "deterministic"), where a cell has a single trial, and for ``unexplained``.
@@ -76,10 +78,11 @@ def decompose(
         deviation=pl.when(equal).then(0.0).otherwise(pl.col("time").std(ddof=1)),
         n=pl.len(),
     )
-    zero = means.filter(policy=baseline).select(
-        [*_SAME, "part", *(pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))]
-    )
-    pairs = means.filter(pl.col("policy") != baseline).join(zero, on=[*_SAME, "part"], how="inner")
+    contrast = contrast or Contrast("policy", baseline)
+    same = [*contrast.same, "part"]
+    zero, secured = contrast.split(means)
+    zero = zero.select([*same, *(pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))])
+    pairs = secured.join(zero, on=same, how="inner")
     if pairs.is_empty():
         return _empty()
     totals = pairs.filter(part="total").select("cell", t2="mean", t1="mean_0")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.estimate import Array
 from airtoll.analyse.student import t_above, t_below, t_quantile
 
@@ -31,17 +32,17 @@ def pairs_trials(order: str, testbed: str, pairing: str = "independent") -> bool
 
 
 def paired_rows(
-    readings: pl.DataFrame, same: Sequence[str], labels: Sequence[str], baseline: str
+    readings: pl.DataFrame, contrast: Contrast, same: Sequence[str], labels: Sequence[str]
 ) -> pl.DataFrame:
     """One row per secured cell and quantity: ``value``, ``deviation``, ``n``, the same with ``_0``
-    for the baseline, ``cell_0`` and ``covariance`` (of the means), over complete pairs alone.
+    for the reference, ``cell_0`` and ``covariance`` (of the means), over complete pairs alone.
 
-    ``same``: columns that both sides share; ``labels``: columns of the secured side that are kept.
+    ``same``: columns that both sides share besides those of the contrast; ``labels``: columns of
+    the secured side that are kept.
     """
-    zero = readings.filter(policy=baseline).select(
-        *same, "trial", cell_0=pl.col("cell"), x=pl.col("value")
-    )
-    secured = readings.filter(pl.col("policy") != baseline)
+    same = [*contrast.same, *same]
+    zero, secured = contrast.split(readings)
+    zero = zero.select(*same, "trial", cell_0=pl.col("cell"), x=pl.col("value"))
     pairs = secured.join(zero, on=[*same, "trial"], how="inner", nulls_equal=True)
     by = list(dict.fromkeys([*labels, *same, "unit", "cell_0"]))
     return pairs.group_by(by, maintain_order=True).agg(

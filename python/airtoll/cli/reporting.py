@@ -202,7 +202,7 @@ def _print_answers(summary: RunSummary) -> None:
         return
     analysis = summary.analysis
     console = out()
-    head = f"verdicts against {policy_name(analysis.baseline)}" + (
+    head = f"verdicts against {summary.reference}" + (
         f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""
     )
     view, left_out = fitted(head, rows, titles(summary), console.width)

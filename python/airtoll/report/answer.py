@@ -242,7 +242,7 @@ def _rows_of_stations(
 
 
 def _judged(summary: RunSummary, cell: Cell, metric: str, verdict: str) -> str:
-    words = "baseline" if cell.policy == summary.analysis.baseline else verdict
+    words = "baseline" if cell.name in summary.analysis.references else verdict
     return summary.verdict(cell.name, words) if metric == THROUGHPUT else words
 
 
@@ -391,12 +391,17 @@ def _told_apart(least: Estimate, most: Estimate, level: float) -> tuple[str, str
 
 
 def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -> str:
-    """Least and most of the policies' means over places, where all have the same places."""
+    """Least and most means over places of what is compared, where all have the same places."""
     of_policy: dict[str, dict[str, Estimate]] = {}
+    contrast = summary.analysis.contrast
     for reading in found:
         cell = reading.cell
-        policy = summary.names.variant(cell.policy, cell.factors_json)
-        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        if contrast.is_of_policies:
+            policy = summary.names.variant(cell.policy, cell.factors_json)
+            place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        else:
+            policy = summary.arm(cell)
+            place = _named(summary, cell, (contrast.factor,))
         of_policy.setdefault(policy, {})[place] = reading.estimate
     places = {frozenset(by_place) for by_place in of_policy.values()}
     if len(of_policy) < 2 or len(places) != 1 or len(next(iter(places))) < 2:
@@ -430,15 +435,18 @@ def _of_costs(summary: RunSummary) -> str:
     by_devices = _by_devices(found)
     if len(by_devices) > 1:
         return _of_costs_by_devices(summary, by_devices, cost)
+    if not summary.analysis.contrast.is_of_policies:
+        saturated = [r for r in found if _is_saturated(r.cell)] or found
+        return _of_levels(summary, _mean_costs(summary, saturated, cost), cost)
     means = _mean_costs(summary, found, cost)
     (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
-    against = f"Against {policy_name(summary.analysis.baseline)}, "
+    against = f"Against {summary.reference}, "
     average = f" on average over {count} cells" if count > 1 else ""
     level = f"{100 * summary.analysis.level:.0f} %"
     bounds = f" ({level} interval{'s' if len(means) > 1 else ''})" if most.has_interval else ""
     if len(means) == 1:
         return (
-            f"{against}{policy_name(dear)} costs {_cost(most, cost)} of throughput{average}"
+            f"{against}{dear} costs {_cost(most, cost)} of throughput{average}"
             f"{bounds or ' (no interval)'}."
         )
     if _amount(low, least.unit) == _amount(high, most.unit):
@@ -450,28 +458,60 @@ def _of_costs(summary: RunSummary) -> str:
     ends = sorted(((least.low, least.high), (most.low, most.high)))
     if most.has_interval and least.has_interval and ends[1][0] <= ends[0][1]:
         return (
-            f"{against}the policies cost between {_cost(least, cost)} ({policy_name(cheap)}) and "
-            f"{_cost(most, cost)} ({policy_name(dear)}) of throughput{average}, which these "
+            f"{against}the policies cost between {_cost(least, cost)} ({cheap}) and "
+            f"{_cost(most, cost)} ({dear}) of throughput{average}, which these "
             f"trials cannot tell apart{bounds}."
         )
     return (
-        f"{against}{policy_name(dear)} costs most throughput, {_cost(most, cost)}{average}, and "
-        f"{policy_name(cheap)} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
+        f"{against}{dear} costs most throughput, {_cost(most, cost)}{average}, and "
+        f"{cheap} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
     )
+
+
+def _of_levels(
+    summary: RunSummary, means: Sequence[tuple[float, str, Estimate, int]], cost: float
+) -> str:
+    """Throughput at the levels of most and least cost against that at the reference's level.
+
+    ``means``: of saturated flows alone; others have the throughput that they offer.
+    """
+    (_, dear, most, count), others = means[-1], means[:-1]
+    average = f" on average over {count} cells" if count > 1 else ""
+    verb, amount = _change(most, cost)
+    less = f"{verb} by {amount} with {dear}"
+    if others:
+        other, amount = _change(others[0][2], cost)
+        less += f" and {'' if other == verb else other + ' '}by {amount} with {others[0][1]}"
+    bounds = (
+        f"{100 * summary.analysis.level:.0f} % interval{'s' if others else ''}"
+        if most.has_interval
+        else "no interval"
+    )
+    return f"Against {summary.reference}, throughput {less}{average} ({bounds})."
+
+
+def _change(estimate: Estimate, cost: float) -> tuple[str, str]:
+    """Whether a throughput falls or rises, and by how much; a gain that may be none falls."""
+    gains = cost * estimate.value < 0 and not (estimate.low <= 0 <= estimate.high)
+    if gains and estimate.unit == "1":
+        return "rises", show_overhead(_turned(estimate))
+    return ("rises", show_estimate(estimate)) if gains else ("falls", _cost(estimate, cost))
 
 
 def _mean_costs(
     summary: RunSummary, found: Sequence[Reading], cost: float
 ) -> list[tuple[float, str, Estimate, int]]:
-    """Cost, policy, mean overhead and number of its cells, cheapest first."""
-    of_policy: dict[str, list[str]] = {}
+    """Cost, policy (or level that is compared), mean overhead and number of its cells, cheapest
+    first.
+    """
+    of_arm: dict[str, list[str]] = {}
     for reading in found:
-        of_policy.setdefault(reading.cell.policy, []).append(reading.cell.name)
+        of_arm.setdefault(summary.arm(reading.cell), []).append(reading.cell.name)
     means = []
-    for policy, cells in of_policy.items():
+    for arm, cells in of_arm.items():
         mean = summary.analysis.combined_overhead(cells)
         if mean is not None:
-            means.append((cost * mean.value, policy, mean, len(cells)))
+            means.append((cost * mean.value, arm, mean, len(cells)))
     return sorted(means, key=lambda entry: entry[0])
 
 
@@ -495,16 +535,15 @@ def _of_costs_by_devices(
         interval = interval and least.has_interval and most.has_interval
         words = _cost(most, cost)
         if len(means) > 1:
-            low = f"{_cost(least, cost)} ({policy_name(cheap)})"
-            words = f"{low} to {words} ({policy_name(dear)})"
+            low = f"{_cost(least, cost)} ({cheap})"
+            words = f"{low} to {words} ({dear})"
         of = "" if parts else " of throughput"
         parts.append(f"{words}{of} with {level_name('profile_set', devices)}")
     policies = {reading.cell.policy for found in groups.values() for reading in found}
     subject = f"{policy_name(policies.pop())} costs" if len(policies) == 1 else "the policies cost"
     bounds = f"{100 * summary.analysis.level:.0f} % intervals" if interval else "no interval"
     return (
-        f"Against {policy_name(summary.analysis.baseline)}, {subject} {'; '.join(parts)} "
-        f"(means over places, {bounds})."
+        f"Against {summary.reference}, {subject} {'; '.join(parts)} (means over places, {bounds})."
     )
 
 
@@ -571,13 +610,19 @@ def _of_wires(summary: RunSummary) -> list[str]:
     ]
 
 
+def _is_saturated(cell: Cell) -> bool:
+    """Whether the cell's flows send as much as they can for the whole trial."""
+    load = cell.load
+    return (
+        load.application == "stream" and load.offered_mbps is None and load.transfer_bytes is None
+    )
+
+
 def _at_the_wire(reading: Reading) -> bool:
     """Whether a saturated flow of one direction fills the cable between access point and server."""
     settings, load = reading.cell.settings, reading.cell.load
     wired = settings.topology in ("uplink", "downlink")
-    if not wired or load.direction == "both" or load.beside or load.application != "stream":
-        return False
-    if load.offered_mbps is not None or load.transfer_bytes is not None:
+    if not wired or load.direction == "both" or load.beside or not _is_saturated(reading.cell):
         return False
     payload = (load.payload_bytes or 1472) if load.transport == "udp" else 1460
     most = 1e6 * settings.wired.rate_mbps * payload / (payload + _WIRE_OCTETS[load.transport])
@@ -621,11 +666,11 @@ def _cost(estimate: Estimate, sign: float) -> str:
     """A cost with its interval; a difference of rates with its sign turned."""
     if sign > 0:
         return show_overhead(estimate)
-    turned = Estimate(
-        -estimate.value, -estimate.high, -estimate.low, estimate.level, estimate.n,
-        estimate.method, estimate.unit,
-    )  # fmt: skip
-    return show_estimate(turned)
+    return show_estimate(_turned(estimate))
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    return evolve(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
 
 
 def _amount(value: float, unit: str) -> str:

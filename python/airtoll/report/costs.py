@@ -137,7 +137,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
         "share": share if share is not None and math.isfinite(share) else 0.0,
         "p": _p(row["p_adjusted"]),
         "verdict": "baseline"
-        if row["policy"] == summary.analysis.baseline
+        if row["cell"] in summary.analysis.references
         else summary.verdict(row["cell"], row["verdict"] or ""),
         "n": f"{row['n']} of {row['n_all']}" if row["n"] != row["n_all"] else str(row["n"]),
     }

@@ -45,9 +45,9 @@ _OPEN_ROWS = 20
 _LINES_OPEN = 2
 
 _DEFINITIONS = {
-    "of_baseline": "(T1 - T2) / T1, T1 without and T2 with security",
-    "of_secured": "(T1 - T2) / T2, T1 without and T2 with security",
-    "difference_bps": "T2 - T1 in bit/s, T1 without and T2 with security",
+    "of_baseline": "(T1 - T2) / T1",
+    "of_secured": "(T1 - T2) / T2",
+    "difference_bps": "T2 - T1 in bit/s",
 }
 _SELECTIONS = {
     "closest_to_mean": "The rule is the paper's and decides the point estimates alone: an interval "
@@ -57,10 +57,9 @@ _SELECTIONS = {
 }
 #: Compared in pairs? -> the method in words
 _COMPARED = {
-    False: "Policies are compared with the baseline by Welch's t; overheads have Fieller's "
-    "interval.",
+    False: "{arms} are compared with {reference} by Welch's t; overheads have Fieller's interval.",
     True: "Trials of one number share the state of the machine and of the air, or their random "
-    "numbers: policies are compared with the baseline in pairs of trials (paired t), and overheads "
+    "numbers. {arms} are compared with {reference} in pairs of trials (paired t), and overheads "
     "have Fieller's interval with the pairs' covariance.",
 }
 _FAMILIES = (
@@ -231,7 +230,7 @@ def _values(
         "selection_words": _SELECTIONS.get(study.trials.select.rule, ""),
         "level": f"{100 * summary.analysis.level:.0f} %",
         "definition": head.overhead,
-        "definition_words": _DEFINITIONS[head.overhead],
+        "definition_words": f"{_DEFINITIONS[head.overhead]}, {_sides(summary)}",
         "costs": costs,
         "costs_left_out": left_out,
         "pictures": in_sections,
@@ -257,7 +256,10 @@ def _values(
         "cells": len(summary.plan.cells),
         "until_precision": _precision(summary),
         "order": study.trials.order,
-        "comparison_words": _COMPARED[summary.analysis.paired],
+        "comparison_words": _COMPARED[summary.analysis.paired].format(
+            arms="Policies" if summary.analysis.contrast.is_of_policies else "Levels",
+            reference=summary.reference,
+        ),
         "family_words": _FAMILIES.format(answers=" and ".join(summary.analysis.answers)),
         "by_rule": summary.analysis.by_rule,
         "times": time_rows(summary),
@@ -410,6 +412,13 @@ def _handovers(summary: RunSummary) -> list[dict[str, Any]]:
         }
         for gap in gaps(summary)[:_MOST_EXCHANGES]
     ]
+
+
+def _sides(summary: RunSummary) -> str:
+    """What T1 and T2 of an overhead are."""
+    if summary.analysis.contrast.is_of_policies:
+        return "T1 without and T2 with security"
+    return f"T1 with {summary.reference} and T2 with another level, under one policy"
 
 
 def _shown(estimate: Estimate | None) -> str:

@@ -40,6 +40,7 @@ _PHRASES: Final = {
     "rssi_dbm": "{} dBm",
     "rate_mbps": "{} Mb/s",
     "handover.method": "{}",
+    "join.group_rekey_s": "group keys renewed every {} s",
     "handover.scan.mode": "{} scan",
     "join.chain": "{} certificates",
     "radius.requests_per_s": "{} RADIUS requests/s",

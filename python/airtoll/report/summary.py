@@ -19,6 +19,7 @@ from attrs import define, evolve, field, frozen
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.ceiling import ceiling_bps
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
@@ -31,8 +32,8 @@ from airtoll.observe.tables import counted, not_radio, read_observations, read_s
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
-from airtoll.report.names import Names
-from airtoll.study import Study
+from airtoll.report.names import Names, level_name, policy_name
+from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
 
 if TYPE_CHECKING:
@@ -224,6 +225,25 @@ class RunSummary:
         return tuple(rows)
 
     @cached_property
+    def reference(self) -> str:
+        """What cells are compared with, in words: the baseline policy, or the level of a factor."""
+        return self._level_of_contrast(self.analysis.contrast.level)
+
+    def arm(self, cell: Cell) -> str:
+        """The policy of a cell in words, or its level of the factor that is compared."""
+        contrast = self.analysis.contrast
+        if contrast.is_of_policies:
+            return policy_name(cell.policy)
+        axes = {"scenario": cell.scenario, "traffic": cell.traffic}
+        return self._level_of_contrast({**axes, **dict(cell.factors)}[contrast.factor])
+
+    def _level_of_contrast(self, level: Level) -> str:
+        factor = self.analysis.contrast.factor
+        if factor == "policy":
+            return policy_name(str(level))
+        return str(level) if factor in ("scenario", "traffic") else level_name(factor, level)
+
+    @cached_property
     def combined(self) -> tuple[Combined, ...]:
         """Overheads combined over traffics, if the study defines groups."""
         groups = self.study.study.combine
@@ -269,7 +289,7 @@ class RunSummary:
         return decompose(
             self.observations,
             self.spans,
-            baseline=self.analysis.baseline,
+            contrast=self.analysis.contrast,
             definition="of_baseline" if definition == "difference_bps" else definition,
             level=self.analysis.level,
         )
@@ -362,6 +382,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
         return analyse(
             rows,
             trials,
+            contrast=Contrast.of(head),
             baseline=head.baseline,
             overhead=head.overhead,
             select=plan.study.trials.select,

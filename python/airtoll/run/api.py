@@ -15,6 +15,7 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import analyse
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
@@ -343,6 +344,7 @@ def _more_trials(
     analysis = analyse(
         read_observations(folder.path),
         read_trials(folder.path),
+        contrast=Contrast.of(head),
         baseline=head.baseline,
         overhead=head.overhead,
         select=plan.study.trials.select,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import polars as pl
+
 from airtoll.analyse import Analysis
 from airtoll.analyse.analysis import THROUGHPUT
 
@@ -55,5 +57,7 @@ def widest_half_width(analysis: Analysis) -> float | None:
         widest = max(widest or 0.0, half if half == half else float("inf"))
     if widest is None or analysis.definition != "difference_bps":
         return widest
-    rates = analysis.estimates.filter(metric=THROUGHPUT, policy=analysis.baseline)["value_all"]
+    rates = analysis.estimates.filter(
+        (pl.col("metric") == THROUGHPUT) & pl.col("cell").is_in(list(analysis.references))
+    )["value_all"]
     return widest / float(rates.max() or 1.0)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from airtoll.analyse import Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.drift import Drift, drift, over_rounds
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.errors import Interrupted, RunError, UsageError
@@ -131,6 +132,7 @@ def together(folder: Path, level: float = 0.95) -> list[Watched]:
         analysis = analyse(
             result.observations(),
             result.trials(),
+            contrast=Contrast.of(study.study),
             baseline=study.study.baseline,
             overhead=study.study.overhead,
             select=study.trials.select,

@@ -224,7 +224,7 @@ def _check_grid(study: Study, path: Path) -> Study:
     for axis, levels in (*grid.items(), ("policy", policies)):
         if len(set(levels)) != len(levels):
             raise StudyError(f"{path}: grid.{axis}: two levels are equal; levels must differ")
-    if study.study.baseline not in policies:
+    if not study.study.against and study.study.baseline not in policies:
         raise StudyError(
             f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy; "
             f"there are: {', '.join(policies)}"
@@ -251,10 +251,51 @@ def _check_grid(study: Study, path: Path) -> Study:
                     f"{path}: exclude[{index}].{key}: {', '.join(map(str, levels))} "
                     f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
                 )
+    _check_against(study, grid, path)
     _check_compared(study, grid, path)
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
     return study.model_copy(update={"grid": grid})
+
+
+def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
+    """The reference level is in the grid, and costs of policies are not asked for."""
+    for key, level in study.study.against.items():
+        place = f"{path}: study.against"
+        if key == "policy":
+            raise StudyError(f"{place}: policies are compared with study.baseline; name it there")
+        levels: dict[str, tuple[Level, ...]] = {
+            "scenario": tuple(study.scenario),
+            "traffic": tuple(study.traffic),
+            **grid,
+        }
+        if key not in levels or key == "policy":
+            others = ", ".join(name for name in levels if name != "policy")
+            raise StudyError(
+                f"{place}: {key!r} is no axis or factor of the grid; there are: {others}"
+            )
+        if not any(type(one) is type(level) and one == level for one in levels[key]):
+            raise StudyError(
+                f"{place}.{key}: {shown(level)} is not in the grid; "
+                f"there are: {', '.join(map(str, levels[key]))}"
+            )
+        if len(levels[key]) < 2:
+            raise StudyError(f"{place}.{key}: has one level; nothing can be compared with it")
+        head = study.study
+        for name, there in (
+            ("compare", study.compare),
+            ("study.combine", head.combine),
+            ("study.octet_theory", head.octet_theory),
+        ):
+            if there:
+                raise StudyError(
+                    f"{place}: {name} compares policies with study.baseline; leave one out"
+                )
+        if study.trials.pairing == "common":
+            raise StudyError(
+                f"{place}: pairs of trials (trials.pairing) have common random numbers under every "
+                "policy, not at every level; leave one out"
+            )
 
 
 def _check_compared(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:

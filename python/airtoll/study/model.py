@@ -815,6 +815,13 @@ class Head(Table):
         "stations join, negotiation_time_s",
     )
     baseline: str = Field("open", description="policy that overhead is computed against")
+    against: dict[str, Level] = Field(
+        default_factory=dict,
+        max_length=1,
+        description="`scenario`, `traffic` or a factor of the grid, and the level "
+        "that its other levels are compared with, policy by policy; default: policies are "
+        "compared with `baseline`",
+    )
     overhead: Overhead = Field("of_baseline", description="definition of overhead")
     combine: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,

@@ -126,7 +126,7 @@ def overhead_pictures(summary: RunSummary, section: str) -> Iterator[Picture]:
         "overhead",
         section,
         "What does each policy cost?",
-        f"Throughput overhead against {policy_name(summary.analysis.baseline)}, "
+        f"Throughput overhead against {summary.reference}, "
         f"{_IN_WORDS[summary.analysis.definition]}; bars with {level} intervals."
         + (" Diamonds: the printed overhead." if printed else "")
         + left_out(left, "scenarios", _TABLE)
@@ -213,7 +213,7 @@ def _overheads(
     *,
     wide: bool,
 ) -> Plate:
-    secured = rows.filter(pl.col("policy") != summary.analysis.baseline)
+    secured = rows.filter(~pl.col("cell").is_in(list(summary.analysis.references)))
     policies = secured["policy"].unique(maintain_order=True).to_list()[:_MOST_POLICIES]
     traffics = secured["traffic"].unique(maintain_order=True).to_list()
     traffics = traffics[: _most_traffics(len(policies))]
@@ -352,7 +352,7 @@ def _sweep_picture(summary: RunSummary, factor: str, section: str) -> Picture:
         "sweep",
         section,
         f"How does the cost change with {axis_name(factor)}?",
-        f"Throughput overhead against {policy_name(summary.analysis.baseline)}, with "
+        f"Throughput overhead against {summary.reference}, with "
         f"{100 * summary.analysis.level:.0f} % intervals."
         + left_out(left, "panels", _TABLE)
         + left_out(frame["policy"].n_unique() - _MOST_POLICIES, "policies", _TABLE)
