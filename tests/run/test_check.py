@@ -50,3 +50,35 @@ def test_cells_with_equal_levels_share_their_tables(tmp_path):
         levels = dict(cell.factors)
         assert cell.settings.clients == levels["scenario.clients"]
         assert cell.load.payload_bytes == levels["traffic.payload_bytes"]
+
+
+SLOW_WIRE = """
+[study]
+name = "slow"
+title = "A cable slower than the air"
+[scenario.office]
+phy = "802.11ax"
+width_mhz = 80
+mcs = 9
+wired = { rate_mbps = RATE }
+stations = [{ name = "A" }]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.1
+[traffic.call]
+transport = "udp"
+application = "voip"
+duration_s = 0.1
+[grid]
+policy = ["open"]
+"""
+
+
+def test_a_cable_that_is_slower_than_the_air_is_named(tmp_path):
+    path = tmp_path / "slow.toml"
+    path.write_text(SLOW_WIRE.replace("RATE", "100"))
+    said = {cell.cell.traffic: cell.warning for cell in check(path)[1]}
+    assert "the wired link (100 Mb/s) limits the throughput" in said["udp"]
+    assert said["call"] is None  # a call takes what it offers
+    path.write_text(SLOW_WIRE.replace("RATE", "1000"))
+    assert [cell.warning for cell in check(path)[1]] == [None, None]

@@ -19,6 +19,7 @@ from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.analyse.wire import fills_the_wire, is_saturated
 from airtoll.observe.schema import METRICS, NOT_RADIO
 from airtoll.plan import Cell
 from airtoll.report.names import level_name, policy_name
@@ -51,10 +52,6 @@ _WORDS: Final = {
 _SHARES: Final = (OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share")
 #: Metrics of which more is better.
 _MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
-#: Octets of a packet on a cable besides its payload: Ethernet, preamble and gap, IPv4, UDP or TCP.
-_WIRE_OCTETS: Final = {"udp": 66, "tcp": 78}
-#: Share of a cable's capacity from which the cable counts as full.
-_FULL: Final = 0.98
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -436,7 +433,7 @@ def _of_costs(summary: RunSummary) -> str:
     if len(by_devices) > 1:
         return _of_costs_by_devices(summary, by_devices, cost)
     if not summary.analysis.contrast.is_of_policies:
-        saturated = [r for r in found if _is_saturated(r.cell)] or found
+        saturated = [r for r in found if is_saturated(r.cell)] or found
         return _of_levels(summary, _mean_costs(summary, saturated, cost), cost)
     means = _mean_costs(summary, found, cost)
     (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
@@ -598,7 +595,7 @@ def _of_silence(summary: RunSummary) -> list[str]:
 
 def _of_wires(summary: RunSummary) -> list[str]:
     """The cells whose throughput is that of the wire, in one sentence."""
-    found = [r for r in readings(summary, THROUGHPUT) if _at_the_wire(r)]
+    found = [r for r in readings(summary, THROUGHPUT) if fills_the_wire(r.cell, r.estimate.value)]
     if not found:
         return []
     first = found[0].cell
@@ -608,25 +605,6 @@ def _of_wires(summary: RunSummary) -> list[str]:
         f"{some} limited by the wired link, not by the air (first: "
         f"{summary.names.cell(first.name)}, {rate}): raise `wired.rate_mbps` of the scenario."
     ]
-
-
-def _is_saturated(cell: Cell) -> bool:
-    """Whether the cell's flows send as much as they can for the whole trial."""
-    load = cell.load
-    return (
-        load.application == "stream" and load.offered_mbps is None and load.transfer_bytes is None
-    )
-
-
-def _at_the_wire(reading: Reading) -> bool:
-    """Whether a saturated flow of one direction fills the cable between access point and server."""
-    settings, load = reading.cell.settings, reading.cell.load
-    wired = settings.topology in ("uplink", "downlink")
-    if not wired or load.direction == "both" or load.beside or not _is_saturated(reading.cell):
-        return False
-    payload = (load.payload_bytes or 1472) if load.transport == "udp" else 1460
-    most = 1e6 * settings.wired.rate_mbps * payload / (payload + _WIRE_OCTETS[load.transport])
-    return reading.estimate.value >= _FULL * most
 
 
 def _of_joins(summary: RunSummary) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from attrs import evolve
 
 from airtoll import _native, border
+from airtoll.analyse.wire import fills_the_wire, is_saturated
 from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.study.generations import HIGHEST_MBPS
@@ -87,10 +88,29 @@ class Simulator:
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
-        """Fallbacks of its security, and the first station whose level is too low for its rate."""
-        said = list(gating.notes(cell))
-        weak = self._weak(cell)
-        return "; ".join([*said, weak] if weak else said) or None
+        """Fallbacks of its security, the first station whose level is too low for its rate, and a
+        cable that is slower than the air.
+        """
+        said = [*gating.notes(cell), self._weak(cell), self._slow_wire(cell)]
+        return "; ".join(words for words in said if words) or None
+
+    def _slow_wire(self, cell: Cell) -> str | None:
+        if not is_saturated(cell) or _native.check_analytic(_json_of(cell)):
+            return None  # no closed form: the report says what it measured
+        columns = _native.analytic(_json_of(cell))
+        whole = [
+            value
+            for metric, flow, value in zip(
+                columns["metric"], columns["flow"], columns["value"], strict=True
+            )
+            if metric == "throughput_bps" and flow is None
+        ]
+        if not whole or not fills_the_wire(cell, whole[0]):
+            return None
+        return (
+            f"the wired link ({cell.settings.wired.rate_mbps:g} Mb/s) limits the throughput, not "
+            "the air: raise wired.rate_mbps of the scenario"
+        )
 
     def _weak(self, cell: Cell) -> str | None:
         weak = _native.weak_links(_json_of(cell))
