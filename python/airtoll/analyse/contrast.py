@@ -1,4 +1,4 @@
-"""What is compared with what: every cell with the reference cell of the same place.
+"""The contrast of an analysis: each cell beside the reference cell of the same place.
 
 A contrast is a factor and the level of the reference. By default the factor is the policy and the
 level the baseline; a study may name another factor (``[study] against``), so that the cells of one

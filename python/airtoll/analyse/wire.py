@@ -1,4 +1,4 @@
-"""What the cable between access point and server carries of a saturated flow."""
+"""The capacity of the cable between access point and server for a saturated flow."""
 
 from __future__ import annotations
 

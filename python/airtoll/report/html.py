@@ -415,7 +415,7 @@ def _handovers(summary: RunSummary) -> list[dict[str, Any]]:
 
 
 def _sides(summary: RunSummary) -> str:
-    """What T1 and T2 of an overhead are."""
+    """The meaning of T1 and T2 in an overhead."""
     if summary.analysis.contrast.is_of_policies:
         return "T1 without and T2 with security"
     return f"T1 with {summary.reference} and T2 with another level, under one policy"

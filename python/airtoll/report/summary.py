@@ -226,7 +226,7 @@ class RunSummary:
 
     @cached_property
     def reference(self) -> str:
-        """What cells are compared with, in words: the baseline policy, or the level of a factor."""
+        """The reference in words: the baseline policy, or the level of a factor."""
         return self._level_of_contrast(self.analysis.contrast.level)
 
     def arm(self, cell: Cell) -> str:
