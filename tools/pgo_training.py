@@ -1,7 +1,7 @@
 """The work that a guided build of the native module is trained on: cells of every shipped study.
 
-``maturin build --pgo`` and ``maturin develop --pgo`` run this with an instrumented module, and build
-the module again for what it did most. Cells are spread evenly over a study; long ones are left out.
+`maturin build --pgo` and `maturin develop --pgo` run this with an instrumented module and build it
+again for what it did most. Cells are spread evenly over a study; long ones are left out.
 """
 
 from __future__ import annotations
