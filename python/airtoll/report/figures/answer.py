@@ -28,6 +28,7 @@ from airtoll.drawing.plate import (
 )
 from airtoll.plan import Cell
 from airtoll.report.answer import (
+    OVERHEAD,
     Reading,
     quantities,
     quantity_name,
@@ -73,7 +74,7 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
     key = swept_factor(summary)
     places = _placed(summary, values, key)
     rows = {place.row for place in places}
-    panels = _panels(places)
+    panels, without = _that_differ(_panels(places), quantity)
     if key and len(rows) <= _FEW_LINES and len(panels) <= _FEW_PANELS:
         draw: Any = partial(_lines, summary, quantity, key)
         how = f"Lines by {axis_name(key)}, with {_level(summary)} intervals."
@@ -96,6 +97,7 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
         + (f", {unit}" if unit else ""),
         how
+        + (f" Without any cost, and left out: {'; '.join(without)}." if without else "")
         + left_out(len(panels) - _MOST_PANELS, "panels", _TABLE)
         + left_out(most - _MOST_ROWS, "rows", _TABLE)
         + left_out(columns - _MOST_COLUMNS, "columns", _TABLE),
@@ -150,6 +152,21 @@ def _column(cell: Cell, axis: str) -> str:
     if axis == "traffic":
         return cell.traffic
     return short_level(axis, dict(cell.factors)[axis])
+
+
+def _that_differ(
+    panels: list[tuple[str, list[_Place]]], quantity: str
+) -> tuple[list[tuple[str, list[_Place]]], list[str]]:
+    """The panels with an overhead above or below zero, and the titles of the others.
+
+    Without any such panel all stay.
+    """
+    if quantity != OVERHEAD:
+        return panels, []
+    kept = [entry for entry in panels if any(p.reading.estimate.value != 0 for p in entry[1])]
+    if not kept:
+        return panels, []
+    return kept, [title for title, part in panels if (title, part) not in kept]
 
 
 def _panels(places: Sequence[_Place]) -> list[tuple[str, list[_Place]]]:
