@@ -130,7 +130,7 @@ class Guest(abc.ABC):
         clean()
         self.share.mkdir(parents=True, exist_ok=True)
         # A socket path may have 107 octets at most, and a share can lie deep.
-        self._folder = Path(tempfile.mkdtemp(prefix="guest-", dir=_running_folder()))
+        self._folder = _fresh_folder()
         (self._folder / "owner").write_text(identity(os.getpid()))
         return self._folder
 
@@ -314,13 +314,15 @@ class Guest(abc.ABC):
             self._socket = None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+            _leave(self._folder.parent)
             self._folder = None
 
 
 def clean() -> list[str]:
     """End guests whose owner is gone and remove what they left; gives their names."""
     ended: list[str] = []
-    for folder in _running_folder().glob("guest-*"):
+    running = _running_folder()
+    for folder in running.glob("guest-*"):
         owner = folder / "owner"
         if owner.exists() and alive(owner.read_text()):
             continue
@@ -332,6 +334,7 @@ def clean() -> list[str]:
             continue  # another airtoll is just starting it
         shutil.rmtree(folder, ignore_errors=True)
         ended.append(folder.name)
+    _leave(running)
     return ended
 
 
@@ -368,6 +371,19 @@ def _running_folder() -> Path:
     folder = base / f"airtoll-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def _fresh_folder() -> Path:
+    while True:
+        # The last guest of another airtoll may remove the folder that is empty as yet.
+        with contextlib.suppress(FileNotFoundError):
+            return Path(tempfile.mkdtemp(prefix="guest-", dir=_running_folder()))
+
+
+def _leave(running: Path) -> None:
+    """Remove the folder of running guests, unless one is left in it."""
+    with contextlib.suppress(OSError):
+        running.rmdir()
 
 
 def identity(pid: int) -> str:

@@ -58,6 +58,10 @@ async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]
     await root.run(["sh", "-e", "-c", script])
     for node in nodes:
         hosts[node] = LocalHost(node, run_id, namespace(run_id, node))
+        # TCP would hold a control message back while the one before it waits in the radio's queue,
+        # and send it behind the flow that the message announces: iperf3's client then asks for it
+        # in a loop, because data is there that it does not read yet.
+        await hosts[node].run(["sysctl", "-qw", "net.ipv4.tcp_autocorking=0"])
     return hosts
 
 
