@@ -95,7 +95,7 @@ def record(names: list[str], seconds: float | None = None) -> None:
 def served(bench: Any, case: Case) -> list[ns3_testbed.Reading]:
     """The first runs of ns-3 in which every flow has octets, as many as the case has seeds.
 
-    In the others stations never associated, and the rest took their share.
+    In the others some stations associate and then never send, and the rest take their share.
     """
     readings: list[ns3_testbed.Reading] = []
     for number in range(1, 5 * case.seeds + 1):
@@ -106,6 +106,8 @@ def served(bench: Any, case: Case) -> list[ns3_testbed.Reading]:
                 f"{case.name}: run {number} left out, {silent} flows without an octet", flush=True
             )
             continue
+        total = sum(reading.octets) * 8e-6 / case.duration_s
+        print(f"{case.name}: run {number} {total:.3f} Mb/s", flush=True)
         readings.append(reading)
         if len(readings) == case.seeds:
             return readings

@@ -51,8 +51,7 @@ class Case:
     # A station waits for longer than its 500 packets last: ns-3's traffic control (10,240 packets)
     # keeps what arrives meanwhile and refills the queue, as airtoll's saturated application does.
     refilled: bool = False
-    # Traffic of ns-3 begins here. Associations compete with it: with a hundred stations that
-    # send, some are not associated after ten seconds.
+    # Traffic of ns-3 begins here. Associations and block ack agreements compete with it.
     traffic_from_s: float = 0.5
     warm_up_s: float = 1.0
     seeds: int = 5
@@ -265,7 +264,7 @@ def cases() -> list[Case]:
     slow_to_run = {"duration_s": 20.0}
     # Associations and block ack agreements of many stations.
     crowd = {"traffic_from_s": 3.0, "warm_up_s": 4.0}
-    # Some of a hundred stations are not associated after three seconds, and one was not after ten.
+    # Three seconds are too few for a hundred stations.
     slow_crowd = {"traffic_from_s": 20.0, "warm_up_s": 21.0}
     for n in (1, 2, 5, 10, 20, 50, 100):
         many = slow_to_run | slow_crowd if n == 100 else slow_to_run if n == 50 else {}
