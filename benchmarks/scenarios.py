@@ -306,6 +306,8 @@ def cases() -> list[Case]:
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
     udp("be80-mcs13-x1", "be", mcs=13, width=80, **slow_to_run)
     udp("be20-mcs0-x1", "be", mcs=0)
+    # ns-3.44 has no channels of 320 MHz.
+    udp("be160-mcs9-x1", "be", mcs=9, width=160, duration_s=2.0, seeds=3)
     udp("a54-relay", "a", stations=2, rate=54, direction="relay")
     udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)
