@@ -1,4 +1,4 @@
-"""Write the tables of tunnels, storms, hand-overs and stations on the page of post-quantum joins.
+"""Write the tables on the page of post-quantum joins: tunnels, storms, hand-overs, devices.
 
 Measures the planned trials of the studies that the page names, with seed 1, and writes each table
 between its markers. With --check it fails where a table differs. It changes no word outside the
@@ -17,6 +17,7 @@ from pathlib import Path
 from attrs import evolve
 
 from airtoll.plan import Plan, Trial, make_plan
+from airtoll.profiles.load import load as load_profile
 from airtoll.study import load
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.simulator import Simulator
@@ -24,6 +25,7 @@ from airtoll.testbeds.simulator import Simulator
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/studies/post-quantum.md"
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
+KEM_STEPS = ("keygen", "encapsulate", "decapsulate")
 RTT_MS = (0, 20, 100)
 CHAINS = ("p256", "ml-dsa-44+ml-dsa-44", "ml-dsa-44", "ml-dsa-87")
 
@@ -202,11 +204,44 @@ def weak() -> Iterator[str]:
         yield f"| {chain} | {group} | {' | '.join(times)} |"
 
 
+DEVICES = ("apple-m1", "cortex-a72", "cortex-a53", "cortex-m4f")
+OPERATIONS = (
+    "x25519-scalar-mul",
+    *(f"ml-kem-{size}-{step}" for size in (768, 1024) for step in KEM_STEPS),
+    *(f"ecdsa-p-{bits}-{step}" for bits in (256, 384) for step in ("sign", "verify")),
+    *(f"ml-dsa-{level}-{step}" for level in (44, 65, 87) for step in ("sign", "verify")),
+    "slh-dsa-sha2-128s-sign",
+    "slh-dsa-sha2-128s-verify",
+)
+
+
+def devices() -> Iterator[str]:
+    """Time of each operation on each device whose profile has a published cost."""
+    profiles = [load_profile(name) for name in DEVICES]
+    clocks = [f"`{p.name}` {p.clock_hz.value / 1e6:,.0f} MHz, ms" for p in profiles]
+    yield f"| operation | {' | '.join(clocks)} |"
+    yield "|---" * (len(profiles) + 1) + "|"
+    for operation in OPERATIONS:
+        times = [
+            f"{milliseconds(1e3 * profile.seconds(profile.operation[operation]))}"
+            if operation in profile.operation
+            else "-"
+            for profile in profiles
+        ]
+        yield f"| {operation} | {' | '.join(times)} |"
+
+
+def milliseconds(value: float) -> str:
+    """A time with three significant digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 1000 else f"{float(f'{value:.3g}')}".removesuffix(".0")
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "post-quantum-tunnels": tunnels,
     "post-quantum-roaming": roaming,
     "post-quantum-storm": storm,
     "post-quantum-stations": weak,
+    "post-quantum-devices": devices,
 }
 
 

@@ -44,7 +44,13 @@ def same(found: str, shown: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "name", ["post-quantum-tunnels", "post-quantum-roaming", "post-quantum-stations"]
+    "name",
+    [
+        "post-quantum-tunnels",
+        "post-quantum-roaming",
+        "post-quantum-stations",
+        "post-quantum-devices",
+    ],
 )
 def test_a_table_is_that_of_the_planned_trials(tool: Any, name: str) -> None:
     found = list(tool.TABLES[name]())
@@ -73,3 +79,16 @@ def test_longer_chains_make_full_hand_overs_longer_and_fast_ones_not() -> None:
         assert all(a < b for a, b in zip(full[shorter], full[longer], strict=True))
     fast = [row[2:] for row in rows if row[0] == "fast BSS transition"]
     assert max(float(cell) for row in fast for cell in row) < 0.05
+
+
+def test_a_device_without_a_published_cost_has_a_dash_and_never_a_zero() -> None:
+    """Times of ML-KEM-768 are the printed rates; ML-DSA is missing on two devices."""
+    rows = {row[0]: row[1:] for row in map(cells, printed("post-quantum-devices")[2:])}
+    assert float(rows["ml-kem-768-keygen"][2]) == pytest.approx(0.193, abs=0.001)
+    assert rows["ml-dsa-44-sign"][1:3] == ["-", "-"]
+    shown = [cell.replace(",", "") for row in rows.values() for cell in row if cell != "-"]
+    assert min(map(float, shown)) > 0
+    for level in ("44", "65", "87"):
+        phone, _, _, chip = rows[f"ml-dsa-{level}-verify"]
+        assert float(phone) < float(chip)
+    assert float(rows["slh-dsa-sha2-128s-sign"][3].replace(",", "")) > 100_000
