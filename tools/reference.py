@@ -36,6 +36,7 @@ TABLES = [
     ("wired", "`wired = {...}`", model.WiredLink),
     ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
+    ("group_load", "`group_load = {...}`", model.GroupLoad),
     ("radius", "`radius = {...}`", join.Radius),
     ("join", "`join = {...}`", join.Join),
     ("handover", "`handover = {...}`", handover.Handover),

@@ -1,4 +1,4 @@
-"""Write the tables of the pages on Wi-Fi 7, on transition modes and on batteries.
+"""Write the tables of the pages on Wi-Fi 7, transition modes, batteries and group traffic.
 
 Runs the studies that a page names, with their default seed, and writes each table between its
 markers. With --check it lists pages out of date; names of pages limit it to these. It changes no
@@ -29,6 +29,7 @@ PAGES = (
     ROOT / "docs/studies/beacon-tax.md",
     ROOT / "docs/studies/transition-modes.md",
     ROOT / "docs/studies/always-on-vpn.md",
+    ROOT / "docs/studies/group-traffic.md",
 )
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
 WIFI7 = "wpa3-sae-ext-gcmp-256"
@@ -205,11 +206,78 @@ def batteries(summary: RunSummary) -> list[str]:
     return lines
 
 
+WAYS = {
+    "none": "no group-addressed messages",
+    "shared": "one group key, 6 Mb/s",
+    "faster": "one group key, 24 Mb/s",
+    "unicast": "a key per client, copies",
+    "isolated": "isolation, proxy ARP",
+    "answer": "isolation, proxy ARP, a key per client, copies",
+    "g-shared": "802.11g, one group key, 1 Mb/s",
+    "g-unicast": "802.11g, a key per client, copies",
+}
+CELL_CLIENTS = (1, 30, 100)
+
+
+def _so_many(number: int) -> str:
+    """A number of clients in words."""
+    return "1 client" if number == 1 else f"{number} clients"
+
+
+def _of_ways(
+    summary: RunSummary, traffic: str, metric: str, shown: Callable[[Estimate], str]
+) -> dict[tuple[str, int], str]:
+    """A metric of every way and number of clients, with WPA3."""
+    found = {}
+    for way in WAYS:
+        for number in CELL_CLIENTS:
+            cell = clients((way, "wpa3-sae-ccmp", traffic), number)
+            estimate = summary.analysis.estimate(cell, metric)
+            found[way, number] = "-" if estimate is None else shown(estimate)
+    return found
+
+
+def group_air(summary: RunSummary) -> list[str]:
+    """Airtime share of group-addressed traffic, and the download that is left, by delivery."""
+    head = " | ".join(f"air, {_so_many(n)}, %" for n in CELL_CLIENTS)
+    rates = " | ".join(f"download, {_so_many(n)}, Mb/s" for n in CELL_CLIENTS)
+    lines = [f"| delivery | {head} | {rates} |", "|---|" + "---|" * 2 * len(CELL_CLIENTS)]
+    air = _of_ways(summary, "idle", "group_airtime_share", lambda one: f"{100 * one.value:.2f}")
+    left = _of_ways(summary, "download", "throughput_bps", megabits)
+    for way, title in WAYS.items():
+        cells = [*(air[way, n] for n in CELL_CLIENTS), *(left[way, n] for n in CELL_CLIENTS)]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
+
+
+def group_delays(summary: RunSummary) -> list[str]:
+    """Delay of a call and of messages, messages that arrive, and power of an idle client."""
+    powers = " | ".join(f"power, {_so_many(n)}, mW" for n in CELL_CLIENTS)
+    lines = [
+        f"| delivery | call's delay, us | messages that arrive, % | their delay, ms | {powers} |",
+        "|---|---|---|---|" + "---|" * len(CELL_CLIENTS),
+    ]
+    call = _of_ways(summary, "call", "delay_s", lambda one: f"{1e6 * one.value:.0f}")
+    arrive = _of_ways(
+        summary, "idle", "group_delivered_ratio", lambda one: f"{100 * one.value:.1f}"
+    )
+    delay = _of_ways(summary, "idle", "group_delay_s", lambda one: f"{1e3 * one.value:.1f}")
+    power = _of_ways(summary, "idle", "power_w", lambda one: f"{1e3 * one.value:.1f}")
+    most = CELL_CLIENTS[-1]
+    for way, title in WAYS.items():
+        cells = [call[way, most], arrive[way, most], delay[way, most]]
+        cells += [power[way, n] for n in CELL_CLIENTS]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
+
+
 #: Tables that no run gives.
 STATED: Mapping[str, Callable[[], list[str]]] = {"choices-of-clients": choices}
 TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "cost-of-choices": ("transition-modes", cost_of_choices),
     "battery-by-keepalive": ("always-on-vpn", batteries),
+    "groups-air": ("group-traffic", group_air),
+    "groups-delay": ("group-traffic", group_delays),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),
     "net-of-wpa2": ("staying-on-wpa2", net),

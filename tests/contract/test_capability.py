@@ -280,6 +280,24 @@ NOT_GIVEN = {
     },
 }
 CASES["scenario.address_resolution"] = ("dynamic", {})
+_DOZES: Fields = {
+    "scenario.stations.profile": "esp32",
+    "scenario.stations.listen_interval": 3,
+    "scenario.address_resolution": "dynamic",
+}
+CASES |= {
+    "scenario.group_load.mdns_per_min": (60.0, {}),
+    "scenario.group_load.mdns_bytes": (300, {"scenario.group_load": {"mdns_per_min": 60.0}}),
+    "scenario.group_load.arp_per_min": (60.0, {}),
+    "scenario.group_load.neighbor_per_min": (60.0, {}),
+    "scenario.group_load.router_arp_per_min": (60.0, {}),
+    "scenario.group_load.advertisement_s": (20.0, {}),
+    "scenario.multicast_to_unicast": (True, {}),
+    "scenario.per_client_gtk": (True, {}),
+    "scenario.isolation": (True, {}),
+    "scenario.proxy_arp": (True, {}),
+    "scenario.dtim_period": (3, _DOZES),
+}
 _EDCA = {"aifsn": 9, "cw_min": 31, "cw_max": 2047, "txop_us": 3200.0}
 CASES |= {
     f"scenario{place}.edca_parameters.{category}.{key}": (value, {"scenario.edca": True})

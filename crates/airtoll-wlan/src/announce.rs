@@ -623,6 +623,22 @@ fn emit(out: &mut Vec<u8>, id: u8, body: &[u8]) {
     Element { id, body }.emit(out);
 }
 
+/// Sets DTIM count and period of a beacon without FCS, and whether frames to groups follow it (9.4.2.5).
+pub(crate) fn indicate(beacon: &mut [u8], (count, period, groups): (u8, u8, bool)) {
+    // Header 24, fixed fields 12.
+    let mut at = 36;
+    while let [number, length, ..] = *beacon.get(at..).unwrap_or_default() {
+        if number == id::TRAFFIC_INDICATION
+            && let Some([_, _, counted, spaced, bitmap, ..]) = beacon.get_mut(at..)
+        {
+            (*counted, *spaced) = (count, period);
+            *bitmap = u8::from(groups && count == 0);
+            return;
+        }
+        at += 2 + usize::from(length);
+    }
+}
+
 /// Cuts elements to `room` octets, or fills them up with vendor-specific ones.
 fn fit(elements: &mut Vec<u8>, room: usize) {
     let mut kept = 0;

@@ -2,6 +2,7 @@
 //! modules of this folder.
 
 mod flows;
+mod groups;
 mod joins;
 mod links;
 mod radios;
@@ -117,6 +118,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         builder.add_dozing(bss);
     }
     builder.add_wires();
+    builder.add_groups();
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
@@ -134,8 +136,9 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         signalling::choose_group_ciphers(&mut world, &groups);
         return Ok(world);
     }
-    let Stack { lower, flow, .. } = &mut world.stack;
+    let Stack { lower, net, flow } = &mut world.stack;
     flow.begin(&mut lower.cx, Duration::ZERO);
+    net.begin_groups(&mut lower.cx);
     let warm_up = lower.cx.warm_up;
     if warm_up > Instant::ZERO {
         lower.cx.schedule(warm_up, Event::WarmedUp);
@@ -296,6 +299,7 @@ impl Builder<'_> {
     /// Stations of a BSS doze between its beacons.
     fn add_dozing(&mut self, at: usize) {
         let members = self.phys[at].members.clone();
+        let bss = &self.scenario.bss[at];
         let lower = &mut self.world.stack.lower;
         let Some(plan) = lower.mac.beacon(members[0]).copied() else {
             return;
@@ -305,7 +309,13 @@ impl Builder<'_> {
             let Some(save) = self.scenario.nodes[host.index()].power_save else {
                 continue;
             };
-            let interval = plan.interval.as_nanos() * u64::from(save.listen_interval);
+            // It wakes for every DTIM, so that it receives frames to groups.
+            let beacons = if signalling::sends_to_groups(self.scenario, bss) {
+                save.listen_interval.min(u32::from(bss.group.dtim_period))
+            } else {
+                save.listen_interval
+            };
+            let interval = plan.interval.as_nanos() * u64::from(beacons);
             let dozing = Dozing {
                 after: Duration::from_secs_f64(save.after_us / 1e6),
                 interval: Duration::from_nanos(interval),

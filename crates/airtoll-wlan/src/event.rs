@@ -4,8 +4,8 @@
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
 use crate::id::{
-    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, HandoverId, NodeId, RadioId,
-    RenewalId, ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
+    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, GroupSourceId, HandoverId, NodeId,
+    RadioId, RenewalId, ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
 };
 use airtoll_handshakes::Party;
 
@@ -53,6 +53,8 @@ pub(crate) enum Event {
     Roam(RoamEvent),
     /// An address resolution request may have to be repeated.
     Resolution { entry: ResolutionId },
+    /// A node sends its next message to a group.
+    Group { source: GroupSourceId },
 }
 
 // The queue moves events about all the time.

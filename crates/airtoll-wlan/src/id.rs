@@ -177,6 +177,8 @@ ids! {
     HandoverId,
     /// A mobility agent that advertises itself.
     AgentId,
+    /// A node that sends messages to a group.
+    GroupSourceId,
 }
 
 impl RadioId {

@@ -27,7 +27,7 @@ use airtoll_handshakes::{
 use airtoll_units::{Duration, Instant};
 
 pub(crate) use action::{Action, Outbox, Then};
-pub(crate) use group_keys::common_cipher;
+pub(crate) use group_keys::{common_cipher, weakest};
 pub(crate) use rejoin::Deauthentication;
 pub(crate) use renewal::Renewal;
 pub(crate) use rows::JoinRow;
@@ -104,6 +104,8 @@ pub(crate) struct Join {
     renewals: Renewals,
     rejoins: Rejoins,
     busy: Vec<BusyThreshold>,
+    /// Access points with a group key for each station.
+    own_group_keys: Vec<NodeId>,
     /// Start and end of the traffic.
     began: Instant,
     ends: Instant,
@@ -115,6 +117,8 @@ pub(crate) struct Setup {
     pub renewals: Vec<Renewal>,
     pub deauthentications: Vec<Deauthentication>,
     pub busy: Vec<BusyThreshold>,
+    /// Access points that give each station a group key of its own.
+    pub own_group_keys: Vec<NodeId>,
 }
 
 impl Join {
@@ -131,6 +135,7 @@ impl Join {
         self.renewals = Renewals::new(setup.renewals);
         self.rejoins = Rejoins::new(setup.deauthentications);
         self.busy = setup.busy;
+        self.own_group_keys = setup.own_group_keys;
     }
 
     /// An event is due.

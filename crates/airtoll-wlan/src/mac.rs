@@ -64,6 +64,8 @@ struct Node {
     /// An access point's link for group-addressed data frames, if it has one.
     group: Option<LinkId>,
     beacon: Option<BeaconPlan>,
+    /// Group-addressed frames that wait for a beacon, where stations doze.
+    held: Option<group::Held>,
     queue_limit: u32,
     /// MSDU lifetime; longer than any trial where there is none.
     lifetime: Duration,
@@ -161,6 +163,7 @@ impl Mac {
             signalling: None,
             group: None,
             beacon: None,
+            held: None,
             queue_limit,
             lifetime,
             stopped: false,

@@ -5,6 +5,7 @@
 //! packet: `sending`, then per hop `receiving`; both use `tunnel`, `ip_fragments` and `resolution`.
 
 mod advertising;
+mod group;
 mod ip_fragments;
 mod presence;
 mod receiving;
@@ -18,10 +19,13 @@ use crate::id::{
 };
 use crate::packet::Packet;
 use crate::scenario::Role;
+use group::Groups;
 use ip_fragments::FragmentGroup;
 use resolution::Resolution;
 use tunnel::Layer;
 
+pub(crate) use group::{Content as GroupContent, GroupSource, Message as GroupMessage};
+pub(crate) use resolution::Subject;
 pub(crate) use tunnel::{Takes, TunnelEnd};
 pub(crate) use wire::{ETHERNET_MINIMUM, Wire};
 
@@ -65,6 +69,7 @@ pub(crate) struct Net {
     fragments: Slab<FragmentGroupId, FragmentGroup>,
     layers: Slab<LayerId, Layer>,
     resolution: Resolution,
+    groups: Groups,
     /// Routes of all nodes to a station that hands over, by its radio.
     ways: Vec<(RadioId, RoutesTo)>,
     /// Stations that join their next access point: handshake packets for them go there.
@@ -81,6 +86,7 @@ impl Net {
             fragments: Slab::new(),
             layers: Slab::new(),
             resolution: Resolution::new(dynamic),
+            groups: Groups::new(),
             ways: Vec::new(),
             joining: Vec::new(),
         }

@@ -6,6 +6,7 @@
 //! observation is known, only the observers that count it remain after inlining.
 
 pub(crate) mod ciphers;
+mod groups;
 pub(crate) mod ledger;
 pub(crate) mod metrics;
 mod radios;
@@ -14,8 +15,9 @@ mod trace;
 
 use airtoll_units::{Duration, Instant};
 
-use crate::id::{FlowId, NodeId};
+use crate::id::{FlowId, GroupSourceId, NodeId};
 use crate::packet::Packet;
+use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
 pub(crate) use radios::Dozing;
@@ -64,6 +66,21 @@ pub(crate) enum Observation<'a> {
     },
     /// A node received a frame.
     Receives { node: NodeId, length: Duration },
+    /// The radio of a node received a group-addressed frame: a station that dozes sleeps on behind it.
+    Listens { node: NodeId, length: Duration },
+    /// So much of the air carried group-addressed traffic of nodes.
+    GroupAir { span: Duration },
+    /// A node sent a message to a group that so many stations should receive.
+    GroupSent { receivers: u32 },
+    /// A message to a group that was sent at `created` is through the stack of a station at `at`.
+    GroupArrived {
+        #[cfg_attr(not(test), expect(dead_code, reason = "for the trace of tests"))]
+        source: GroupSourceId,
+        #[cfg_attr(not(test), expect(dead_code, reason = "for the trace of tests"))]
+        station: NodeId,
+        created: Instant,
+        at: Instant,
+    },
     /// A cipher has this much to do.
     CipherWork { effort: Duration },
     /// The application of a flow gave octets to the transport.
@@ -106,6 +123,7 @@ pub(crate) struct Observers {
     radios: Radios,
     cipher_time: CipherTime,
     flows: FlowMetrics,
+    groups: GroupMetrics,
     #[cfg(test)]
     trace: Tracer,
 }
@@ -132,6 +150,7 @@ impl Observer for Observers {
         self.radios.observe(moment, observation);
         self.cipher_time.observe(moment, observation);
         self.flows.observe(moment, observation);
+        self.groups.observe(moment, observation);
         #[cfg(test)]
         self.trace.observe(moment, observation);
     }
@@ -145,6 +164,7 @@ impl Observers {
             radios: Radios::default(),
             cipher_time: CipherTime::default(),
             flows: FlowMetrics::new(series),
+            groups: GroupMetrics::default(),
             #[cfg(test)]
             trace: Tracer::default(),
         }
@@ -184,6 +204,11 @@ impl Observers {
     /// Time that ciphers worked.
     pub fn cipher_time(&self) -> Duration {
         self.cipher_time.0
+    }
+
+    /// Counts of group-addressed traffic.
+    pub fn groups(&self) -> &GroupMetrics {
+        &self.groups
     }
 
     /// Counts of all flows.

@@ -1,8 +1,8 @@
 //! IP packets on their way.
 
 use crate::id::{
-    AgentId, FlowId, FragmentGroupId, LayerId, NeighbourId, NodeId, PacketId, ResolutionId,
-    SegmentId, SignalId, TunnelId,
+    AgentId, FlowId, FragmentGroupId, GroupSourceId, LayerId, NeighbourId, NodeId, PacketId,
+    ResolutionId, SegmentId, SignalId, TunnelId,
 };
 use airtoll_units::Instant;
 
@@ -18,16 +18,35 @@ pub(crate) enum Carries {
     Segment { flow: FlowId, place: SegmentId },
     /// A message of a negotiation, by its number among the messages under way.
     Signal { signal: SignalId },
-    /// An address resolution request, by its entry; in a frame with four addresses to this radio
-    /// neighbour, in a group-addressed frame or on a wire without one.
+    /// An address resolution request, by its entry; in a frame of its own to this radio neighbour, in
+    /// a group-addressed frame or on a wire without one.
     Request {
         entry: ResolutionId,
-        bridge: Option<NeighbourId>,
+        copy: Option<NeighbourId>,
     },
     /// The reply to an address resolution request, by its entry.
     Reply { entry: ResolutionId },
     /// An unsolicited advertisement of a Mobile IP agent.
     Advertisement { agent: AgentId },
+    /// A message to a group, by its sender; in a frame of its own to this radio neighbour, otherwise
+    /// group-addressed, on its way to the access point, or on a wire.
+    Group {
+        source: GroupSourceId,
+        copy: Option<NeighbourId>,
+    },
+    /// The answer to an address request to a group, by the sender of the request.
+    Answer { source: GroupSourceId },
+}
+
+impl Carries {
+    /// The same for one radio neighbour, or for a group or a wire.
+    pub fn copied_to(self, copy: Option<NeighbourId>) -> Self {
+        match self {
+            Self::Request { entry, .. } => Self::Request { entry, copy },
+            Self::Group { source, .. } => Self::Group { source, copy },
+            other => other,
+        }
+    }
 }
 
 /// The state of a packet in a tunnel.
@@ -153,6 +172,21 @@ impl Packet {
         matches!(self.carries, Carries::Request { .. })
     }
 
+    /// Whether it goes to all hosts: an address resolution request or a message to a group.
+    #[inline]
+    pub fn floods(&self) -> bool {
+        matches!(
+            self.carries,
+            Carries::Request { .. } | Carries::Group { .. }
+        )
+    }
+
+    /// Whether it belongs to the group-addressed traffic of nodes: a message or an answer to one.
+    #[inline]
+    pub fn is_group_traffic(&self) -> bool {
+        matches!(self.carries, Carries::Group { .. } | Carries::Answer { .. })
+    }
+
     /// Whether it is an unsolicited advertisement of an agent.
     #[inline]
     pub fn advertises(&self) -> bool {
@@ -167,6 +201,7 @@ impl Packet {
             Carries::Signal { signal } => signal.number(),
             Carries::Request { entry, .. } | Carries::Reply { entry } => entry.number(),
             Carries::Advertisement { agent } => agent.number(),
+            Carries::Group { source, .. } | Carries::Answer { source } => source.number(),
         }
     }
 }

@@ -11,6 +11,7 @@ mod advertising;
 mod cipher;
 mod frame;
 mod keys;
+mod multicast;
 mod packet;
 mod radio;
 mod recorder;

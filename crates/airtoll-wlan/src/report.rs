@@ -238,6 +238,14 @@ impl Traffic<'_> {
         if self.stack.lower.mac.has_cards() {
             table.put("airtime_card_s", l.card.as_secs_f64(), "s");
         }
+        if self.stack.net.has_group_traffic() {
+            let groups = self.observers().groups();
+            let share = groups.airtime.as_secs_f64() / self.measured().as_secs_f64();
+            table.put("group_airtime_share", share, "1");
+            table.put("group_messages", groups.sent as f64, "1");
+            table.put_some("group_delivered_ratio", groups.delivered_ratio(), "1");
+            table.put_some("group_delay_s", groups.mean_delay_s(), "s");
+        }
         for (metric, octets) in [
             ("octets_payload", l.octets.payload),
             ("octets_ip_transport", l.octets.ip_transport),

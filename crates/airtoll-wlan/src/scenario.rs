@@ -11,6 +11,7 @@ mod association;
 mod bss;
 mod check;
 mod flow;
+mod group;
 mod handover;
 mod nic;
 mod node;
@@ -25,6 +26,7 @@ pub use bss::{
     Standard, TxopProtection,
 };
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
+pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
@@ -74,6 +76,9 @@ pub struct Scenario {
     /// How hosts learn one another's link-layer addresses.
     #[serde(default)]
     pub address_resolution: AddressResolution,
+    /// Group-addressed traffic of nodes.
+    #[serde(default)]
+    pub group_traffic: Vec<GroupSource>,
     /// The traffic.
     pub flows: Vec<Flow>,
 }

@@ -161,6 +161,7 @@ impl World {
             Event::Join(event) => self.with_join(|join, now, out| join.due(now, event, out)),
             Event::Roam(event) => self.with_roam(|roam, turn| roam.due(event, turn)),
             Event::Resolution { entry } => net.resolution_due(lower, entry),
+            Event::Group { source } => net.group_due(lower, source),
         }
     }
 
@@ -357,12 +358,14 @@ impl World {
         let sender = lower.medium.host_of(frame.node);
         let from_access_point = net.role(sender) == Role::AccessPoint;
         let mut heard: Vec<RadioId> = match carries {
-            Carries::Advertisement { .. } => {
+            Carries::Advertisement { .. } | Carries::Group { .. } => {
                 let links = lower.mac.first_links(frame.node);
                 let stations = links.map(|link| lower.mac.link(link).peer());
+                let data = matches!(carries, Carries::Group { .. });
                 let linked = |radio: &RadioId| {
                     let station = lower.medium.host_of(*radio);
-                    self.join.is_linked(station, sender)
+                    let scans = data && net.is_away(station);
+                    self.join.is_linked(station, sender) && !scans
                 };
                 stations.filter(linked).collect()
             }
@@ -386,6 +389,7 @@ impl World {
                 self.roam.advertisement_sent();
                 net.advertisement_sent(lower, &frame, &heard);
             }
+            Carries::Group { .. } => net.group_frame_sent(lower, &frame, &heard),
             Carries::Signal { signal } if from_access_point => {
                 self.with_join(|join, now, out| {
                     join.group_frame_arrived(now, signal, &heard, out);
@@ -660,12 +664,13 @@ impl World {
 
     /// All stations have joined: the traffic and everything that counts from its start begin.
     fn begin_traffic(&mut self) {
-        let Stack { lower, flow, .. } = &mut self.stack;
+        let Stack { lower, net, flow } = &mut self.stack;
         let now = lower.cx.now();
         let end = now + self.duration;
         lower.cx.end = end;
         lower.cx.warm_up = now + self.warm_up_length;
         flow.begin(&mut lower.cx, now - Instant::ZERO);
+        net.begin_groups(&mut lower.cx);
         self.with_roam(|roam, turn| roam.begin(end, turn));
         self.with_join(|join, now, out| join.traffic_began(now, end, out));
         let cx = &mut self.stack.lower.cx;

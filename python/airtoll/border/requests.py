@@ -48,6 +48,12 @@ __all__ = [
     "Faults",
     "Flow",
     "ForeignAgentSettings",
+    "GroupDelivery",
+    "GroupMessage",
+    "GroupMessageAddressRequest",
+    "GroupMessageMdns",
+    "GroupMessageRouterAdvertisement",
+    "GroupSource",
     "Handover",
     "HandoverMethod",
     "HashAlgorithm",
@@ -650,6 +656,37 @@ class Beacons:
 
 
 @frozen(kw_only=True)
+class GroupDelivery:
+    """How an access point passes group-addressed frames on, and what it forwards between
+    stations.
+    """
+
+    multicast_to_unicast: bool = False
+    """Each station gets an acknowledged copy of its own at its own rate, as with
+    `multicast_to_unicast` of Linux's mac80211.
+    """
+
+    per_client_keys: bool = False
+    """Each station has a group key of its own, so that no frame reaches two stations: without
+    `multicast_to_unicast` the access point passes nothing on to groups (Wi-Fi Alliance,
+    Passpoint: DGAF Disable).
+    """
+
+    isolation: bool = False
+    """Nothing is forwarded between the stations of the BSS."""
+
+    proxy_arp: bool = False
+    """The access point answers address requests for its stations and passes none on to them
+    (IEEE 802.11-2020, 11.21.14).
+    """
+
+    dtim_period: int = 1
+    """Beacons from one DTIM to the next, 1 to 255. Where a station of the BSS dozes, frames to
+    groups wait for the DTIM.
+    """
+
+
+@frozen(kw_only=True)
 class Bss:
     """One basic service set: an access point and its stations."""
 
@@ -761,6 +798,11 @@ class Bss:
     """The access point puts all of its stations off the network so long after the traffic began,
     by one Deauthentication frame to every station, s; null: never. The stations have to join
     first.
+    """
+
+    group: GroupDelivery = GroupDelivery()
+    """How the access point passes group-addressed frames on, and what it forwards between
+    stations.
     """
 
 
@@ -1754,6 +1796,62 @@ class IpVersion(StrEnum):
     """IPv6, 40 header octets (8 more in each fragment)."""
 
 
+@frozen(kw_only=True)
+class GroupMessageMdns:
+    """Announcement of multicast DNS (RFC 6762)."""
+
+    kind: Literal["mdns"] = field(default="mdns", init=False)
+
+    payload_octets: int
+    """DNS message, 35 to 1232 octets."""
+
+    ip: IpVersion = IpVersion.IPV4
+    """Network protocol."""
+
+
+@frozen(kw_only=True)
+class GroupMessageAddressRequest:
+    """Request for the address of a host: ARP (RFC 826), or over IPv6 a Neighbour Solicitation
+    (RFC 4861, 4.3). The host, or an access point for it, answers.
+    """
+
+    kind: Literal["address_request"] = field(default="address_request", init=False)
+
+    target: str
+    """The host: a station or a wired host."""
+
+    ip: IpVersion = IpVersion.IPV4
+    """Network protocol."""
+
+
+@frozen(kw_only=True)
+class GroupMessageRouterAdvertisement:
+    """Router Advertisement (RFC 4861, 4.2) with link-layer address, MTU and one prefix."""
+
+    kind: Literal["router_advertisement"] = field(default="router_advertisement", init=False)
+
+
+#: A message to a group.
+GroupMessage = GroupMessageMdns | GroupMessageAddressRequest | GroupMessageRouterAdvertisement
+
+
+@frozen(kw_only=True)
+class GroupSource:
+    """Messages to a group that a node sends again and again, as a Poisson process."""
+
+    name: str
+    """Name, used once; it names the random stream."""
+
+    node: str
+    """Node that sends: a station or a wired host."""
+
+    mean_interval_s: float
+    """Mean time between two messages, s."""
+
+    message: GroupMessage
+    """Its message."""
+
+
 class CongestionControl(StrEnum):
     """Congestion control."""
 
@@ -2049,6 +2147,9 @@ class Scenario:
 
     address_resolution: AddressResolution = AddressResolution.STATIC
     """How hosts learn one another's link-layer addresses."""
+
+    group_traffic: tuple[GroupSource, ...] = ()
+    """Group-addressed traffic of nodes."""
 
     flows: tuple[Flow, ...]
     """The traffic."""

@@ -310,6 +310,22 @@ METRICS: Final[dict[str, Metric]] = {
         "retries or acknowledgements were not measured, and in closed forms",
         NONE,
     ),
+    "group_airtime_share": Metric(
+        "1",
+        "airtime of the clients' group-addressed traffic / length of the trial: frames to the AP, "
+        "group-addressed frames or copies of them, answers to requests; with acknowledgements, "
+        "without contention; part of an A-MPDU by its octets. Only with `group_load`",
+        NONE,
+    ),
+    "group_messages": Metric(
+        "1", "group-addressed messages sent, but those of the last 0.5 s", NONE
+    ),
+    "group_delivered_ratio": Metric(
+        "1", "pairs of such a message and another station whose message arrived / all pairs", NONE
+    ),
+    "group_delay_s": Metric(
+        "s", "sending of such a message to its arrival at a station's application, mean", NONE
+    ),
     "crypto_time_s": Metric("s", "duration of cipher operations, all engines", SUM),
     "crypto_exposed_s": Metric("s", "idle air during a cipher operation", SUM),
     "octets_payload": Metric("octet", "application octets on air", SUM),

@@ -206,6 +206,42 @@ class Bridge(Table):
     wired: WiredLink = Field(WiredLink(), description="the link between the two")
 
 
+class GroupLoad(Table):
+    """Group-addressed traffic of the clients and of their router; a field of 0 leaves it out.
+
+    Each sender's messages are a Poisson process. Rates are for one client.
+    """
+
+    mdns_per_min: NotNegative = Field(
+        0.0, description="multicast DNS announcements of a client per minute (RFC 6762)"
+    )
+    mdns_bytes: Annotated[int, Field(ge=35, le=1232)] = Field(
+        200, description="length of the DNS message, octets"
+    )
+    arp_per_min: NotNegative = Field(
+        0.0,
+        description="ARP requests of a client per minute, for the wired host (for the next station "
+        "where there is none)",
+    )
+    neighbor_per_min: NotNegative = Field(
+        0.0, description="the same by IPv6 Neighbor Solicitations (RFC 4861)"
+    )
+    router_arp_per_min: NotNegative = Field(
+        0.0, description="ARP requests of the wired host for a client, per client and minute"
+    )
+    advertisement_s: NotNegative = Field(
+        0.0,
+        description="mean time between Router Advertisements of the wired host, seconds; RFC 4861 "
+        "allows 200 to 600 by default",
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no node sends a message."""
+        rates = (self.mdns_per_min, self.arp_per_min, self.neighbor_per_min)
+        return not any((*rates, self.router_arp_per_min, self.advertisement_s))
+
+
 class Radio(Table):
     """Propagation and receivers."""
 
@@ -406,6 +442,35 @@ class Scenario(Table):
         description="static: hosts know all link-layer addresses from the start; dynamic: they "
         "resolve an address at first contact by ARP or Neighbour Discovery. The analytic testbed "
         "leaves this out; the linux testbed always resolves",
+    )
+    group_load: GroupLoad = Field(
+        GroupLoad(), description="group-addressed traffic of the clients; default: none"
+    )
+    multicast_to_unicast: bool = Field(
+        False,
+        description="the AP sends each station an acknowledged copy of a group-addressed frame at "
+        "its own rate, as hostapd's option of this name; false: one frame at the lowest basic rate",
+    )
+    per_client_gtk: bool = Field(
+        False,
+        description="each station has a group key of its own, so that no group-addressed frame can "
+        "be forged by another station; without `multicast_to_unicast` the AP passes nothing on to "
+        "groups (Passpoint: DGAF Disable)",
+    )
+    isolation: bool = Field(
+        False,
+        description="client isolation: the AP forwards nothing between its stations (hostapd's "
+        "ap_isolate)",
+    )
+    proxy_arp: bool = Field(
+        False,
+        description="the AP answers ARP requests and Neighbor Solicitations for its stations and "
+        "passes none on to them (IEEE Std 802.11-2020, 11.21.14)",
+    )
+    dtim_period: Annotated[int, Field(ge=1, le=255)] = Field(
+        1,
+        description="beacons from one DTIM to the next; group-addressed frames wait for it where a "
+        "station dozes (`listen_interval`)",
     )
     handover: Handover | None = Field(
         None, description="a hand-over during the trial, with authenticate = true; default: none"

@@ -74,6 +74,13 @@ def _no_closed_form(cell: Cell) -> str | None:
     radio = cell.settings.radio
     if radio.fading != "none" or radio.shadowing_db:
         return "closed forms have mean levels alone: no fading, no shadowing"
+    settings = cell.settings
+    if not settings.group_load.is_empty:
+        return "closed forms have no group-addressed traffic"
+    if settings.multicast_to_unicast or settings.per_client_gtk or settings.proxy_arp:
+        return "closed forms have no group-addressed frames"
+    if settings.isolation or settings.dtim_period != 1:
+        return "closed forms have no isolation and no DTIM"
     for station in cell.settings.stations:
         if station.battery_wh is not None or station.listen_interval is not None:
             return "closed forms have no energy"

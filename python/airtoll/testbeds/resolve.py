@@ -21,6 +21,7 @@ from airtoll.study.generations import HIGHEST_MBPS, band_of
 from airtoll.testbeds import gating
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
+from airtoll.testbeds.groups import group_traffic
 from airtoll.testbeds.joining import Parties, joining
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
@@ -114,6 +115,9 @@ def scenario(cell: Cell) -> border.Scenario:
         links=tuple(links),
         flows=tuple(_flows(settings, load_, stations)),
         address_resolution=border.AddressResolution(settings.address_resolution),
+        group_traffic=group_traffic(
+            settings, [s.name for s in stations], SERVER if wired else None
+        ),
     )
     if any(node.host.nic for node in nodes):
         # Cards put transmissions off the slot boundaries.
@@ -252,6 +256,13 @@ def _bss(cell: Cell) -> border.Bss:
         edca_parameters=_edca(settings.edca_parameters),
         txop_protection=border.TxopProtection(settings.txop_protection),
         edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
+        group=border.GroupDelivery(
+            multicast_to_unicast=settings.multicast_to_unicast,
+            per_client_keys=settings.per_client_gtk,
+            isolation=settings.isolation,
+            proxy_arp=settings.proxy_arp,
+            dtim_period=settings.dtim_period,
+        ),
     )
     if settings.guard_interval_ns is None:
         return bss

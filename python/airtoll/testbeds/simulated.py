@@ -11,7 +11,7 @@ from typing import Final
 
 from airtoll.plan import Cell
 from airtoll.profiles import load
-from airtoll.study import Station
+from airtoll.study import GroupLoad, Station
 from airtoll.testbeds.capability import Capability, Feature, acts
 
 #: Fields of a kind of flow, the traffic's own or one beside it.
@@ -33,7 +33,10 @@ _FIELDS: Final = _EDCA | {
     "ampdu_max_octets amsdu_max_octets rts_threshold_octets fragmentation_threshold_octets "
     "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window "
     "basic_rates_mbps slot_time_us queue_packets mtu_octets queue_max_delay_ms queue_type "
-    "airtime_fairness clients rssi_dbm hidden authenticate address_resolution",
+    "airtime_fairness clients rssi_dbm hidden authenticate address_resolution "
+    "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
+    "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "
+    "router_arp_per_min advertisement_s",
     "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
     "client listen_interval doze_after_ms battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
@@ -60,6 +63,21 @@ _FIELDS: Final = _EDCA | {
     "trials": "repetitions until_precision most_trials order pairing control discard_first select "
     "rerun",
 }
+
+
+def _groups(cell: Cell) -> bool:
+    """Whether a cell has group-addressed traffic, or passes it on in a way of its own."""
+    settings = cell.settings
+    ways = (settings.multicast_to_unicast, settings.per_client_gtk)
+    return any((*ways, settings.isolation, settings.proxy_arp, not settings.group_load.is_empty))
+
+
+def _waits_for_dtim(cell: Cell) -> bool:
+    """Whether group-addressed frames of a cell wait for a DTIM."""
+    settings = cell.settings
+    dozes = any(one.listen_interval is not None for one in settings.stations)
+    sends = not settings.group_load.is_empty or settings.address_resolution == "dynamic"
+    return dozes and sends and settings.beacons
 
 
 def _without_figures(cell: Cell) -> bool:
@@ -92,6 +110,68 @@ CAPABILITY: Final = Capability(
                 and any(one.listen_interval is not None for one in cell.settings.stations)
             ),
             "stations.listen_interval needs beacons",
+        ),
+        Feature(
+            "isolation of stations with no other peer",
+            lambda cell: cell.settings.isolation and cell.settings.topology == "station-to-station",
+            "isolation: the AP forwards nothing between stations, and station-to-station has no "
+            "other traffic",
+        ),
+        Feature(
+            "requests that reach no station",
+            lambda cell: (
+                cell.settings.per_client_gtk
+                and cell.settings.address_resolution == "dynamic"
+                and not (cell.settings.multicast_to_unicast or cell.settings.proxy_arp)
+            ),
+            "per_client_gtk: address requests reach no station; set proxy_arp or "
+            "multicast_to_unicast",
+        ),
+        Feature(
+            "group-addressed traffic with bridges or in two domains",
+            lambda cell: (
+                _groups(cell)
+                and (cell.settings.bridge is not None or cell.settings.topology[0] in "nr")
+            ),
+            "group_load, multicast_to_unicast, per_client_gtk, isolation and proxy_arp act "
+            "in one cell without bridges alone",
+        ),
+        Feature(
+            "a length of mDNS messages without messages",
+            lambda cell: (
+                cell.settings.group_load.mdns_bytes != GroupLoad.model_fields["mdns_bytes"].default
+                and not cell.settings.group_load.mdns_per_min
+            ),
+            "group_load.mdns_bytes needs mdns_per_min",
+        ),
+        Feature(
+            "router messages without a router",
+            lambda cell: (
+                cell.settings.topology == "station-to-station"
+                and bool(
+                    cell.settings.group_load.router_arp_per_min
+                    or cell.settings.group_load.advertisement_s
+                )
+            ),
+            "group_load.router_arp_per_min and advertisement_s need a wired host",
+        ),
+        Feature(
+            "address requests of a lone station",
+            lambda cell: (
+                cell.settings.topology == "station-to-station"
+                and (cell.settings.clients or len(cell.settings.stations)) < 2
+                and bool(
+                    cell.settings.group_load.arp_per_min
+                    or cell.settings.group_load.neighbor_per_min
+                )
+            ),
+            "group_load.arp_per_min and neighbor_per_min need a host to ask for",
+        ),
+        Feature(
+            "a DTIM period that nothing waits for",
+            lambda cell: cell.settings.dtim_period != 1 and not _waits_for_dtim(cell),
+            "dtim_period needs a station with listen_interval and group-addressed frames "
+            '(group_load, or address_resolution = "dynamic")',
         ),
         Feature(
             "a time to dozing without dozing",

@@ -76,11 +76,15 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
                 half_open,
             })
     });
+    let own_keys = scenario.bss.iter().filter(|bss| bss.group.per_client_keys);
+    let access_points = own_keys.filter_map(|bss| scenario.access_point_of(&bss.name));
+    let own_group_keys = access_points.map(|ap| index[ap.name.as_str()]).collect();
     world.join.set_up(Setup {
         streams: *streams,
         renewals: renewals(source),
         deauthentications,
         busy: busy.collect(),
+        own_group_keys,
     });
     world.stack.lower.cx.warm_up = Instant::ZERO;
     world.stack.lower.cx.end =

@@ -4,8 +4,9 @@ use airtoll_security::CipherSuite;
 
 use super::joins::Source;
 use crate::id::{LinkId, ModeId, NodeId, RadioId};
+use crate::join::weakest;
 use crate::mac::{self, Mode, TxLink};
-use crate::scenario::AddressResolution;
+use crate::scenario::{AddressResolution, Bss, Node, Scenario};
 use crate::world::World;
 
 /// Adds the mode of a BSS's lowest basic rate; gives its number.
@@ -24,15 +25,34 @@ pub(super) fn add_group_link(world: &mut World, radio: RadioId, mode: ModeId) ->
     world.stack.lower.mac.add_link(made)
 }
 
-/// Adds the links for group-addressed frames, if `scenario` wants addresses resolved or agents
-/// advertised: at the lowest basic rate, unacknowledged, under the access point's group cipher.
+/// Whether data frames to groups may go over the air of a BSS.
+pub(super) fn sends_to_groups(scenario: &Scenario, bss: &Bss) -> bool {
+    scenario.address_resolution == AddressResolution::Dynamic
+        || !scenario.group_traffic.is_empty()
+        || scenario.mobility_agents.iter().any(|a| a.bss == bss.name)
+}
+
+/// The group cipher of a BSS whose stations have joined from the start: the weakest that a link of the
+/// access point or a station has.
+fn group_cipher(scenario: &Scenario, bss: &Bss, access_point: &Node) -> CipherSuite {
+    let stations = scenario
+        .nodes
+        .iter()
+        .filter(|n| n.bss.as_ref() == Some(&bss.name));
+    let announced = bss.security.iter().flat_map(|security| &security.links);
+    let ciphers = announced.map(|link| link.group_cipher);
+    let ciphers = ciphers.chain(stations.map(|station| station.cipher));
+    let encrypted = ciphers.filter(|_| access_point.cipher != CipherSuite::Open);
+    weakest(encrypted).unwrap_or(access_point.cipher)
+}
+
+/// Adds the links for group-addressed frames, if any are sent: at the lowest basic rate, unacknowledged, under the access point's group cipher.
 /// Gives the access points.
 pub(super) fn add_group_links(world: &mut World, source: Source<'_>) -> Vec<NodeId> {
     let scenario = source.scenario;
     let mut access_points = Vec::new();
     for (at, bss) in scenario.bss.iter().enumerate() {
-        let advertised = scenario.mobility_agents.iter().any(|a| a.bss == bss.name);
-        if scenario.address_resolution != AddressResolution::Dynamic && !advertised {
+        if !sends_to_groups(scenario, bss) {
             continue;
         }
         let Some(ap) = scenario.access_point_of(&bss.name) else {
@@ -41,9 +61,17 @@ pub(super) fn add_group_links(world: &mut World, source: Source<'_>) -> Vec<Node
         let number = source.index[ap.name.as_str()];
         let radio = RadioId::first_of(number);
         let mode = lowest_mode(world, source, at);
+        let cipher = group_cipher(scenario, bss, ap);
         let mac = &mut world.stack.lower.mac;
-        let link = mac.add_link(TxLink::group(radio, mode, Some(ap.cipher)));
+        let link = mac.add_link(TxLink::group(radio, mode, Some(cipher)));
         mac.set_group_link(radio, link);
+        let mut stations = scenario
+            .nodes
+            .iter()
+            .filter(|n| n.bss.as_ref() == Some(&bss.name));
+        if bss.beacons.is_some() && stations.any(|n| n.power_save.is_some()) {
+            mac.hold_groups(radio, u32::from(bss.group.dtim_period));
+        }
         access_points.push(number);
     }
     access_points

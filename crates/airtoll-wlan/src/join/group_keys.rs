@@ -41,25 +41,32 @@ pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<Ci
     if ciphers.len() < 2 {
         return None;
     }
-    BY_STRENGTH
-        .into_iter()
-        .find(|suite| ciphers.contains(suite))
+    weakest(ciphers.into_iter())
 }
 
-/// The suites of the keys that a station gets.
+/// The weakest of some group ciphers; `None` where none of them encrypts.
+pub(crate) fn weakest(ciphers: impl Iterator<Item = CipherSuite>) -> Option<CipherSuite> {
+    let place = |suite: &CipherSuite| BY_STRENGTH.iter().position(|known| known == suite);
+    let places = ciphers.filter_map(|suite| place(&suite));
+    places.min().map(|place| BY_STRENGTH[place])
+}
+
+/// The suites of the keys that a station gets, and the station where its group key is its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Suites {
     group: CipherSuite,
     management: Option<CipherSuite>,
     beacons: Option<CipherSuite>,
+    own: Option<NodeId>,
 }
 
 impl Suites {
-    pub fn of(link: &Link) -> Self {
+    pub fn of(link: &Link, own: Option<NodeId>) -> Self {
         Self {
             group: link.group,
             management: link.group_management(),
             beacons: link.beacon_integrity(),
+            own,
         }
     }
 }
@@ -73,6 +80,7 @@ pub(super) fn draw(
         group,
         management,
         beacons,
+        own,
     }: Suites,
 ) -> GroupKeys {
     let named = |use_: &str, suite: CipherSuite| {
@@ -83,7 +91,10 @@ pub(super) fn draw(
     };
     let key = |suite| named("group-keys", suite);
     GroupKeys {
-        gtk: key(group),
+        gtk: match own {
+            Some(station) => named(&format!("group-keys/{station}"), group),
+            None => key(group),
+        },
         igtk: management.map_or_else(Vec::new, key),
         bigtk: beacons.map_or_else(Vec::new, |suite| named("beacon-keys", suite)),
         key_id: if round % 2 == 1 { 2 } else { 1 },
@@ -99,7 +110,8 @@ impl Join {
         if link.group == CipherSuite::Open {
             return None;
         }
-        let mut keys = draw(streams, access_point, round, Suites::of(link));
+        let suites = Suites::of(link, self.own_key(id));
+        let mut keys = draw(streams, access_point, round, suites);
         // Stations with a static WEP key have no other group key.
         let shared = || {
             let mut sessions = self.sessions.iter();
@@ -115,6 +127,13 @@ impl Join {
             keys.key_id = 0;
         }
         Some(keys)
+    }
+
+    /// The station of a session, where its access point gives each station a group key of its own.
+    pub(super) fn own_key(&self, id: SessionId) -> Option<NodeId> {
+        let session = &self.sessions[id];
+        let own = self.own_group_keys.contains(&session.access_point());
+        own.then(|| session.station())
     }
 
     /// Group cipher and keys under which an access point sends to groups once the present round

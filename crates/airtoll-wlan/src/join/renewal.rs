@@ -147,7 +147,7 @@ impl Join {
         let mut keys: HashMap<Suites, GroupKeys> = HashMap::new();
         for id in stations {
             let link = self.link_of(id);
-            let suites = Suites::of(link);
+            let suites = Suites::of(link, self.own_key(id));
             let given = keys.entry(suites).or_insert_with(|| {
                 let keys = group_keys::draw(&streams, access_point, round, suites);
                 let octets = (keys.gtk.len() + keys.igtk.len() + keys.bigtk.len()) as u64;

@@ -257,6 +257,7 @@ impl Mac {
         let answered = !p.only_counted;
         p.next = None;
         let (flow, reverse, ip_octets) = (p.flow(), p.reverse, p.ip_octets);
+        let group = p.is_group_traffic();
         let mut content = Content {
             body: msdu_octets(p),
             msdus: 1,
@@ -319,6 +320,7 @@ impl Mac {
             heard: None,
             received: false,
             delivered: false,
+            group,
             acknowledged: false,
         });
         state.next_sequence += 1;
@@ -378,7 +380,7 @@ impl Content {
     #[inline(always)]
     fn count(&mut self, p: &Packet) {
         let msdu = u64::from(msdu_octets(p));
-        if p.resolves() || p.advertises() {
+        if p.resolves() || p.advertises() || p.is_group_traffic() {
             self.parts.management += msdu;
             return;
         }

@@ -102,6 +102,7 @@ impl Mac {
         }
         if !more {
             self.want(cx, medium, id, false);
+            self.release_groups(cx, medium, node);
         }
         self.back_off(now, id, now, more);
     }

@@ -564,7 +564,7 @@ impl Mac {
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
-        let mut mpdus = 0_u32;
+        let (mut mpdus, mut of_groups) = (0_u32, 0_u64);
         for mpdu in &mut link.window {
             if !mpdu.in_flight {
                 if mpdu.acknowledged {
@@ -594,6 +594,9 @@ impl Mac {
             } else {
                 0
             };
+            if mpdu.group {
+                of_groups += u64::from(mpdu.octets + framing);
+            }
             if heard == Some(Heard::New) {
                 good.add(&mpdu.parts);
                 good.mac += u64::from(framing);
@@ -613,6 +616,15 @@ impl Mac {
                 good: &good,
                 bad,
             });
+        }
+        if of_groups > 0 {
+            let sifs = medium.sifs(medium.channel_of(t.node));
+            let exchange = &self.exchanges[id];
+            let answer = sifs + exchange.answer(&self.modes[mode_id]);
+            let whole = t.alone + if any { answer } else { Duration::ZERO };
+            let octets = good.total() + bad;
+            let span = Duration::from_nanos(whole.as_nanos() * of_groups / octets.max(1));
+            cx.observe(Observation::GroupAir { span });
         }
         if let Some(account) = charged {
             self.charge(account, length);

@@ -1,5 +1,7 @@
 //! Group-addressed frames: sent once, not acknowledged, and heard by any number of stations.
 
+use std::collections::VecDeque;
+
 use airtoll_phy::TxVector;
 use airtoll_units::Duration;
 
@@ -7,6 +9,7 @@ use super::Mac;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
+use crate::observe::Observation;
 use crate::observe::ledger::Air;
 
 /// A group-addressed frame that left the air.
@@ -22,7 +25,79 @@ pub(crate) struct GroupFrame {
     pub vector: TxVector,
 }
 
+/// Group-addressed frames that wait for a DTIM beacon, because a station of the BSS dozes.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Beacon intervals from one DTIM to the next.
+    period: u32,
+    /// Beacon intervals to the next DTIM.
+    count: u32,
+    waiting: VecDeque<PacketId>,
+}
+
+impl Held {
+    /// DTIM count and period of the next beacon, and whether frames wait for it.
+    pub fn indication(&self) -> (u8, u8, bool) {
+        (
+            self.count as u8,
+            self.period as u8,
+            !self.waiting.is_empty(),
+        )
+    }
+}
+
 impl Mac {
+    /// Group-addressed frames of an access point wait for every `period`th beacon.
+    pub fn hold_groups(&mut self, access_point: RadioId, period: u32) {
+        let node = &mut self.nodes[access_point];
+        node.held = Some(Held {
+            period,
+            ..Held::default()
+        });
+        if let Some(link) = node.group {
+            self.links[link].after_beacon = true;
+        }
+    }
+
+    /// Group-addressed frames of an access point that wait for a beacon, if they have to.
+    pub fn held(&self, access_point: RadioId) -> Option<&Held> {
+        self.nodes[access_point].held.as_ref()
+    }
+
+    /// A group-addressed frame waits for the DTIM where it has to; gives whether it does. One that
+    /// finds no room is lost.
+    pub fn holds(&mut self, cx: &mut Context, link: LinkId, packet: PacketId) -> bool {
+        let link = &self.links[link];
+        let node = &mut self.nodes[link.from];
+        let limit = node.queue_limit as usize;
+        let Some(held) = node.held.as_mut().filter(|_| link.group) else {
+            return false;
+        };
+        if held.waiting.len() < limit {
+            held.waiting.push_back(packet);
+        } else {
+            cx.lose(packet);
+        }
+        true
+    }
+
+    /// The beacons of an interval are out: after a DTIM the frames that wait for it follow.
+    pub(super) fn release_groups(&mut self, cx: &mut Context, medium: &mut Medium, node: RadioId) {
+        let state = &mut self.nodes[node];
+        let (Some(held), Some(link)) = (&mut state.held, state.group) else {
+            return;
+        };
+        if held.count > 0 {
+            held.count -= 1;
+            return;
+        }
+        held.count = held.period - 1;
+        for packet in std::mem::take(&mut held.waiting) {
+            let contender = self.contender(node, cx.packets[packet].category);
+            self.enqueue_signalling(cx, medium, (link, contender), packet);
+        }
+    }
+
     /// A group-addressed frame left the air; gives it. [`Mac::end_group`] follows once it is known
     /// who heard it.
     pub fn group_sent(&mut self, cx: &mut Context, t: &Transmission) -> Option<GroupFrame> {
@@ -30,6 +105,9 @@ impl Mac {
         let exchange = &self.exchanges[t.contender];
         let (link, mode, length) = (exchange.link(), exchange.mode(), exchange.length());
         let mpdu = self.links[link].window.front_mut()?;
+        if mpdu.group {
+            cx.observe(Observation::GroupAir { span: t.alone });
+        }
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
         mpdu.in_flight = false;
         Some(GroupFrame {

@@ -59,6 +59,8 @@ pub(crate) struct Mpdu {
     pub(super) received: bool,
     /// Handed up by the receiver.
     pub(super) delivered: bool,
+    /// It carries group-addressed traffic of nodes.
+    pub(super) group: bool,
     /// The sender knows that it was received.
     pub(super) acknowledged: bool,
 }
@@ -156,6 +158,8 @@ pub(crate) struct TxLink {
     pub(super) refused: bool,
     /// Its receiver dozes as far as its sender knows: packets wait.
     pub(super) dozing: bool,
+    /// Its frames go after a DTIM beacon, before all data.
+    pub(super) after_beacon: bool,
     /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
     pub(super) wakes: bool,
 }
@@ -217,6 +221,7 @@ impl TxLink {
             barred: false,
             refused: false,
             dozing: false,
+            after_beacon: false,
             wakes: false,
         }
     }

@@ -142,7 +142,8 @@ impl Mac {
         let listed = node.discipline.serves_in_turn();
         let queue = &mut self.queues[contender];
         let (links, order) = (&mut self.links, &mut queue.order);
-        let signals = |l: Option<&LinkId>| l.is_some_and(|l| links[*l].signalling);
+        let first = |l: &LinkId| links[*l].signalling || links[*l].after_beacon;
+        let signals = |l: Option<&LinkId>| l.is_some_and(first);
         let at = if signals(order.back()) {
             if queue.packets >= limit {
                 cx.lose(packet);
@@ -399,6 +400,7 @@ fn flow_key(packet: &Packet, host: NodeId) -> u64 {
         (_, Carries::Signal { .. }) => (3, 0, 0),
         (_, Carries::Request { .. } | Carries::Reply { .. }) => (4, 0, 0),
         (_, Carries::Advertisement { .. }) => (5, 0, 0),
+        (_, Carries::Group { source, .. } | Carries::Answer { source }) => (6, source.number(), 0),
     };
     kind << 60 | u64::from(number) << 28 | u64::from(part)
 }

@@ -30,8 +30,8 @@ impl Mac {
                 state.listed = false;
                 continue;
             }
-            // Management and EAPOL frames go before all data.
-            if state.signalling {
+            // Management and EAPOL frames, and those after a beacon, go before all data.
+            if state.signalling || state.after_beacon {
                 return Some(link);
             }
             let pays = state.account == Some(link);

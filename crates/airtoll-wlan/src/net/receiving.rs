@@ -28,6 +28,10 @@ impl Net {
         link: LinkId,
         packet: PacketId,
     ) {
+        if self.isolates(lower, node, packet) {
+            lower.cx.lose(packet);
+            return;
+        }
         let now = lower.cx.now();
         let cipher = lower.mac.link(link).cipher();
         if node == lower.cx.packets[packet].to {
@@ -67,14 +71,15 @@ impl Net {
             lower.cx.lose(packet);
             return;
         }
-        if self.resolution.is_dynamic() && self.pass_request(lower, node, packet, effort) {
+        if self.passes_groups() && self.pass_on(lower, node, packet, effort) {
             return;
         }
         let p = &lower.cx.packets[packet];
         if node != p.to {
             let layer = p.layer();
             let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
-            if !self.nodes[node].tunnels.is_empty() && !p.resolves() && !p.advertises() {
+            let of_the_link = p.resolves() || p.advertises() || p.is_group_traffic();
+            if !self.nodes[node].tunnels.is_empty() && !of_the_link {
                 work += self.encapsulate(lower, node, packet, false);
             }
             if lower.cx.packets[packet].layer() == layer {
@@ -152,6 +157,13 @@ impl Net {
             Carries::Request { .. } | Carries::Reply { .. } => {
                 let p = lower.cx.packets.remove(packet);
                 self.resolution_arrived(lower, &p);
+            }
+            Carries::Group { source, .. } => {
+                let p = lower.cx.packets.remove(packet);
+                self.group_message_arrived(lower, source, &p, at);
+            }
+            Carries::Answer { .. } => {
+                lower.cx.packets.remove(packet);
             }
             Carries::Advertisement { agent } => {
                 let p = lower.cx.packets.remove(packet);

@@ -146,16 +146,20 @@ impl Net {
     }
 
     fn ask(&mut self, lower: &mut Lower, number: ResolutionId) {
+        let Subject { host, target, .. } = self.subject(number);
+        if self.answers_for(host, target) {
+            self.learn(lower, number);
+            return;
+        }
         let entry = &mut self.resolution.entries[number];
         entry.attempts += 1;
-        let (host, target) = (entry.host, entry.target);
         let again = lower.cx.now() + AGAIN;
         lower
             .cx
             .schedule(again, Event::Resolution { entry: number });
         let carries = Carries::Request {
             entry: number,
-            bridge: None,
+            copy: None,
         };
         let request = self.resolution_packet(lower, number, target, carries);
         let octets = lower.cx.packets[request].ip_octets;
@@ -203,9 +207,10 @@ impl Net {
         }
     }
 
-    /// A packet reached a node's stack: copies of a request go on over the node's other links.
+    /// A packet reached a node's stack: copies of a request or of a message to a group go on over the
+    /// node's other links.
     /// Gives whether the packet ends here.
-    pub(super) fn pass_request(
+    pub(super) fn pass_on(
         &mut self,
         lower: &mut Lower,
         node: NodeId,
@@ -213,12 +218,27 @@ impl Net {
         effort: Duration,
     ) -> bool {
         let p = lower.cx.packets[packet];
-        if !p.asks() || self.is_plain_station(lower, node) {
+        if !p.floods() {
             return false;
+        }
+        if self.is_plain_station(lower, node) {
+            let others = node != p.to;
+            if others {
+                // A copy of a request for another station.
+                let work = lower.device.receive_time(node, p.ip_octets) + effort;
+                lower.device.spend(&lower.cx, &mut lower.medium, node, work);
+                lower.cx.packets.remove(packet);
+            }
+            return others;
+        }
+        if self.proxies(lower, node, &p, effort) {
+            lower.cx.packets.remove(packet);
+            return true;
         }
         let work = lower.device.forward_time(node, p.ip_octets) + effort;
         self.flood(lower, node, packet, work);
-        let ends = node != p.to;
+        // A message to a group ends at hosts alone.
+        let ends = node != p.to || (!p.asks() && self.role(node) == Role::AccessPoint);
         if ends {
             lower.cx.packets.remove(packet);
         }
@@ -251,27 +271,40 @@ impl Net {
             .collect()
     }
 
-    /// Sends copies of a request over the air and over every wire that leads away from its asker.
-    fn flood(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
+    /// Sends copies of a request, or of a message to a group, over the air and over every wire that
+    /// leads away from its sender.
+    pub(super) fn flood(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        packet: PacketId,
+        work: Duration,
+    ) {
         let p = lower.cx.packets[packet];
-        let Carries::Request { entry, .. } = p.carries else {
-            return;
+        let asker = match p.carries {
+            Carries::Request { entry, .. } => self.resolution.entries[entry].host,
+            Carries::Group { source, .. } => self.group_message(source).node,
+            _ => return,
         };
-        let asker = self.resolution.entries[entry].host;
         let octets = p.ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
         let done = lower.device.work(&lower.cx, node, work);
-        let group = lower.mac.group_link(lower.medium.radio_of(node));
-        let group = group.map(|link| (link, None));
+        let group = self.links_to_group(lower, node, asker, &p);
         let bridges = self.bridges_away_from(lower, node, asker);
         let bridges = bridges.into_iter().map(|(link, n)| (link, Some(n)));
-        for (link, bridge) in group.into_iter().chain(bridges) {
+        for (link, neighbour) in group.into_iter().chain(bridges) {
             let cipher = lower.mac.link(link).cipher();
             let cx = &mut lower.cx;
             let effort = lower.device.cipher_time(cx, node, cipher, true, octets);
             let medium = &mut lower.medium;
             let done = lower.device.encrypt_from(medium, node, done, effort);
-            let carries = Carries::Request { entry, bridge };
-            let copy = lower.cx.packets.insert(Packet { carries, ..p });
+            let to = match (p.carries, neighbour) {
+                (Carries::Group { .. }, Some(_)) => {
+                    lower.medium.host_of(lower.mac.link(link).peer())
+                }
+                _ => p.to,
+            };
+            let carries = p.carries.copied_to(neighbour);
+            let copy = lower.cx.packets.insert(Packet { carries, to, ..p });
             self.offer_to_radio(lower, node, copy, done);
         }
         for wire in self.wires.ids() {
@@ -281,18 +314,18 @@ impl Net {
             if self.wires[back].to() == node
                 && self.routes[to][asker] == (Route::Wire { wire: back })
             {
-                let bridge = None;
-                let carries = Carries::Request { entry, bridge };
-                let copy = lower.cx.packets.insert(Packet { carries, ..p });
+                let to = if p.asks() { p.to } else { to };
+                let carries = p.carries.copied_to(None);
+                let copy = lower.cx.packets.insert(Packet { carries, to, ..p });
                 self.send_on_wire(&mut lower.cx, wire, copy, done);
             }
         }
     }
 
-    /// The link that a request or an agent advertisement takes from a node: for group-addressed
-    /// frames, or to a bridge.
+    /// The link that a request, a message to a group or an agent advertisement takes from a node: for
+    /// group-addressed frames, or that of one copy.
     #[inline]
-    pub(super) fn group_or_bridge_link(
+    pub(super) fn group_or_copy_link(
         &self,
         lower: &Lower,
         node: NodeId,
@@ -302,10 +335,16 @@ impl Net {
         let radio = lower.medium.radio_of(node);
         match p.carries {
             Carries::Request {
-                bridge: Some(neighbour),
+                copy: Some(neighbour),
+                ..
+            }
+            | Carries::Group {
+                copy: Some(neighbour),
                 ..
             } => Some(lower.mac.link_to(radio, neighbour, p.category)),
-            Carries::Request { .. } | Carries::Advertisement { .. } => lower.mac.group_link(radio),
+            Carries::Request { .. } | Carries::Group { .. } | Carries::Advertisement { .. } => {
+                lower.mac.group_link(radio)
+            }
             _ => None,
         }
     }
@@ -335,18 +374,30 @@ impl Net {
         let Subject { host, target, six } = self.subject(number);
         if p.asks() {
             let work = lower.device.transmit_time(target, p.ip_octets);
-            let carries = Carries::Reply { entry: number };
-            let reply = self.resolution_packet(lower, number, host, carries);
-            if self.is_away(target) {
-                lower.cx.lose(reply);
-            } else {
-                self.dispatch(lower, target, reply, work);
-            }
+            self.reply(lower, number, target, work);
             // The target learns the asker's address from the request.
             let other = self.resolution.entry(target, host, six);
             self.learn(lower, other);
         } else {
             self.learn(lower, number);
+        }
+    }
+
+    /// Sends the reply to a request from `node`: the target, or an access point for it.
+    pub(super) fn reply(
+        &mut self,
+        lower: &mut Lower,
+        number: ResolutionId,
+        node: NodeId,
+        work: Duration,
+    ) {
+        let host = self.resolution.entries[number].host;
+        let carries = Carries::Reply { entry: number };
+        let reply = self.resolution_packet(lower, number, host, carries);
+        if self.is_away(node) {
+            lower.cx.lose(reply);
+        } else {
+            self.dispatch(lower, node, reply, work);
         }
     }
 

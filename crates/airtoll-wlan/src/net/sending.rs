@@ -145,8 +145,13 @@ impl Net {
             lower.cx.lose(packet);
             return;
         }
-        let link = match self.group_or_bridge_link(lower, node, packet) {
-            Some(link) => link,
+        let link = match self.group_or_copy_link(lower, node, packet) {
+            Some(link) => {
+                if lower.mac.holds(&mut lower.cx, link, packet) {
+                    return;
+                }
+                link
+            }
             None => {
                 let Route::Air { neighbour } = self.way(&lower.cx, node, packet) else {
                     lower.cx.lose(packet);

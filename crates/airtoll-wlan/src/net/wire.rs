@@ -69,7 +69,8 @@ impl Net {
         at: Instant,
     ) {
         let p = &cx.packets[packet];
-        let shortest = if p.resolves() { ETHERNET_MINIMUM } else { 0 };
+        let short = p.resolves() || p.is_group_traffic();
+        let shortest = if short { ETHERNET_MINIMUM } else { 0 };
         let octets = p.ip_octets.max(shortest) + ETHERNET_OCTETS;
         let state = &mut self.wires[wire];
         while state.departures.front().is_some_and(|d| *d <= at) {

@@ -31,6 +31,8 @@ struct Radio {
     dozing: Option<Dozing>,
     /// End of its last frame.
     last: Instant,
+    /// Time that it was awake for group-addressed frames since it began to doze.
+    heard: Duration,
 }
 
 impl Radio {
@@ -46,7 +48,8 @@ impl Radio {
         }
         let asleep = silence - dozing.after;
         let beacons = asleep.as_nanos() / dozing.interval.as_nanos().max(1);
-        let awake = Duration::from_nanos(dozing.awake.as_nanos() * beacons).min(asleep);
+        let awake = Duration::from_nanos(dozing.awake.as_nanos() * beacons) + self.heard;
+        let awake = awake.min(asleep);
         times.dozes += asleep - awake;
         times.receives += Duration::from_nanos(dozing.beacon.as_nanos() * beacons);
         times
@@ -56,6 +59,18 @@ impl Radio {
         if self.dozing.is_some() {
             self.times = self.silent_until(from);
             self.last = self.last.max(to);
+            self.heard = Duration::ZERO;
+        }
+    }
+
+    /// It received a group-addressed frame. It stays awake for it alone: Linux's timer restarts at
+    /// unicast frames.
+    fn listen(&mut self, from: Instant, length: Duration) {
+        self.times.receives += length;
+        if let Some(dozing) = self.dozing
+            && from >= self.last + dozing.after
+        {
+            self.heard += length;
         }
     }
 }
@@ -95,10 +110,14 @@ impl Observer for Radios {
                 radio.wake(moment.now - length, moment.now);
                 radio.times.receives += length;
             }
+            Observation::Listens { node, length } => {
+                self.nodes[node].listen(moment.now - length, length);
+            }
             Observation::WarmedUp => {
                 for radio in &mut self.nodes {
                     radio.times = Times::default();
                     radio.last = moment.now;
+                    radio.heard = Duration::ZERO;
                 }
             }
             _ => {}
@@ -119,6 +138,27 @@ mod tests {
 
     fn ms(number: u64) -> Duration {
         Duration::from_micros(1_000 * number)
+    }
+
+    #[test]
+    fn a_group_addressed_frame_wakes_a_dozing_radio_for_its_own_length() {
+        let node = NodeId::new(0);
+        let mut radios = Radios::default();
+        radios.add();
+        let dozing = Dozing {
+            after: ms(100),
+            interval: ms(300),
+            awake: ms(3),
+            beacon: ms(1),
+        };
+        radios.set_dozing(node, dozing);
+        let hears = |length| Observation::Listens { node, length };
+        // Awake until 100 ms: the first frame changes no doze.
+        radios.observe(at(50), hears(ms(2)));
+        radios.observe(at(500), hears(ms(5)));
+        let times = radios.of(node, at(1_000).now);
+        assert_eq!(times.dozes, ms(900 - 3 * 3 - 5));
+        assert_eq!(times.receives, ms(2 + 5 + 3));
     }
 
     #[test]

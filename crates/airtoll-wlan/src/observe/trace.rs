@@ -28,6 +28,15 @@ impl Observer for Tracer {
                 let which = [u64::from(flow), mark, packet.created.as_nanos()];
                 trace.record(moment.now, "arrived", which);
             }
+            Observation::GroupArrived {
+                source,
+                station,
+                created,
+                ..
+            } => {
+                let which = [u64::from(source), u64::from(station), created.as_nanos()];
+                trace.record(moment.now, "group", which);
+            }
             _ => {}
         }
     }

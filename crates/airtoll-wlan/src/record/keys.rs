@@ -76,7 +76,8 @@ impl Recorder {
             self.install(view, (radio, access_point), suite, &key);
         }
         for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
-            let suite = access_point.cipher;
+            let link = view.mac().group_link(RadioId::first_of(node));
+            let suite = link.map_or(access_point.cipher, |link| view.mac().link(link).cipher());
             if access_point.role != Role::AccessPoint || suite == CipherSuite::Open {
                 continue;
             }

@@ -16,9 +16,9 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{self, DataFrame, Msdu};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
-use super::{Medium, Sink, advertising, packet, resolving, signal};
+use super::{Medium, Sink, advertising, multicast, packet, resolving, signal};
 use crate::address;
-use crate::announce::Announcement;
+use crate::announce::{self, Announcement};
 use crate::id::{
     ChannelId, ContenderId, LinkId, NodeId, PacketId, RadioId, Table, TunnelId, WireId,
 };
@@ -250,7 +250,10 @@ impl Recorder {
         cell.beacons += 1;
         let number = (plan.ssids - plan.waiting % plan.ssids) % plan.ssids;
         let time_us = t.start.as_nanos() / 1_000;
-        let beacon = cell.announcement.beacon(number, cell.beacons, time_us);
+        let mut beacon = cell.announcement.beacon(number, cell.beacons, time_us);
+        if let Some(held) = view.mac().held(t.node) {
+            announce::indicate(&mut beacon, held.indication());
+        }
         let beacon = match self.beacon_integrity.get_mut(&(t.node, number)) {
             Some(integrity) => integrity.protect(beacon),
             None => beacon,
@@ -402,7 +405,10 @@ impl Recorder {
     fn msdu(&self, view: &View<'_>, p: &Packet) -> Msdu {
         match p.carries {
             Carries::Request { entry, .. } | Carries::Reply { entry } => {
-                return resolving::msdu(view, entry, p);
+                return resolving::msdu(view.net().subject(entry), p.asks(), p.ip_octets);
+            }
+            Carries::Group { source, .. } | Carries::Answer { source } => {
+                return multicast::msdu(view, source, p);
             }
             Carries::Advertisement { agent } => return advertising::msdu(view, agent, p),
             _ => {}
@@ -459,7 +465,7 @@ impl Recorder {
         let at = view.stack.lower.cx.now();
         let p = view.packet(id);
         let mut msdu = self.msdu(view, &p);
-        if p.resolves() {
+        if p.resolves() || p.is_group_traffic() {
             let shortest = ETHERNET_MINIMUM as usize;
             msdu.payload.resize(msdu.payload.len().max(shortest), 0);
         }
@@ -481,8 +487,9 @@ impl Recorder {
 fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
     match p.carries {
         Carries::Request { entry, .. } | Carries::Reply { entry } => {
-            resolving::destination(view, entry, p)
+            resolving::destination(view.net().subject(entry), p.asks())
         }
+        Carries::Group { source, .. } => multicast::group(view, source),
         _ => advertising::ALL_SYSTEMS,
     }
 }

@@ -1,4 +1,4 @@
-//! Requests and replies of address resolution: takes a packet of it, gives the MSDU with the
+//! Requests and replies of address resolution: takes the subject of one, gives the MSDU with the
 //! octets of ARP (RFC 826) or Neighbour Discovery (RFC 4861).
 
 use core::net::Ipv6Addr;
@@ -9,11 +9,10 @@ use airtoll_wire::icmp::IcmpRepr;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::ipv6::Ipv6Repr;
 
-use super::View;
 use super::frame::Msdu;
 use crate::address;
-use crate::id::{NodeId, ResolutionId};
-use crate::packet::Packet;
+use crate::id::NodeId;
+pub(super) use crate::net::Subject;
 
 /// EtherTypes of ARP and IPv6.
 const ARP: u16 = 0x0806;
@@ -29,9 +28,8 @@ const TARGET_ADDRESS: u8 = 2;
 
 /// Destination of a request or a reply. A reply goes to the host that asked, an ARP request to the
 /// broadcast address, a Neighbour Solicitation to the solicited-node multicast address.
-pub(super) fn destination(view: &View<'_>, entry: ResolutionId, p: &Packet) -> MacAddress {
-    let subject = view.net().subject(entry);
-    if !p.asks() {
+pub(super) fn destination(subject: Subject, asks: bool) -> MacAddress {
+    if !asks {
         return address::mac(subject.host);
     }
     if !subject.six {
@@ -42,22 +40,21 @@ pub(super) fn destination(view: &View<'_>, entry: ResolutionId, p: &Packet) -> M
     MacAddress([0x33, 0x33, a, b, c, d])
 }
 
-/// The packet with its ends.
-pub(super) fn msdu(view: &View<'_>, entry: ResolutionId, p: &Packet) -> Msdu {
-    let subject = view.net().subject(entry);
+/// The packet of `octets` with its ends.
+pub(super) fn msdu(subject: Subject, asks: bool, octets: u32) -> Msdu {
     let (host, target) = (subject.host, subject.target);
-    let from = if p.asks() { host } else { target };
+    let from = if asks { host } else { target };
     let mut payload = Vec::new();
     if subject.six {
-        neighbour(p, (host, target), &mut payload);
+        neighbour(asks, (host, target), &mut payload);
     } else {
-        let (to, to_mac) = if p.asks() {
+        let (to, to_mac) = if asks {
             (target, MacAddress::ZERO)
         } else {
             (host, address::mac(host))
         };
         ArpRepr {
-            operation: if p.asks() { 1 } else { 2 },
+            operation: if asks { 1 } else { 2 },
             sender: address::mac(from),
             sender_ip: address::ipv4(from),
             target: to_mac,
@@ -65,9 +62,9 @@ pub(super) fn msdu(view: &View<'_>, entry: ResolutionId, p: &Packet) -> Msdu {
         }
         .emit(&mut payload);
     }
-    debug_assert_eq!(payload.len(), p.ip_octets as usize);
+    debug_assert_eq!(payload.len(), octets as usize);
     Msdu {
-        destination: destination(view, entry, p),
+        destination: destination(subject, asks),
         source: address::mac(from),
         ethertype: if subject.six { IPV6 } else { ARP },
         payload,
@@ -75,14 +72,14 @@ pub(super) fn msdu(view: &View<'_>, entry: ResolutionId, p: &Packet) -> Msdu {
 }
 
 /// RFC 4861 sections 4.3 and 4.4.
-fn neighbour(p: &Packet, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
+fn neighbour(asks: bool, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
     let (asker, asked) = (address::ipv6(host), address::ipv6(target));
-    let (kind, flags, option, owner) = if p.asks() {
+    let (kind, flags, option, owner) = if asks {
         (SOLICITATION, 0, SOURCE_ADDRESS, host)
     } else {
         (ADVERTISEMENT, SOLICITED, TARGET_ADDRESS, target)
     };
-    let (from, to) = if p.asks() {
+    let (from, to) = if asks {
         (asker, solicited_node(asked))
     } else {
         (asked, asker)

@@ -5,6 +5,8 @@ pub use airtoll_phy::{Band, Generation as Standard, Preamble as DsssPreamble};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::group::GroupDelivery;
+
 /// One basic service set: an access point and its stations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -102,6 +104,9 @@ pub struct Bss {
     /// one Deauthentication frame to every station, s; null: never. The stations have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
+    /// How the access point passes group-addressed frames on, and what it forwards between stations.
+    #[serde(default)]
+    pub group: GroupDelivery,
 }
 
 /// Security that an access point announces in beacons, probe and association responses.

@@ -100,6 +100,7 @@ impl Scenario {
         for (i, agent) in self.mobility_agents.iter().enumerate() {
             self.check_agent(&format!("mobility_agents[{i}]"), agent)?;
         }
+        self.check_groups()?;
         if self.flows.is_empty() {
             return invalid("flows", "empty", "at least one flow");
         }
@@ -449,7 +450,7 @@ fn check_cost(at: &str, cost: &Cost) -> Checked {
     not_negative(&format!("{at}.per_octet_ns"), cost.per_octet_ns)
 }
 
-fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
+pub(super) fn unique<'a>(field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
     let mut seen = HashSet::new();
     for (i, name) in names.enumerate() {
         if name.is_empty() {

@@ -13,7 +13,7 @@ from typing import Final
 from airtoll.plan import Cell
 from airtoll.policies import Akm, Cipher, Generation
 from airtoll.policies.suites import eap_methods
-from airtoll.study import Scenario, WiredLink
+from airtoll.study import GroupLoad, Scenario, WiredLink
 from airtoll.study.join import Join, Radius
 from airtoll.testbeds.capability import (
     Capability,
@@ -153,6 +153,22 @@ _SCENARIO: Final = {
     "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.controller": only(None, reason="has no effect: no controller is set up here"),
     "address_resolution": acts("real hosts always resolve addresses"),
+    **{
+        name: _default(Scenario, name, "has no effect: hostapd is not set up for it here")
+        for name in (
+            "multicast_to_unicast",
+            "per_client_gtk",
+            "isolation",
+            "proxy_arp",
+            "dtim_period",
+        )
+    },
+    **{
+        f"group_load.{name}": only(
+            field.get_default(), reason="has no effect: hosts send their own group-addressed frames"
+        )
+        for name, field in GroupLoad.model_fields.items()
+    },
 }
 _JOIN: Final = {
     "tls": only(

@@ -65,6 +65,7 @@ impl Lab {
                 after: Duration::from_secs(1),
             }],
             busy: Vec::new(),
+            own_group_keys: Vec::new(),
         });
         Self {
             join,
