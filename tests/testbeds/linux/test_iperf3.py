@@ -53,3 +53,14 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def test_a_datagram_flow_keeps_aggregates_full_unless_the_study_states_a_window() -> None:
+    flow = Flow(transport="udp")
+    assert iperf3.deep(flow).window_octets == 204_800
+    for other in (
+        Flow(transport="tcp"),
+        Flow(transport="udp", window_octets=65_536),
+        Flow(transport="udp", per_station=2),
+    ):
+        assert iperf3.deep(other) == other

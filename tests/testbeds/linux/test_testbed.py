@@ -68,12 +68,22 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
     assert linux.check(cell("ipsec-3des-sha1", scenario=scenario)) is None
 
 
+def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
+    three = cell("open", scenario="clients = 3")
+    linux._virtual = True
+    assert linux.check(three) is None
+    linux._virtual = False
+    skip = linux.check(three)
+    assert skip is not None
+    assert "3 stations; this testbed drives 2, and 10 in virtual time" in skip.reason
+
+
 @pytest.mark.parametrize(
     ("policy", "changes", "reason"),
     [
         ("wpa3-sae-ext-gcmp-256", {}, "hostapd 2.10 has no AKM sae-ext-key"),
         ("open+firewall", {}, "no packet filter"),
-        ("open", {"scenario": "clients = 3"}, "3 stations; this testbed drives 2"),
+        ("open", {"scenario": "clients = 11"}, "11 stations; this testbed drives 10"),
         (
             "open",
             {"scenario": "rts_threshold_octets = 500"},

@@ -120,7 +120,7 @@ def test_a_saturated_flow_has_the_throughput_of_the_air(testbed: Linux) -> None:
 
 @pytest.mark.slow
 def test_a_slow_flow_costs_the_cpu_no_loops(testbed: Linux) -> None:
-    # A datagram takes 13 ms of air, and 92 of them wait in the station's socket.
+    # A datagram takes 13 ms of air, and dozens of them wait in the station's socket.
     flow = Flow(transport="udp", offered_bps=5e6, payload_octets=1472, duration_s=1)
     job = Job("slow", "open", phy="802.11b", rate_mbps=1.0, flow=flow, probe=False)
     rows(testbed.carry_out(Job("first", "open", flow=None)))  # the credentials' guest is over
@@ -129,3 +129,28 @@ def test_a_slow_flow_costs_the_cpu_no_loops(testbed: Linux) -> None:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # About 11 s where iperf3 waits for its messages, and 40 s more where it asks in a loop.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30
+
+
+@pytest.mark.slow
+def test_the_encrypted_group_handshake_of_wpa_is_counted(testbed: Linux) -> None:
+    job = Job("wpa", "wpa-psk-tkip", phy="802.11g", rate_mbps=54.0, flow=JOIN, probe=False)
+    # Four messages of the pairwise handshake and two of the group handshake, which is encrypted.
+    assert rows(testbed.carry_out(job))["authentication_messages"] == 6
+
+
+@pytest.mark.slow
+def test_five_stations_share_the_air(testbed: Linux) -> None:
+    names = tuple("ABCDE")
+    job = Job(
+        "five", "open", names, phy="802.11a", channel=36, rate_mbps=54.0, flow=UDP, probe=False
+    )
+    measured = testbed.carry_out(job)
+    assert measured.failure is None, measured.failure
+    each = {
+        row.station: row.value
+        for row in measured.rows
+        if row.metric == "throughput_bps" and row.station in names
+    }
+    assert set(each) == set(names)
+    # The simulator carries 29.15 Mb/s in all (three trials of 3 s, 0.19 between them).
+    assert sum(each.values()) == pytest.approx(29.15e6, rel=0.05)

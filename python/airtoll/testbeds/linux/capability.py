@@ -27,7 +27,8 @@ from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.linux import freeradius, leap
 from airtoll.testbeds.resolve import station_list
 
-MAX_STATIONS: Final = 2
+#: In virtual time, where each trial has its own nodes; else `stack.STATIONS`.
+MAX_STATIONS: Final = 10
 PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n", "802.11ac")
 #: A study's faults of the join, and their names in a job.
 FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
@@ -119,7 +120,7 @@ _SCENARIO: Final = {
     "stations.battery_wh": only(None, reason="has no effect: no power is measured here"),
     "stations.bridge": acts(),
     "stations.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
-    "clients": acts(f"at most {MAX_STATIONS} stations"),
+    "clients": acts(f"at most {MAX_STATIONS} stations, 2 outside of virtual time"),
     "rssi_dbm": acts(medium=True),
     "hidden": acts(medium=True),
     "ap.profile": acts(_PROFILE),

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 SERVER = "srv"
 #: The node of a RADIUS server that has a cable of its own.
 RADIUS = "rad"
-#: Nodes of stations, in the order in which a job names its stations.
-STATIONS = ("sta1", "sta2")
 
 
 @frozen
@@ -70,16 +68,16 @@ class Layout:
         self.stack = stack
         self.job = job
         self.policy = policy
-        #: Station -> node.
-        self.nodes = dict(zip(job.stations, STATIONS, strict=False))
+        #: Station -> node, in the order in which the job names its stations.
+        self.nodes = {name: f"sta{index}" for index, name in enumerate(job.stations, start=1)}
         #: The access points of the trial; the first is where the stations begin.
         self.access_points: tuple[str, ...] = ("ap1", "ap2") if job.roam != "none" else ("ap1",)
 
     async def prepare(self, undo: contextlib.AsyncExitStack) -> None:
         """Set up the nodes and links that the daemons need; undone with the trial."""
-        if len(self.job.stations) > len(STATIONS):
+        if len(self.job.stations) > self.stack.stations:
             raise TestbedError(
-                f"linux: {len(self.job.stations)} stations; this testbed has {len(STATIONS)}"
+                f"linux: {len(self.job.stations)} stations; this stack has {self.stack.stations}"
             )
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())

@@ -6,7 +6,7 @@ or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
     rad  a RADIUS server on a cable of its own
-    ap1, ap2  access points    sta1, sta2  stations
+    ap1, ap2  access points    sta1, sta2 ...  stations
     lan1, lan2  hosts behind wireless bridges (``bridges``)
     ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
 """
@@ -44,6 +44,8 @@ from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.trial import TrialRun
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
+#: Stations of a stack that does not know its jobs.
+STATIONS: Final = 2
 RSA_PORT: Final = 1812
 P384_PORT: Final = 1912
 
@@ -54,7 +56,7 @@ class Stack:
     Use as an async context manager. ``results``: folder for trials' files. ``virtual``: whether
     the radios are. ``program``: the medium that gives virtual radios an air; without one nothing
     they carry takes airtime. ``virtual_time``: whether the clock moves only when every process
-    waits, so that the CPU takes no time and no frame is late.
+    waits, so that the CPU takes no time and no frame is late. ``stations``: nodes of stations.
     """
 
     virtual = True
@@ -67,12 +69,14 @@ class Stack:
         program: str | None = None,
         *,
         virtual_time: bool = False,
+        stations: int = STATIONS,
     ) -> None:
         self.run_id = run_id
         self.credentials = credentials
         self.results = results
         self._program = program
         self.virtual_time = virtual_time
+        self.stations = stations
         self.root = LocalHost("root", run_id)
         self.folder = ""
         self.hosts: dict[str, Host] = {}
@@ -107,7 +111,7 @@ class Stack:
         await self.close()
 
     async def _build(self) -> None:
-        nodes = ["srv", "ap1", "ap2", "sta1", "sta2"]
+        nodes = ["srv", "ap1", "ap2", *(f"sta{n}" for n in range(1, self.stations + 1))]
         made = await namespaces.add(self.root, self.run_id, nodes)
         self.hosts = {**made}
         wireless = [made[name] for name in nodes[1:]]
@@ -124,7 +128,8 @@ class Stack:
 
     def address(self, node: str) -> Address:
         """The addresses of a node."""
-        kind, number = node[:-1], node[-1:]
+        kind = node.rstrip("0123456789")
+        number = node.removeprefix(kind)
         if kind == "ap":
             return Address(namespaces.FIRST_AP_NUMBER + int(number) - 1)
         if node == RADIUS:

@@ -48,12 +48,13 @@ from airtoll.testbeds.linux import (
     worker,
 )
 from airtoll.testbeds.linux.cables import Cable
-from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, station_names
+from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, MAX_STATIONS, station_names
 from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.stack import STATIONS
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
 from airtoll.testbeds.resolve import level_dbm, station_list
 
@@ -139,6 +140,7 @@ class Linux:
             or roaming.why_not(cell, cell.security)
             or loads.why_not(cell)
             or CAPABILITY.why_not(cell, medium=self._without_medium())
+            or self._station_reason(cell)
             or self._lab_reason(cell)
         )
         return Skip(reason) if reason else None
@@ -318,6 +320,15 @@ class Linux:
         if cell.settings.handover is not None and len(self._lab.of("access-point")) < 2:
             return "a hand-over needs two access points; the laboratory has one"
         return None
+
+    def _station_reason(self, cell: Cell) -> str | None:
+        count = len(station_names(cell.settings))
+        if count <= STATIONS or (self._lab is None and self._in_virtual_time()):
+            return None
+        return (
+            f"{count} stations; this testbed drives {STATIONS}, and {MAX_STATIONS} in virtual time "
+            "(--vm, after airtoll guest build --driver uml)"
+        )
 
     def _without_medium(self) -> str | None:
         """Why there is no medium between the radios; None where nothing needs one."""

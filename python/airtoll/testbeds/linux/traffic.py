@@ -201,6 +201,8 @@ async def _one(
     port = iperf3.FIRST_PORT + index
     if stack.virtual_time and progress.job.rate_mbps is not None:
         flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
+    if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
+        flow = iperf3.deep(flow)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
         station = layout.end(name)
         await stack.iperf3_server(station, port, seconds=False)

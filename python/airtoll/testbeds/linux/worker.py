@@ -17,7 +17,7 @@ from airtoll.testbeds.linux import credentials, environment
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.medium import PROGRAM
-from airtoll.testbeds.linux.stack import Stack
+from airtoll.testbeds.linux.stack import STATIONS, Stack
 
 
 class Open(TypedDict):
@@ -104,9 +104,17 @@ def carry_out(errand: Errand) -> dict[str, object]:
     worker = Worker()
     secret = Credentials.from_json(errand["credentials"])
     results = Path(errand["results"])
-    stack = Stack(errand["run_id"], secret, results, errand["medium"], virtual_time=True)
+    job = Job.from_json(errand["job"])
+    stack = Stack(
+        errand["run_id"],
+        secret,
+        results,
+        errand["medium"],
+        virtual_time=True,
+        stations=max(STATIONS, len(job.stations)),
+    )
     described = worker.open_stack(stack)
-    outcome = worker.measure(Job.from_json(errand["job"]))
+    outcome = worker.measure(job)
     return {"described": described, "outcome": outcome.to_json()}
 
 
