@@ -5,9 +5,10 @@
 use airtoll_wire::ieee80211::amsdu::Subframes;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::management::Sae;
+use airtoll_wire::ieee80211::multi_link::inherit;
 use airtoll_wire::ieee80211::rsne::parse_rsnxe;
 use airtoll_wire::ieee80211::{
-    ControlRepr, Elements, Frame, HeaderRepr, Management, Protection, RsnRepr,
+    ControlRepr, Elements, Frame, HeaderRepr, Management, MultiLinkRepr, Protection, RsnRepr,
 };
 use airtoll_wire::{
     arp, avs, eap, eapol, eapol_key, esp, ethernet, icmp, ipv4, ipv6, isakmp, key_data, llc,
@@ -19,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((selector, octets)) = input.split_first() else {
         return;
     };
-    match selector % 28 {
+    match selector % 29 {
         0 => {
             if let Ok(frame) = Frame::new(octets) {
                 let _ = (HeaderRepr::parse(&frame), ControlRepr::parse(&frame));
@@ -141,6 +142,17 @@ fuzz_target!(|input: &[u8]| {
         26 => {
             let _ = esp::EspView::new(octets).map(|packet| packet.payload().len());
             let _ = esp::split_trailer(octets);
+        }
+        28 => {
+            let elements = Elements::new(octets);
+            if let Some(Ok(repr)) = MultiLinkRepr::find(&elements) {
+                let mut out = Vec::new();
+                repr.emit(&mut out);
+                assert!(MultiLinkRepr::find(&Elements::new(&out)).is_some_and(|read| read.is_ok()));
+            }
+            let _ = MultiLinkRepr::parse(octets);
+            let (around, own) = octets.split_at(octets.len() / 2);
+            inherit(&mut Vec::new(), around, own);
         }
         _ => {
             let _ = wireguard::WireGuardRepr::parse(octets);

@@ -64,10 +64,21 @@ impl Peer for AssociationStation {
             self.state = Status::Failed(failure_of_reason(reason));
             return;
         }
-        if let Some((_, Management::AssociationResponse { status, .. })) = read_management(message)
+        if let Some((
+            _,
+            Management::AssociationResponse {
+                status, elements, ..
+            },
+        )) = read_management(message)
         {
             self.state = if status == status::SUCCESS {
-                Status::Established(Secrets::new())
+                if self.link.names_links(Party::AccessPoint, &elements) {
+                    Status::Established(Secrets::new())
+                } else {
+                    Status::Failed(Failure::ElementMismatch {
+                        code: Code::Status(status::UNSPECIFIED),
+                    })
+                }
             } else {
                 Status::Failed(Failure::NothingInCommon {
                     code: Code::Status(status),
@@ -119,7 +130,9 @@ impl Peer for AssociationAccessPoint {
         };
         let mut secrets = Secrets::new();
         let mut answer = status::SUCCESS;
-        if elements.find_id(id::SSID) != Some(&self.link.ssid) {
+        if elements.find_id(id::SSID) != Some(&self.link.ssid)
+            || !self.link.names_links(Party::Station, &elements)
+        {
             answer = status::UNSPECIFIED;
         } else if self.link.akm.is_some() {
             let found = if self.link.is_wpa1() {
@@ -144,7 +157,7 @@ impl Peer for AssociationAccessPoint {
         {
             security.extend(self.link.key_holder_element(mic.octets()));
         }
-        let rest = self.link.response_elements(&security, &[]);
+        let rest = self.link.response_elements(answer, &security, &[]);
         let body =
             ManagementRepr::AssociationResponse(self.link.capability(), answer, 0xc001, &rest);
         let frame = self

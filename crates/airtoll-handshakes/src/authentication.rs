@@ -71,10 +71,8 @@ impl Peer for AuthenticationStation {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let body = ManagementRepr::Authentication(self.algorithm(), 1, 0, &[]);
-        let frame = self
-            .link
-            .management(Party::Station, subtype::AUTHENTICATION, &body);
+        let fields = (self.algorithm(), 1, 0);
+        let frame = self.link.authentication(Party::Station, fields, &[]);
         self.send(context, frame);
     }
 

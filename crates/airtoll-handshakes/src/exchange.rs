@@ -101,11 +101,11 @@ pub enum SecretName {
     Kek,
     /// Temporal key, in TKIP with both Michael keys behind it.
     Tk,
-    /// Group temporal key.
+    /// Group temporal key; with several links those of all links, by increasing link ID.
     Gtk,
-    /// Integrity group temporal key.
+    /// Integrity group temporal key, or those of all links.
     Igtk,
-    /// Beacon integrity group temporal key.
+    /// Beacon integrity group temporal key, or those of all links.
     Bigtk,
     /// WEP key, static or handed out by 802.1X.
     WepKey,

@@ -10,8 +10,9 @@ use airtoll_wire::ieee80211::RsnRepr;
 use airtoll_wire::ieee80211::element::{Elements, id};
 use airtoll_wire::key_data::pad_for_wrap;
 
-use super::exchange::{Carrier, Context, Message, SecretName, Secrets};
+use super::exchange::{Carrier, Context, Message, Party, SecretName, Secrets};
 use super::ft_hierarchy::{below_r0, pmk_r0};
+use super::key_handshake::GroupKeys;
 use super::link::{Link, algorithm_of, element, record_kdf};
 use super::operation::HashAlgorithm;
 use super::primitives::written;
@@ -89,8 +90,8 @@ impl KeyConfig {
             hash,
             link.pairwise,
             &self.pmk,
-            link.access_point,
-            link.station,
+            link.key_address(Party::AccessPoint),
+            link.key_address(Party::Station),
             anonce,
             snonce,
         )
@@ -274,20 +275,20 @@ pub(super) fn with_pmkid(whole: &[u8], name: Option<[u8; 16]>) -> Vec<u8> {
     }
 }
 
-/// Everything both ends of a finished handshake know.
-pub(super) fn secrets(
+/// Everything both ends of a finished handshake know. `group` are the keys of each link, by increasing
+/// link ID.
+pub(super) fn secrets<'a>(
     config: &KeyConfig,
     derived: Option<&Derived>,
-    gtk: &[u8],
-    [igtk, bigtk]: [&[u8]; 2],
+    group: impl Iterator<Item = &'a GroupKeys> + Clone,
 ) -> Secrets {
-    let mut secrets = Secrets::from([(SecretName::Gtk, gtk.to_vec())]);
-    if !igtk.is_empty() {
-        secrets.insert(SecretName::Igtk, igtk.to_vec());
-    }
-    if !bigtk.is_empty() {
-        secrets.insert(SecretName::Bigtk, bigtk.to_vec());
-    }
+    let all = |of: fn(&GroupKeys) -> &Vec<u8>| group.clone().flat_map(of).copied().collect();
+    let mut secrets = Secrets::from([
+        (SecretName::Gtk, all(|keys| &keys.gtk)),
+        (SecretName::Igtk, all(|keys| &keys.igtk)),
+        (SecretName::Bigtk, all(|keys| &keys.bigtk)),
+    ]);
+    secrets.retain(|name, octets| *name == SecretName::Gtk || !octets.is_empty());
     if let Some(derived) = derived {
         secrets.insert(SecretName::Kck, derived.ptk.kck().to_vec());
         secrets.insert(SecretName::Kek, derived.ptk.kek().to_vec());

@@ -15,13 +15,14 @@ use super::key_frame::{Derived, KeyFields, read_key, secrets, security_element, 
 use super::link::{element, leaving_reason};
 use super::primitives::written;
 use airtoll_security::keys::Ptk;
+use airtoll_security::suite::CipherSuite;
 
 /// Transmissions of a message before the authenticator gives up (hostapd's
 /// wpa_pairwise_update_count and wpa_group_update_count).
 const TRANSMISSIONS: u8 = 4;
 
-/// Group keys that an AP hands to all of its stations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Group keys that an AP hands to all of its stations on a link.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupKeys {
     /// GTK.
     pub gtk: Vec<u8>,
@@ -47,10 +48,8 @@ pub struct KeyAuthenticator {
     config: KeyConfig,
     anonce: [u8; 32],
     derived: Option<Derived>,
-    gtk: Vec<u8>,
-    igtk: Vec<u8>,
-    bigtk: Vec<u8>,
-    gtk_id: u8,
+    /// One set for each link, by increasing link ID.
+    group: Vec<GroupKeys>,
     given: bool,
     replay_counter: u64,
     outstanding: Vec<u64>,
@@ -69,10 +68,7 @@ impl KeyAuthenticator {
             config,
             anonce: [0; 32],
             derived: None,
-            gtk: Vec::new(),
-            igtk: Vec::new(),
-            bigtk: Vec::new(),
-            gtk_id: 1,
+            group: Vec::new(),
             given: false,
             replay_counter: 0,
             outstanding: Vec::new(),
@@ -95,7 +91,6 @@ impl KeyAuthenticator {
                 r1_name: None,
                 r1_key: None,
             }),
-            gtk_id: 2,
             replay_counter,
             rekey: true,
             phase: Phase::Group2,
@@ -103,13 +98,10 @@ impl KeyAuthenticator {
         }
     }
 
-    /// Distributes these keys instead of drawing its own.
+    /// Distributes these keys instead of drawing its own: one set for each link, by increasing link ID.
     #[must_use]
-    pub fn handing_out(mut self, keys: GroupKeys) -> Self {
-        self.gtk = keys.gtk;
-        self.igtk = keys.igtk;
-        self.bigtk = keys.bigtk;
-        self.gtk_id = keys.key_id;
+    pub fn handing_out(mut self, keys: Vec<GroupKeys>) -> Self {
+        self.group = keys;
         self.given = true;
         self
     }
@@ -124,14 +116,21 @@ impl KeyAuthenticator {
         if self.given {
             return;
         }
+        let link = &self.config.link;
         // The nonce and the KDF of 12.7.1.4 count as what they are made of: random octets.
-        self.gtk = context.random_octets(self.config.link.group.key_octets());
-        if let Some(cipher) = self.config.link.group_management() {
-            self.igtk = context.random_octets(cipher.key_octets());
-        }
-        if let Some(cipher) = self.config.link.beacon_integrity() {
-            self.bigtk = context.random_octets(cipher.key_octets());
-        }
+        let mut drawn = |cipher: Option<CipherSuite>| {
+            cipher.map_or_else(Vec::new, |cipher| {
+                context.random_octets(cipher.key_octets())
+            })
+        };
+        self.group = (0..link.links())
+            .map(|_| GroupKeys {
+                gtk: drawn(Some(link.group)),
+                igtk: drawn(link.group_management()),
+                bigtk: drawn(link.beacon_integrity()),
+                key_id: if self.rekey { 2 } else { 1 },
+            })
+            .collect();
     }
 
     fn transmit(&mut self, context: &mut Context<'_>) {
@@ -166,12 +165,13 @@ impl KeyAuthenticator {
     }
 
     fn message_1(&self, context: &mut Context<'_>) -> Vec<u8> {
-        let data = match self.config.pmkid {
+        let mut data = match self.config.pmkid {
             Some(pmkid) if !self.config.link.is_wpa1() => {
                 written(|out| KeyData::Pmkid(&pmkid).emit(out))
             }
             _ => Vec::new(),
         };
+        data.extend(self.config.link.mld_kde(Party::AccessPoint));
         let information = KeyInformation::PAIRWISE | KeyInformation::ACK;
         let fields = self.fields(information, &self.anonce, &data);
         self.config.frame(context, &fields, None)
@@ -189,8 +189,14 @@ impl KeyAuthenticator {
         let mut iv = [0; 16];
         if !self.config.link.is_wpa1() {
             information |= KeyInformation::SECURE | KeyInformation::ENCRYPTED;
-            data.extend(self.config.link.repeated_extension());
-            data.extend(self.config.link.mobility_element());
+            if self.config.link.multi_link.is_some() {
+                // The elements of every link are in its MLO Link KDE.
+                data = self.config.link.mld_kde(Party::AccessPoint);
+                data.extend(self.config.link.link_kdes(Party::AccessPoint));
+            } else {
+                data.extend(self.config.link.repeated_extension());
+                data.extend(self.config.link.mobility_element());
+            }
             data.extend(self.group_kdes());
             if derived.r1_name.is_some() {
                 data.extend(self.config.ft_element());
@@ -207,28 +213,57 @@ impl KeyAuthenticator {
     }
 
     fn group_kdes(&self) -> Vec<u8> {
+        let (transmit, pn) = (false, [0; 6]);
+        let multi_link = self.config.link.multi_link.is_some();
+        let all = || self.config.link.link_ids().into_iter().zip(&self.group);
         written(|out| {
-            KeyData::Gtk {
-                key_id: self.gtk_id,
-                transmit: false,
-                key: &self.gtk,
-            }
-            .emit(out);
-            if !self.igtk.is_empty() {
-                KeyData::Igtk {
-                    key_id: u16::from(self.gtk_id) + 3,
-                    ipn: [0; 6],
-                    key: &self.igtk,
+            for (link, keys) in all() {
+                let (key_id, key) = (keys.key_id, &keys.gtk[..]);
+                if multi_link {
+                    KeyData::MloGtk {
+                        link,
+                        key_id,
+                        transmit,
+                        pn,
+                        key,
+                    }
+                    .emit(out);
+                } else {
+                    KeyData::Gtk {
+                        key_id,
+                        transmit,
+                        key,
+                    }
+                    .emit(out);
                 }
-                .emit(out);
             }
-            if !self.bigtk.is_empty() {
-                KeyData::Bigtk {
-                    key_id: u16::from(self.gtk_id) + 5,
-                    ipn: [0; 6],
-                    key: &self.bigtk,
+            for (link, keys) in all().filter(|(_, keys)| !keys.igtk.is_empty()) {
+                let (key_id, ipn, key) = (u16::from(keys.key_id) + 3, pn, &keys.igtk[..]);
+                if multi_link {
+                    KeyData::MloIgtk {
+                        link,
+                        key_id,
+                        ipn,
+                        key,
+                    }
+                    .emit(out);
+                } else {
+                    KeyData::Igtk { key_id, ipn, key }.emit(out);
                 }
-                .emit(out);
+            }
+            for (link, keys) in all().filter(|(_, keys)| !keys.bigtk.is_empty()) {
+                let (key_id, ipn, key) = (u16::from(keys.key_id) + 5, pn, &keys.bigtk[..]);
+                if multi_link {
+                    KeyData::MloBigtk {
+                        link,
+                        key_id,
+                        ipn,
+                        key,
+                    }
+                    .emit(out);
+                } else {
+                    KeyData::Bigtk { key_id, ipn, key }.emit(out);
+                }
             }
         })
     }
@@ -239,16 +274,18 @@ impl KeyAuthenticator {
         };
         let mut information = KeyInformation::ACK | KeyInformation::MIC | KeyInformation::SECURE;
         let data = if self.config.link.is_wpa1() {
-            information |= u16::from(self.gtk_id) << 4;
-            self.gtk.clone()
+            let keys = self.group.first().cloned().unwrap_or_default();
+            information |= u16::from(keys.key_id) << 4;
+            keys.gtk
         } else {
             information |= KeyInformation::ENCRYPTED;
             self.group_kdes()
         };
+        let octets = data.len();
         let (data, iv) = self.config.seal_key_data(context, derived.ptk.kek(), data);
         let mut fields = self.fields(information, &[0; 32], &data);
         if self.config.link.is_wpa1() {
-            fields.key_length = u16::try_from(self.gtk.len()).unwrap_or(0);
+            fields.key_length = u16::try_from(octets).unwrap_or(0);
             fields.nonce = &self.anonce;
         } else {
             fields.key_length = 0;
@@ -268,7 +305,10 @@ impl KeyAuthenticator {
         }
         // 13.4.2: with FT the station adds PMKR1Name to the element of its association.
         let expected = with_pmkid(&self.config.station_element, derived.r1_name);
-        if security_element(key.data, self.config.link.is_wpa1()) != expected {
+        let link = &self.config.link;
+        if security_element(key.data, link.is_wpa1()) != expected
+            || !link.confirms_links(Party::Station, key.data, true)
+        {
             self.fail(
                 context,
                 Failure::ElementMismatch {
@@ -280,6 +320,18 @@ impl KeyAuthenticator {
         self.derived = Some(derived);
         self.draw_group_keys(context);
         self.enter(Phase::Message4, context);
+    }
+
+    /// Key data of message 4 are none, or the MLD address of a multi-link association.
+    fn is_message_4(&self, data: &[u8]) -> bool {
+        let link = &self.config.link;
+        match link.multi_link {
+            None => data.is_empty(),
+            Some(_) => {
+                security_element(data, false).is_empty()
+                    && link.confirms_links(Party::Station, data, false)
+            }
+        }
     }
 
     fn fail(&mut self, context: &mut Context<'_>, failure: Failure) {
@@ -341,7 +393,7 @@ impl Peer for KeyAuthenticator {
         }
         match (self.phase, pairwise) {
             // A repeated message 2 under the current counter is told by its key data.
-            (Phase::Message4, true) if key.data.is_empty() => {
+            (Phase::Message4, true) if self.is_message_4(key.data) => {
                 if self.config.link.is_wpa1() {
                     self.enter(Phase::Group2, context);
                 } else {
@@ -383,8 +435,7 @@ impl Peer for KeyAuthenticator {
             (None, Phase::Done) => Status::Established(secrets(
                 &self.config,
                 self.derived.as_ref(),
-                &self.gtk,
-                [&self.igtk, &self.bigtk],
+                self.group.iter(),
             )),
             _ => Status::Waiting,
         }
@@ -392,12 +443,7 @@ impl Peer for KeyAuthenticator {
 
     fn agreed(&self) -> Secrets {
         if matches!(self.phase, Phase::Group2 | Phase::Done) {
-            secrets(
-                &self.config,
-                self.derived.as_ref(),
-                &self.gtk,
-                [&self.igtk, &self.bigtk],
-            )
+            secrets(&self.config, self.derived.as_ref(), self.group.iter())
         } else {
             Secrets::new()
         }

@@ -5,6 +5,8 @@
 //! altered frame changes nothing; a repeated message 3 is answered without installing the keys
 //! again (Vanhoef and Piessens, CCS 2017, show why).
 
+use std::collections::BTreeMap;
+
 use airtoll_wire::eapol_key::{EapolKeyRepr, KeyInformation};
 use airtoll_wire::key_data::{KeyData, iterate};
 
@@ -13,6 +15,7 @@ use super::failure::{Code, Failure, reason};
 use super::key_frame::{
     Derived, KeyConfig, KeyFields, read_key, secrets, security_element, with_pmkid,
 };
+use super::key_handshake::GroupKeys;
 use super::link::{failure_of_reason, leaving_reason};
 use airtoll_security::keys::Ptk;
 
@@ -20,15 +23,17 @@ use airtoll_security::keys::Ptk;
 /// four transmissions of two messages, and the group key handshake of WPA version 1.
 const PATIENCE: u8 = 14;
 
+/// One of the group keys of a link.
+type Part = fn(&mut GroupKeys) -> &mut Vec<u8>;
+
 /// The station's end of both handshakes.
 pub struct KeySupplicant {
     config: KeyConfig,
     snonce: Option<[u8; 32]>,
     anonce: [u8; 32],
     derived: Option<Derived>,
-    gtk: Vec<u8>,
-    igtk: Vec<u8>,
-    bigtk: Vec<u8>,
+    /// Keys of each link by its ID; those of link 0 without multi-link association.
+    group: BTreeMap<u8, GroupKeys>,
     highest_counter: Option<u64>,
     pairwise_done: bool,
     group_done: bool,
@@ -45,9 +50,7 @@ impl KeySupplicant {
             snonce: None,
             anonce: [0; 32],
             derived: None,
-            gtk: Vec::new(),
-            igtk: Vec::new(),
-            bigtk: Vec::new(),
+            group: BTreeMap::new(),
             highest_counter: None,
             pairwise_done: false,
             group_done: false,
@@ -104,6 +107,10 @@ impl KeySupplicant {
         {
             return;
         }
+        let link = &self.config.link;
+        if !link.confirms_links(Party::AccessPoint, key.data, false) {
+            return;
+        }
         let snonce = match self.snonce {
             Some(snonce) => snonce,
             None => context.random(),
@@ -121,6 +128,8 @@ impl KeySupplicant {
         }
         data.extend(self.config.link.extension_element());
         data.extend(self.config.link.selection_element());
+        data.extend(self.config.link.mld_kde(Party::Station));
+        data.extend(self.config.link.link_kdes(Party::Station));
         self.answer(context, key, KeyInformation::PAIRWISE, &snonce, &data);
     }
 
@@ -141,8 +150,14 @@ impl KeySupplicant {
                 None => return,
             }
         };
-        let expected = with_pmkid(&self.config.access_point_element, derived.r1_name);
-        if security_element(&data, wpa1) != expected {
+        let link = &self.config.link;
+        let same = if link.multi_link.is_some() {
+            link.confirms_links(Party::AccessPoint, &data, true)
+        } else {
+            let expected = with_pmkid(&self.config.access_point_element, derived.r1_name);
+            security_element(&data, wpa1) == expected
+        };
+        if !same {
             let number = reason::ELEMENT_DIFFERS;
             self.config
                 .link
@@ -158,7 +173,8 @@ impl KeySupplicant {
         self.pairwise_done = true;
         let secure = if wpa1 { 0 } else { KeyInformation::SECURE };
         let information = KeyInformation::PAIRWISE | secure;
-        self.answer(context, key, information, &[0; 32], &[]);
+        let data = self.config.link.mld_kde(Party::Station);
+        self.answer(context, key, information, &[0; 32], &data);
     }
 
     fn group_1(&mut self, key: &EapolKeyRepr<'_>, context: &mut Context<'_>) {
@@ -171,8 +187,9 @@ impl KeySupplicant {
         };
         let mut information = KeyInformation::SECURE;
         if self.config.link.is_wpa1() {
-            self.gtk = data;
-            self.gtk.truncate(usize::from(key.key_length));
+            let mut gtk = data;
+            gtk.truncate(usize::from(key.key_length));
+            self.group.entry(0).or_default().gtk = gtk;
             self.group_done = true;
             information |= u16::from(key.information.wpa_key_index()) << 4;
         } else if !self.install_group(&data) {
@@ -182,15 +199,35 @@ impl KeySupplicant {
     }
 
     fn install_group(&mut self, data: &[u8]) -> bool {
+        let multi_link = self.config.link.multi_link.is_some();
+        let ids = self.config.link.link_ids();
         for item in iterate(data) {
-            match item {
-                KeyData::Gtk { key, .. } => self.gtk = key.to_vec(),
-                KeyData::Igtk { key, .. } => self.igtk = key.to_vec(),
-                KeyData::Bigtk { key, .. } => self.bigtk = key.to_vec(),
-                _ => {}
+            let of_link = matches!(
+                item,
+                KeyData::MloGtk { .. } | KeyData::MloIgtk { .. } | KeyData::MloBigtk { .. }
+            );
+            if of_link != multi_link {
+                continue;
+            }
+            let (link, octets, part): (u8, &[u8], Part) = match item {
+                KeyData::Gtk { key, .. } => (0, key, |keys| &mut keys.gtk),
+                KeyData::Igtk { key, .. } => (0, key, |keys| &mut keys.igtk),
+                KeyData::Bigtk { key, .. } => (0, key, |keys| &mut keys.bigtk),
+                KeyData::MloGtk { link, key, .. } => (link, key, |keys| &mut keys.gtk),
+                KeyData::MloIgtk { link, key, .. } => (link, key, |keys| &mut keys.igtk),
+                KeyData::MloBigtk { link, key, .. } => (link, key, |keys| &mut keys.bigtk),
+                _ => continue,
+            };
+            if ids.contains(&link) {
+                *part(self.group.entry(link).or_default()) = octets.to_vec();
             }
         }
-        self.group_done = self.gtk.len() == self.config.link.group.key_octets();
+        let expected = self.config.link.group.key_octets();
+        let complete = |id| {
+            let keys = self.group.get(id);
+            keys.is_some_and(|keys| keys.gtk.len() == expected)
+        };
+        self.group_done = ids.iter().all(complete);
         self.group_done
     }
 }
@@ -268,8 +305,7 @@ impl Peer for KeySupplicant {
             None if self.pairwise_done && self.group_done => Status::Established(secrets(
                 &self.config,
                 self.derived.as_ref(),
-                &self.gtk,
-                [&self.igtk, &self.bigtk],
+                self.group.values(),
             )),
             None => Status::Waiting,
         }

@@ -28,6 +28,7 @@ pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;
 pub mod mobile_ip;
+pub mod multi_link;
 pub mod negotiation;
 pub mod operation;
 pub mod owe;
@@ -50,6 +51,7 @@ pub use exchange::{
 };
 pub use failure::{Code, Failure};
 pub use key_handshake::GroupKeys;
+pub use multi_link::{AffiliatedLink, MultiLink};
 pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition, announced_link};
 pub use operation::{
     Curve, HashAlgorithm, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge,

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exchange::{Carrier, Context, Message, Party};
 use super::failure::{Code, Failure, reason};
+use super::multi_link::MultiLink;
 use super::operation::{HashAlgorithm, Operation};
 use super::primitives::written;
 use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -108,6 +109,8 @@ pub struct Link {
     pub station: MacAddress,
     /// The AP's address, which is also the BSSID and the R1 key holder.
     pub access_point: MacAddress,
+    /// The multi-link devices of both ends and their other links, in a multi-link association.
+    pub multi_link: Option<MultiLink>,
     /// AKM; `None` for open and WEP networks.
     pub akm: Option<AkmSuite>,
     /// Hash, where the AKM leaves it to the group.
@@ -254,9 +257,21 @@ impl Link {
     /// and EHT.
     #[must_use]
     pub fn request_elements(&self, pmkids: &[[u8; 16]], further: &[u8]) -> Vec<u8> {
+        let phy = &self.announced.station;
+        let of = |phy: &PhyElements| self.request_of(phy, pmkids, further, &[]);
+        let links = self.association_element(None, &of(phy), of);
+        self.request_of(phy, pmkids, further, &links)
+    }
+
+    fn request_of(
+        &self,
+        phy: &PhyElements,
+        pmkids: &[[u8; 16]],
+        further: &[u8],
+        links: &[u8],
+    ) -> Vec<u8> {
         let security = self.security_element(pmkids);
         let mut out = element(id::SSID, &self.ssid);
-        let phy = &self.announced.station;
         out.extend_from_slice(&phy.rates);
         if !self.is_wpa1() {
             out.extend_from_slice(&security);
@@ -265,6 +280,7 @@ impl Link {
         out.extend_from_slice(&phy.to_vht);
         out.extend(self.extension_element());
         out.extend_from_slice(&phy.from_he);
+        out.extend_from_slice(links);
         out.extend_from_slice(further);
         if self.is_wpa1() {
             out.extend_from_slice(&security);
@@ -303,15 +319,28 @@ impl Link {
     }
 
     /// Elements of an association response: PHY, and the `security` that the AP answers with;
-    /// `further` ones follow those of HE and EHT.
+    /// `further` ones follow those of HE and EHT. `status` is that of the response.
     #[must_use]
-    pub fn response_elements(&self, security: &[u8], further: &[u8]) -> Vec<u8> {
+    pub fn response_elements(&self, status: u16, security: &[u8], further: &[u8]) -> Vec<u8> {
         let phy = &self.announced.access_point;
+        let of = |phy: &PhyElements| self.response_of(phy, security, further, &[]);
+        let links = self.association_element(Some(status), &of(phy), of);
+        self.response_of(phy, security, further, &links)
+    }
+
+    fn response_of(
+        &self,
+        phy: &PhyElements,
+        security: &[u8],
+        further: &[u8],
+        links: &[u8],
+    ) -> Vec<u8> {
         let mut out = phy.rates.clone();
         out.extend_from_slice(security);
         out.extend_from_slice(&phy.to_vht);
         out.extend(self.extension_element());
         out.extend_from_slice(&phy.from_he);
+        out.extend_from_slice(links);
         out.extend_from_slice(further);
         out.extend_from_slice(&phy.vendor);
         out
@@ -359,16 +388,28 @@ impl Link {
         })
     }
 
+    /// An authentication frame; in a multi-link association it ends with the sender's MLD address.
+    #[must_use]
+    pub fn authentication(
+        &self,
+        from: Party,
+        (algorithm, transaction, status): (u16, u16, u16),
+        rest: &[u8],
+    ) -> Vec<u8> {
+        let rest = [rest, &self.authentication_element(from)].concat();
+        let body = ManagementRepr::Authentication(algorithm, transaction, status, &rest);
+        self.management(from, subtype::AUTHENTICATION, &body)
+    }
+
     /// Sends an authentication frame.
     pub fn send_authentication(
         &self,
         context: &mut Context<'_>,
         from: Party,
-        (algorithm, transaction, status): (u16, u16, u16),
+        fields: (u16, u16, u16),
         rest: &[u8],
     ) {
-        let body = ManagementRepr::Authentication(algorithm, transaction, status, rest);
-        let frame = self.management(from, subtype::AUTHENTICATION, &body);
+        let frame = self.authentication(from, fields, rest);
         context.send(from, other(from), Carrier::Management, frame);
     }
 

@@ -18,12 +18,13 @@ use super::association::{AssociationAccessPoint, AssociationStation};
 use super::authentication::{AuthenticationAccessPoint, AuthenticationStation};
 use super::dynamic_wep::{WepKeyGiver, WepKeyTaker};
 use super::eap::{EapAuthenticator, EapConfig, EapLimits, EapServer, EapSupplicant};
-use super::exchange::{Context, Conversation, Emission, Outcome, Peer, SecretName, Secrets};
+use super::exchange::{Context, Conversation, Emission, Outcome, Party, Peer, SecretName, Secrets};
 use super::fast_transition::{self, FtConfig};
 use super::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
 use super::key_supplicant::KeySupplicant;
 use super::link::{Announced, Link};
 use super::mobile_ip::parties;
+use super::multi_link::MultiLink;
 use super::operation::Operation;
 use super::owe::OwePeer;
 use super::policy::{AuthenticationAlgorithm, Options, PolicySpec, SpecError};
@@ -73,8 +74,8 @@ pub struct Transition {
 /// A renewal of an AP's group keys for one of its stations.
 #[derive(Debug, Clone)]
 pub struct GroupRenewal {
-    /// The new keys.
-    pub keys: GroupKeys,
+    /// The new keys: one set for each link, by increasing link ID.
+    pub keys: Vec<GroupKeys>,
     /// The last key replay counter that the AP used with the station.
     pub replay_counter: u64,
 }
@@ -101,7 +102,7 @@ pub struct Negotiation {
     secrets: Secrets,
     transition: Option<Transition>,
     renewal: Option<GroupRenewal>,
-    group_keys: Option<GroupKeys>,
+    group_keys: Option<Vec<GroupKeys>>,
     /// Addresses of the tunnels' ends: the station's, the gateway's.
     addresses: ([u8; 4], [u8; 4]),
     /// Addresses of Mobile IP: the station's at home, the home agent's, the foreign agent's.
@@ -190,21 +191,71 @@ impl Negotiation {
     }
 
     /// Makes the AP distribute these group keys in the next key handshake or fast transition, instead of
-    /// keys of this negotiation alone. A fast transition that was begun is begun anew.
+    /// keys of this negotiation alone: one set for each link, by increasing link ID. A fast transition
+    /// that was begun is begun anew.
     ///
     /// # Errors
-    /// [`SpecError`] as in [`Self::new`].
-    pub fn hand_out(&mut self, keys: GroupKeys) -> Result<(), SpecError> {
+    /// [`SpecError`] as in [`Self::new`], and for another number of sets than links.
+    pub fn hand_out(&mut self, keys: Vec<GroupKeys>) -> Result<(), SpecError> {
+        self.one_for_each_link(&keys)?;
         self.group_keys = Some(keys);
         self.begin_transition_anew()
+    }
+
+    fn one_for_each_link(&self, keys: &[GroupKeys]) -> Result<(), SpecError> {
+        if keys.len() == self.link.links() {
+            return Ok(());
+        }
+        Err(SpecError::Unknown {
+            key: "group keys",
+            value: keys.len().to_string(),
+            allowed: "one set for each link",
+        })
+    }
+
+    /// Addresses of AP and station that keys are bound to.
+    fn key_addresses(&self) -> (MacAddress, MacAddress) {
+        (
+            self.link.key_address(Party::AccessPoint),
+            self.link.key_address(Party::Station),
+        )
+    }
+
+    /// Sets the addresses and PHYs of the links of a multi-link association, before the association.
+    /// Without a call they follow from the addresses of the first link. The stage that runs is begun anew.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::new`], and for another number of links than the options have.
+    pub fn set_links(&mut self, links: MultiLink) -> Result<(), SpecError> {
+        let count = 1 + links.further.len();
+        if count != self.link.links() || count == 1 {
+            return Err(SpecError::Unknown {
+                key: "links",
+                value: count.to_string(),
+                allowed: "as many as options.links, and at least 2",
+            });
+        }
+        self.link.multi_link = Some(links);
+        match self.exchange.take() {
+            Some(exchange) => self.prepare(exchange.into_rng()),
+            None => Ok(()),
+        }
     }
 
     /// Sets the elements of both ends beside those of the link, before the association. A fast
     /// transition that was begun is begun anew.
     ///
     /// # Errors
-    /// [`SpecError`] as in [`Self::new`].
+    /// [`SpecError`] as in [`Self::new`], and for RSN overriding with several links: transition modes
+    /// have one.
     pub fn announce(&mut self, announced: Announced) -> Result<(), SpecError> {
+        if announced.overriding.is_some() && self.link.multi_link.is_some() {
+            return Err(SpecError::Unknown {
+                key: "options.links",
+                value: self.link.links().to_string(),
+                allowed: "1 with RSN overriding: transition modes use one link",
+            });
+        }
         self.link.announced = announced;
         self.begin_transition_anew()
     }
@@ -352,7 +403,7 @@ impl Negotiation {
     fn cached_pmkid(&self) -> Option<[u8; 16]> {
         let pmk = self.secrets.get(&SecretName::Pmk)?;
         let akm = self.link.akm?;
-        let (ap, station) = (self.link.access_point, self.link.station);
+        let (ap, station) = self.key_addresses();
         pmkid::pmkid(akm, pmk, ap, station)
             .ok()
             .or_else(|| pmk[..16].try_into().ok())
@@ -437,7 +488,10 @@ impl Negotiation {
             xxkey: self.master_key(akm, &msk, passphrase),
             old_access_point: transition.old_access_point,
             over_the_ds: transition.over_the_ds,
-            group_keys: self.group_keys.clone(),
+            group_keys: self
+                .group_keys
+                .as_ref()
+                .and_then(|all| all.first().cloned()),
         };
         fast_transition::parties(config(self.station_passphrase()), config(PASSPHRASE))
     }
@@ -450,7 +504,7 @@ impl Negotiation {
             .unwrap_or_default();
         let Some(akm) = self.link.akm else {
             let mut giver = WepKeyGiver::new(msk.clone(), self.link.pairwise.key_octets());
-            if let Some(keys) = &self.group_keys {
+            if let Some(keys) = self.group_keys.as_ref().and_then(|all| all.first()) {
                 giver = giver.handing_out(keys.clone());
             }
             return vec![Box::new(WepKeyTaker::new(msk)), Box::new(giver)];
@@ -471,7 +525,7 @@ impl Negotiation {
                 .and_then(|pmkid| pmkid.as_slice().try_into().ok())
                 .or(cached)
                 .or_else(|| {
-                    let (ap, station) = (self.link.access_point, self.link.station);
+                    let (ap, station) = self.key_addresses();
                     let named = akm.is_8021x() && !akm.is_ft();
                     named
                         .then(|| pmkid::pmkid(akm, &pmk, ap, station).ok())
@@ -514,6 +568,7 @@ impl Negotiation {
                 allowed: "an AKM whose key handshake is done, for a group key handshake",
             });
         };
+        self.one_for_each_link(&renewal.keys)?;
         let config = KeyConfig {
             station_element: Vec::new(),
             access_point_element: Vec::new(),

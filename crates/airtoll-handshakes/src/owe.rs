@@ -109,7 +109,9 @@ impl OwePeer {
 
     fn answer(&mut self, elements: &Elements<'_>, context: &mut Context<'_>) {
         self.follow(elements);
+        let known = self.link.names_links(Party::Station, elements);
         let (answer, secrets) = match self.read_parameter(elements) {
+            Some(_) if !known => (status::UNSPECIFIED, None),
             Some(peer) => {
                 if self.private.is_none() {
                     self.draw(context);
@@ -124,6 +126,7 @@ impl OwePeer {
         };
         let parameter = secrets.as_ref().map(|_| self.element());
         let rest = self.link.response_elements(
+            answer,
             &self.link.security_element(&[]),
             &parameter.unwrap_or_default(),
         );
@@ -276,6 +279,7 @@ mod tests {
             pairwise: CipherSuite::Ccmp128,
             group: CipherSuite::Ccmp128,
             protection: ManagementProtection::Required,
+            multi_link: None,
             beacon_protection: false,
             hash_to_element: false,
             announced: Default::default(),

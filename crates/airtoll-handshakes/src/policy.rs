@@ -177,6 +177,10 @@ pub struct Options {
     pub hash_to_element: bool,
     /// Whether the AP protects its beacons (BIGTK); acts with protected management frames.
     pub beacon_protection: bool,
+    /// Links of a multi-link association; 1: none. More need GCMP-256, SAE as AKM 24, OWE or 802.1X,
+    /// required PMF and beacon protection.
+    #[schemars(range(min = 1, max = 15))]
+    pub links: u8,
     /// Whether the AP asks for anti-clogging tokens.
     pub anti_clogging: bool,
     /// Whether the gateway is under load and WireGuard asks for cookies.
@@ -225,6 +229,7 @@ impl Default for Options {
             group: 19,
             hash_to_element: true,
             beacon_protection: false,
+            links: 1,
             anti_clogging: false,
             cookies: false,
             rosenpass: false,

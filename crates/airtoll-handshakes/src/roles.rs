@@ -416,6 +416,7 @@ fn wired_link(station: MacAddress, access_point: MacAddress) -> Link {
         pairwise: CipherSuite::Ccmp128,
         group: CipherSuite::Ccmp128,
         protection: ManagementProtection::Off,
+        multi_link: None,
         beacon_protection: false,
         hash_to_element: false,
         announced: Default::default(),

@@ -291,7 +291,12 @@ impl SaePeer {
         }
         let own = half.commit();
         let expected = half.confirmation(context, &shared.kck, counter, &shared.peer_commit, &own);
-        if equal(&expected, rest) {
+        // The Multi-Link element follows in a multi-link association.
+        let confirm = match self.config.link.multi_link {
+            Some(_) => &rest[..rest.len().min(expected.len())],
+            None => rest,
+        };
+        if equal(&expected, confirm) {
             self.phase = Phase::Accepted;
             if self.party == Party::AccessPoint {
                 self.send_confirm(context);

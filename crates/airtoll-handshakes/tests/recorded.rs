@@ -178,6 +178,7 @@ fn recording(folder: &str, kind: &Kind80211) -> Recording {
             AkmSuite::Sae | AkmSuite::Owe => ManagementProtection::Required,
             _ => ManagementProtection::Off,
         },
+        multi_link: None,
         beacon_protection: false,
         hash_to_element: false,
         announced: Default::default(),
@@ -286,12 +287,12 @@ fn our_access_point_asks_as_hostapd_did_and_takes_wpa_supplicant_s_answers() {
         deliver(&mut theirs, Party::AccessPoint, three);
         let secrets = theirs.agreed(Party::Station);
         let group = |name| secrets.get(&name).cloned().unwrap_or_default();
-        let ours = KeyAuthenticator::new(recording.config).handing_out(GroupKeys {
+        let ours = KeyAuthenticator::new(recording.config).handing_out(vec![GroupKeys {
             gtk: group(SecretName::Gtk),
             igtk: group(SecretName::Igtk),
             bigtk: Vec::new(),
             key_id: 1,
-        });
+        }]);
         let access_point: Vec<Box<dyn Peer>> = vec![Box::new(ours)];
         let mut exchange = Conversation::new(access_point, Recorded::new(&nonce(one)));
         let start = exchange.start();

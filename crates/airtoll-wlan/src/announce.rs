@@ -5,7 +5,7 @@
 //! of elements: IEEE 802.11-2020, tables 9-32 and 9-34 to 9-39, with those of 802.11ax and 802.11be.
 
 use airtoll_handshakes::link::{Announced, Link, Offered, Overriding, PhyElements, offered};
-use airtoll_handshakes::{LinkSpec, Options, announced_link};
+use airtoll_handshakes::{LinkSpec, Options, announced_link, multi_link};
 use airtoll_phy::Band;
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
@@ -25,8 +25,6 @@ const FCS_OCTETS: usize = 4;
 /// Bits of the extended capabilities (IEEE 802.11-2020, table 9-153).
 const MULTIPLE_BSSID: usize = 22;
 const BEACON_PROTECTION: usize = 84;
-/// Address of a multi-link device: that of its access point with another second octet.
-const MLD: u8 = 0x4d;
 
 /// Centre of the first 20 MHz of a BSS's channel. Channel numbers of a scenario only tell channels
 /// apart: number 0 is channel 1, 36 or 1 of its band, the next ones lie beside it without overlap.
@@ -487,7 +485,7 @@ impl Announcement {
         if self.standard >= Standard::Be {
             capability::eht_operation(&mut out, phy);
             let links = self.reported.saturating_add(1);
-            capability::basic_multi_link(&mut out, self.mld(), 0, links);
+            capability::basic_multi_link(&mut out, multi_link::mld_address(self.bssid), 0, links);
             capability::eht_capabilities(&mut out, phy);
         }
         out.extend_from_slice(&security.wpa);
@@ -507,21 +505,14 @@ impl Announcement {
         let mut out = Vec::new();
         emit(&mut out, id::SSID, &self.ssid(number));
         if self.standard >= Standard::Be {
-            let MacAddress([first, second, _, a, b, c]) = self.mld();
-            let mld = MacAddress([first, second, number as u8, a, b, c]);
+            let mld = multi_link::mld_address(self.bssid_of(number));
             capability::basic_multi_link(&mut out, mld, 0, self.reported.saturating_add(1));
         }
         out
     }
 
-    fn mld(&self) -> MacAddress {
-        let MacAddress([first, _, third, a, b, c]) = self.bssid;
-        MacAddress([first, MLD, third, a, b, c])
-    }
-
     fn report_neighbors(&self, out: &mut Vec<u8>) {
         let short_ssid = crc32fast::hash(&self.ssid(0));
-        let MacAddress([first, _, third, a, b, c]) = self.bssid;
         let reported: Vec<Reported> = (1..=self.reported)
             .map(|link| Reported {
                 // Operating classes of annex E: 81 at 2.4 GHz, 115 at 5 GHz, 131 at 6 GHz.
@@ -531,7 +522,7 @@ impl Announcement {
                     (_, true, _) | (_, _, 1) => [81, 1],
                     _ => [131, 1],
                 },
-                bssid: MacAddress([first, link, third, a, b, c]),
+                bssid: multi_link::link_address(self.bssid, link),
                 short_ssid,
                 link: (self.standard >= Standard::Be).then_some(link),
             })

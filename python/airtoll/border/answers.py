@@ -49,10 +49,12 @@ __all__ = [
     "KemStep",
     "Kinds",
     "LedgerReport",
+    "LinkReport",
     "MediumChannelCounts",
     "MediumLateness",
     "MediumRadioCounts",
     "MediumStatistics",
+    "MultiLinkReport",
     "Negotiated",
     "NegotiatedMessage",
     "NegotiatedOutcome",
@@ -879,6 +881,32 @@ class Damage(TypedDict):
     """The damage, in words."""
 
 
+class LinkReport(TypedDict):
+    """A link of a multi-link association."""
+
+    link_id: int | None
+    """Link ID; null if no frame named it."""
+
+    station: str | None
+    """Address of the client on the link; null if no frame named it."""
+
+    bssid: str | None
+    """BSSID of the link; null if no frame named it."""
+
+
+class MultiLinkReport(TypedDict):
+    """A multi-link association."""
+
+    station_mld: str
+    """MLD address of the client."""
+
+    ap_mld: str
+    """MLD address of the AP."""
+
+    links: list[LinkReport]
+    """Links of the association."""
+
+
 class Waits(TypedDict):
     """Seconds that each side kept the other waiting."""
 
@@ -993,6 +1021,11 @@ class SessionReport(TypedDict):
 
     ssid: str | None
     """SSID, null if it was never seen."""
+
+    multi_link: MultiLinkReport | None
+    """Both devices and their links, where the association has several; `station` and `bssid` are
+    then those of the link of the association.
+    """
 
     seen: str
     """Where it was seen: air, wire (EAPOL on Ethernet or a host's interface) or radius."""

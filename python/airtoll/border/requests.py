@@ -1507,6 +1507,11 @@ class Options:
     beacon_protection: bool = False
     """Whether the AP protects its beacons (BIGTK); acts with protected management frames."""
 
+    links: int = 1
+    """Links of a multi-link association; 1: none. More need GCMP-256, SAE as AKM 24, OWE or
+    802.1X, required PMF and beacon protection.
+    """
+
     anti_clogging: bool = False
     """Whether the AP asks for anti-clogging tokens."""
 
@@ -2294,6 +2299,14 @@ class LinkSettings:
 
     mobility_domain: MobilityDomain | None = None
     """Mobility domain of fast transition."""
+
+    beacon_protection: bool = False
+    """Whether beacons are protected."""
+
+    links: int = 0
+    """Links of a multi-link association, whose addresses follow from those of the first; 0 or 1:
+    none.
+    """
 
 
 @frozen(kw_only=True)

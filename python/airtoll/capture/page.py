@@ -218,7 +218,29 @@ def _session(session: SessionReport, unfolded: bool) -> str:
         f"<details{folded}><summary>{escape(session['station'])} to {name}: {_outcome(session)} "
         f"<small>{_suites(session)}, "
         f"{len(session['steps']['at_s']) + session['steps_left_out']} frames</small></summary>"
-        f"{reason}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
+        f"{reason}{_links(session)}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
+    )
+
+
+def _links(session: SessionReport) -> str:
+    """The devices and links of a multi-link association."""
+    known = session["multi_link"]
+    if known is None:
+        return ""
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape('unknown' if value is None else str(value))}</td>"
+            for value in (link["link_id"], link["station"], link["bssid"])
+        )
+        + "</tr>"
+        for link in known["links"]
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("link", "station", "BSSID"))
+    return (
+        f"<p>Multi-link association of {escape(known['station_mld'])} with "
+        f"{escape(known['ap_mld'])}; times are those of the link of the handshake.</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

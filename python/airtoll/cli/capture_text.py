@@ -131,6 +131,11 @@ _TIMES: tuple[SessionTime, ...] = (
 )
 
 
+def _station(session: SessionReport) -> str:
+    links = session["multi_link"]
+    return session["station"] + (f" ({len(links['links'])} links)" if links else "")
+
+
 def _cells(session: SessionReport) -> tuple[str, ...]:
     def milliseconds(key: SessionTime) -> str:
         value = session[key]
@@ -146,7 +151,7 @@ def _cells(session: SessionReport) -> tuple[str, ...]:
         f"{session['at_s']:.3f}",
         time_of_day(session["unix_s"]),
         str(session["frame"]),
-        session["station"],
+        _station(session),
         f"{printable(session['ssid'] or '?')} {session['bssid']}",
         "/".join(part for part in suites if part) or "?",
         session["pmf"] or "?",

@@ -12,6 +12,7 @@ from attrs import asdict
 
 from airtoll.cli.negotiations import (
     negotiate,
+    over_links,
     print_messages,
     summary_rows,
     variant_rows,
@@ -99,12 +100,15 @@ def policies_show(
     messages: Annotated[
         bool, typer.Option("--messages", help="List every message of its handshakes.")
     ] = False,
+    links: Annotated[
+        int, typer.Option(help="Links of the association, 1 to 15: multi-link from 2 on.")
+    ] = 1,
     json: JsonOption = False,
 ) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
     policy = resolve(name)
     row = _policy_row(policy)
-    negotiation = negotiate(policy)
+    negotiation = negotiate(policy, over_links(policy, links))
     row["negotiation"] = negotiation
     row["variants"] = variants(policy)
     if json:

@@ -9,9 +9,13 @@ from __future__ import annotations
 from airtoll import _native, border
 from airtoll.border.answers import Negotiated, NegotiatedTotals, Operation
 from airtoll.cli.output import out, table
+from airtoll.errors import UsageError
 from airtoll.policies import Policy
+from airtoll.policies.gates import why_not_eht
 
 SEED = 1
+#: Link IDs are 0 to 14 (IEEE 802.11be-2024, 9.4.2.322).
+MOST_LINKS = 15
 _VARIANTS = {
     "tls_resumption": "with a resumed TLS session",
     "cookies": "from a gateway under load (cookies)",
@@ -27,6 +31,24 @@ def negotiate(policy: Policy, options: border.Options | None = None) -> Negotiat
     result = _native.negotiate(border.to_json(policy.native()), SEED, asked)
     result["outcome"].pop("secrets", None)
     return result
+
+
+def over_links(policy: Policy, links: int) -> border.Options:
+    """The options of an association over ``links`` links, with beacon protection from two on.
+
+    Raises ``UsageError`` for a number that no device has, and for a policy that may not use
+    several links.
+    """
+    if not 1 <= links <= MOST_LINKS:
+        raise UsageError(f"--links {links}: allowed are 1 to {MOST_LINKS}")
+    if links == 1:
+        return border.Options()
+    reason = why_not_eht(policy)
+    if reason is None and policy.link.akm is not None and policy.link.akm.is_ft:
+        reason = "the keys of a fast transition over several links are not carried out"
+    if reason is not None:
+        raise UsageError(f"--links {links}: {policy.name} takes one link: {reason}")
+    return border.Options(links=links, beacon_protection=True)
 
 
 def variants(policy: Policy) -> dict[str, NegotiatedTotals]:

@@ -13,9 +13,6 @@ use airtoll_wire::ieee80211::{Elements, RsnRepr};
 use super::Undecrypted;
 use super::keyring::Keyring;
 
-/// Element ID extension of the Multi-Link element (IEEE 802.11be, table 9-128).
-const MULTI_LINK: u8 = 107;
-
 /// A way in which two stations may have derived their keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
@@ -41,21 +38,16 @@ impl Keyring {
             && !self.given.is_empty()
             && let Some(pair) = self.pair_mut(station, bssid)
         {
-            pair.unsupported = unsupported(chosen.as_ref(), elements);
+            pair.unsupported = unsupported(chosen.as_ref());
             pair.handshake.chosen = chosen;
         }
     }
 }
 
 /// Why keys of this association cannot be derived, if so.
-fn unsupported(chosen: Option<&RsnRepr>, elements: &Elements<'_>) -> Option<Undecrypted> {
-    if chosen.is_some_and(|rsn| rsn.akms.iter().any(|suite| akm::is_fils(suite.0))) {
-        return Some(Undecrypted::Fils);
-    }
-    elements
-        .clone()
-        .any(|element| element.id == id::EXTENSION && element.body.first() == Some(&MULTI_LINK))
-        .then_some(Undecrypted::MultiLink)
+fn unsupported(chosen: Option<&RsnRepr>) -> Option<Undecrypted> {
+    let fils = |rsn: &RsnRepr| rsn.akms.iter().any(|suite| akm::is_fils(suite.0));
+    chosen.is_some_and(fils).then_some(Undecrypted::Fils)
 }
 
 /// The ways to try, from what the station chose, or else from what the descriptor allows.

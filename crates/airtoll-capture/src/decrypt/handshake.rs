@@ -1,7 +1,7 @@
 //! Key messages into keys: takes EAPOL-Key frames in the order of the capture, gives pairwise and
 //! group keys to the keyring.
 //!
-//! Source: IEEE 802.11-2020 clauses 12.7.6 (4-way) and 12.7.7 (group). A pairwise key counts only once a MIC or a wrapped key proved it,
+//! Source: IEEE 802.11-2020 clauses 12.7.6 (4-way) and 12.7.7 (group), IEEE 802.11be-2024 for several links. A pairwise key counts only once a MIC or a wrapped key proved it,
 //! but for FT without a group key, where the first data frame is the proof.
 
 use std::collections::VecDeque;
@@ -86,6 +86,15 @@ impl Keyring {
         };
         if packet.octets().len() > MAX_MESSAGE || self.given.is_empty() {
             return;
+        }
+        let authenticator = key.information.has(KeyInformation::ACK);
+        if !key.information.has(KeyInformation::ENCRYPTED) {
+            let ends = if authenticator {
+                (from, to)
+            } else {
+                (to, from)
+            };
+            self.learn_link_kdes(ends, authenticator, key.data);
         }
         match key.message() {
             Message::FourWay(1) => self.first(from, to, *key.nonce),
@@ -204,6 +213,7 @@ impl Keyring {
             holder = ft_holder(fte, mde.mdid, mic_len.max(16)).or(holder);
         }
         let announced = self.bss(authenticator).cloned().unwrap_or_default();
+        let bound = self.key_addresses(authenticator, supplicant);
         let choices = choices(chosen.as_ref(), announced.rsn.as_ref(), version, mic_len);
         let mut ssids = vec![announced.ssid.clone()];
         if announced.ssid.is_empty() {
@@ -240,8 +250,8 @@ impl Keyring {
                         choice.hash,
                         choice.cipher,
                         &pmk,
-                        authenticator,
-                        supplicant,
+                        bound.0,
+                        bound.1,
                         anonce,
                         &second.snonce,
                     )
@@ -344,13 +354,30 @@ impl Keyring {
             }
             return;
         }
+        self.learn_link_kdes((authenticator, supplicant), true, &data);
         for item in key_data::iterate(&data) {
+            let owner = match item {
+                KeyData::MloGtk { link, .. }
+                | KeyData::MloIgtk { link, .. }
+                | KeyData::MloBigtk { link, .. } => self.on_link(authenticator, link),
+                _ => None,
+            };
             match item {
                 KeyData::Gtk { key_id, key, .. } => {
                     self.add_gtk(authenticator, key_id, key, proven.group);
                 }
                 KeyData::Igtk { key, .. } | KeyData::Bigtk { key, .. } => {
                     self.add_igtk(authenticator, key)
+                }
+                KeyData::MloGtk { key_id, key, .. } => {
+                    if let Some(owner) = owner {
+                        self.add_gtk(owner, key_id, key, proven.group);
+                    }
+                }
+                KeyData::MloIgtk { key, .. } | KeyData::MloBigtk { key, .. } => {
+                    if let Some(owner) = owner {
+                        self.add_igtk(owner, key);
+                    }
                 }
                 _ => {}
             }

@@ -11,13 +11,14 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::id;
 use airtoll_wire::ieee80211::ft::MdeRepr;
 use airtoll_wire::ieee80211::suite::OUI_WPA;
-use airtoll_wire::ieee80211::{Elements, Frame, Protection, RsnRepr};
+use airtoll_wire::ieee80211::{Elements, Frame, Kind, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
 use super::Undecrypted;
 use super::fils::Nonces;
 use super::ft::FtHolder;
 use super::handshake::Handshake;
+use super::multi_link::Mlds;
 use super::replay::Replays;
 use super::traffic::{Opened, TrafficKey};
 use crate::keys::{Keys, Secret};
@@ -65,6 +66,7 @@ pub struct Keyring {
     /// Integrity keys of group management frames, with their octets.
     pub(super) igtks: FxHashMap<u64, Vec<(Secret, BipKey)>>,
     fixed: Vec<TrafficKey>,
+    pub(super) mlds: Mlds,
     generation: u64,
     pub(crate) replays: Replays,
     scratch: Vec<u8>,
@@ -160,7 +162,7 @@ impl Keyring {
     }
 
     pub(crate) fn pair_mut(&mut self, a: MacAddress, b: MacAddress) -> Option<&mut Pair> {
-        let key = pair_of(a, b);
+        let key = self.pair_key(a, b);
         if self.pairs.len() >= MAX_ENTRIES && !self.pairs.contains_key(&key) {
             return None;
         }
@@ -202,9 +204,13 @@ impl Keyring {
         }
     }
 
-    /// The key that a batch should try first on this frame, if it is CCMP.
+    /// The key that a batch should try first on this frame, if it is CCMP. A batch takes the addresses
+    /// of the frame, so it has no key between multi-link devices.
     pub fn first_ccmp(&self, frame: &Frame<'_>) -> Option<&TrafficKey> {
         let (receiver, transmitter) = (frame.receiver()?, frame.transmitter()?);
+        if self.link_addresses(frame).is_some() {
+            return None;
+        }
         let key = if receiver.is_group() {
             let id = frame.body().get(3)? >> 6;
             let keys = self.groups.get(&transmitter.to_u64())?;
@@ -235,16 +241,22 @@ impl Keyring {
             return Err(Undecrypted::NoBody);
         };
         let mut tried = false;
+        let pair = self.pair_key(receiver, transmitter);
+        let group = receiver.is_group();
+        let translated = self.link_addresses(frame).map(|links| {
+            let mut octets = frame.octets().to_vec();
+            links.translate(&mut octets);
+            octets
+        });
         let scratch = &mut self.scratch;
-        let mut run = |keys: &mut Vec<TrafficKey>| {
+        let mut run = |keys: &mut Vec<TrafficKey>, octets: &[u8]| {
             let found = (0..keys.len()).find_map(|index| {
                 let key = &keys[index];
                 if !key.fits(&protection) {
                     return None;
                 }
                 tried = true;
-                key.open(frame.octets(), scratch)
-                    .map(|opened| (index, opened))
+                key.open(octets, scratch).map(|opened| (index, opened))
             })?;
             // The key that fitted is the likeliest for the next frame.
             keys[..=found.0].rotate_right(1);
@@ -255,28 +267,35 @@ impl Keyring {
                 .flatten();
             Some((found.1, michael))
         };
-        let group = receiver.is_group();
-        if !group
-            && let Some(pair) = self.pairs.get_mut(&pair_of(receiver, transmitter))
-            && let Some(opened) = run(&mut pair.keys)
-        {
-            return Ok(opened);
+        if !group && let Some(pair) = self.pairs.get_mut(&pair) {
+            // Management frames between multi-link devices are told apart by their MIC alone.
+            let of_link = translated.is_none() || frame.control().kind() == Kind::Management;
+            let of_link = of_link.then_some(frame.octets());
+            for octets in of_link.into_iter().chain(translated.as_deref()) {
+                if let Some(opened) = run(&mut pair.keys, octets) {
+                    return Ok(opened);
+                }
+            }
         }
         // Group keys also protect unicast frames where the pairwise suite is "use group".
         for owner in [transmitter, receiver] {
             if let Some(keys) = self.groups.get_mut(&owner.to_u64())
-                && let Some(opened) = run(keys)
+                && let Some(opened) = run(keys, frame.octets())
             {
                 return Ok(opened);
             }
         }
-        if let Some(opened) = run(&mut self.fixed) {
+        if let Some(opened) = run(
+            &mut self.fixed,
+            translated.as_deref().unwrap_or(frame.octets()),
+        ) {
             return Ok(opened);
         }
         let unsupported = self
             .pairs
-            .get(&pair_of(receiver, transmitter))
+            .get(&pair)
             .and_then(|pair| pair.unsupported)
+            .or_else(|| self.without_mld(receiver, transmitter))
             .filter(|_| !self.given.is_empty());
         Err(if let Some(reason) = unsupported {
             reason
@@ -293,7 +312,7 @@ impl Keyring {
 
     /// Whether both nonces of these two were seen and no given key makes the MIC of message 2.
     fn is_refuted(&self, a: MacAddress, b: MacAddress) -> bool {
-        let pair = self.pairs.get(&pair_of(a, b));
+        let pair = self.pairs.get(&self.pair_key(a, b));
         pair.is_some_and(|pair| pair.handshake.is_refuted())
     }
 

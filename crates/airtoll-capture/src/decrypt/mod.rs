@@ -3,7 +3,7 @@
 //!
 //! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
 //! with the suites of [`choices`], [`ft`] those of fast transitions, [`fils`] those of FILS, [`dynamic_wep`] those of
-//! 802.1X with WEP, [`tdls`] those of direct links; [`traffic`] applies them, [`replay`] knows
+//! 802.1X with WEP, [`tdls`] those of direct links; [`multi_link`] knows the addresses of multi-link devices; [`traffic`] applies them, [`replay`] knows
 //! which packet numbers were there, [`bip`] checks group management frames. Never guesses a passphrase.
 
 pub mod bip;
@@ -13,11 +13,13 @@ pub mod fils;
 pub mod ft;
 pub mod handshake;
 pub mod keyring;
+mod multi_link;
 pub mod replay;
 pub mod tdls;
 pub mod traffic;
 
 pub use keyring::Keyring;
+pub(crate) use multi_link::Association;
 pub use traffic::TrafficKey;
 
 /// Why a protected frame stays closed.
@@ -31,7 +33,7 @@ pub enum Undecrypted {
     WrongKey,
     /// The station chose FILS, and no frame with the nonces of a shared-key exchange was seen.
     Fils,
-    /// The station associated on several links, whose keys are not derived here.
+    /// The station associated as a multi-link device, and no frame named that of the AP.
     MultiLink,
     /// Keys are there and none fits: a wrong key, or a frame received with an error.
     MicFailure,
@@ -61,7 +63,7 @@ impl Undecrypted {
             Self::NoHandshake => "no handshake seen",
             Self::WrongKey => "no key fits the handshake",
             Self::Fils => "no FILS keys",
-            Self::MultiLink => "multi-link is not supported",
+            Self::MultiLink => "MLD address not seen",
             Self::MicFailure => "MIC failure",
             Self::CutShort => "cut short",
             Self::NoBody => "no body",

@@ -11,7 +11,7 @@ use airtoll_wire::eapol::{Eapol, packet_type};
 use airtoll_wire::eapol_key::{DESCRIPTOR_RC4, DESCRIPTOR_WPA, EapolKeyRepr, Message, Rc4KeyRepr};
 use airtoll_wire::ieee80211::amsdu::Subframes;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
-use airtoll_wire::ieee80211::management::category;
+use airtoll_wire::ieee80211::management::{algorithm, category};
 use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, Frame, Management, RsnRepr, element};
 use airtoll_wire::isakmp::HEADER_OCTETS;
@@ -25,6 +25,9 @@ use crate::link::Wire;
 use crate::session::steps::Protocol;
 use crate::session::{Announced, Event, KeyMessage, Step};
 
+/// Multi-Link element of an authentication frame up to the MLD address: type Basic, which has no other
+/// field there (IEEE 802.11be-2024, 9.3.3.11).
+const MLD_ELEMENT: [u8; 6] = [255, 10, 107, 0, 0, 7];
 /// Most stations that wait for a router's advertisement.
 const MAX_SOLICITORS: usize = 256;
 
@@ -84,6 +87,7 @@ impl Frames<'_> {
         };
         let (station, ap) = self.roles(frame);
         let from_station = station.is_some() && frame.transmitter() == station;
+        let (station, ap) = self.associated(station, ap);
         if let (Some(station), Some((source, _)), true) = (station, ends, from_station) {
             self.sessions.learn_owner(source, station);
         }
@@ -115,7 +119,7 @@ impl Frames<'_> {
                 return found;
             }
             Content::Leased(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
-                let from = frame.transmitter().filter(|_| from_station);
+                let from = station.filter(|_| from_station);
                 let receiver = station.filter(|_| !from_station);
                 self.configures(slot, &content, from, receiver, ap);
                 return found;
@@ -188,8 +192,9 @@ impl Frames<'_> {
     ) {
         match (content, to) {
             (Content::Leased(station, address), _) => {
-                self.sessions.learn_owner((*address).into(), *station);
-                self.sessions.answered(slot.time_ns, *station);
+                let station = self.keyring.station_of(*station);
+                self.sessions.learn_owner((*address).into(), station);
+                self.sessions.answered(slot.time_ns, station);
             }
             (Content::Configures, Some(station)) => self.sessions.answered(slot.time_ns, station),
             // An advertisement to all answers every station of the BSS that asked.
@@ -209,8 +214,11 @@ impl Frames<'_> {
                     self.solicitors.push((station, bssid));
                 }
             }
-            (Content::Arp(station, address), _) if from.is_none_or(|from| from == *station) => {
-                self.sessions.learn_owner((*address).into(), *station);
+            (Content::Arp(station, address), _) => {
+                let station = self.keyring.station_of(*station);
+                if from.is_none_or(|from| from == station) {
+                    self.sessions.learn_owner((*address).into(), station);
+                }
             }
             _ => {}
         }
@@ -234,7 +242,8 @@ impl Frames<'_> {
             .unwrap_or_default()
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, mut event: Event) {
+        (event.station, event.bssid) = self.keyring.associated(event.station, event.bssid);
         let announced = self.announced(event.bssid);
         self.sessions.enter(&event, &announced);
     }
@@ -277,6 +286,7 @@ impl Frames<'_> {
             } => {
                 self.keyring
                     .learn_bss(bssid, Some(capability & 0x10 != 0), &elements);
+                self.keyring.learn_links(bssid, to, &elements);
                 if kind == subtype::BEACON {
                     return;
                 }
@@ -289,6 +299,7 @@ impl Frames<'_> {
                 ..
             } => {
                 self.keyring.learn_bss(bssid, None, &elements);
+                self.keyring.learn_association(station, bssid, &elements);
                 self.keyring.learn_choice(station, bssid, &elements);
                 self.keyring.learn_fils_association(station, bssid);
                 self.keyring.learn_ft_association(station, bssid, &elements);
@@ -303,6 +314,8 @@ impl Frames<'_> {
                 status, elements, ..
             } => {
                 self.keyring.learn_bss(bssid, None, &elements);
+                self.keyring
+                    .learn_association_response(station, bssid, &elements);
                 self.keyring.learn_ft_association(station, bssid, &elements);
                 self.keyring.learn_fils_response(station, bssid, body);
                 Step::AssociationResponse(status)
@@ -313,6 +326,7 @@ impl Frames<'_> {
                 status,
                 rest,
             } => {
+                self.learn_authentication_links(from, to, algorithm, rest);
                 self.keyring
                     .learn_fils(station, bssid, algorithm, from_station, rest);
                 Step::Authentication(algorithm, transaction, status)
@@ -456,6 +470,40 @@ impl Frames<'_> {
         };
         for station in stations {
             self.wired_tunnel(slot, station, Protocol::MobileIp);
+        }
+    }
+
+    /// The MLD address at the end of an authentication frame: behind scalar, element and confirm of
+    /// SAE, whose lengths its group decides, the element is found from the end.
+    fn learn_authentication_links(
+        &mut self,
+        from: MacAddress,
+        to: MacAddress,
+        algorithm: u16,
+        rest: &[u8],
+    ) {
+        let at = rest.len().saturating_sub(MLD_ELEMENT.len() + 6);
+        let tail = rest.get(at..).unwrap_or(&[]);
+        let elements = match algorithm {
+            algorithm::SAE if tail.starts_with(&MLD_ELEMENT) => tail,
+            algorithm::SAE => return,
+            _ => rest,
+        };
+        self.keyring.learn_links(from, to, &Elements::new(elements));
+    }
+
+    /// Station and AP of a session, where both are known.
+    pub(super) fn associated(
+        &self,
+        station: Option<MacAddress>,
+        ap: Option<MacAddress>,
+    ) -> (Option<MacAddress>, Option<MacAddress>) {
+        match (station, ap) {
+            (Some(station), Some(ap)) => {
+                let (station, ap) = self.keyring.associated(station, ap);
+                (Some(station), Some(ap))
+            }
+            other => other,
         }
     }
 

@@ -25,6 +25,7 @@ use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
 use crate::link::Radio;
 use crate::report::{Counts, Report};
 use crate::selection::{Listed, Selection};
+use crate::session::report::MultiLinkReport;
 use crate::session::{DataFrame, SessionReport, Sessions};
 use crate::tunnels::Tunnels;
 
@@ -456,12 +457,14 @@ impl<'w> Frames<'w> {
             && !found.eapol
             && let (Some(station), Some(bssid)) = (station, ap)
         {
+            let from_station = frame.transmitter() == Some(station);
+            let (station, bssid) = self.keyring.associated(station, bssid);
             self.sessions.data(&DataFrame {
                 time_ns: slot.time_ns,
                 frame: slot.frame,
                 station,
                 bssid,
-                from_station: frame.transmitter() == Some(station),
+                from_station,
                 protected: control.protected(),
             });
         }
@@ -509,7 +512,7 @@ impl<'w> Frames<'w> {
         ap: Option<MacAddress>,
         suite: CipherSuite,
     ) {
-        if let (Some(station), Some(ap)) = (station, ap) {
+        if let (Some(station), Some(ap)) = self.associated(station, ap) {
             self.sessions.opened(station, ap, suite);
         }
     }
@@ -526,7 +529,20 @@ impl<'w> Frames<'w> {
 
     /// The joins that ended since the last call.
     pub(crate) fn take_news(&mut self) -> Vec<SessionReport> {
-        self.sessions.take_news(self.first_ns.unwrap_or(0))
+        let mut sessions = self.sessions.take_news(self.first_ns.unwrap_or(0));
+        self.name_links(&mut sessions);
+        sessions
+    }
+
+    /// Says which sessions are multi-link associations.
+    fn name_links(&self, sessions: &mut [SessionReport]) {
+        for session in sessions {
+            let ends = (session.station.parse(), session.bssid.parse());
+            if let (Ok(station), Ok(bssid)) = ends {
+                let known = self.keyring.association(station, bssid);
+                session.multi_link = known.map(|one| MultiLinkReport::of(&one));
+            }
+        }
     }
 
     /// The report.
@@ -538,6 +554,7 @@ impl<'w> Frames<'w> {
         }
         self.counts.tunnels = self.tunnels.report.clone();
         let mut sessions = self.sessions.report(first_ns);
+        self.name_links(&mut sessions);
         let window = self.window;
         sessions.retain(|session| window.holds(session.first_ns(), first_ns));
         let roams = self.sessions.roams(first_ns);

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::steps::{Phase, Protocol, StepColumns, Steps};
 use super::timeline::Session;
 use super::waits::{ServerAuthentication, Waits};
+use crate::decrypt::Association;
 
 impl Session {
     /// The session as it is printed, without its steps; `exchange` is what RADIUS did for it.
@@ -94,6 +95,7 @@ impl Session {
             station: self.station.to_string(),
             bssid: self.bssid.to_string(),
             ssid: (!self.ssid.is_empty()).then(|| String::from_utf8_lossy(&self.ssid).into_owned()),
+            multi_link: None,
             seen: if self.wired { "wire" } else { "air" },
             at_s: since(self.first_ns, origin_ns),
             unix_s: self.first_ns as f64 / 1e9,
@@ -310,6 +312,9 @@ pub struct SessionReport {
     pub bssid: String,
     /// SSID, null if it was never seen.
     pub ssid: Option<String>,
+    /// Both devices and their links, where the association has several; `station` and `bssid` are then
+    /// those of the link of the association.
+    pub multi_link: Option<MultiLinkReport>,
     /// Where it was seen: air, wire (EAPOL on Ethernet or a host's interface) or radius.
     pub seen: &'static str,
     /// First frame, in seconds after the capture's first.
@@ -397,6 +402,45 @@ impl SessionReport {
     /// Time of the first frame in nanoseconds since the epoch.
     pub(crate) const fn first_ns(&self) -> u64 {
         self.steps.first_ns
+    }
+}
+
+/// A multi-link association.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MultiLinkReport {
+    /// MLD address of the client.
+    pub station_mld: String,
+    /// MLD address of the AP.
+    pub ap_mld: String,
+    /// Links of the association.
+    pub links: Vec<LinkReport>,
+}
+
+/// A link of a multi-link association.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LinkReport {
+    /// Link ID; null if no frame named it.
+    pub link_id: Option<u8>,
+    /// Address of the client on the link; null if no frame named it.
+    pub station: Option<String>,
+    /// BSSID of the link; null if no frame named it.
+    pub bssid: Option<String>,
+}
+
+impl MultiLinkReport {
+    /// The association as it is printed.
+    pub(crate) fn of(known: &Association) -> Self {
+        let text = |address: MacAddress| address.to_string();
+        let links = known.links.iter().map(|link| LinkReport {
+            link_id: link.id,
+            station: link.station.map(text),
+            bssid: link.bssid.map(text),
+        });
+        Self {
+            station_mld: text(known.station),
+            ap_mld: text(known.access_point),
+            links: links.collect(),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ fn link() -> Link {
         pairwise: CipherSuite::Ccmp128,
         group: CipherSuite::Ccmp128,
         protection: ManagementProtection::Off,
+        multi_link: None,
         beacon_protection: false,
         hash_to_element: false,
         announced: Default::default(),

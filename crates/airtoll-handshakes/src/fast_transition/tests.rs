@@ -21,6 +21,7 @@ fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
             pairwise: CipherSuite::Ccmp128,
             group: CipherSuite::Ccmp128,
             protection: ManagementProtection::Off,
+            multi_link: None,
             beacon_protection: false,
             hash_to_element: false,
             announced: Default::default(),

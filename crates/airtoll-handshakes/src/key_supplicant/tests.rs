@@ -26,6 +26,7 @@ fn config(akm: AkmSuite, pairwise: CipherSuite) -> KeyConfig {
         } else {
             ManagementProtection::Off
         },
+        multi_link: None,
         beacon_protection: false,
         hash_to_element: akm.is_sae(),
         announced: Default::default(),

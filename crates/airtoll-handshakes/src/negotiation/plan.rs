@@ -9,6 +9,7 @@ use rand_core::CryptoRng;
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
 use crate::link::{Announced, Link, MobilityDomain};
+use crate::multi_link::{MultiLink, permitted};
 use crate::policy::{KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -334,7 +335,7 @@ fn link_between(
         21 => AkmHash::Sha512,
         _ => AkmHash::Sha256,
     };
-    Ok(Link {
+    let mut link = Link {
         ssid: b"airtoll".to_vec(),
         station,
         access_point,
@@ -350,6 +351,10 @@ fn link_between(
             r0_key_holder: b"ap.example.org".to_vec(),
             over_the_ds: true,
         }),
+        multi_link: None,
         announced: Announced::default(),
-    })
+    };
+    permitted(&link, options.links, &policy.name)?;
+    link.multi_link = MultiLink::between(station, access_point, options.links);
+    Ok(link)
 }

@@ -188,7 +188,7 @@ fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
             key_id: 2,
         };
         let renewal = GroupRenewal {
-            keys: keys.clone(),
+            keys: vec![keys.clone()],
             replay_counter: 9,
         };
         let renewed = first.group_renewal(renewal, generator(2)).unwrap();
@@ -202,12 +202,12 @@ fn group_keys_are_renewed_under_both_descriptors_and_only_with_pairwise_keys() {
     }
     let first = Negotiation::new(policy(MD5, "[]"), Options::default(), generator(1)).unwrap();
     let renewal = GroupRenewal {
-        keys: GroupKeys {
+        keys: vec![GroupKeys {
             gtk: vec![3; 13],
             igtk: vec![],
             bigtk: vec![],
             key_id: 1,
-        },
+        }],
         replay_counter: 0,
     };
     let refused = first.group_renewal(renewal, generator(2));

@@ -15,6 +15,7 @@ use crate::fast_transition::{FtConfig, FtOldAccessPoint, FtStation, FtTarget};
 use crate::key_handshake::{KeyAuthenticator, KeyConfig};
 use crate::key_supplicant::KeySupplicant;
 use crate::link::{Link, ManagementProtection, MobilityDomain};
+use crate::multi_link::MultiLink;
 use crate::owe::OwePeer;
 use crate::sae::{SaeConfig, SaePeer};
 use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -47,6 +48,12 @@ pub struct LinkSettings {
     /// Mobility domain of fast transition.
     #[serde(default)]
     pub mobility_domain: Option<MobilityDomain>,
+    /// Whether beacons are protected.
+    #[serde(default)]
+    pub beacon_protection: bool,
+    /// Links of a multi-link association, whose addresses follow from those of the first; 0 or 1: none.
+    #[serde(default)]
+    pub links: u8,
 }
 
 impl LinkSettings {
@@ -55,16 +62,18 @@ impl LinkSettings {
     /// # Errors
     /// An address that is none.
     pub fn link(&self, hash: AkmHash) -> Result<Link, String> {
+        let (station, access_point) = (address(&self.station)?, address(&self.access_point)?);
         Ok(Link {
             ssid: self.ssid.clone().into_bytes(),
-            station: address(&self.station)?,
-            access_point: address(&self.access_point)?,
+            station,
+            access_point,
+            multi_link: MultiLink::between(station, access_point, self.links),
             akm: self.akm,
             hash,
             pairwise: self.pairwise,
             group: self.group,
             protection: self.protection,
-            beacon_protection: false,
+            beacon_protection: self.beacon_protection,
             hash_to_element: self.hash_to_element,
             announced: Default::default(),
             mobility_domain: self.mobility_domain.clone(),

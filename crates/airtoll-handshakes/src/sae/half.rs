@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 
 use super::SaeConfig;
 use crate::ec_group::Group;
-use crate::exchange::Context;
+use crate::exchange::{Context, Party};
 use crate::operation::HashAlgorithm;
 use airtoll_security::akm::AkmSuite;
 
@@ -45,6 +45,10 @@ impl Half {
             HashAlgorithm::Sha256
         };
         let link = &config.link;
+        let (station, access_point) = (
+            link.key_address(Party::Station),
+            link.key_address(Party::AccessPoint),
+        );
         let pwe = if link.hash_to_element {
             let pt = password_to_point(
                 context,
@@ -53,15 +57,9 @@ impl Half {
                 &config.password,
                 config.identifier.as_deref(),
             )?;
-            point_to_element(context, &group, &pt, link.station, link.access_point)?
+            point_to_element(context, &group, &pt, station, access_point)?
         } else {
-            hunt_and_peck(
-                context,
-                &group,
-                &config.password,
-                link.station,
-                link.access_point,
-            )?
+            hunt_and_peck(context, &group, &config.password, station, access_point)?
         };
         let rand = group.random_scalar(context);
         let mask = group.random_scalar(context);

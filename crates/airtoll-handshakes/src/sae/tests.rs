@@ -25,6 +25,7 @@ fn config(group: u16, hash_to_element: bool) -> SaeConfig {
             pairwise: CipherSuite::Ccmp128,
             group: CipherSuite::Ccmp128,
             protection: ManagementProtection::Required,
+            multi_link: None,
             beacon_protection: false,
             hash_to_element,
             announced: Default::default(),

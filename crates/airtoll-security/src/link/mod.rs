@@ -15,6 +15,7 @@ pub mod bip;
 pub mod ccmp;
 pub mod gcmp;
 pub mod michael;
+pub mod mld;
 pub mod mpdu;
 #[cfg(test)]
 mod properties;

@@ -5,9 +5,10 @@
 //! Capabilities), 9.4.2.45 (Multiple BSSID), 9.4.2.55 and .56 (HT), 9.4.2.157 and .158 (VHT),
 //! 9.4.2.161 (Transmit Power Envelope), 9.4.2.170 (Reduced Neighbor Report); IEEE 802.11ax-2021
 //! clauses 9.4.2.248 and .249 (HE), 9.4.2.251 (MU EDCA), 9.4.2.263 (6 GHz); IEEE 802.11be-2024
-//! clauses 9.4.2.311 and .313 (EHT) and 9.4.2.312 (Multi-Link). Optional features are left out:
+//! clauses 9.4.2.311 and .313 (EHT); `multi_link` has the Multi-Link element. Optional features are left out:
 //! no beamforming, no STBC, no PPE thresholds. Never reads an element.
 
+use super::MultiLinkRepr;
 use super::element::{Element, extension, id};
 use crate::MacAddress;
 
@@ -271,24 +272,15 @@ pub fn eht_operation(out: &mut Vec<u8>, phy: &PhySetUp) {
 
 /// Basic Multi-Link element of an access point of the MLD with this address, on this link.
 pub fn basic_multi_link(out: &mut Vec<u8>, mld: MacAddress, link: u8, links: u8) {
-    // Type basic; link ID, change count, EML and MLD capabilities are present.
-    let control: u16 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8;
-    let mut body = control.to_le_bytes().to_vec();
-    body.push(13);
-    body.extend_from_slice(&mld.0);
-    body.extend_from_slice(&[link, 0, 0, 0]);
-    body.extend_from_slice(&u16::from(links.saturating_sub(1)).to_le_bytes());
-    emit_extended(out, extension::MULTI_LINK, &body);
-}
-
-/// Basic Multi-Link element of a station that asks for one link alone.
-pub fn basic_multi_link_request(out: &mut Vec<u8>, mld: MacAddress) {
-    let control: u16 = 1 << 7 | 1 << 8;
-    let mut body = control.to_le_bytes().to_vec();
-    body.push(11);
-    body.extend_from_slice(&mld.0);
-    body.extend_from_slice(&[0; 4]);
-    emit_extended(out, extension::MULTI_LINK, &body);
+    MultiLinkRepr {
+        mld,
+        link: Some(link),
+        change_count: Some(0),
+        eml: Some(0),
+        capabilities: Some(u16::from(links.saturating_sub(1))),
+        profiles: Vec::new(),
+    }
+    .emit(out);
 }
 
 /// A BSS of the same device in another band, as a Reduced Neighbor Report lists it.

@@ -53,6 +53,8 @@ pub mod id {
     pub const REDUCED_NEIGHBOR_REPORT: u8 = 201;
     /// Vendor specific.
     pub const VENDOR: u8 = 221;
+    /// Continuation of the element before it.
+    pub const FRAGMENT: u8 = 242;
     /// RSN extension.
     pub const RSN_EXTENSION: u8 = 244;
     /// The element ID extension follows.
@@ -71,6 +73,8 @@ pub mod extension {
     pub const HE_OPERATION: u8 = 36;
     /// MU EDCA parameter set.
     pub const MU_EDCA: u8 = 38;
+    /// Non-inheritance: elements that a profile lacks.
+    pub const NON_INHERITANCE: u8 = 56;
     /// HE capabilities of the 6 GHz band.
     pub const HE_6GHZ_CAPABILITIES: u8 = 59;
     /// Groups of SAE that an access point refused.
@@ -120,6 +124,19 @@ impl<'a> Element<'a> {
     }
 }
 
+/// Appends an element with this identifier; octets beyond the 255th go into elements of the second
+/// identifier, in both of which an element of 255 octets says that another one may follow.
+pub(super) fn emit_fragmented(out: &mut Vec<u8>, (first, further): (u8, u8), body: &[u8]) {
+    let mut id = first;
+    let mut chunks = body.chunks(255);
+    let mut body = chunks.next().unwrap_or(&[]);
+    loop {
+        Element { id, body }.emit(out);
+        let Some(next) = chunks.next() else { break };
+        (id, body) = (further, next);
+    }
+}
+
 /// Iterates over elements.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
@@ -145,6 +162,25 @@ impl<'a> Elements<'a> {
             .filter_map(|element| element.extension())
             .find(|(extension, _)| *extension == wanted)
             .map(|(_, body)| body)
+    }
+
+    /// As [`Self::find_extension`], with the fragments that follow the element joined to it (IEEE
+    /// 802.11-2020, 10.28.12).
+    pub fn find_joined(&self, wanted: u8) -> Option<Vec<u8>> {
+        let mut all = self.clone();
+        let first = all.find(|element| element.extension().is_some_and(|(n, _)| n == wanted))?;
+        let mut joined = first.body[1..].to_vec();
+        let mut last = first;
+        while last.body.len() == 255 {
+            match all.next() {
+                Some(next) if next.id == id::FRAGMENT => {
+                    joined.extend_from_slice(next.body);
+                    last = next;
+                }
+                _ => break,
+            }
+        }
+        Some(joined)
     }
 
     /// The data of the first vendor-specific element with this OUI and type.

@@ -71,11 +71,12 @@ impl Suites {
     }
 }
 
-/// The keys of a round; message 3 and fast transitions hand out those of round 0 first.
+/// The keys of a round on a link; message 3 and fast transitions hand out those of round 0 first.
 pub(super) fn draw(
     streams: &Streams,
     access_point: NodeId,
     round: u32,
+    link: u8,
     Suites {
         group,
         management,
@@ -84,7 +85,11 @@ pub(super) fn draw(
     }: Suites,
 ) -> GroupKeys {
     let named = |use_: &str, suite: CipherSuite| {
-        let name = format!("{use_}/{access_point}/{round}/{}", suite.name());
+        let first = format!("{use_}/{access_point}/{round}/{}", suite.name());
+        let name = match link {
+            0 => first,
+            link => format!("{first}/link-{link}"),
+        };
         let mut key = vec![0; suite.key_octets()];
         streams.named(&name).into_generator().fill_bytes(&mut key);
         key
@@ -102,8 +107,9 @@ pub(super) fn draw(
 }
 
 impl Join {
-    /// The group keys of a session's access point in a round, if it has any.
-    pub(super) fn keys_for(&self, id: SessionId, round: u32) -> Option<GroupKeys> {
+    /// The group keys of a session's access point in a round, if it has any: one set for each link
+    /// of the session.
+    pub(super) fn keys_for(&self, id: SessionId, round: u32) -> Option<Vec<GroupKeys>> {
         let streams = self.streams.as_ref()?;
         let session = &self.sessions[id];
         let (link, access_point) = (session.negotiation.link(), session.access_point());
@@ -111,7 +117,8 @@ impl Join {
             return None;
         }
         let suites = Suites::of(link, self.own_key(id));
-        let mut keys = draw(streams, access_point, round, suites);
+        let of_link = |id| draw(streams, access_point, round, id, suites);
+        let mut all: Vec<GroupKeys> = link.link_ids().into_iter().map(of_link).collect();
         // Stations with a static WEP key have no other group key.
         let shared = || {
             let mut sessions = self.sessions.iter();
@@ -123,10 +130,12 @@ impl Join {
         if matches!(link.group, CipherSuite::Wep40 | CipherSuite::Wep104)
             && let Some(key) = shared()
         {
-            keys.gtk = key;
-            keys.key_id = 0;
+            for keys in &mut all {
+                keys.gtk.clone_from(&key);
+                keys.key_id = 0;
+            }
         }
-        Some(keys)
+        Some(all)
     }
 
     /// The station of a session, where its access point gives each station a group key of its own.
@@ -142,7 +151,7 @@ impl Join {
     pub fn group_keys(&self, access_point: NodeId) -> Option<(CipherSuite, GroupKeys)> {
         let first = self.first_with_keys(access_point)?;
         let round = self.renewals.rounds(access_point);
-        let keys = self.keys_for(first, round)?;
+        let keys = self.keys_for(first, round)?.swap_remove(0);
         Some((self.link_of(first).group, keys))
     }
 
@@ -179,7 +188,9 @@ impl Join {
             return;
         };
         // A pairwise key has the identifier 0.
-        keys.key_id = keys.key_id.max(1);
+        for keys in &mut keys {
+            keys.key_id = keys.key_id.max(1);
+        }
         let session = &mut self.sessions[id];
         session.group_round = round;
         // The policy was read when the negotiation was made, so no error can come any more.

@@ -144,13 +144,16 @@ impl Join {
             .filter(|id| self.is_in(*id, access_point))
             .collect();
         // One key per group cipher: stations of a mixed cell may have agreed on different ones.
-        let mut keys: HashMap<Suites, GroupKeys> = HashMap::new();
+        let mut keys: HashMap<(Suites, Vec<u8>), Vec<GroupKeys>> = HashMap::new();
         for id in stations {
             let link = self.link_of(id);
             let suites = Suites::of(link, self.own_key(id));
-            let given = keys.entry(suites).or_insert_with(|| {
-                let keys = group_keys::draw(&streams, access_point, round, suites);
-                let octets = (keys.gtk.len() + keys.igtk.len() + keys.bigtk.len()) as u64;
+            let links = link.link_ids();
+            let given = keys.entry((suites, links.clone())).or_insert_with(|| {
+                let of_link = |id| group_keys::draw(&streams, access_point, round, id, suites);
+                let keys: Vec<GroupKeys> = links.into_iter().map(of_link).collect();
+                let octets = |keys: &GroupKeys| keys.gtk.len() + keys.igtk.len() + keys.bigtk.len();
+                let octets = keys.iter().map(octets).sum::<usize>() as u64;
                 out.push(Action::WorkOnCpu {
                     node: access_point,
                     operations: vec![Operation::Random { octets }],
@@ -202,7 +205,7 @@ impl Join {
         now: Instant,
         number: RenewalId,
         before: SessionId,
-        keys: GroupKeys,
+        keys: Vec<GroupKeys>,
         out: &mut Outbox,
     ) {
         let Some(streams) = self.streams else {

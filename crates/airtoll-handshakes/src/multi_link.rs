@@ -1,0 +1,332 @@
+//! Multi-link association (IEEE 802.11be-2024, 35.3.5): the addresses of two multi-link devices (MLDs),
+//! their links, and the elements and KDEs that say so.
+//!
+//! Takes addresses and the PHY elements of further links; gives Multi-Link elements, MLO KDEs and their
+//! checks. Keys belong to the MLDs, frames to the link on which they are sent. Never holds a key.
+
+use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::element::Elements;
+use airtoll_wire::ieee80211::multi_link::{MultiLinkRepr, StationProfile, inherit};
+use airtoll_wire::key_data::{KeyData, MloLink, iterate};
+
+use super::exchange::Party;
+use super::link::{Link, ManagementProtection, PhyElements};
+use super::policy::SpecError;
+use super::primitives::written;
+use airtoll_security::akm::AkmSuite;
+use airtoll_security::suite::CipherSuite;
+
+/// Most links of an MLD: link IDs are 0 to 14.
+pub const MAX_LINKS: u8 = 15;
+/// Second octet of an MLD address that follows from the address of a link.
+const MLD: u8 = 0x4d;
+/// Beacon interval in the profile of an access point, in time units.
+const BEACON_INTERVAL: u16 = 100;
+
+/// A link of a multi-link association beside the one on which the frames are sent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AffiliatedLink {
+    /// Link ID, 0 to 14.
+    pub id: u8,
+    /// Address of the station on this link.
+    pub station: MacAddress,
+    /// Address of the AP on this link, its BSSID.
+    pub access_point: MacAddress,
+    /// PHY of the station on this link.
+    pub station_phy: PhyElements,
+    /// PHY of the AP on this link.
+    pub access_point_phy: PhyElements,
+}
+
+/// The MLDs of a multi-link association and their links.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MultiLink {
+    /// MLD address of the station.
+    pub station: MacAddress,
+    /// MLD address of the AP.
+    pub access_point: MacAddress,
+    /// ID of the link on which the station associates.
+    pub id: u8,
+    /// The other links, by increasing ID.
+    pub further: Vec<AffiliatedLink>,
+}
+
+impl MultiLink {
+    /// `links` links between two devices whose addresses on link 0 are these; addresses of further
+    /// links and of the MLDs follow from them. `None` for one link.
+    #[must_use]
+    pub fn between(station: MacAddress, access_point: MacAddress, links: u8) -> Option<Self> {
+        (links > 1).then(|| Self {
+            station: mld_address(station),
+            access_point: mld_address(access_point),
+            id: 0,
+            further: (1..links.min(MAX_LINKS))
+                .map(|id| AffiliatedLink {
+                    id,
+                    station: link_address(station, id),
+                    access_point: link_address(access_point, id),
+                    station_phy: PhyElements::default(),
+                    access_point_phy: PhyElements::default(),
+                })
+                .collect(),
+        })
+    }
+
+    /// IDs of all links, increasing.
+    #[must_use]
+    pub fn ids(&self) -> Vec<u8> {
+        let mut ids: Vec<u8> = self.further.iter().map(|link| link.id).collect();
+        ids.push(self.id);
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The MLD address of a party.
+    #[must_use]
+    pub fn address(&self, party: Party) -> MacAddress {
+        if party == Party::Station {
+            self.station
+        } else {
+            self.access_point
+        }
+    }
+}
+
+/// The address of the MLD whose first link has this address.
+#[must_use]
+pub const fn mld_address(MacAddress([first, _, third, a, b, c]): MacAddress) -> MacAddress {
+    MacAddress([first, MLD, third, a, b, c])
+}
+
+/// The address on link `id` of the device that has this address on link 0.
+#[must_use]
+pub const fn link_address(
+    MacAddress([first, second, third, a, b, c]): MacAddress,
+    id: u8,
+) -> MacAddress {
+    let second = if id == 0 { second } else { id };
+    MacAddress([first, second, third, a, b, c])
+}
+
+/// The links that a policy may use together: those that it is asked for, or the reason against them.
+pub(crate) fn permitted(link: &Link, links: u8, policy: &str) -> Result<(), SpecError> {
+    if links == 1 {
+        return Ok(());
+    }
+    let refused = |key, value: String, allowed| {
+        Err(SpecError::Unknown {
+            key,
+            value,
+            allowed,
+        })
+    };
+    if !(1..=MAX_LINKS).contains(&links) {
+        return refused("options.links", links.to_string(), "1 to 15");
+    }
+    let name = || policy.to_owned();
+    let strong = match link.akm {
+        Some(AkmSuite::Owe | AkmSuite::SaeExtKey) => true,
+        Some(akm) if akm.is_ft() => {
+            return refused(
+                "options.links",
+                links.to_string(),
+                "1 with a fast transition AKM, whose keys over several links are not carried out",
+            );
+        }
+        Some(akm) => akm.is_8021x() && !akm.is_wpa1() && akm != AkmSuite::Ieee8021x,
+        None => false,
+    };
+    if !strong {
+        return refused(
+            "link.akm",
+            name(),
+            "SAE as AKM 24, OWE, or 802.1X of WPA3 with several links",
+        );
+    }
+    if link.pairwise != CipherSuite::Gcmp256 {
+        return refused("link.cipher", name(), "gcmp-256 with several links");
+    }
+    if link.protection != ManagementProtection::Required {
+        return refused("link.pmf", name(), "required with several links");
+    }
+    if !link.beacon_protection {
+        return refused(
+            "options.beacon_protection",
+            "false".to_owned(),
+            "true with several links",
+        );
+    }
+    Ok(())
+}
+
+impl Link {
+    /// The address that keys are bound to: that of the MLD in a multi-link association (IEEE
+    /// 802.11be-2024, 12.7.1.3), else that on the air.
+    #[must_use]
+    pub fn key_address(&self, party: Party) -> MacAddress {
+        match &self.multi_link {
+            Some(mlds) => mlds.address(party),
+            None => self.address(party),
+        }
+    }
+
+    /// Number of links that the association has.
+    #[must_use]
+    pub fn links(&self) -> usize {
+        1 + self.multi_link.as_ref().map_or(0, |all| all.further.len())
+    }
+
+    /// IDs of the links, increasing; link 0 without multi-link association.
+    #[must_use]
+    pub fn link_ids(&self) -> Vec<u8> {
+        self.multi_link
+            .as_ref()
+            .map_or_else(|| vec![0], MultiLink::ids)
+    }
+
+    /// The Multi-Link element of an authentication frame, which has the MLD address alone; empty without
+    /// a multi-link association.
+    #[must_use]
+    pub fn authentication_element(&self, from: Party) -> Vec<u8> {
+        let Some(mlds) = &self.multi_link else {
+            return Vec::new();
+        };
+        let repr = MultiLinkRepr {
+            mld: mlds.address(from),
+            ..MultiLinkRepr::default()
+        };
+        written(|out| repr.emit(out))
+    }
+
+    /// The Multi-Link element of an association request or, with a status, of the response to it: a
+    /// complete profile of each further link. `around` are the elements of the frame; `own` gives those
+    /// of a frame on another link. Empty without a multi-link association.
+    pub(super) fn association_element(
+        &self,
+        status: Option<u16>,
+        around: &[u8],
+        own: impl Fn(&PhyElements) -> Vec<u8>,
+    ) -> Vec<u8> {
+        let Some(mlds) = &self.multi_link else {
+            return Vec::new();
+        };
+        let request = status.is_none();
+        let profiles = mlds.further.iter().map(|link| {
+            let (address, phy) = if request {
+                (link.station, &link.station_phy)
+            } else {
+                (link.access_point, &link.access_point_phy)
+            };
+            let mut body = self.capability().to_le_bytes().to_vec();
+            body.extend(status.map(u16::to_le_bytes).into_iter().flatten());
+            inherit(&mut body, around, &own(phy));
+            StationProfile {
+                link: link.id,
+                complete: true,
+                address: Some(address),
+                beacon_interval: (!request).then_some(BEACON_INTERVAL),
+                tsf_offset: (!request).then_some(0),
+                dtim: (!request).then_some([0, 1]),
+                change_count: (!request).then_some(0),
+                body,
+            }
+        });
+        let repr = MultiLinkRepr {
+            mld: mlds.address(if request {
+                Party::Station
+            } else {
+                Party::AccessPoint
+            }),
+            link: (!request).then_some(mlds.id),
+            change_count: (!request).then_some(0),
+            // EMLSR and EMLMR are left out: the station does not say what it cannot do.
+            eml: (!request).then_some(0),
+            capabilities: Some(mlds.further.len() as u16),
+            profiles: profiles.collect(),
+        };
+        written(|out| repr.emit(out))
+    }
+
+    /// Whether the elements of an association frame of this party name its MLD and its links as they are
+    /// known; always without a multi-link association.
+    #[must_use]
+    pub fn names_links(&self, from: Party, elements: &Elements<'_>) -> bool {
+        let Some(mlds) = &self.multi_link else {
+            return true;
+        };
+        let Some(Ok(said)) = MultiLinkRepr::find(elements) else {
+            return false;
+        };
+        let known = mlds.further.iter().map(|link| {
+            let address = if from == Party::Station {
+                link.station
+            } else {
+                link.access_point
+            };
+            (link.id, Some(address))
+        });
+        let said_links = said.profiles.iter().map(|one| (one.link, one.address));
+        said.mld == mlds.address(from) && said_links.eq(known)
+    }
+
+    /// The MAC Address KDE with a party's MLD address; empty without a multi-link association.
+    pub(super) fn mld_kde(&self, from: Party) -> Vec<u8> {
+        let mlds = self.multi_link.as_ref();
+        mlds.map_or_else(Vec::new, |mlds| {
+            written(|out| KeyData::Mac(mlds.address(from)).emit(out))
+        })
+    }
+
+    /// MLO Link KDEs: in message 2 the station's further links, in message 3 all links of the AP with
+    /// their RSN and RSN extension elements. Empty without a multi-link association.
+    pub(super) fn link_kdes(&self, from: Party) -> Vec<u8> {
+        let Some(mlds) = &self.multi_link else {
+            return Vec::new();
+        };
+        let mut all: Vec<(u8, MacAddress)> = mlds
+            .further
+            .iter()
+            .map(|link| {
+                let address = if from == Party::Station {
+                    link.station
+                } else {
+                    link.access_point
+                };
+                (link.id, address)
+            })
+            .collect();
+        let (mut rsn, mut extension) = (Vec::new(), Vec::new());
+        if from == Party::AccessPoint {
+            all.push((mlds.id, self.access_point));
+            all.sort_unstable_by_key(|(id, _)| *id);
+            (rsn, extension) = (self.beacon_element(), self.extension_element());
+        }
+        written(|out| {
+            for (link, address) in all {
+                KeyData::MloLink(MloLink {
+                    link,
+                    address,
+                    rsn: &rsn,
+                    extension: &extension,
+                })
+                .emit(out);
+            }
+        })
+    }
+
+    /// Whether key data of this party carry its MLD address and, with `links`, its MLO Link KDEs as they
+    /// are known; always without a multi-link association.
+    pub(super) fn confirms_links(&self, from: Party, data: &[u8], links: bool) -> bool {
+        let Some(mlds) = &self.multi_link else {
+            return true;
+        };
+        let expected = self.link_kdes(from);
+        let known: Vec<_> = iterate(&expected).collect();
+        let named = iterate(data).any(|item| item == KeyData::Mac(mlds.address(from)));
+        let said = iterate(data).filter(|item| matches!(item, KeyData::MloLink(_)));
+        named && (!links || said.eq(known))
+    }
+}
+
+#[cfg(test)]
+mod tests;
